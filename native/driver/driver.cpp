@@ -1,0 +1,111 @@
+#include "driver/driver.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "driver/clock.h"
+
+namespace gvb {
+
+using abi::CUresult;
+
+std::string Cuda::error_name(CUresult code) const {
+  const char* name = nullptr;
+  if (api.cuGetErrorName && api.cuGetErrorName(code, &name) == abi::CUDA_SUCCESS && name) return name;
+  return "unknown code";
+}
+
+void Cuda::fail(CUresult code, const char* call, const char* attempt) const {
+  throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
+}
+
+void Cuda::fail_missing(const char* name) const {
+  throw Failure(FailureKind::kFunctionMissing, std::string(name) + " is not offered by this driver on the " +
+                                                   to_string(path) + " path; it needs a newer driver.");
+}
+
+namespace {
+
+std::string last_dl_error() {
+  const char* text = dlerror();
+  return text ? text : "unknown reason";
+}
+
+std::string file_in(const std::optional<std::string>& folder, const char* name) {
+  return folder ? *folder + "/" + name : std::string(name);
+}
+
+}  // namespace
+
+std::optional<std::string> Driver::probe(std::string& error) {
+  // Not closed again: the driver keeps threads and cannot be unloaded safely.
+  void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (!handle) {
+    error = last_dl_error();
+    return std::nullopt;
+  }
+  return ElfImage::of_handle(handle).path();
+}
+
+Driver::Driver(const std::optional<std::string>& simulated_folder) : from_folder(simulated_folder.has_value()) {
+  const int64_t start = now_ns();
+  void* libcuda = dlopen(file_in(simulated_folder, "libcuda.so.1").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  load_ns = now_ns() - start;
+  if (!libcuda)
+    throw Failure(FailureKind::kNoDriver, "No NVIDIA driver: " + last_dl_error() +
+                                              ". Install the driver, or pass { simulate: true } (--simulate) to "
+                                              "measure the simulated GPU.");
+  const ElfImage image = ElfImage::of_handle(libcuda);
+  libcuda_path = image.path();
+  simulated = image.find("gvbSimulatedDriver") != nullptr;
+  const int64_t loaded = now_ns();
+  tables = resolve_cuda(libcuda, image);
+  resolve_ns = now_ns() - loaded;
+  void* libnvidia_ml = dlopen(file_in(simulated_folder, "libnvidia-ml.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (libnvidia_ml) {
+    const ElfImage nvml_image = ElfImage::of_handle(libnvidia_ml);
+    libnvidia_ml_path = nvml_image.path();
+    nvml = resolve_nvml_bare(nvml_image);
+    nvml_dlsym = resolve_nvml_dlsym(libnvidia_ml);
+  }
+}
+
+const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
+  static std::mutex mutex;
+  static std::unique_ptr<Driver> driver;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!driver) driver.reset(new Driver(simulated_folder));
+  if (simulated_folder && !driver->simulated)
+    throw Failure(FailureKind::kDriverConflict,
+                  "Expected one driver per process but the machine's own is already loaded; simulate in a process "
+                  "of its own.");
+  if (!simulated_folder && driver->from_folder)
+    throw Failure(FailureKind::kDriverConflict,
+                  "Expected one driver per process but the simulated one is already loaded; measure the real GPU in "
+                  "a process of its own.");
+  return *driver;
+}
+
+void Driver::initialise(SymbolPath path) const {
+  static std::mutex mutex;
+  static std::array<bool, 4> done{};
+  const std::lock_guard<std::mutex> lock(mutex);
+  bool& initialised = done[static_cast<size_t>(path)];
+  if (initialised) return;
+  const Cuda through = cuda(path);
+  const CUresult code = through.require(through.api.cuInit, "cuInit")(0);
+  if (code != abi::CUDA_SUCCESS && simulated) {
+    // Only the simulation exports the reason why it refused its settings.
+    void* handle = dlopen(libcuda_path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    auto reason = reinterpret_cast<const char* (*)()>(ElfImage::of_handle(handle).find("gvbSimError"));
+    if (handle) dlclose(handle);
+    if (reason && reason()) throw Failure(FailureKind::kSimSettings, reason());
+  }
+  through.check(code, "cuInit", "initialising the driver");
+  initialised = true;
+}
+
+}  // namespace gvb

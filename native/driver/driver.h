@@ -1,0 +1,69 @@
+// The loaded driver of this process: libraries, symbol tables, and the one checked way to call it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "driver/error.h"
+#include "driver/symbol_paths.h"
+
+namespace gvb {
+
+// Calls a driver function of `cuda` (a Cuda), throwing when it is missing or fails. The attempt is a phrase that
+// completes "while …".
+#define GVB_CALL(cuda, attempt, function, ...) \
+  (cuda).check((cuda).require((cuda).api.function, #function)(__VA_ARGS__), #function, attempt)
+
+// One symbol path's functions with checked calls.
+class Cuda {
+ public:
+  Cuda(const CudaApi& table, SymbolPath resolved_by) : api(table), path(resolved_by) {}
+
+  template <class Function>
+  Function require(Function function, const char* name) const {
+    if (!function) fail_missing(name);
+    return function;
+  }
+  void check(abi::CUresult code, const char* call, const char* attempt) const {
+    if (code != abi::CUDA_SUCCESS) fail(code, call, attempt);
+  }
+  std::string error_name(abi::CUresult code) const;
+
+  const CudaApi& api;
+  const SymbolPath path;
+
+ private:
+  [[noreturn]] void fail(abi::CUresult code, const char* call, const char* attempt) const;
+  [[noreturn]] void fail_missing(const char* name) const;
+};
+
+class Driver {
+ public:
+  // Loads libcuda.so.1 and libnvidia-ml.so.1 at first use: the machine's, or those in `simulated_folder`.
+  // A process keeps the one it loaded first.
+  static const Driver& load(const std::optional<std::string>& simulated_folder);
+  // dlopen of the machine's libcuda.so.1 alone: its path, or the reason in `error`.
+  static std::optional<std::string> probe(std::string& error);
+
+  Cuda cuda(SymbolPath path) const { return Cuda(tables.of(path), path); }
+  // cuInit through that path, once per path.
+  void initialise(SymbolPath path) const;
+
+  // Recognised by a symbol only the simulation exports, whatever brought it in.
+  bool simulated;
+  const bool from_folder;
+  std::string libcuda_path;
+  std::optional<std::string> libnvidia_ml_path;
+  SymbolTables tables;
+  NvmlApi nvml;        // bare: what this process sees of the GPU is the truth even under a layer
+  NvmlApi nvml_dlsym;  // for provenance only
+  int64_t load_ns;
+  int64_t resolve_ns;
+
+ private:
+  explicit Driver(const std::optional<std::string>& simulated_folder);
+};
+
+}  // namespace gvb

@@ -1,0 +1,89 @@
+#include "driver/elf_image.h"
+
+#include <dlfcn.h>
+
+#include <cctype>
+#include <cstring>
+
+namespace gvb {
+
+ElfImage::ElfImage(const link_map& map) : path_(map.l_name ? map.l_name : ""), base_(map.l_addr) {
+  // glibc relocates these entries in place, other loaders leave them relative.
+  const auto address = [&](ElfW(Addr) value) {
+    return reinterpret_cast<const void*>(value < base_ ? base_ + value : value);
+  };
+  for (const ElfW(Dyn)* d = map.l_ld; d && d->d_tag != DT_NULL; ++d) {
+    if (d->d_tag == DT_SYMTAB) symbols_ = static_cast<const ElfW(Sym)*>(address(d->d_un.d_ptr));
+    if (d->d_tag == DT_STRTAB) strings_ = static_cast<const char*>(address(d->d_un.d_ptr));
+    if (d->d_tag == DT_GNU_HASH) gnu_hash_ = static_cast<const uint32_t*>(address(d->d_un.d_ptr));
+    if (d->d_tag == DT_HASH) sysv_hash_ = static_cast<const uint32_t*>(address(d->d_un.d_ptr));
+  }
+}
+
+ElfImage ElfImage::of_handle(void* handle) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map) return ElfImage(link_map{});
+  return ElfImage(*map);
+}
+
+std::vector<ElfImage> ElfImage::all() {
+  std::vector<ElfImage> images;
+  link_map* map = nullptr;
+  void* self = dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD);
+  if (self && dlinfo(self, RTLD_DI_LINKMAP, &map) == 0) {
+    // The kernel's vDSO leaves its entries unrelocated in read-only memory and is of no interest here.
+    for (; map; map = map->l_next)
+      if (!map->l_name || !std::strstr(map->l_name, "vdso")) images.emplace_back(*map);
+  }
+  if (self) dlclose(self);
+  return images;
+}
+
+unsigned ElfImage::symbol_count() const {
+  if (sysv_hash_) return sysv_hash_[1];
+  if (!gnu_hash_) return 0;
+  const uint32_t buckets = gnu_hash_[0], offset = gnu_hash_[1], bloom = gnu_hash_[2];
+  const auto* bucket = gnu_hash_ + 4 + bloom * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const auto* chain = bucket + buckets;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < buckets; ++i) last = bucket[i] > last ? bucket[i] : last;
+  if (last < offset) return offset;
+  while (!(chain[last - offset] & 1)) ++last;
+  return last + 1;
+}
+
+template <class Visit>
+void ElfImage::each_defined(Visit visit) const {
+  if (!symbols_ || !strings_) return;
+  const unsigned count = symbol_count();
+  for (unsigned i = 1; i < count; ++i) {
+    const ElfW(Sym)& symbol = symbols_[i];
+    const unsigned char bind = symbol.st_info >> 4, type = symbol.st_info & 0xf;
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || (bind != STB_GLOBAL && bind != STB_WEAK)) continue;
+    if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) continue;
+    if (visit(strings_ + symbol.st_name, symbol)) return;
+  }
+}
+
+void* ElfImage::find(const char* name) const {
+  void* found = nullptr;
+  each_defined([&](const char* candidate, const ElfW(Sym) & symbol) {
+    if (std::strcmp(candidate, name) != 0) return false;
+    found = reinterpret_cast<void*>(base_ + symbol.st_value);
+    return true;
+  });
+  return found;
+}
+
+unsigned ElfImage::count_exports(const char* prefix) const {
+  const size_t length = std::strlen(prefix);
+  unsigned count = 0;
+  each_defined([&](const char* candidate, const ElfW(Sym)&) {
+    count +=
+        std::strncmp(candidate, prefix, length) == 0 && std::isupper(static_cast<unsigned char>(candidate[length]));
+    return false;
+  });
+  return count;
+}
+
+}  // namespace gvb

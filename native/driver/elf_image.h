@@ -1,0 +1,41 @@
+// The dynamic symbol table of a loaded object, read straight from memory: the way to a driver's own address that no
+// interposed dlsym can bend.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <string>
+#include <vector>
+
+namespace gvb {
+
+class ElfImage {
+ public:
+  explicit ElfImage(const link_map& map);
+
+  // The object dlopen returned `handle` for.
+  static ElfImage of_handle(void* handle);
+  // Every object mapped into the process, in load order.
+  static std::vector<ElfImage> all();
+
+  // Address of a defined global function, or nullptr. Where versions of one name exist, any of them.
+  void* find(const char* name) const;
+  // How many defined global symbols begin with `prefix` followed by an upper-case letter.
+  unsigned count_exports(const char* prefix) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  template <class Visit>
+  void each_defined(Visit visit) const;
+  unsigned symbol_count() const;
+
+  std::string path_;
+  ElfW(Addr) base_ = 0;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const char* strings_ = nullptr;
+  const uint32_t* gnu_hash_ = nullptr;
+  const uint32_t* sysv_hash_ = nullptr;
+};
+
+}  // namespace gvb

@@ -1,0 +1,48 @@
+// The failures a measurement can meet. Each carries what JavaScript needs to explain it: what was attempted,
+// which call failed, and the driver's own name for the code.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace gvb {
+
+enum class FailureKind {
+  kCuda,
+  kNvml,
+  kNoDriver,
+  kFunctionMissing,
+  kDriverConflict,
+  kSimSettings,
+  kInvalidResult,
+  kNoSuchDevice,
+  kAborted
+};
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(FailureKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  FailureKind kind() const { return kind_; }
+
+ private:
+  FailureKind kind_;
+};
+
+// A CUDA driver or NVML call that returned a code other than success.
+class CallFailure : public Failure {
+ public:
+  CallFailure(FailureKind kind, int code, std::string name, std::string call, std::string attempt)
+      : Failure(kind, call + " returned " + name + " (" + std::to_string(code) + ") while " + attempt),
+        code(code),
+        name(std::move(name)),
+        call(std::move(call)),
+        attempt(std::move(attempt)) {}
+
+  const int code;
+  const std::string name;
+  const std::string call;
+  const std::string attempt;
+};
+
+}  // namespace gvb

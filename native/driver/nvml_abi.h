@@ -1,0 +1,74 @@
+// The subset of NVML's ABI that this project uses. See cuda_abi.h.
+#pragma once
+
+#include <cstddef>
+
+namespace gvb::abi {
+
+using nvmlReturn_t = int;
+using nvmlDevice_t = struct nvmlDevice_st*;
+
+constexpr nvmlReturn_t NVML_SUCCESS = 0;
+constexpr nvmlReturn_t NVML_ERROR_UNINITIALIZED = 1;
+constexpr nvmlReturn_t NVML_ERROR_INVALID_ARGUMENT = 2;
+constexpr nvmlReturn_t NVML_ERROR_NOT_SUPPORTED = 3;
+constexpr nvmlReturn_t NVML_ERROR_NOT_FOUND = 6;
+constexpr nvmlReturn_t NVML_ERROR_INSUFFICIENT_SIZE = 7;
+constexpr nvmlReturn_t NVML_ERROR_DRIVER_NOT_LOADED = 9;
+constexpr nvmlReturn_t NVML_ERROR_FUNCTION_NOT_FOUND = 13;
+constexpr nvmlReturn_t NVML_ERROR_UNKNOWN = 999;
+
+constexpr unsigned long long NVML_VALUE_NOT_AVAILABLE = ~0ULL;
+
+enum nvmlClockType_t : int { NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+enum nvmlTemperatureSensors_t : int { NVML_TEMPERATURE_GPU = 0 };
+
+struct nvmlMemory_t {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+struct nvmlMemory_v2_t {
+  unsigned version;
+  unsigned long long total;
+  unsigned long long reserved;
+  unsigned long long free;
+  unsigned long long used;
+};
+constexpr unsigned nvmlMemory_v2 = sizeof(nvmlMemory_v2_t) | (2u << 24);
+
+struct nvmlPciInfo_t {
+  char busIdLegacy[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned pciDeviceId;
+  unsigned pciSubSystemId;
+  char busId[32];
+};
+
+// The element of nvmlDeviceGetComputeRunningProcesses_v3 (nvmlProcessInfo_v2_t in nvml.h).
+struct nvmlProcessInfo_t {
+  unsigned pid;
+  unsigned long long usedGpuMemory;
+  unsigned gpuInstanceId;
+  unsigned computeInstanceId;
+};
+
+struct nvmlUtilization_t {
+  unsigned gpu;
+  unsigned memory;
+};
+
+// Bits of nvmlDeviceGetCurrentClocksEventReasons.
+constexpr unsigned long long nvmlClocksEventReasonGpuIdle = 0x1;
+constexpr unsigned long long nvmlClocksEventReasonApplicationsClocksSetting = 0x2;
+constexpr unsigned long long nvmlClocksEventReasonSwPowerCap = 0x4;
+constexpr unsigned long long nvmlClocksThrottleReasonHwSlowdown = 0x8;
+constexpr unsigned long long nvmlClocksEventReasonSyncBoost = 0x10;
+constexpr unsigned long long nvmlClocksEventReasonSwThermalSlowdown = 0x20;
+constexpr unsigned long long nvmlClocksThrottleReasonHwThermalSlowdown = 0x40;
+constexpr unsigned long long nvmlClocksThrottleReasonHwPowerBrakeSlowdown = 0x80;
+
+}  // namespace gvb::abi

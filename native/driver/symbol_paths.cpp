@@ -1,0 +1,99 @@
+#include "driver/symbol_paths.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+namespace gvb {
+
+using abi::CUDA_SUCCESS;
+using abi::CUdriverProcAddressQueryResult;
+
+const char* to_string(SymbolPath path) {
+  constexpr const char* names[] = {"runtime", "dlsym", "linked", "bare"};
+  return names[static_cast<size_t>(path)];
+}
+
+size_t cuda_function_index(const char* name) {
+  size_t i = 0;
+  while (i < kCudaFunctionCount && std::strcmp(kCudaFunctions[i].name, name) != 0) ++i;
+  return i;
+}
+
+DlsymFunction libc_dlsym() {
+  // In libc since glibc 2.34, in libdl before.
+  for (const char* library : {"libc.so.6", "libdl.so.2"}) {
+    void* handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    if (!handle) continue;
+    void* found = ElfImage::of_handle(handle).find("dlsym");
+    dlclose(handle);
+    if (found) return reinterpret_cast<DlsymFunction>(found);
+  }
+  return nullptr;
+}
+
+namespace {
+
+using GetProcAddress = decltype(CudaApi::cuGetProcAddress_v2);
+
+// A function the driver says is newer than itself stays unresolved: its export, if any, is not to be trusted.
+// One that cuGetProcAddress does not know at all is looked up by its exported name.
+CudaApi resolve_runtime(GetProcAddress get, void* (*exported)(const void* context, const char* name),
+                        const void* context) {
+  CudaApi table;
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) {
+    const CudaFunction& function = kCudaFunctions[i];
+    void* address = nullptr;
+    auto status = CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    const bool found = get && get(function.base, &address, function.version, abi::CU_GET_PROC_ADDRESS_DEFAULT,
+                                  &status) == CUDA_SUCCESS;
+    if (found && address)
+      slot(table, i) = address;
+    else if (status != CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT)
+      slot(table, i) = exported(context, function.name);
+  }
+  return table;
+}
+
+}  // namespace
+
+SymbolTables resolve_cuda(void* libcuda, const ElfImage& image) {
+  SymbolTables tables;
+  CudaApi& by_dlsym = tables.by_path[static_cast<size_t>(SymbolPath::kDlsym)];
+  CudaApi& linked = tables.by_path[static_cast<size_t>(SymbolPath::kLinked)];
+  CudaApi& bare = tables.by_path[static_cast<size_t>(SymbolPath::kBare)];
+  const DlsymFunction real_dlsym = libc_dlsym();
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) {
+    const char* name = kCudaFunctions[i].name;
+    slot(by_dlsym, i) = dlsym(libcuda, name);
+    slot(linked, i) = real_dlsym ? real_dlsym(RTLD_DEFAULT, name) : nullptr;
+    slot(bare, i) = image.find(name);
+  }
+  tables.by_path[static_cast<size_t>(SymbolPath::kRuntime)] = resolve_runtime(
+      by_dlsym.cuGetProcAddress_v2,
+      [](const void* handle, const char* name) { return dlsym(const_cast<void*>(handle), name); }, libcuda);
+  tables.bare_runtime = resolve_runtime(
+      bare.cuGetProcAddress_v2,
+      [](const void* elf, const char* name) { return static_cast<const ElfImage*>(elf)->find(name); }, &image);
+  return tables;
+}
+
+NvmlApi resolve_nvml_bare(const ElfImage& image) {
+  NvmlApi table;
+  for (size_t i = 0; i < kNvmlFunctionCount; ++i) slot(table, i) = image.find(kNvmlFunctions[i]);
+  return table;
+}
+
+NvmlApi resolve_nvml_dlsym(void* libnvidia_ml) {
+  NvmlApi table;
+  for (size_t i = 0; i < kNvmlFunctionCount; ++i) slot(table, i) = dlsym(libnvidia_ml, kNvmlFunctions[i]);
+  return table;
+}
+
+std::string owner_of(const void* address) {
+  Dl_info info;
+  if (!address || dladdr(address, &info) == 0 || !info.dli_fname) return "";
+  return info.dli_fname;
+}
+
+}  // namespace gvb

@@ -1,0 +1,53 @@
+// Kernels every metric can rely on: compiled for sm_75, PTX ISA lowered so that old drivers accept them.
+// Names are extern "C": the simulated driver executes them by name.
+
+#include <cstdint>
+
+namespace {
+
+__device__ __forceinline__ unsigned long long global_timer() {
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
+}  // namespace
+
+extern "C" __global__ void gvb_empty() {}
+
+// The first instruction reads the device-wide timer; one thread publishes it to host-mapped memory.
+extern "C" __global__ void gvb_stamp(volatile unsigned long long* slot) {
+  const unsigned long long now = global_timer();
+  if (threadIdx.x == 0 && blockIdx.x == 0) *slot = now;
+}
+
+// Ping-pong with the host, one thread: waits for *request == i, answers with the device time in replies[i - 1].
+// Gives up (leaving the remaining replies 0) when the host is silent for longer than patienceNs.
+extern "C" __global__ void gvb_clock_echo(volatile unsigned* request, volatile unsigned long long* replies,
+                                          unsigned exchanges, unsigned long long patienceNs) {
+  unsigned long long last = global_timer();
+  for (unsigned i = 1; i <= exchanges; ++i) {
+    while (*request < i) {
+      if (global_timer() - last > patienceNs) return;
+    }
+    last = global_timer();
+    replies[i - 1] = last;
+  }
+}
+
+// Consecutive distinct readings of the device timer; the smallest difference is its step.
+extern "C" __global__ void gvb_timer_steps(unsigned long long* out, unsigned count) {
+  unsigned long long last = global_timer();
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned long long now = global_timer();
+    while (now == last) now = global_timer();
+    out[i] = now;
+    last = now;
+  }
+}
+
+// words[i] = (i + seed) * 2654435761 (mod 2^32): a result the host can verify.
+extern "C" __global__ void gvb_mix(uint32_t* words, unsigned count, unsigned seed) {
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    words[i] = (i + seed) * 2654435761u;
+}
