@@ -1,0 +1,253 @@
+// The module's functions: argument checks, hand-over to the executor, conversion of what comes back. The surface is
+// described in lib/native/addon-types.ts.
+#include <napi.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+
+#include "addon/arguments.h"
+#include "addon/executor.h"
+#include "addon/job.h"
+#include "addon/to_js.h"
+#include "driver/clock.h"
+
+namespace gvb {
+
+namespace {
+
+Executor::Owner owner_of_environment(Napi::Env env) { return env.GetInstanceData<int>(); }
+
+// Work that needs no session.
+template <class Result, class Work, class Convert>
+Napi::Value promise_of(Napi::Env env, Work work, Convert convert) {
+  auto job = std::make_shared<std::unique_ptr<Job<Result>>>(std::make_unique<Job<Result>>(env, convert));
+  const Napi::Promise promise = (*job)->promise();
+  Executor::instance().submit(owner_of_environment(env), [job, work] {
+    (*job)->perform(work);
+    JobBase::finish(std::move(*job));
+  });
+  return promise;
+}
+
+// Work on the session named by the first argument.
+template <class Result, class Work, class Convert>
+Napi::Value promise_in(const Napi::CallbackInfo& info, Work work, Convert convert) {
+  const Napi::Env env = info.Env();
+  auto job = std::make_shared<std::unique_ptr<Job<Result>>>(std::make_unique<Job<Result>>(env, convert));
+  const Napi::Promise promise = (*job)->promise();
+  const auto session = info[0].ToNumber().Uint32Value();
+  Executor::instance().submit_in(owner_of_environment(env), session, [job, work](DeviceSession* device) {
+    (*job)->perform([&] {
+      if (!device) throw Failure(FailureKind::kAborted, "the session is closed");
+      return work(*device);
+    });
+    JobBase::finish(std::move(*job));
+  });
+  return promise;
+}
+
+template <class Result>
+Napi::Value convert_result(Napi::Env env, const Result& result) {
+  return to_js(env, result);
+}
+
+Napi::Value probe_driver(const Napi::CallbackInfo& info) {
+  std::string error;
+  const std::optional<std::string> path = Driver::probe(error);
+  Napi::Object out = Napi::Object::New(info.Env());
+  out.Set("path", path ? Napi::Value(Napi::String::New(info.Env(), *path)) : info.Env().Null());
+  out.Set("error", path ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), error)));
+  return out;
+}
+
+struct InspectionOf {
+  const Driver* driver;
+  Inspection inspection;
+};
+
+Napi::Value inspect_driver(const Napi::CallbackInfo& info) {
+  const auto folder = Fields(info[0]).simulated_folder();
+  return promise_of<InspectionOf>(
+      info.Env(),
+      [folder] {
+        const Driver& driver = Driver::load(folder);
+        return InspectionOf{&driver, inspect(driver)};
+      },
+      [](Napi::Env env, const InspectionOf& seen) { return to_js(env, *seen.driver, seen.inspection); });
+}
+
+Napi::Value read_provenance(const Napi::CallbackInfo& info) {
+  const auto folder = Fields(info[0]).simulated_folder();
+  return promise_of<Provenance>(
+      info.Env(), [folder] { return provenance(Driver::load(folder)); }, convert_result<Provenance>);
+}
+
+Napi::Value start_up(const Napi::CallbackInfo& info) {
+  const Fields fields(info[0]);
+  const StartUpRequest request{fields.simulated_folder(), fields.device(), fields.path(),
+                               fields.choice<ContextApi>("contextApi", {"cuDevicePrimaryCtxRetain", "cuCtxCreate"}),
+                               fields.integer<unsigned>("recreations")};
+  return promise_of<StartUp>(
+      info.Env(), [request] { return measure_start_up(request, CancelToken()); }, convert_result<StartUp>);
+}
+
+Napi::Value open_session(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Fields fields(info[0]);
+  const auto folder = fields.simulated_folder();
+  const auto device = fields.device();
+  const auto path = fields.path();
+  auto job = std::make_shared<std::unique_ptr<Job<SessionId>>>(std::make_unique<Job<SessionId>>(
+      env, [](Napi::Env e, const SessionId& id) -> Napi::Value { return Napi::Number::New(e, id); }));
+  const Napi::Promise promise = (*job)->promise();
+  Executor::instance().submit_open(
+      owner_of_environment(env),
+      [folder, device, path](const CancelToken& token) {
+        return std::make_unique<DeviceSession>(Driver::load(folder), path, device, token);
+      },
+      [job](SessionId id, const std::exception_ptr& failure) {
+        if (failure)
+          (*job)->fail(failure);
+        else
+          (*job)->perform([id] { return id; });
+        JobBase::finish(std::move(*job));
+      });
+  return promise;
+}
+
+Napi::Value close_session(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  auto job = std::make_shared<std::unique_ptr<Job<bool>>>(
+      std::make_unique<Job<bool>>(env, [](Napi::Env e, const bool&) -> Napi::Value { return e.Undefined(); }));
+  const Napi::Promise promise = (*job)->promise();
+  Executor::instance().submit_close(owner_of_environment(env), info[0].ToNumber().Uint32Value(), [job] {
+    (*job)->perform([] { return true; });
+    JobBase::finish(std::move(*job));
+  });
+  return promise;
+}
+
+Napi::Value cancel(const Napi::CallbackInfo& info) {
+  Executor::instance().cancel(info[0].ToNumber().Uint32Value());
+  return info.Env().Undefined();
+}
+
+Napi::Value health(const Napi::CallbackInfo& info) {
+  return promise_in<Health>(
+      info, [](DeviceSession& session) { return read_health(session); }, convert_result<Health>);
+}
+
+Napi::Value launch_block(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const LaunchRequest request{
+      fields.choice<LaunchCall>("call", {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch"}),
+      fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup"), fields.integer<uint64_t>("seed")};
+  return promise_in<LaunchBlock>(
+      info, [request](DeviceSession& session) { return measure_launches(session, request); },
+      convert_result<LaunchBlock>);
+}
+
+Napi::Value allocation_block(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const AllocationRequest request{fields.choice<AllocationApi>("api", {"cuMemAlloc", "cuMemCreate", "cuMemAllocAsync"}),
+                                  fields.integer<size_t>("bytes"), fields.integer<unsigned>("live"),
+                                  fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup")};
+  return promise_in<AllocationBlock>(
+      info, [request](DeviceSession& session) { return measure_allocations(session, request); },
+      convert_result<AllocationBlock>);
+}
+
+Napi::Value free_block(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const FreeRequest request{fields.integer<size_t>("bytes"),
+                            fields.integer<unsigned>("live"),
+                            fields.choice<FreeOrder>("order", {"fifo", "lifo", "random"}),
+                            fields.integer<unsigned>("count"),
+                            fields.integer<unsigned>("warmup"),
+                            fields.integer<uint64_t>("seed")};
+  return promise_in<FreeBlock>(
+      info, [request](DeviceSession& session) { return measure_frees(session, request); }, convert_result<FreeBlock>);
+}
+
+struct Code {
+  int code;
+  std::string name;
+};
+
+Napi::Value double_free(const Napi::CallbackInfo& info) {
+  return promise_in<Code>(
+      info,
+      [](DeviceSession& session) {
+        const int code = measure_double_free(session);
+        return Code{code, session.cuda.error_name(code)};
+      },
+      [](Napi::Env env, const Code& code) -> Napi::Value {
+        Napi::Object out = Napi::Object::New(env);
+        out.Set("code", Napi::Number::New(env, code.code));
+        out.Set("name", code.name);
+        return out;
+      });
+}
+
+Napi::Value pair_functions(const Napi::CallbackInfo& info) {
+  const std::vector<std::string> names = pair_function_names();
+  Napi::Array out = Napi::Array::New(info.Env(), names.size());
+  for (uint32_t i = 0; i < names.size(); ++i) out[i] = Napi::String::New(info.Env(), names[i]);
+  return out;
+}
+
+Napi::Value pair_block(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const PairRequest request{fields.text("name"), fields.integer<unsigned>("batches"), fields.integer<unsigned>("calls"),
+                            fields.number("maxBatchNs"), fields.integer<uint64_t>("seed")};
+  return promise_in<PairBlock>(
+      info, [request](DeviceSession& session) { return measure_pair(session, request); }, convert_result<PairBlock>);
+}
+
+Napi::Value timer(const Napi::CallbackInfo& info) {
+  const TimerCalibration calibration = calibrate_timer();
+  Napi::Object out = Napi::Object::New(info.Env());
+  out.Set("resolutionNs", Napi::Number::New(info.Env(), calibration.resolution_ns));
+  out.Set("pairCostNs", Napi::Number::New(info.Env(), calibration.pair_cost_ns));
+  return out;
+}
+
+Napi::Value die_with_parent(const Napi::CallbackInfo& info) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return info.Env().Undefined();
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  // Its address names this environment towards the executor.
+  env.SetInstanceData(new int(0));
+  const Executor::Owner owner = owner_of_environment(env);
+  Executor::instance().attach(owner);
+  env.AddCleanupHook([owner] { Executor::instance().detach(owner); });
+
+  const std::pair<const char*, Napi::Value (*)(const Napi::CallbackInfo&)> functions[] = {
+      {"probeDriver", probe_driver},
+      {"inspect", inspect_driver},
+      {"provenance", read_provenance},
+      {"startUp", start_up},
+      {"openSession", open_session},
+      {"closeSession", close_session},
+      {"cancel", cancel},
+      {"health", health},
+      {"launchBlock", launch_block},
+      {"allocationBlock", allocation_block},
+      {"freeBlock", free_block},
+      {"doubleFree", double_free},
+      {"pairFunctions", pair_functions},
+      {"pairBlock", pair_block},
+      {"timer", timer},
+      {"dieWithParent", die_with_parent},
+  };
+  for (const auto& [name, function] : functions) exports.Set(name, Napi::Function::New(env, function, name));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(gpu_virt_bench, init)
+
+}  // namespace gvb

@@ -1,0 +1,72 @@
+// Reading the fields of a request object. lib/ has checked ranges and explained them; what is left here keeps a wrong
+// type from reaching C++.
+#pragma once
+
+#include <napi.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+class Fields {
+ public:
+  explicit Fields(const Napi::Value& value) : env_(value.Env()) {
+    if (!value.IsObject()) fail("a request object", "");
+    object_ = value.As<Napi::Object>();
+  }
+
+  double number(const char* name) const {
+    const Napi::Value field = object_.Get(name);
+    if (!field.IsNumber() || !std::isfinite(field.As<Napi::Number>().DoubleValue())) fail("a finite number", name);
+    return field.As<Napi::Number>().DoubleValue();
+  }
+
+  template <class Integer>
+  Integer integer(const char* name) const {
+    const double value = number(name);
+    if (value < 0 || value > 9007199254740991.0 || value != std::floor(value)) fail("a non-negative integer", name);
+    return static_cast<Integer>(value);
+  }
+
+  std::string text(const char* name) const {
+    const Napi::Value field = object_.Get(name);
+    if (!field.IsString()) fail("a string", name);
+    return field.As<Napi::String>();
+  }
+
+  // The position of the field's text among `choices`, as the enumerator with that value.
+  template <class Enum, size_t N>
+  Enum choice(const char* name, const char* const (&choices)[N]) const {
+    const std::string value = text(name);
+    for (size_t i = 0; i < N; ++i)
+      if (value == choices[i]) return static_cast<Enum>(i);
+    fail("a known choice", name);
+  }
+
+  SymbolPath path() const { return choice<SymbolPath>("path", {"runtime", "dlsym", "linked", "bare"}); }
+
+  std::optional<std::string> simulated_folder() const {
+    if (object_.Get("simulatedDriver").IsNull()) return std::nullopt;
+    return text("simulatedDriver");
+  }
+
+  DeviceSelector device() const {
+    if (object_.Get("device").IsString()) return text("device");
+    return integer<int>("device");
+  }
+
+ private:
+  [[noreturn]] void fail(const char* expected, const std::string& field) const {
+    throw Napi::TypeError::New(env_,
+                               "Expected " + std::string(expected) + (field.empty() ? "" : " for " + field) + ".");
+  }
+
+  Napi::Env env_;
+  Napi::Object object_;
+};
+
+}  // namespace gvb

@@ -1,0 +1,136 @@
+#include "addon/executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gvb {
+
+namespace {
+
+// A call into a lost device may never return; the process must still be able to leave.
+constexpr std::chrono::seconds kPatience{10};
+
+}  // namespace
+
+Executor& Executor::instance() {
+  // Never destroyed: a thread stuck in the driver may outlive static destruction.
+  static Executor& executor = *new Executor;
+  return executor;
+}
+
+void Executor::attach(Owner) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++owners_;
+}
+
+void Executor::detach(Owner owner) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  queue_.erase(std::remove_if(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; }),
+               queue_.end());
+  if (active_owner_ == owner && token_) {
+    token_->cancel();
+    queue_.push_front({owner, false, [this] { close_active(); }});
+    changed_.notify_all();
+  }
+  const auto gone = [&] {
+    return running_for_ != owner && active_owner_ != owner &&
+           std::none_of(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; });
+  };
+  const bool finished = changed_.wait_for(lock, kPatience, gone);
+  if (--owners_ > 0 || !thread_.joinable()) return;
+  std::thread last = std::move(thread_);
+  if (!finished) {
+    last.detach();
+    return;
+  }
+  stopping_ = true;
+  changed_.notify_all();
+  lock.unlock();
+  last.join();
+  lock.lock();
+  stopping_ = false;
+}
+
+void Executor::push(Task task) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  queue_.push_back(std::move(task));
+  changed_.notify_all();
+}
+
+bool Executor::next_task(Task& task) {
+  const auto ready = std::find_if(queue_.begin(), queue_.end(), [&](const Task& candidate) {
+    return !candidate.opens_session || active_ == kNoSession;
+  });
+  if (ready == queue_.end()) return false;
+  task = std::move(*ready);
+  queue_.erase(ready);
+  return true;
+}
+
+void Executor::loop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stopping_) {
+    Task task;
+    if (!next_task(task)) {
+      changed_.wait(lock);
+      continue;
+    }
+    running_for_ = task.owner;
+    lock.unlock();
+    task.run();
+    task.run = nullptr;
+    lock.lock();
+    running_for_ = nullptr;
+    changed_.notify_all();
+  }
+}
+
+void Executor::submit(Owner owner, std::function<void()> run) { push({owner, false, std::move(run)}); }
+
+void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened) {
+  push({owner, true, [this, owner, open = std::move(open), opened = std::move(opened)] {
+          auto token = std::make_shared<CancelToken>();
+          try {
+            session_ = open(*token);
+          } catch (...) {
+            opened(kNoSession, std::current_exception());
+            return;
+          }
+          SessionId id;
+          {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            id = active_ = ++last_id_;
+            active_owner_ = owner;
+            token_ = std::move(token);
+          }
+          opened(id, nullptr);
+        }});
+}
+
+void Executor::submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run) {
+  push({owner, false,
+        [this, session, run = std::move(run)] { run(session == active_ && session_ ? session_.get() : nullptr); }});
+}
+
+void Executor::submit_close(Owner owner, SessionId session, std::function<void()> closed) {
+  push({owner, false, [this, session, closed = std::move(closed)] {
+          if (session == active_) close_active();
+          closed();
+        }});
+}
+
+void Executor::close_active() {
+  session_.reset();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  active_ = kNoSession;
+  active_owner_ = nullptr;
+  token_.reset();
+}
+
+void Executor::cancel(SessionId session) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (session == active_ && token_) token_->cancel();
+}
+
+}  // namespace gvb

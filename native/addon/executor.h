@@ -1,0 +1,71 @@
+// The one native thread of the process that talks to the GPU. Tasks run one at a time, in order; a session holds the
+// device from its opening to its closing, so that measurements of several callers (worker_threads included) never mix.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+using SessionId = uint32_t;
+constexpr SessionId kNoSession = 0;
+
+class Executor {
+ public:
+  using Owner = const void*;  // an environment (main thread or worker_thread)
+  using OpenDevice = std::function<std::unique_ptr<DeviceSession>(const CancelToken&)>;
+
+  static Executor& instance();
+
+  // Environments come and go; the thread lives while there is one.
+  void attach(Owner owner);
+  // Drops the owner's tasks, cancels what runs for it, closes its session; returns when its last task has left the
+  // thread, so that nothing of it outlives the environment.
+  void detach(Owner owner);
+
+  // A task that needs no device.
+  void submit(Owner owner, std::function<void()> run);
+  // Runs once no other session is open; `opened` gets the id, or the exception that open threw.
+  void submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened);
+  // A task on an open session; gets nullptr when that session is not open (any more).
+  void submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run);
+  void submit_close(Owner owner, SessionId session, std::function<void()> closed);
+  void cancel(SessionId session);
+
+ private:
+  struct Task {
+    Owner owner;
+    bool opens_session;
+    std::function<void()> run;
+  };
+
+  void push(Task task);
+  void loop();
+  bool next_task(Task& task);
+  void close_active();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> queue_;
+  std::thread thread_;
+  unsigned owners_ = 0;
+  bool stopping_ = false;
+  Owner running_for_ = nullptr;
+
+  // The open session; token_ and active_ are guarded by mutex_, session_ belongs to the thread.
+  SessionId active_ = kNoSession;
+  Owner active_owner_ = nullptr;
+  SessionId last_id_ = kNoSession;
+  std::shared_ptr<CancelToken> token_;
+  std::unique_ptr<DeviceSession> session_;
+};
+
+}  // namespace gvb

@@ -1,0 +1,222 @@
+#include "addon/to_js.h"
+
+#include <cstring>
+#include <optional>
+
+namespace gvb {
+
+namespace {
+
+Napi::Value value(Napi::Env env, const std::string& text) { return Napi::String::New(env, text); }
+Napi::Value value(Napi::Env env, const char* text) { return Napi::String::New(env, text); }
+Napi::Value value(Napi::Env env, bool flag) { return Napi::Boolean::New(env, flag); }
+Napi::Value value(Napi::Env env, Napi::Value already) { return already.IsEmpty() ? env.Null() : already; }
+
+template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
+Napi::Value value(Napi::Env env, Number number) {
+  return Napi::Number::New(env, static_cast<double>(number));
+}
+
+Napi::Value value(Napi::Env env, const std::vector<double>& samples) {
+  auto array = Napi::Float64Array::New(env, samples.size());
+  if (!samples.empty()) std::memcpy(array.Data(), samples.data(), samples.size() * sizeof(double));
+  return array;
+}
+
+template <class Item, class Convert>
+Napi::Value list(Napi::Env env, const std::vector<Item>& items, Convert convert) {
+  auto array = Napi::Array::New(env, items.size());
+  for (size_t i = 0; i < items.size(); ++i) array[static_cast<uint32_t>(i)] = convert(items[i]);
+  return array;
+}
+
+template <class T>
+Napi::Value value(Napi::Env env, const std::optional<T>& maybe) {
+  return maybe ? value(env, *maybe) : env.Null();
+}
+
+Napi::Value value(Napi::Env env, const std::optional<std::vector<unsigned>>& ids) {
+  if (!ids) return env.Null();
+  return list(env, *ids, [&](unsigned id) { return value(env, id); });
+}
+
+// An empty path means: nobody owns it.
+Napi::Value owner(Napi::Env env, const std::string& path) { return path.empty() ? env.Null() : value(env, path); }
+
+class Object {
+ public:
+  explicit Object(Napi::Env env) : env_(env), object_(Napi::Object::New(env)) {}
+
+  template <class T>
+  Object& set(const char* name, const T& field) {
+    object_.Set(name, value(env_, field));
+    return *this;
+  }
+  operator Napi::Value() const { return object_; }
+
+ private:
+  Napi::Env env_;
+  Napi::Object object_;
+};
+
+}  // namespace
+
+Napi::Value to_js(Napi::Env env, const LaunchBlock& block) {
+  const Napi::Value mapping = Object(env)
+                                  .set("residualNs", block.residual_ns)
+                                  .set("bracketNs", block.bracket_ns)
+                                  .set("driftPpm", block.drift_ppm)
+                                  .set("tickNs", block.tick_ns)
+                                  .set("exchanges", block.exchanges);
+  return Object(env)
+      .set("submitNs", block.submit_ns)
+      .set("startNs", block.start_ns)
+      .set("roundTripNs", block.round_trip_ns)
+      .set("mapping", mapping);
+}
+
+Napi::Value to_js(Napi::Env env, const AllocationBlock& block) {
+  return Object(env)
+      .set("bytes", block.bytes)
+      .set("live", block.live)
+      .set("allocNs", block.alloc_ns)
+      .set("freeNs", block.free_ns);
+}
+
+Napi::Value to_js(Napi::Env env, const FreeBlock& block) {
+  return Object(env)
+      .set("bytes", block.bytes)
+      .set("live", block.live)
+      .set("freeNs", block.free_ns)
+      .set("usedBefore", block.used_before)
+      .set("usedAfter", block.used_after);
+}
+
+Napi::Value to_js(Napi::Env env, const PairBlock& block) {
+  return Object(env)
+      .set("owner", owner(env, block.owner))
+      .set("bareOwner", owner(env, block.bare_owner))
+      .set("intercepted", block.intercepted)
+      .set("calls", block.calls)
+      .set("hookedNs", block.hooked_ns)
+      .set("bareNs", block.bare_ns);
+}
+
+Napi::Value to_js(Napi::Env env, const Health& health) {
+  Napi::Value processes = env.Null();
+  if (health.processes)
+    processes = list(env, *health.processes, [&](const GpuProcess& process) -> Napi::Value {
+      return Object(env).set("pid", process.pid).set("usedBytes", process.used_bytes);
+    });
+  return Object(env)
+      .set("smClockMhz", health.sm_clock_mhz)
+      .set("maxSmClockMhz", health.max_sm_clock_mhz)
+      .set("memoryClockMhz", health.memory_clock_mhz)
+      .set("temperatureC", health.temperature_c)
+      .set("powerW", health.power_mw ? value(env, *health.power_mw / 1000.0) : env.Null())
+      .set("performanceState", health.performance_state)
+      .set("eventReasons", health.event_reasons)
+      .set("usedBytes", health.used_bytes)
+      .set("freeBytes", health.free_bytes)
+      .set("totalBytes", health.total_bytes)
+      .set("visibleFreeBytes", health.visible_free_bytes)
+      .set("visibleTotalBytes", health.visible_total_bytes)
+      .set("processes", processes);
+}
+
+Napi::Value to_js(Napi::Env env, const StartUp& start) {
+  // Plain arrays: this result crosses a process boundary as JSON.
+  const auto numbers = [&](const std::vector<double>& times) {
+    return list(env, times, [&](double time) { return value(env, time); });
+  };
+  Napi::Value mode = env.Null();
+  if (start.loading_mode) mode = value(env, *start.loading_mode == abi::CU_MODULE_LAZY_LOADING ? "lazy" : "eager");
+  return Object(env)
+      .set("loadNs", start.load_ns)
+      .set("resolveNs", start.resolve_ns)
+      .set("initNs", start.init_ns)
+      .set("deviceNs", start.device_ns)
+      .set("contextNs", start.context_ns)
+      .set("moduleNs", start.module_ns)
+      .set("firstAllocNs", start.first_alloc_ns)
+      .set("firstLaunchNs", start.first_launch_ns)
+      .set("secondLaunchNs", start.second_launch_ns)
+      .set("totalNs", start.total_ns)
+      .set("resultCorrect", start.result_correct)
+      .set("contextFunction", start.context_function)
+      .set("contextOwner", owner(env, start.context_owner))
+      .set("loadingMode", mode)
+      .set("processesDuring", start.processes_during)
+      .set("processesAfter", start.processes_after)
+      .set("pid", start.pid)
+      .set("retainNs", numbers(start.retain_ns))
+      .set("releaseNs", numbers(start.release_ns))
+      .set("inactiveBetween", start.inactive_between)
+      .set("leftListBetween", start.left_list_between);
+}
+
+namespace {
+
+Napi::Value to_js(Napi::Env env, const std::optional<CodeInfo>& error) {
+  if (!error) return env.Null();
+  return Object(env).set("code", error->code).set("name", error->name).set("call", error->call);
+}
+
+Napi::Value to_js(Napi::Env env, const DeviceInfo& device) {
+  constexpr const char* kModes[] = {"default", "exclusive-thread", "prohibited", "exclusive-process"};
+  const bool known_mode = device.compute_mode && *device.compute_mode >= 0 && *device.compute_mode < 4;
+  const auto flag = [](const std::optional<int>& number) {
+    return number ? std::optional<bool>(*number != 0) : std::nullopt;
+  };
+  return Object(env)
+      .set("index", device.index)
+      .set("uuid", device.uuid)
+      .set("name", device.name)
+      .set("memoryBytes", device.memory_bytes)
+      .set("computeCapability", std::to_string(device.major) + "." + std::to_string(device.minor))
+      .set("multiprocessors", device.multiprocessors)
+      .set("pciBusId", device.pci_bus_id)
+      .set("migMode", !device.mig_mode   ? "not supported"
+                      : *device.mig_mode ? "enabled"
+                                         : "disabled")
+      .set("persistenceMode", flag(device.persistence_mode))
+      .set("computeMode", known_mode ? value(env, kModes[*device.compute_mode]) : env.Null())
+      .set("mpsClient", flag(device.mps_client));
+}
+
+}  // namespace
+
+Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection) {
+  return Object(env)
+      .set("simulated", driver.simulated)
+      .set("libcuda", driver.libcuda_path)
+      .set("libnvidiaMl", driver.libnvidia_ml_path)
+      .set("driverVersion", inspection.driver_version)
+      .set("cudaVersion", inspection.cuda_version)
+      .set("cuda", to_js(env, inspection.cuda_error))
+      .set("nvml", to_js(env, inspection.nvml_error))
+      .set("devices", list(env, inspection.devices, [&](const DeviceInfo& device) { return to_js(env, device); }));
+}
+
+Napi::Value to_js(Napi::Env env, const Provenance& provenance) {
+  const auto functions = [&](const std::vector<FunctionOwners>& rows, std::initializer_list<SymbolPath> paths) {
+    return list(env, rows, [&](const FunctionOwners& row) -> Napi::Value {
+      Object owners(env);
+      for (const SymbolPath path : paths)
+        owners.set(to_string(path), owner(env, row.owners[static_cast<size_t>(path)]));
+      return Object(env).set("name", row.name).set("owners", Napi::Value(owners));
+    });
+  };
+  return Object(env)
+      .set("functions", functions(provenance.cuda,
+                                  {SymbolPath::kRuntime, SymbolPath::kDlsym, SymbolPath::kLinked, SymbolPath::kBare}))
+      .set("nvml", functions(provenance.nvml, {SymbolPath::kDlsym, SymbolPath::kBare}))
+      .set("objects", list(env, provenance.objects, [&](const MappedObject& object) -> Napi::Value {
+             return Object(env)
+                 .set("path", object.path)
+                 .set("cudaExports", object.cuda_exports)
+                 .set("exportsDlsym", object.exports_dlsym);
+           }));
+}
+
+}  // namespace gvb

@@ -1,0 +1,24 @@
+// Plain structures to JavaScript values, as lib/native/addon-types.ts describes them.
+#pragma once
+
+#include <napi.h>
+
+#include "bench/call_pair.h"
+#include "bench/health.h"
+#include "bench/inspect.h"
+#include "bench/launch_latency.h"
+#include "bench/memory_latency.h"
+#include "bench/start_up.h"
+
+namespace gvb {
+
+Napi::Value to_js(Napi::Env env, const LaunchBlock& block);
+Napi::Value to_js(Napi::Env env, const AllocationBlock& block);
+Napi::Value to_js(Napi::Env env, const FreeBlock& block);
+Napi::Value to_js(Napi::Env env, const PairBlock& block);
+Napi::Value to_js(Napi::Env env, const Health& health);
+Napi::Value to_js(Napi::Env env, const StartUp& start);
+Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
+Napi::Value to_js(Napi::Env env, const Provenance& provenance);
+
+}  // namespace gvb

@@ -1,0 +1,166 @@
+#include "bench/blocks.h"
+
+#include <unordered_map>
+
+namespace gvb {
+
+using abi::CUDA_SUCCESS;
+using abi::CUdeviceptr;
+using abi::CUresult;
+
+namespace {
+
+constexpr size_t kDefaultGranularity = 2 << 20;
+
+abi::CUmemAllocationProp pinned_on(abi::CUdevice device) {
+  abi::CUmemAllocationProp properties{};
+  properties.type = abi::CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {abi::CU_MEM_LOCATION_TYPE_DEVICE, device};
+  return properties;
+}
+
+class DirectAllocator : public Allocator {
+ public:
+  DirectAllocator(const DeviceSession& session, size_t bytes)
+      : bytes_(bytes),
+        allocate_(session.cuda.require(session.cuda.api.cuMemAlloc_v2, allocate_name())),
+        free_(session.cuda.require(session.cuda.api.cuMemFree_v2, release_name())) {}
+  CUresult allocate(CUdeviceptr& block) override { return allocate_(&block, bytes_); }
+  CUresult release(CUdeviceptr block) override { return free_(block); }
+  const char* allocate_name() const final { return "cuMemAlloc_v2"; }
+  const char* release_name() const final { return "cuMemFree_v2"; }
+
+ private:
+  const size_t bytes_;
+  decltype(CudaApi::cuMemAlloc_v2) allocate_;
+  decltype(CudaApi::cuMemFree_v2) free_;
+};
+
+class VirtualAllocator : public Allocator {
+ public:
+  VirtualAllocator(const DeviceSession& session, size_t bytes)
+      : cuda_(session.cuda),
+        bytes_(bytes),
+        properties_(pinned_on(session.device)),
+        access_{properties_.location, abi::CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        create_(cuda_.require(cuda_.api.cuMemCreate, "cuMemCreate")),
+        map_(cuda_.require(cuda_.api.cuMemMap, "cuMemMap")),
+        set_access_(cuda_.require(cuda_.api.cuMemSetAccess, "cuMemSetAccess")),
+        unmap_(cuda_.require(cuda_.api.cuMemUnmap, "cuMemUnmap")),
+        release_(cuda_.require(cuda_.api.cuMemRelease, "cuMemRelease")) {
+    cuda_.require(cuda_.api.cuMemAddressFree, "cuMemAddressFree");
+  }
+  CUdeviceptr prepare() override {
+    CUdeviceptr address = 0;
+    GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &address, bytes_, 0, 0, 0);
+    return address;
+  }
+  CUresult allocate(CUdeviceptr& block) override {
+    abi::CUmemGenericAllocationHandle handle = 0;
+    CUresult code = create_(&handle, bytes_, &properties_, 0);
+    if (code == CUDA_SUCCESS) code = map_(block, bytes_, 0, handle, 0);
+    if (code == CUDA_SUCCESS) code = set_access_(block, bytes_, &access_, 1);
+    handles_[block] = handle;
+    return code;
+  }
+  CUresult release(CUdeviceptr block) override {
+    const CUresult unmapped = unmap_(block, bytes_);
+    const CUresult released = release_(handles_[block]);
+    return unmapped == CUDA_SUCCESS ? released : unmapped;
+  }
+  void retire(CUdeviceptr block) override {
+    handles_.erase(block);
+    cuda_.api.cuMemAddressFree(block, bytes_);
+  }
+  const char* allocate_name() const override { return "cuMemCreate"; }
+  const char* release_name() const override { return "cuMemUnmap"; }
+
+ private:
+  const Cuda& cuda_;
+  const size_t bytes_;
+  const abi::CUmemAllocationProp properties_;
+  const abi::CUmemAccessDesc access_;
+  decltype(CudaApi::cuMemCreate) create_;
+  decltype(CudaApi::cuMemMap) map_;
+  decltype(CudaApi::cuMemSetAccess) set_access_;
+  decltype(CudaApi::cuMemUnmap) unmap_;
+  decltype(CudaApi::cuMemRelease) release_;
+  std::unordered_map<CUdeviceptr, abi::CUmemGenericAllocationHandle> handles_;
+};
+
+// Keeps the pool from returning memory at every synchronisation (the default threshold is 0), and puts that back.
+class PoolAllocator : public Allocator {
+ public:
+  PoolAllocator(const DeviceSession& session, size_t bytes, abi::CUstream stream)
+      : cuda_(session.cuda),
+        bytes_(bytes),
+        stream_(stream),
+        allocate_(cuda_.require(cuda_.api.cuMemAllocAsync, allocate_name())),
+        free_(cuda_.require(cuda_.api.cuMemFreeAsync, release_name())) {
+    GVB_CALL(cuda_, "finding the memory pool", cuDeviceGetDefaultMemPool, &pool_, session.device);
+    GVB_CALL(cuda_, "reading the pool's threshold", cuMemPoolGetAttribute, pool_,
+             abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
+    unsigned long long keep = ~0ULL;
+    GVB_CALL(cuda_, "setting the pool's threshold", cuMemPoolSetAttribute, pool_,
+             abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+  }
+  ~PoolAllocator() override {
+    cuda_.api.cuStreamSynchronize(stream_);
+    cuda_.api.cuMemPoolSetAttribute(pool_, abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
+    if (cuda_.api.cuMemPoolTrimTo) cuda_.api.cuMemPoolTrimTo(pool_, 0);
+  }
+  CUresult allocate(CUdeviceptr& block) override { return allocate_(&block, bytes_, stream_); }
+  CUresult release(CUdeviceptr block) override { return free_(block, stream_); }
+  const char* allocate_name() const final { return "cuMemAllocAsync"; }
+  const char* release_name() const final { return "cuMemFreeAsync"; }
+
+ private:
+  const Cuda& cuda_;
+  const size_t bytes_;
+  const abi::CUstream stream_;
+  abi::CUmemoryPool pool_ = nullptr;
+  unsigned long long threshold_ = 0;
+  decltype(CudaApi::cuMemAllocAsync) allocate_;
+  decltype(CudaApi::cuMemFreeAsync) free_;
+};
+
+}  // namespace
+
+std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi api, size_t bytes,
+                                          abi::CUstream stream) {
+  if (api == AllocationApi::kMemCreate) return std::make_unique<VirtualAllocator>(session, bytes);
+  if (api == AllocationApi::kAllocAsync) return std::make_unique<PoolAllocator>(session, bytes, stream);
+  return std::make_unique<DirectAllocator>(session, bytes);
+}
+
+size_t allocation_granularity(const DeviceSession& session) {
+  const auto query = session.cuda.api.cuMemGetAllocationGranularity;
+  size_t granularity = 0;
+  const abi::CUmemAllocationProp properties = pinned_on(session.device);
+  if (!query || query(&granularity, &properties, abi::CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
+    return kDefaultGranularity;
+  return granularity;
+}
+
+void verify_block(const DeviceSession& session, CUdeviceptr block, size_t bytes, abi::CUstream stream) {
+  const Cuda& cuda = session.cuda;
+  // Stream-ordered memory may be touched only after its stream has caught up.
+  GVB_CALL(cuda, "verifying an allocation", cuStreamSynchronize, stream);
+  CUdeviceptr base = 0;
+  size_t size = 0;
+  GVB_CALL(cuda, "verifying an allocation", cuMemGetAddressRange_v2, &base, &size, block);
+  if (block < base || block + bytes > base + size)
+    throw Failure(FailureKind::kInvalidResult, "An allocation of " + std::to_string(bytes) +
+                                                   " bytes succeeded but its address range holds only " +
+                                                   std::to_string(size) + ".");
+  constexpr unsigned kPattern = 0x9e3779b9;
+  for (const CUdeviceptr word : {block, block + bytes - sizeof(unsigned)}) {
+    unsigned readback = 0;
+    GVB_CALL(cuda, "verifying an allocation", cuMemsetD32_v2, word, kPattern, 1);
+    GVB_CALL(cuda, "verifying an allocation", cuMemcpyDtoH_v2, &readback, word, sizeof readback);
+    if (readback != kPattern)
+      throw Failure(FailureKind::kInvalidResult, "Fresh device memory did not hold the word written to it.");
+  }
+}
+
+}  // namespace gvb

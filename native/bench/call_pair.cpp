@@ -1,0 +1,236 @@
+#include "bench/call_pair.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "driver/clock.h"
+
+namespace gvb {
+
+using abi::CUresult;
+
+namespace {
+
+// Work queued by launches and event records is waited for, untimed, so the queue never fills and blocks a call.
+constexpr unsigned kQueuedCalls = 64;
+
+// Arguments of the calls: everything idle, everything valid.
+struct Arguments {
+  explicit Arguments(DeviceSession& session)
+      : device(session.device),
+        context(session.context.get()),
+        stream_owner(make_stream(session.cuda)),
+        event_owner(make_event(session.cuda)),
+        memory_owner(make_memory(session.cuda, 1 << 20)),
+        page(session.cuda, 4096),
+        kernel(session.module.function("gvb_empty")),
+        stream(stream_owner.get()),
+        event(event_owner.get()),
+        memory(memory_owner.get()),
+        host(const_cast<char*>(page.host<char>())),
+        libcuda(dlopen(session.driver.libcuda_path.c_str(), RTLD_NOW | RTLD_NOLOAD)) {}
+  ~Arguments() {
+    if (libcuda) dlclose(libcuda);
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+
+  const abi::CUdevice device;
+  const abi::CUcontext context;
+  const Stream stream_owner;
+  const Event event_owner;
+  const DeviceMemory memory_owner;
+  const MappedMemory page;
+  const abi::CUfunction kernel;
+  const abi::CUstream stream;
+  const abi::CUevent event;
+  const abi::CUdeviceptr memory;
+  void* const host;
+  void* const libcuda;
+
+  // Where the calls write.
+  int number = 0, other_number = 0;
+  unsigned word = 0;
+  unsigned long long wide = 0;
+  size_t size = 0, other_size = 0;
+  const char* text = nullptr;
+  void* pointer = nullptr;
+  std::array<char, 256> name{};
+  abi::CUcontext out_context = nullptr;
+  abi::CUdevice out_device = 0;
+  abi::CUdeviceptr out_memory = 0;
+  abi::CUfunction out_function = nullptr;
+  abi::CUmemoryPool pool = nullptr;
+  abi::CUuuid uuid{};
+  abi::CUfunc_cache cache{};
+  abi::CUmoduleLoadingMode loading{};
+  abi::CUstreamCaptureStatus capture{};
+  abi::CUdriverProcAddressQueryResult query{};
+};
+
+// Makes `calls` calls and returns the time of all of them; `codes` collects their results.
+using RunBatch = int64_t (*)(void* function, Arguments& a, unsigned calls, CUresult& codes);
+
+struct PairedCall {
+  const char* name;
+  RunBatch run;
+  bool queues_work;
+};
+
+#define GVB_PAIR(function, queues_work, ...)                                     \
+  {                                                                              \
+#function,                                                                     \
+        [](void* pointer, [[maybe_unused]] Arguments& a, unsigned calls,       \
+           CUresult& codes) {                                                  \
+          const auto call = reinterpret_cast<decltype(CudaApi::function)>(pointer); \
+          const int64_t before = now_ns();                                     \
+          for (unsigned i = 0; i < calls; ++i) codes |= call(__VA_ARGS__);     \
+          return now_ns() - before;                                            \
+        },                                                                     \
+        queues_work \
+  }
+
+// clang-format off
+constexpr PairedCall kPairedCalls[] = {
+    GVB_PAIR(cuDriverGetVersion, false, &a.number),
+    GVB_PAIR(cuGetErrorName, false, abi::CUDA_ERROR_OUT_OF_MEMORY, &a.text),
+    GVB_PAIR(cuGetErrorString, false, abi::CUDA_ERROR_OUT_OF_MEMORY, &a.text),
+    GVB_PAIR(cuGetProcAddress_v2, false, "cuMemGetInfo", &a.pointer, 3020, abi::CU_GET_PROC_ADDRESS_DEFAULT, &a.query),
+    GVB_PAIR(cuDeviceGet, false, &a.out_device, 0),
+    GVB_PAIR(cuDeviceGetCount, false, &a.number),
+    GVB_PAIR(cuDeviceGetName, false, a.name.data(), static_cast<int>(a.name.size()), a.device),
+    GVB_PAIR(cuDeviceGetUuid_v2, false, &a.uuid, a.device),
+    GVB_PAIR(cuDeviceTotalMem_v2, false, &a.size, a.device),
+    GVB_PAIR(cuDeviceGetAttribute, false, &a.number, abi::CU_DEVICE_ATTRIBUTE_WARP_SIZE, a.device),
+    GVB_PAIR(cuDeviceGetPCIBusId, false, a.name.data(), static_cast<int>(a.name.size()), a.device),
+    GVB_PAIR(cuDeviceGetDefaultMemPool, false, &a.pool, a.device),
+    GVB_PAIR(cuDevicePrimaryCtxGetState, false, a.device, &a.word, &a.number),
+    GVB_PAIR(cuCtxGetCurrent, false, &a.out_context),
+    GVB_PAIR(cuCtxSetCurrent, false, a.context),
+    GVB_PAIR(cuCtxGetDevice, false, &a.out_device),
+    GVB_PAIR(cuCtxGetFlags, false, &a.word),
+    GVB_PAIR(cuCtxGetApiVersion, false, a.context, &a.word),
+    GVB_PAIR(cuCtxGetLimit, false, &a.size, abi::CU_LIMIT_STACK_SIZE),
+    GVB_PAIR(cuCtxGetCacheConfig, false, &a.cache),
+    GVB_PAIR(cuCtxGetStreamPriorityRange, false, &a.number, &a.other_number),
+    GVB_PAIR(cuCtxGetId, false, a.context, &a.wide),
+    GVB_PAIR(cuCtxSynchronize, false),
+    GVB_PAIR(cuModuleGetLoadingMode, false, &a.loading),
+    GVB_PAIR(cuFuncGetAttribute, false, &a.number, abi::CU_FUNC_ATTRIBUTE_NUM_REGS, a.kernel),
+    GVB_PAIR(cuOccupancyMaxActiveBlocksPerMultiprocessor, false, &a.number, a.kernel, 256, 0),
+    GVB_PAIR(cuMemGetInfo_v2, false, &a.size, &a.other_size),
+    GVB_PAIR(cuMemGetAddressRange_v2, false, &a.out_memory, &a.size, a.memory),
+    GVB_PAIR(cuMemHostGetDevicePointer_v2, false, &a.out_memory, a.host, 0),
+    GVB_PAIR(cuMemHostGetFlags, false, &a.word, a.host),
+    GVB_PAIR(cuPointerGetAttribute, false, &a.number, abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a.memory),
+    GVB_PAIR(cuStreamQuery, false, a.stream),
+    GVB_PAIR(cuStreamSynchronize, false, a.stream),
+    GVB_PAIR(cuStreamGetFlags, false, a.stream, &a.word),
+    GVB_PAIR(cuStreamGetPriority, false, a.stream, &a.number),
+    GVB_PAIR(cuStreamGetId, false, a.stream, &a.wide),
+    GVB_PAIR(cuStreamIsCapturing, false, a.stream, &a.capture),
+    GVB_PAIR(cuEventQuery, false, a.event),
+    GVB_PAIR(cuEventSynchronize, false, a.event),
+    GVB_PAIR(cuEventRecord, true, a.event, a.stream),
+    GVB_PAIR(cuLaunchKernel, true, a.kernel, 1, 1, 1, 32, 1, 1, 0, a.stream, nullptr, nullptr),
+};
+// clang-format on
+
+#undef GVB_PAIR
+
+// Not a driver function, but every interposer of the driver sits here first.
+constexpr PairedCall kDlsym = {"dlsym",
+                               [](void* pointer, Arguments& a, unsigned calls, CUresult& codes) {
+                                 const auto look_up = reinterpret_cast<DlsymFunction>(pointer);
+                                 const int64_t before = now_ns();
+                                 for (unsigned i = 0; i < calls; ++i)
+                                   codes |= look_up(a.libcuda, "cuMemGetInfo_v2") == nullptr;
+                                 return now_ns() - before;
+                               },
+                               false};
+
+const PairedCall& find_call(const std::string& name) {
+  if (name == kDlsym.name) return kDlsym;
+  const auto* found = std::find_if(std::begin(kPairedCalls), std::end(kPairedCalls),
+                                   [&](const PairedCall& call) { return name == call.name; });
+  if (found == std::end(kPairedCalls))
+    throw Failure(FailureKind::kFunctionMissing, name + " is not among the calls this measurement knows.");
+  return *found;
+}
+
+struct Pointers {
+  void* hooked;
+  void* bare;
+};
+
+Pointers pointers_of(const DeviceSession& session, const std::string& name) {
+  if (name == kDlsym.name)
+    return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
+  const size_t index = cuda_function_index(name.c_str());
+  const Pointers pointers{slot(session.cuda.api, index),
+                          slot(session.driver.tables.reference_of(session.cuda.path), index)};
+  session.cuda.require(pointers.hooked, name.c_str());
+  session.cuda.require(pointers.bare, name.c_str());
+  return pointers;
+}
+
+class Batches {
+ public:
+  Batches(DeviceSession& session, const PairedCall& call) : session_(session), call_(call), arguments_(session) {}
+
+  double per_call(void* function, unsigned calls) {
+    CUresult codes = abi::CUDA_SUCCESS;
+    const int64_t elapsed = call_.run(function, arguments_, calls, codes);
+    session_.cuda.check(codes, call_.name, "making it in a batch");
+    if (call_.queues_work) GVB_CALL(session_.cuda, "draining a batch", cuStreamSynchronize, arguments_.stream);
+    return static_cast<double>(elapsed) / calls;
+  }
+
+ private:
+  DeviceSession& session_;
+  const PairedCall& call_;
+  Arguments arguments_;
+};
+
+}  // namespace
+
+std::vector<std::string> pair_function_names() {
+  std::vector<std::string> names;
+  for (const PairedCall& call : kPairedCalls) names.emplace_back(call.name);
+  names.emplace_back(kDlsym.name);
+  return names;
+}
+
+PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
+  const PairedCall& call = find_call(request.name);
+  const Pointers pointers = pointers_of(session, request.name);
+  Batches batches(session, call);
+  PairBlock block{owner_of(pointers.hooked), owner_of(pointers.bare), false, request.calls, {}, {}};
+  block.intercepted = block.owner != block.bare_owner;
+  if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);
+
+  // The first calls are warm-up; the dearer of the two then sets the batch length.
+  double dearest = 1;
+  for (void* function : {pointers.hooked, pointers.bare}) {
+    batches.per_call(function, std::min(block.calls, 32u));
+    dearest = std::max(dearest, batches.per_call(function, std::min(block.calls, 32u)));
+  }
+  const double affordable = std::max(1.0, request.max_batch_ns / dearest);
+  if (affordable < block.calls) block.calls = static_cast<unsigned>(affordable);
+
+  std::mt19937_64 random(request.seed);
+  for (unsigned i = 0; i < request.batches; ++i) {
+    session.token.check();
+    const bool hooked_first = random() & 1;
+    const double first = batches.per_call(hooked_first ? pointers.hooked : pointers.bare, block.calls);
+    const double second = batches.per_call(hooked_first ? pointers.bare : pointers.hooked, block.calls);
+    block.hooked_ns.push_back(hooked_first ? first : second);
+    block.bare_ns.push_back(hooked_first ? second : first);
+  }
+  return block;
+}
+
+}  // namespace gvb

@@ -1,0 +1,31 @@
+// OH-005's block: one cheap driver call, made through the pointer an application gets and, alternating, through the
+// driver's own, in the same process and context. The difference is what interception costs, free of all the noise
+// between processes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct PairRequest {
+  std::string name;
+  unsigned batches;
+  unsigned calls;       // at most, per batch
+  double max_batch_ns;  // batches of dear calls are shortened to about this
+  uint64_t seed;        // of the order within each pair of batches
+};
+
+struct PairBlock {
+  std::string owner, bare_owner;
+  bool intercepted;
+  unsigned calls;
+  std::vector<double> hooked_ns, bare_ns;  // per call, one per batch
+};
+
+std::vector<std::string> pair_function_names();
+PairBlock measure_pair(DeviceSession& session, const PairRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,124 @@
+#include "bench/clock_mapping.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "driver/clock.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr size_t kRepliesOffset = 4096;
+constexpr size_t kPageBytes = kRepliesOffset + 4096;
+constexpr size_t kKept = 8;
+constexpr int64_t kPatienceNs = 100'000'000;
+// Lets the kernel become resident, so that the first exchange is no launch latency.
+constexpr int64_t kSettleNs = 30'000;
+
+}  // namespace
+
+ClockMapping::ClockMapping(DeviceSession& session)
+    : session_(session),
+      stream_(make_stream(session.cuda)),
+      page_(session.cuda, kPageBytes),
+      echo_(session.module.function("gvb_clock_echo")),
+      tick_ns_(measure_tick()) {}
+
+double ClockMapping::measure_tick() {
+  constexpr unsigned kReadings = 256;
+  const abi::CUfunction steps = session_.module.function("gvb_timer_steps");
+  abi::CUdeviceptr out = page_.device(kRepliesOffset);
+  unsigned count = kReadings;
+  void* parameters[] = {&out, &count};
+  const Cuda& cuda = session_.cuda;
+  GVB_CALL(cuda, "measuring the device timer's step", cuLaunchKernel, steps, 1, 1, 1, 1, 1, 1, 0, stream_.get(),
+           parameters, nullptr);
+  GVB_CALL(cuda, "measuring the device timer's step", cuStreamSynchronize, stream_.get());
+  const volatile uint64_t* readings = page_.host<uint64_t>(kRepliesOffset);
+  uint64_t smallest = UINT64_MAX;
+  for (unsigned i = 1; i < kReadings; ++i) smallest = std::min<uint64_t>(smallest, readings[i] - readings[i - 1]);
+  return static_cast<double>(smallest);
+}
+
+void ClockMapping::exchange() {
+  const Cuda& cuda = session_.cuda;
+  volatile uint32_t* request = page_.host<uint32_t>();
+  volatile uint64_t* replies = page_.host<uint64_t>(kRepliesOffset);
+  *request = 0;
+  for (unsigned i = 0; i < kExchanges; ++i) replies[i] = 0;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+
+  abi::CUdeviceptr request_device = page_.device(), replies_device = page_.device(kRepliesOffset);
+  unsigned exchanges = kExchanges;
+  unsigned long long patience = kPatienceNs;
+  void* parameters[] = {&request_device, &replies_device, &exchanges, &patience};
+  GVB_CALL(cuda, "mapping the device clock", cuLaunchKernel, echo_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), parameters,
+           nullptr);
+  spin_for_ns(kSettleNs);
+  std::vector<Exchange> series;
+  for (unsigned i = 1; i <= kExchanges; ++i) {
+    const int64_t before = now_ns();
+    *request = i;
+    int64_t after = before;
+    while (replies[i - 1] == 0 && after - before < kPatienceNs) after = now_ns();
+    if (replies[i - 1] == 0) break;
+    after = now_ns();
+    series.push_back({before + (after - before) / 2, static_cast<int64_t>(replies[i - 1]), after - before});
+  }
+  *request = kExchanges;
+  GVB_CALL(cuda, "mapping the device clock", cuStreamSynchronize, stream_.get());
+  if (series.size() < kKept)
+    throw Failure(FailureKind::kInvalidResult, "The device answered only " + std::to_string(series.size()) + " of " +
+                                                   std::to_string(kExchanges) + " clock exchanges.");
+  series_.push_back(std::move(series));
+}
+
+std::vector<ClockMapping::Exchange> ClockMapping::tightest(size_t index) const {
+  std::vector<Exchange> kept = series_[index];
+  std::partial_sort(kept.begin(), kept.begin() + kKept, kept.end(),
+                    [](const Exchange& a, const Exchange& b) { return a.bracket < b.bracket; });
+  kept.resize(kKept);
+  return kept;
+}
+
+void ClockMapping::fit() {
+  std::vector<Exchange> points;
+  for (size_t i = 0; i < series_.size(); ++i) {
+    const std::vector<Exchange> kept = tightest(i);
+    points.insert(points.end(), kept.begin(), kept.end());
+  }
+  // Differences to the first point: device times are too large for a double to hold nanoseconds.
+  host_origin_ = points[0].host;
+  device_origin_ = points[0].device;
+  const auto host = [&](const Exchange& e) { return static_cast<double>(e.host - host_origin_); };
+  const auto offset = [&](const Exchange& e) { return static_cast<double>(e.device - device_origin_) - host(e); };
+  const double n = static_cast<double>(points.size());
+  double mean_host = 0, mean_offset = 0;
+  for (const Exchange& e : points) mean_host += host(e) / n, mean_offset += offset(e) / n;
+  double covariance = 0, variance = 0;
+  for (const Exchange& e : points) {
+    covariance += (host(e) - mean_host) * (offset(e) - mean_offset);
+    variance += (host(e) - mean_host) * (host(e) - mean_host);
+  }
+  drift_ = covariance / variance;
+  offset_ = mean_offset - drift_ * mean_host;
+  double squares = 0;
+  bracket_ns_ = static_cast<double>(points[0].bracket);
+  for (const Exchange& e : points) {
+    const double residual = offset(e) - (offset_ + drift_ * host(e));
+    squares += residual * residual;
+    bracket_ns_ = std::min(bracket_ns_, static_cast<double>(e.bracket));
+  }
+  residual_ns_ = std::sqrt(squares / n);
+}
+
+double ClockMapping::since(int64_t origin, uint64_t device_time) const {
+  // device = host + offset + drift·host, solved for host.
+  const double device = static_cast<double>(static_cast<int64_t>(device_time) - device_origin_);
+  const double host = (device - offset_) / (1 + drift_);
+  return host - static_cast<double>(origin - host_origin_);
+}
+
+}  // namespace gvb

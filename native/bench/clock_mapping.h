@@ -1,0 +1,56 @@
+// Maps the device's %globaltimer to host time by ping-pong over a mapped flag, before and after a block.
+//
+// Each exchange brackets a device reading between two host readings; the tightest brackets of both ends are fitted
+// with a line, because the two clocks drift by several ppm (8 ppm on an H200 against CLOCK_MONOTONIC_RAW: 2 us over a
+// quarter of a second). The device reads its clock somewhere inside the bracket, so a constant bias of up to half of it
+// remains; it cancels in differences.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+class ClockMapping {
+ public:
+  explicit ClockMapping(DeviceSession& session);
+
+  // One series of exchanges; call it before and after the block that is to be mapped.
+  void exchange();
+  void fit();
+
+  // Host time of a device reading, relative to the host reading `origin`, in ns.
+  double since(int64_t origin, uint64_t device_time) const;
+
+  double residual_ns() const { return residual_ns_; }  // root mean square about the line
+  double bracket_ns() const { return bracket_ns_; }    // the tightest bracket
+  double drift_ppm() const { return drift_ * 1e6; }
+  double tick_ns() const { return tick_ns_; }
+  static constexpr unsigned kExchanges = 64;
+
+ private:
+  struct Exchange {
+    int64_t host;  // middle of the bracket
+    int64_t device;
+    int64_t bracket;
+  };
+  double measure_tick();
+  std::vector<Exchange> tightest(size_t series) const;
+
+  DeviceSession& session_;
+  const Stream stream_;
+  const MappedMemory page_;
+  const abi::CUfunction echo_;
+  std::vector<std::vector<Exchange>> series_;
+  int64_t host_origin_ = 0;
+  int64_t device_origin_ = 0;
+  double offset_ = 0;
+  double drift_ = 0;
+  double residual_ns_ = 0;
+  double bracket_ns_ = 0;
+  double tick_ns_;
+};
+
+}  // namespace gvb

@@ -1,0 +1,131 @@
+#include "bench/device_session.h"
+
+#include <array>
+#include <cstdio>
+
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+using abi::CUDA_SUCCESS;
+using abi::CUdevice;
+using abi::NVML_SUCCESS;
+
+std::string device_uuid(const Cuda& cuda, CUdevice device) {
+  abi::CUuuid uuid;
+  GVB_CALL(cuda, "reading the device UUID", cuDeviceGetUuid_v2, &uuid, device);
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char hex[3];
+    std::snprintf(hex, sizeof hex, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += hex;
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+abi::nvmlDevice_t nvml_handle(const Driver& driver, const std::string& uuid) {
+  abi::nvmlDevice_t handle = nullptr;
+  const NvmlApi& nvml = driver.nvml;
+  if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByUUID || nvml.nvmlInit_v2() != NVML_SUCCESS) return nullptr;
+  // A MIG device has another prefix in NVML than in the driver.
+  for (const std::string& name : {uuid, "MIG-" + uuid.substr(4)})
+    if (nvml.nvmlDeviceGetHandleByUUID(name.c_str(), &handle) == NVML_SUCCESS) return handle;
+  return nullptr;
+}
+
+namespace {
+
+std::string nvml_uuid_of_index(const Driver& driver, int index) {
+  const NvmlApi& nvml = driver.nvml;
+  abi::nvmlDevice_t handle = nullptr;
+  std::array<char, 96> uuid{};
+  if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return "";
+  if (nvml.nvmlDeviceGetHandleByIndex_v2(static_cast<unsigned>(index), &handle) != NVML_SUCCESS) return "";
+  if (nvml.nvmlDeviceGetUUID(handle, uuid.data(), uuid.size()) != NVML_SUCCESS) return "";
+  return uuid.data();
+}
+
+[[noreturn]] void fail_no_such_device(const DeviceSelector& selector, int count) {
+  const std::string wanted =
+      std::holds_alternative<int>(selector) ? std::to_string(std::get<int>(selector)) : std::get<std::string>(selector);
+  throw Failure(FailureKind::kNoSuchDevice, "Expected device to name one of the " + std::to_string(count) +
+                                                " visible GPUs (index 0 to " + std::to_string(count - 1) +
+                                                ", or a UUID as doctor lists them) but received " + wanted + ".");
+}
+
+}  // namespace
+
+CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector) {
+  int count = 0;
+  GVB_CALL(cuda, "counting devices", cuDeviceGetCount, &count);
+  const std::string wanted = std::holds_alternative<std::string>(selector)
+                                 ? std::get<std::string>(selector)
+                                 : nvml_uuid_of_index(driver, std::get<int>(selector));
+  const bool by_ordinal = wanted.empty();
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice device = 0;
+    GVB_CALL(cuda, "opening a device", cuDeviceGet, &device, ordinal);
+    if (by_ordinal ? ordinal == std::get<int>(selector) : device_uuid(cuda, device).substr(4) == wanted.substr(4))
+      return device;
+  }
+  fail_no_such_device(selector, count);
+}
+
+Module::Module(const Cuda& cuda, const char* ptx) : cuda_(cuda) {
+  std::array<char, 4096> log{};
+  abi::CUjit_option options[] = {abi::CU_JIT_ERROR_LOG_BUFFER, abi::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  const abi::CUresult code =
+      cuda.require(cuda.api.cuModuleLoadDataEx, "cuModuleLoadDataEx")(&module_, ptx, 2, options, values);
+  const std::string reason = log.data();
+  const std::string attempt = "loading PTX" + (reason.empty() ? "" : " (" + reason.substr(0, reason.find('\n')) + ")");
+  cuda.check(code, "cuModuleLoadDataEx", attempt.c_str());
+}
+
+abi::CUfunction Module::function(const char* name) const {
+  abi::CUfunction function = nullptr;
+  GVB_CALL(cuda_, "looking up a kernel", cuModuleGetFunction, &function, module_, name);
+  return function;
+}
+
+PrimaryContext::PrimaryContext(const Cuda& cuda, CUdevice device) : cuda_(cuda), device_(device) {
+  unsigned flags = 0;
+  int active = 0;
+  GVB_CALL(cuda, "reading the primary context's state", cuDevicePrimaryCtxGetState, device, &flags, &active);
+  if (!active && cuda.api.cuDevicePrimaryCtxSetFlags_v2 &&
+      cuda.api.cuDevicePrimaryCtxSetFlags_v2(device, abi::CU_CTX_SCHED_SPIN) == CUDA_SUCCESS)
+    flags_to_restore_ = flags;
+  GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
+  const abi::CUresult code = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent")(context_);
+  if (code != CUDA_SUCCESS) cuda.api.cuDevicePrimaryCtxRelease_v2(device);
+  cuda.check(code, "cuCtxSetCurrent", "entering the primary context");
+}
+
+PrimaryContext::~PrimaryContext() {
+  cuda_.api.cuCtxSetCurrent(nullptr);
+  cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+  if (flags_to_restore_) cuda_.api.cuDevicePrimaryCtxSetFlags_v2(device_, *flags_to_restore_);
+}
+
+namespace {
+
+const Driver& initialised(const Driver& driver, SymbolPath path) {
+  driver.initialise(path);
+  return driver;
+}
+
+}  // namespace
+
+DeviceSession::DeviceSession(const Driver& loaded, SymbolPath path, const DeviceSelector& selector,
+                             const CancelToken& cancel)
+    : driver(initialised(loaded, path)),
+      cuda(driver.cuda(path)),
+      device(find_device(driver, cuda, selector)),
+      uuid(device_uuid(cuda, device)),
+      nvml_device(nvml_handle(driver, uuid)),
+      context(cuda, device),
+      module(cuda, gvb_ptx_base),
+      token(cancel) {}
+
+}  // namespace gvb

@@ -1,0 +1,69 @@
+// One measurement's hold on a device: the primary context, a stream, our kernels. Created and used on one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "bench/cancel.h"
+#include "bench/guards.h"
+#include "driver/driver.h"
+
+namespace gvb {
+
+// NVML index, or UUID ("GPU-…", "MIG-…").
+using DeviceSelector = std::variant<int, std::string>;
+
+// The CUDA ordinal of a device named by NVML index or UUID: CUDA_VISIBLE_DEVICES renumbers ordinals, so the UUID
+// decides. Without NVML an index is taken as the ordinal.
+abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
+std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
+// NVML's handle of a CUDA device, or nullptr where NVML does not know it.
+abi::nvmlDevice_t nvml_handle(const Driver& driver, const std::string& uuid);
+
+// A module of our own PTX.
+class Module {
+ public:
+  Module(const Cuda& cuda, const char* ptx);
+  ~Module() { cuda_.api.cuModuleUnload(module_); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  abi::CUfunction function(const char* name) const;
+
+ private:
+  const Cuda& cuda_;
+  abi::CUmodule module_ = nullptr;
+};
+
+// Retains the primary context with a spinning synchronisation (a blocking one would measure the scheduler), makes it
+// current, and puts back the flags it found.
+class PrimaryContext {
+ public:
+  PrimaryContext(const Cuda& cuda, abi::CUdevice device);
+  ~PrimaryContext();
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  abi::CUcontext get() const { return context_; }
+
+ private:
+  const Cuda& cuda_;
+  const abi::CUdevice device_;
+  std::optional<unsigned> flags_to_restore_;
+  abi::CUcontext context_ = nullptr;
+};
+
+class DeviceSession {
+ public:
+  DeviceSession(const Driver& driver, SymbolPath path, const DeviceSelector& selector, const CancelToken& token);
+
+  const Driver& driver;
+  const Cuda cuda;
+  const abi::CUdevice device;
+  const std::string uuid;
+  const abi::nvmlDevice_t nvml_device;
+  const PrimaryContext context;
+  const Module module;
+  const CancelToken& token;
+};
+
+}  // namespace gvb

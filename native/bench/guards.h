@@ -1,0 +1,86 @@
+// RAII for driver objects: each is freed through the same symbol path that made it, because a layer refuses (and
+// leaks) what it did not see allocated. Clean-up ignores codes: a lost device has already been reported by the call
+// that met it.
+#pragma once
+
+#include <utility>
+
+#include "driver/driver.h"
+
+namespace gvb {
+
+template <class Handle, abi::CUresult (*CudaApi::*Destroy)(Handle)>
+class Owned {
+ public:
+  Owned(const Cuda& cuda, Handle handle) : cuda_(&cuda), handle_(handle) {}
+  Owned(Owned&& other) noexcept : cuda_(other.cuda_), handle_(std::exchange(other.handle_, Handle{})) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(cuda_, other.cuda_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (handle_ && cuda_->api.*Destroy) (cuda_->api.*Destroy)(handle_);
+  }
+  Handle get() const { return handle_; }
+  // Hands the object to a caller who destroys it himself, e.g. in a timed call.
+  Handle release() { return std::exchange(handle_, Handle{}); }
+
+ private:
+  const Cuda* cuda_;
+  Handle handle_;
+};
+
+using Stream = Owned<abi::CUstream, &CudaApi::cuStreamDestroy_v2>;
+using Event = Owned<abi::CUevent, &CudaApi::cuEventDestroy_v2>;
+using DeviceMemory = Owned<abi::CUdeviceptr, &CudaApi::cuMemFree_v2>;
+using Graph = Owned<abi::CUgraph, &CudaApi::cuGraphDestroy>;
+using GraphExecutable = Owned<abi::CUgraphExec, &CudaApi::cuGraphExecDestroy>;
+
+inline Stream make_stream(const Cuda& cuda) {
+  abi::CUstream stream = nullptr;
+  GVB_CALL(cuda, "creating a stream", cuStreamCreate, &stream, abi::CU_STREAM_NON_BLOCKING);
+  return Stream(cuda, stream);
+}
+
+inline Event make_event(const Cuda& cuda) {
+  abi::CUevent event = nullptr;
+  GVB_CALL(cuda, "creating an event", cuEventCreate, &event, abi::CU_EVENT_DEFAULT);
+  return Event(cuda, event);
+}
+
+inline DeviceMemory make_memory(const Cuda& cuda, size_t bytes) {
+  abi::CUdeviceptr pointer = 0;
+  GVB_CALL(cuda, "allocating device memory", cuMemAlloc_v2, &pointer, bytes);
+  return DeviceMemory(cuda, pointer);
+}
+
+// Host memory the device can write: both views of it.
+class MappedMemory {
+ public:
+  MappedMemory(const Cuda& cuda, size_t bytes) : cuda_(cuda) {
+    GVB_CALL(cuda, "allocating mapped host memory", cuMemHostAlloc, &host_, bytes, abi::CU_MEMHOSTALLOC_DEVICEMAP);
+    const abi::CUresult code =
+        cuda.require(cuda.api.cuMemHostGetDevicePointer_v2, "cuMemHostGetDevicePointer_v2")(&device_, host_, 0);
+    if (code != abi::CUDA_SUCCESS) cuda.api.cuMemFreeHost(host_);
+    cuda.check(code, "cuMemHostGetDevicePointer_v2", "mapping host memory");
+  }
+  MappedMemory(const MappedMemory&) = delete;
+  MappedMemory& operator=(const MappedMemory&) = delete;
+  ~MappedMemory() { cuda_.api.cuMemFreeHost(host_); }
+
+  template <class T>
+  volatile T* host(size_t offset = 0) const {
+    return reinterpret_cast<volatile T*>(static_cast<char*>(host_) + offset);
+  }
+  abi::CUdeviceptr device(size_t offset = 0) const { return device_ + offset; }
+
+ private:
+  const Cuda& cuda_;
+  void* host_ = nullptr;
+  abi::CUdeviceptr device_ = 0;
+};
+
+}  // namespace gvb

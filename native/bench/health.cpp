@@ -1,0 +1,87 @@
+#include "bench/health.h"
+
+#include <unistd.h>
+
+namespace gvb {
+
+using abi::NVML_ERROR_INSUFFICIENT_SIZE;
+using abi::NVML_SUCCESS;
+
+namespace {
+
+template <class Value, class Function, class... Arguments>
+std::optional<Value> query(Function function, Arguments... arguments) {
+  Value value{};
+  if (!function || function(arguments..., &value) != NVML_SUCCESS) return std::nullopt;
+  return value;
+}
+
+using ListProcesses = decltype(NvmlApi::nvmlDeviceGetComputeRunningProcesses_v3);
+
+bool append_processes(ListProcesses list, abi::nvmlDevice_t device, std::vector<GpuProcess>& out) {
+  if (!list) return false;
+  std::vector<abi::nvmlProcessInfo_t> infos(64);
+  abi::nvmlReturn_t code = NVML_ERROR_INSUFFICIENT_SIZE;
+  unsigned count = 0;
+  // The list may grow between two calls; it is asked for again with what the last call said plus room.
+  for (int attempt = 0; attempt < 4 && code == NVML_ERROR_INSUFFICIENT_SIZE; ++attempt) {
+    if (count > infos.size()) infos.resize(count + 64);
+    count = static_cast<unsigned>(infos.size());
+    code = list(device, &count, infos.data());
+  }
+  if (code != NVML_SUCCESS) return false;
+  for (unsigned i = 0; i < count; ++i) {
+    const bool known = infos[i].usedGpuMemory != abi::NVML_VALUE_NOT_AVAILABLE;
+    out.push_back({infos[i].pid, known ? std::optional<uint64_t>(infos[i].usedGpuMemory) : std::nullopt});
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  std::vector<GpuProcess> processes;
+  if (!device || !append_processes(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, processes))
+    return std::nullopt;
+  // Drivers list MPS clients apart; one that has no such list has no such clients.
+  append_processes(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, processes);
+  return processes;
+}
+
+std::optional<uint64_t> used_bytes(const DeviceSession& session) {
+  const auto processes = gpu_processes(session.driver.nvml, session.nvml_device);
+  if (processes)
+    for (const GpuProcess& process : *processes)
+      if (process.pid == static_cast<unsigned>(getpid())) return process.used_bytes;
+  const auto memory = query<abi::nvmlMemory_t>(session.driver.nvml.nvmlDeviceGetMemoryInfo, session.nvml_device);
+  return memory ? std::optional<uint64_t>(memory->used) : std::nullopt;
+}
+
+Health read_health(const DeviceSession& session) {
+  const NvmlApi& nvml = session.driver.nvml;
+  const abi::nvmlDevice_t device = session.nvml_device;
+  Health health{};
+  GVB_CALL(session.cuda, "reading the memory information", cuMemGetInfo_v2, &health.visible_free_bytes,
+           &health.visible_total_bytes);
+  if (!device) return health;
+  health.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
+  health.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
+  health.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
+  health.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
+  health.power_mw = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device);
+  health.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
+  const auto reasons = query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksEventReasons, device);
+  // The name before driver 535.
+  const auto older =
+      reasons ? reasons : query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, device);
+  if (older) health.event_reasons = *older;
+  if (const auto memory = query<abi::nvmlMemory_t>(nvml.nvmlDeviceGetMemoryInfo, device)) {
+    health.used_bytes = memory->used;
+    health.free_bytes = memory->free;
+    health.total_bytes = memory->total;
+  }
+  health.processes = gpu_processes(nvml, device);
+  return health;
+}
+
+}  // namespace gvb

@@ -1,0 +1,34 @@
+// What NVML says of the device around a block. Read through the library's own addresses: the truth, under a layer too.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct GpuProcess {
+  unsigned pid;
+  std::optional<uint64_t> used_bytes;
+};
+
+struct Health {
+  std::optional<unsigned> sm_clock_mhz, max_sm_clock_mhz, memory_clock_mhz, temperature_c, power_mw;
+  std::optional<int> performance_state;
+  std::optional<uint64_t> event_reasons, used_bytes, free_bytes, total_bytes;
+  std::optional<std::vector<GpuProcess>> processes;
+  // What the process itself is told by cuMemGetInfo, which a layer may bend.
+  size_t visible_free_bytes, visible_total_bytes;
+};
+
+Health read_health(const DeviceSession& session);
+
+// Compute processes with a context on the device, MPS clients among them; nullopt where NVML cannot tell.
+std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device);
+
+// Bytes this process uses on the device, or all processes together where NVML does not list this one.
+std::optional<uint64_t> used_bytes(const DeviceSession& session);
+
+}  // namespace gvb

@@ -1,0 +1,33 @@
+// OH-001's block: isolated launches, one in flight, each timed from the call to its return, to the kernel's first
+// instruction and to the end of a spinning synchronisation.
+#pragma once
+
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+enum class LaunchCall { kKernel, kKernelEx, kGraph };
+
+struct LaunchRequest {
+  LaunchCall call;
+  unsigned count;
+  unsigned warmup;
+  uint64_t seed;  // of the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
+};
+
+struct LaunchBlock {
+  std::vector<double> submit_ns;
+  std::vector<double> start_ns;
+  std::vector<double> round_trip_ns;
+  double residual_ns;
+  double bracket_ns;
+  double drift_ppm;
+  double tick_ns;
+  unsigned exchanges;
+};
+
+LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,166 @@
+#include "bench/start_up.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bench/health.h"
+#include "driver/clock.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+using abi::CUdevice;
+using abi::CUdeviceptr;
+
+namespace {
+
+constexpr unsigned kWords = 1024;
+constexpr unsigned kSeed = 12345;
+
+class Lap {
+ public:
+  double next() {
+    const int64_t now = now_ns();
+    const double elapsed = static_cast<double>(now - last_);
+    last_ = now;
+    return elapsed;
+  }
+
+ private:
+  int64_t last_ = now_ns();
+};
+
+// The primary context, or one of cuCtxCreate; both current on return and gone on destruction.
+class StartedContext {
+ public:
+  StartedContext(const Cuda& cuda, CUdevice device, ContextApi api) : cuda_(cuda), device_(device), api_(api) {
+    if (api == ContextApi::kCreate) {
+      GVB_CALL(cuda, "creating a context", cuCtxCreate_v2, &context_, 0, device);
+    } else {
+      GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
+      GVB_CALL(cuda, "entering the primary context", cuCtxSetCurrent, context_);
+    }
+  }
+  ~StartedContext() {
+    if (api_ == ContextApi::kCreate) {
+      cuda_.api.cuCtxDestroy_v2(context_);
+    } else {
+      cuda_.api.cuCtxSetCurrent(nullptr);
+      cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+    }
+  }
+  StartedContext(const StartedContext&) = delete;
+  StartedContext& operator=(const StartedContext&) = delete;
+
+ private:
+  const Cuda& cuda_;
+  const CUdevice device_;
+  const ContextApi api_;
+  abi::CUcontext context_ = nullptr;
+};
+
+void launch_mix(const Cuda& cuda, abi::CUfunction kernel, CUdeviceptr words) {
+  unsigned count = kWords, seed = kSeed;
+  void* parameters[] = {&words, &count, &seed};
+  GVB_CALL(cuda, "launching the first kernel", cuLaunchKernel, kernel, 4, 1, 1, 256, 1, 1, 0, nullptr, parameters,
+           nullptr);
+}
+
+bool mixed_correctly(const std::array<uint32_t, kWords>& words) {
+  for (uint32_t i = 0; i < kWords; ++i)
+    if (words[i] != (i + kSeed) * 2654435761u) return false;
+  return true;
+}
+
+std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvmlDevice_t device) {
+  const auto processes = gpu_processes(driver.nvml, device);
+  if (!processes) return std::nullopt;
+  std::vector<unsigned> ids;
+  for (const GpuProcess& process : *processes) ids.push_back(process.pid);
+  return ids;
+}
+
+bool contains(const std::optional<std::vector<unsigned>>& ids, unsigned pid) {
+  return ids && std::find(ids->begin(), ids->end(), pid) != ids->end();
+}
+
+void time_first_work(const Cuda& cuda, Lap& lap, StartUp& out) {
+  const Module module(cuda, gvb_ptx_base);
+  const abi::CUfunction kernel = module.function("gvb_mix");
+  out.module_ns = lap.next();
+  const DeviceMemory words = make_memory(cuda, kWords * sizeof(uint32_t));
+  out.first_alloc_ns = lap.next();
+  launch_mix(cuda, kernel, words.get());
+  std::array<uint32_t, kWords> result{};
+  GVB_CALL(cuda, "reading the first result", cuMemcpyDtoH_v2, result.data(), words.get(), sizeof result);
+  out.first_launch_ns = lap.next();
+  launch_mix(cuda, kernel, words.get());
+  GVB_CALL(cuda, "waiting for the second kernel", cuCtxSynchronize);
+  out.second_launch_ns = lap.next();
+  out.result_correct = mixed_correctly(result);
+}
+
+void recreate_primary(const Cuda& cuda, CUdevice device, const Driver& driver, abi::nvmlDevice_t nvml, unsigned count,
+                      const CancelToken& token, StartUp& out) {
+  for (unsigned i = 0; i < count; ++i) {
+    token.check();
+    Lap lap;
+    {
+      const StartedContext context(cuda, device, ContextApi::kPrimary);
+      out.retain_ns.push_back(lap.next());
+      lap.next();
+    }
+    out.release_ns.push_back(lap.next());
+    unsigned flags = 0;
+    int active = 0;
+    GVB_CALL(cuda, "reading the primary context's state", cuDevicePrimaryCtxGetState, device, &flags, &active);
+    out.inactive_between = out.inactive_between && !active;
+    if (contains(out.processes_during, out.pid))
+      out.left_list_between = out.left_list_between.value_or(true) && !contains(process_ids(driver, nvml), out.pid);
+  }
+}
+
+}  // namespace
+
+StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token) {
+  StartUp out{};
+  out.pid = static_cast<unsigned>(getpid());
+  const Driver& driver = Driver::load(request.simulated_folder);
+  out.load_ns = static_cast<double>(driver.load_ns);
+  out.resolve_ns = static_cast<double>(driver.resolve_ns);
+  const Cuda cuda = driver.cuda(request.path);
+
+  Lap lap;
+  driver.initialise(request.path);
+  out.init_ns = lap.next();
+  // The first device by ordinal costs nothing extra; choosing by index or UUID happens before the clock goes on.
+  const CUdevice device = find_device(driver, cuda, request.device);
+  lap.next();
+  CUdevice same = 0;
+  GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device);
+  out.device_ns = lap.next();
+  abi::nvmlDevice_t nvml = nullptr;
+  {
+    const StartedContext context(cuda, device, request.context_api);
+    out.context_ns = lap.next();
+    time_first_work(cuda, lap, out);
+    nvml = nvml_handle(driver, device_uuid(cuda, device));
+    out.processes_during = process_ids(driver, nvml);
+  }
+  out.processes_after = process_ids(driver, nvml);
+  out.total_ns =
+      out.init_ns + out.device_ns + out.context_ns + out.module_ns + out.first_alloc_ns + out.first_launch_ns;
+
+  const bool primary = request.context_api == ContextApi::kPrimary;
+  out.context_function = primary ? "cuDevicePrimaryCtxRetain" : "cuCtxCreate_v2";
+  out.context_owner = owner_of(slot(cuda.api, cuda_function_index(out.context_function.c_str())));
+  abi::CUmoduleLoadingMode mode;
+  if (cuda.api.cuModuleGetLoadingMode && cuda.api.cuModuleGetLoadingMode(&mode) == abi::CUDA_SUCCESS)
+    out.loading_mode = mode;
+  recreate_primary(cuda, device, driver, nvml, request.recreations, token, out);
+  return out;
+}
+
+}  // namespace gvb
