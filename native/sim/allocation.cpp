@@ -1,0 +1,131 @@
+#include "sim/allocation.h"
+
+#include <sys/mman.h>
+
+#include "sim/clock.h"
+#include "sim/context.h"
+#include "sim/exports.h"
+#include "sim/pool.h"
+
+namespace gvb::sim {
+namespace {
+
+abi::CUresult allocateDevice(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address) {
+  if (address == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
+  const int64_t largest = settings().memory_mib * kMiB;
+  if (bytes > static_cast<size_t>(largest)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  const auto counted = static_cast<int64_t>(footprint(bytes));
+  if (!region().take(context->device, counted)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  *address = takeDeviceAddresses(context->device, bytes);
+  if (*address == 0) {
+    region().give(context->device, counted);
+    return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  registerBlock({*address, bytes, kind, context->device, context->id, 0, true});
+  return abi::CUDA_SUCCESS;
+}
+
+abi::CUresult allocateHost(Context* context, size_t bytes, unsigned flags, void** at) {
+  if (at == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  *at = pages;
+  registerBlock(
+      {reinterpret_cast<uint64_t>(pages), bytes, BlockKind::kHost, context->device, context->id, flags, true});
+  return abi::CUDA_SUCCESS;
+}
+
+}  // namespace
+
+void freeBlock(const Block& block) {
+  if (block.kind == BlockKind::kHost) {
+    munmap(reinterpret_cast<void*>(block.address), block.bytes);
+    return;
+  }
+  giveDeviceAddresses(block.device, block.address, block.bytes);
+  if (block.kind == BlockKind::kPool)
+    poolGive(block.device, static_cast<int64_t>(footprint(block.bytes)));
+  else
+    region().give(block.device, static_cast<int64_t>(footprint(block.bytes)));
+}
+
+void freeContextBlocks(uint64_t context) {
+  for (const Block& block : blocksOfContext(context))
+    if (removeBlock(block.address)) freeBlock(block);
+}
+
+}  // namespace gvb::sim
+
+namespace gvb::abi {
+
+using sim::BlockKind;
+using sim::HostCost;
+
+CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
+  GVB_SIM_ENTER_CONTEXT(cuMemAlloc_v2);
+  const HostCost cost(sim::settings().alloc_us * 1e3);
+  return sim::allocateDevice(context, bytes, BlockKind::kDevice, address);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned) {
+  GVB_SIM_ENTER_CONTEXT(cuMemAllocManaged);
+  const HostCost cost(sim::settings().alloc_us * 1e3);
+  return sim::allocateDevice(context, bytes, BlockKind::kManaged, address);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t height, unsigned element) {
+  GVB_SIM_ENTER_CONTEXT(cuMemAllocPitch_v2);
+  if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
+  const HostCost cost(sim::settings().alloc_us * 1e3);
+  if (width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (width > SIZE_MAX - 511 || sim::footprint(width) > SIZE_MAX / height) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pitch = sim::footprint(width);
+  return sim::allocateDevice(context, *pitch * height, BlockKind::kDevice, address);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  GVB_SIM_ENTER_CONTEXT(cuMemFree_v2);
+  if (address == 0) return CUDA_SUCCESS;
+  const HostCost cost(sim::settings().free_us * 1e3);
+  const auto block = sim::findBlock(address);
+  if (!block || block->address != address) return CUDA_ERROR_INVALID_VALUE;
+  if (block->kind == BlockKind::kHost || block->kind == BlockKind::kMapped) return CUDA_ERROR_INVALID_VALUE;
+  sim::synchronise(context, nullptr);
+  if (!sim::removeBlock(address)) return CUDA_ERROR_INVALID_VALUE;
+  sim::freeBlock(*block);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void** at, size_t bytes, unsigned flags) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostAlloc);
+  const HostCost cost(sim::settings().host_alloc_us * 1e3);
+  return sim::allocateHost(context, bytes, flags, at);
+}
+
+CUresult cuMemAllocHost_v2(void** at, size_t bytes) {
+  GVB_SIM_ENTER_CONTEXT(cuMemAllocHost_v2);
+  const HostCost cost(sim::settings().host_alloc_us * 1e3);
+  return sim::allocateHost(context, bytes, 0, at);
+}
+
+CUresult cuMemFreeHost(void* at) {
+  GVB_SIM_ENTER_CONTEXT(cuMemFreeHost);
+  const auto address = reinterpret_cast<uint64_t>(at);
+  const auto block = sim::findBlock(address);
+  if (!block || block->address != address || block->kind != BlockKind::kHost) return CUDA_ERROR_INVALID_VALUE;
+  sim::synchronise(context, nullptr);
+  if (!sim::removeBlock(address)) return CUDA_ERROR_INVALID_VALUE;
+  sim::freeBlock(*block);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  GVB_SIM_ENTER_CONTEXT(cuMemGetInfo_v2);
+  if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const sim::MemoryUse use = sim::region().memory(context->device);
+  *free = static_cast<size_t>(use.free());
+  *total = static_cast<size_t>(use.total);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gvb::abi

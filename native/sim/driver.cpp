@@ -1,0 +1,114 @@
+#include "sim/driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "sim/clock.h"
+#include "sim/exports.h"
+#include "sim/visible_devices.h"
+
+extern "C" {
+extern __attribute__((visibility("default"))) const char gvbSimulatedDriver[];
+__attribute__((visibility("default"))) const char* gvbSimError(void);
+}
+
+const char gvbSimulatedDriver[] = "gpu-virt-bench simulated GPU";
+
+namespace gvb::sim {
+namespace {
+
+struct Driver {
+  std::mutex mutex;
+  Region* region = nullptr;
+  std::vector<int> devices;
+  std::string error;
+  std::atomic<const char*> refusal{nullptr};
+};
+
+// Never destroyed: other threads may still be inside the driver while the process exits.
+Driver& driver() {
+  static Driver& instance = *new Driver;
+  return instance;
+}
+
+// Threads of ours run code of this library, so it must never be unloaded.
+void pinLibrary() {
+  Dl_info info;
+  if (dladdr(gvbSimulatedDriver, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+abi::CUresult refuse(abi::CUresult code, const std::string& why) {
+  driver().error = why;
+  driver().refusal.store(driver().error.c_str());
+  return code;
+}
+
+// The driver does not survive fork, as NVIDIA's does not: the child must leave the parent's accounts alone.
+void disableInChild() { driverState.store(DriverState::kForked); }
+
+// A child of fork never gets here in state kReady.
+__attribute__((destructor)) void leave() {
+  DriverState ready = DriverState::kReady;
+  if (driverState.compare_exchange_strong(ready, DriverState::kExited)) driver().region->detach();
+}
+
+}  // namespace
+
+std::atomic<DriverState> driverState{DriverState::kFresh};
+
+abi::CUresult unreadyCode() {
+  return driverState.load() == DriverState::kExited ? abi::CUDA_ERROR_DEINITIALIZED : abi::CUDA_ERROR_NOT_INITIALIZED;
+}
+
+Region& region() { return *driver().region; }
+
+int deviceCount() { return static_cast<int>(driver().devices.size()); }
+
+int physicalDevice(abi::CUdevice device) {
+  return device >= 0 && device < deviceCount() ? driver().devices[static_cast<size_t>(device)] : -1;
+}
+
+abi::CUresult initialiseDriver() {
+  const DriverState state = driverState.load(std::memory_order_acquire);
+  if (state == DriverState::kReady) return abi::CUDA_SUCCESS;
+  if (state != DriverState::kFresh) return unreadyCode();
+  std::lock_guard<std::mutex> lock(driver().mutex);
+  if (driverState.load() == DriverState::kReady) return abi::CUDA_SUCCESS;
+  if (!environment().error.empty()) return refuse(abi::CUDA_ERROR_INVALID_VALUE, environment().error);
+  const HostCost cost(settings().init_ms * 1e6);
+  driver().devices = visibleDevices(std::getenv("CUDA_VISIBLE_DEVICES"), static_cast<int>(settings().devices));
+  if (driver().devices.empty()) return abi::CUDA_ERROR_NO_DEVICE;
+  std::string why;
+  driver().region = Region::attach(settings(), &why);
+  if (driver().region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, why);
+  driver().refusal.store(nullptr);
+  pinLibrary();
+  pthread_atfork(nullptr, nullptr, disableInChild);
+  driverState.store(DriverState::kReady, std::memory_order_release);
+  return abi::CUDA_SUCCESS;
+}
+
+}  // namespace gvb::sim
+
+const char* gvbSimError(void) { return gvb::sim::driver().refusal.load(); }
+
+namespace gvb::abi {
+
+CUresult cuInit(unsigned flags) {
+  sim::environment();
+  GVB_SIM_CALL(cuInit);
+  return flags != 0 ? CUDA_ERROR_INVALID_VALUE : sim::initialiseDriver();
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  GVB_SIM_CALL(cuDriverGetVersion);
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = static_cast<int>(sim::settings().driver_version);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gvb::abi

@@ -1,0 +1,83 @@
+#include "sim/kernels.h"
+
+#include <sched.h>
+
+#include "sim/clock.h"
+
+namespace gvb::sim {
+namespace {
+
+Plan planEmpty(const Arguments&, const Geometry&) { return {}; }
+
+void publishStamp(uint64_t slot, uint64_t value) {
+  __atomic_store_n(reinterpret_cast<uint64_t*>(slot), value, __ATOMIC_RELEASE);
+}
+
+Plan planStamp(const Arguments& arguments, const Geometry&) {
+  const auto slot = arguments.get<uint64_t>(0);
+  const auto run = [slot](const Placement& placement) { publishStamp(slot, deviceClock(placement.start)); };
+  return {0, Talk::kTimed, {{slot, 8, 8}}, run};
+}
+
+// Serves the host in real time, so the stamps are the clock's readings when the requests were seen.
+void echo(uint64_t request, uint64_t replies, unsigned exchanges, uint64_t patience) {
+  constexpr int kSpinsBeforeYield = 2000;
+  uint64_t last = deviceClock(rawNow());
+  for (unsigned i = 1; i <= exchanges; ++i) {
+    for (int spins = 0; __atomic_load_n(reinterpret_cast<unsigned*>(request), __ATOMIC_ACQUIRE) < i; ++spins) {
+      if (deviceClock(rawNow()) - last > patience) return;
+      if (spins > kSpinsBeforeYield) sched_yield();
+    }
+    last = deviceClock(rawNow());
+    publishStamp(replies + (i - 1) * 8ULL, last);
+  }
+}
+
+Plan planClockEcho(const Arguments& arguments, const Geometry&) {
+  const auto request = arguments.get<uint64_t>(0);
+  const auto replies = arguments.get<uint64_t>(1);
+  const auto exchanges = arguments.get<unsigned>(2);
+  const auto patience = arguments.get<uint64_t>(3);
+  const auto run = [=](const Placement&) { echo(request, replies, exchanges, patience); };
+  return {0, Talk::kAnswering, {{request, 4, 4}, {replies, exchanges * size_t{8}, 8}}, run};
+}
+
+Plan planTimerSteps(const Arguments& arguments, const Geometry&) {
+  const auto out = arguments.get<uint64_t>(0);
+  const auto count = arguments.get<unsigned>(1);
+  const auto step = static_cast<uint64_t>(settings().timer_step_ns);
+  const auto run = [=](const Placement& placement) {
+    const uint64_t first = deviceClock(placement.start);
+    for (uint64_t i = 0; i < count; ++i) reinterpret_cast<uint64_t*>(out)[i] = first + (i + 1) * step;
+  };
+  const double duration = static_cast<double>(count) * static_cast<double>(step) / deviceClockRate();
+  return {duration, Talk::kTimed, {{out, count * size_t{8}, 8}}, run};
+}
+
+Plan planMix(const Arguments& arguments, const Geometry&) {
+  const auto words = arguments.get<uint64_t>(0);
+  const auto count = arguments.get<unsigned>(1);
+  const auto seed = arguments.get<unsigned>(2);
+  const auto run = [=](const Placement&) {
+    for (unsigned i = 0; i < count; ++i) reinterpret_cast<uint32_t*>(words)[i] = (i + seed) * 2654435761u;
+  };
+  return {count * 4.0 / settings().dram_gbs, Talk::kNone, {{words, count * size_t{4}, 4}}, run};
+}
+
+const Kernel kKernels[] = {
+    {"gvb_empty", {}, planEmpty},
+    {"gvb_stamp", {8}, planStamp},
+    {"gvb_clock_echo", {8, 8, 4, 8}, planClockEcho},
+    {"gvb_timer_steps", {8, 4}, planTimerSteps},
+    {"gvb_mix", {8, 4, 4}, planMix},
+};
+
+}  // namespace
+
+const Kernel* findKernel(const std::string& name) {
+  for (const Kernel& kernel : kKernels)
+    if (name == kernel.name) return &kernel;
+  return nullptr;
+}
+
+}  // namespace gvb::sim

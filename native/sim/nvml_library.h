@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+
+#include "driver/nvml_abi.h"
+#include "sim/functions.h"
+#include "sim/region.h"
+
+namespace gvb::abi {
+
+#define GVB_NVML(name, params) extern "C" __attribute__((visibility("default"))) nvmlReturn_t name params;
+#include "driver/nvml_functions.inc"
+#undef GVB_NVML
+extern "C" __attribute__((visibility("default"))) const char* nvmlErrorString(nvmlReturn_t code);
+
+}  // namespace gvb::abi
+
+namespace gvb::sim {
+
+abi::nvmlReturn_t nvmlUnready();
+Region& nvmlRegion();
+int deviceIndex(abi::nvmlDevice_t device);  // -1 for what is no device
+abi::nvmlDevice_t deviceHandle(int index);
+
+}  // namespace gvb::sim
+
+#define GVB_SIM_NVML(name)                                                                       \
+  if (const int injected = gvb::sim::injectedFailure(gvb::sim::Function::name)) return injected; \
+  if (const int unready = gvb::sim::nvmlUnready()) return unready
+
+#define GVB_SIM_NVML_DEVICE(name, handle)          \
+  GVB_SIM_NVML(name);                              \
+  const int index = gvb::sim::deviceIndex(handle); \
+  if (index < 0) return gvb::abi::NVML_ERROR_INVALID_ARGUMENT

@@ -1,0 +1,23 @@
+#include "sim/thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace gvb::sim {
+
+bool startThread(void* (*body)(void*), void* argument) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, body, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+}  // namespace gvb::sim

@@ -1,0 +1,46 @@
+// The parts of sim_test: each runs in its own process, with its own GVB_SIM and region.
+#pragma once
+
+#include "sim_api.h"
+#include "sim_check.h"
+
+namespace simtest {
+
+struct Part {
+  const char* name;
+  const char* settings;  // of GVB_SIM, without the region
+  void (*run)();
+};
+
+void timing();
+void kernels();
+void polling();
+void echo();
+void events();
+void graph();
+void slices();
+void threads();
+
+void memory();
+void pool();
+void virtualMemory();
+void sharing();
+void killed();
+void forked();
+
+void refusedKey();
+void refusedRegion();
+void contexts();
+void procAddress();
+void oldDriver();
+void failures_();
+void ptx();
+void device();
+void nvmlAlone();
+
+// Runs a part of this program in a process of the same region, with other settings; its exit status.
+int runPart(const std::string& name, const std::string& settings, const std::string& region);
+int startPart(const std::string& name, const std::string& settings, const std::string& region);  // its pid
+std::string ownRegion();
+
+}  // namespace simtest

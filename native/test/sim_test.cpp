@@ -1,0 +1,110 @@
+// Checks the simulated GPU as any program meets it: through LD_LIBRARY_PATH.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "sim_parts.h"
+
+namespace simtest {
+namespace {
+
+// Fast where a part does not measure: its costs would only make it slow.
+constexpr const char* kFast = "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0";
+
+void holdMemory() {
+  enterPrimary();
+  CUdeviceptr address = 0;
+  CHECK_EQUAL(cuMemAlloc_v2(&address, 1000 << 20), CUDA_SUCCESS);
+  std::printf("held\n");
+  std::fflush(stdout);
+  pause();
+}
+
+void mismatched() {
+  CHECK_EQUAL(cuInit(0), CUDA_ERROR_ILLEGAL_STATE);
+  CHECK(gvbSimError() != nullptr && std::strstr(gvbSimError(), "launch_ns=1 (theirs: 2500)") != nullptr);
+}
+
+const Part kParts[] = {
+    {"timing", "init_ms=5,context_ms=7", timing},
+    {"kernels", kFast, kernels},
+    {"polling", kFast, polling},
+    {"echo", kFast, echo},
+    {"events", kFast, events},
+    {"graph", kFast, graph},
+    {"slices", kFast, slices},
+    {"threads", kFast, threads},
+    {"memory", kFast, memory},
+    {"pool", kFast, pool},
+    {"virtualMemory", kFast, virtualMemory},
+    {"sharing", kFast, sharing},
+    {"killed", kFast, killed},
+    {"forked", kFast, forked},
+    {"refusedKey", "lunch_ns=3", refusedKey},
+    {"refusedRegion", kFast, refusedRegion},
+    {"contexts", kFast, contexts},
+    {"procAddress", kFast, procAddress},
+    {"oldDriver", "driver_version=11040", oldDriver},
+    {"failures", "init_ms=0,context_ms=0,fail=cuMemAlloc_v2:2@3+cuCtxGetDevice:719@1", failures_},
+    {"ptx", kFast, ptx},
+    {"device", "devices=2,dram_gbs=3350,mps=1,cc=86", device},
+    {"nvmlAlone", kFast, nvmlAlone},
+};
+
+const Part kHelpers[] = {{"holdMemory", kFast, holdMemory}, {"mismatched", kFast, mismatched}};
+
+int runHere(const char* name) {
+  for (const Part& part : kParts)
+    if (std::strcmp(part.name, name) == 0) part.run();
+  for (const Part& part : kHelpers)
+    if (std::strcmp(part.name, name) == 0) part.run();
+  return failures == 0 ? 0 : 1;
+}
+
+int runAll(const char* only) {
+  int failed = 0;
+  for (const Part& part : kParts) {
+    if (only != nullptr && std::strcmp(only, part.name) != 0) continue;
+    const std::string region = std::string("test-") + std::to_string(getpid()) + "-" + part.name;
+    const int status = runPart(part.name, part.settings, region);
+    std::printf("%s %s\n", status == 0 ? "ok    " : "FAILED", part.name);
+    failed += status != 0;
+    if (access(("/dev/shm/gvb-sim-" + std::to_string(getuid()) + "-" + region).c_str(), F_OK) == 0) {
+      std::printf("FAILED %s left its region behind\n", part.name);
+      ++failed;
+    }
+  }
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int startPart(const std::string& name, const std::string& settings, const std::string& region) {
+  std::fflush(nullptr);
+  const int child = fork();
+  if (child != 0) return child;
+  setenv("GVB_SIM", (settings + ",region=" + region).c_str(), 1);
+  execl("/proc/self/exe", "sim_test", "--part", name.c_str(), nullptr);
+  _exit(127);
+}
+
+int runPart(const std::string& name, const std::string& settings, const std::string& region) {
+  int status = 0;
+  waitpid(startPart(name, settings, region), &status, 0);
+  return status;
+}
+
+std::string ownRegion() {
+  const std::string settings = std::getenv("GVB_SIM");
+  return settings.substr(settings.rfind('=') + 1);
+}
+
+}  // namespace simtest
+
+int main(int argc, char** argv) {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (argc == 3 && std::strcmp(argv[1], "--part") == 0) return simtest::runHere(argv[2]);
+  return simtest::runAll(argc == 2 ? argv[1] : nullptr);
+}

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "sim_measure.h"
+
+namespace simtest {
+
+void kernels() {
+  enterPrimary();
+  CUdeviceptr words = 0;
+  const unsigned count = 1000;
+  const unsigned seed = 7;
+  CHECK_EQUAL(cuMemAlloc_v2(&words, count * 4), CUDA_SUCCESS);
+  void* mix[] = {&words, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
+  std::vector<unsigned> host(count);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(host.data(), words, count * 4), CUDA_SUCCESS);
+  for (unsigned i = 0; i < count; ++i) CHECK_EQUAL(host[i], (i + seed) * 2654435761u);
+
+  CUdeviceptr steps = 0;
+  const unsigned stepCount = 100;
+  CHECK_EQUAL(cuMemAlloc_v2(&steps, stepCount * 8), CUDA_SUCCESS);
+  void* stepArguments[] = {&steps, const_cast<unsigned*>(&stepCount)};
+  CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, stepArguments), CUDA_SUCCESS);
+  std::vector<unsigned long long> times(stepCount);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(times.data(), steps, stepCount * 8), CUDA_SUCCESS);
+  for (unsigned i = 1; i < stepCount; ++i) CHECK_EQUAL(times[i] - times[i - 1], 32ULL);
+  CHECK_NEAR(double(times[stepCount - 1]), deviceClock(rawNow()), 1e8);
+
+  CHECK_EQUAL(launch(kernel("gvb_empty"), nullptr, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(launch(kernel("foreign"), nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  CHECK_EQUAL(cuLaunchKernel(kernel("gvb_empty"), 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(cuLaunchKernel(kernel("gvb_empty"), 1, 1, 1, 1025, 1, 1, 0, nullptr, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  void* extra[] = {nullptr};
+  CHECK_EQUAL(cuLaunchKernel(kernel("gvb_empty"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra),
+              CUDA_ERROR_NOT_SUPPORTED);
+  CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, 0};
+  CHECK_EQUAL(cuLaunchKernelEx(&config, kernel("gvb_empty"), nullptr, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuLaunchCooperativeKernel(kernel("gvb_empty"), 132, 1, 1, 32, 1, 1, 0, nullptr, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuLaunchCooperativeKernel(kernel("gvb_empty"), 1 << 20, 1, 1, 32, 1, 1, 0, nullptr, nullptr), 720);
+
+  CUdeviceptr wild = 0x1000;
+  void* wildMix[] = {&wild, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, wildMix), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK_EQUAL(cuMemAlloc_v2(&wild, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+void polling() {
+  enterPrimary();
+  auto* slot = mapped<unsigned long long>(1);
+  void* arguments[] = {&slot};
+  for (int i = 0; i < 20; ++i) {
+    __atomic_store_n(slot, 0ULL, __ATOMIC_RELEASE);
+    const long long from = rawNow();
+    CHECK_EQUAL(launch(kernel("gvb_stamp"), nullptr, arguments), CUDA_SUCCESS);
+    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && rawNow() - from < 1000000000) {
+    }
+    CHECK_NEAR(double(__atomic_load_n(slot, __ATOMIC_ACQUIRE)), deviceClock(from), 1e6 + kSlack);
+    if (i == 10) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const unsigned count = 1000000;
+  CUdeviceptr steps = 0;
+  CHECK_EQUAL(cuMemAlloc_v2(&steps, count * 8), CUDA_SUCCESS);
+  void* stepArguments[] = {&steps, const_cast<unsigned*>(&count)};
+  CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, stepArguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
+  const double waited = timed([] { CHECK_EQUAL(cuStreamSynchronize(nullptr), CUDA_SUCCESS); });
+  CHECK_NEAR(waited, 32e6, 2e6 + 100 * kSlack);
+  CHECK_EQUAL(cuStreamQuery(nullptr), CUDA_SUCCESS);
+}
+
+void echo() {
+  enterPrimary();
+  const unsigned exchanges = 200;
+  const unsigned long long patience = 1000000000;
+  auto* request = mapped<unsigned>(1);
+  auto* replies = mapped<unsigned long long>(exchanges);
+  void* arguments[] = {&request, &replies, const_cast<unsigned*>(&exchanges),
+                       const_cast<unsigned long long*>(&patience)};
+  CUstream stream = nullptr;
+  cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+  CHECK_EQUAL(launch(kernel("gvb_clock_echo"), stream, arguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  double tightest = 1e18;
+  double offset = 0;
+  for (unsigned i = 1; i <= exchanges; ++i) {
+    const long long from = rawNow();
+    __atomic_store_n(request, i, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&replies[i - 1], __ATOMIC_ACQUIRE) == 0 && rawNow() - from < 2000000000) {
+    }
+    const long long to = rawNow();
+    if (double(to - from) >= tightest) continue;
+    tightest = double(to - from);
+    const auto middle = from + (to - from) / 2;
+    offset = double(static_cast<long long>(replies[i - 1] - 1700000000000000000ULL) - middle - llround(5e-6 * middle));
+  }
+  std::printf("       echo bracket %.0f ns, offset error %.0f ns\n", tightest, offset);
+  CHECK_NEAR(offset, 0, 2000 + kSlack);
+  CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
+
+  const unsigned long long shortPatience = 3000000;
+  arguments[3] = const_cast<unsigned long long*>(&shortPatience);
+  replies[0] = 0;
+  *request = 0;
+  CHECK_EQUAL(launch(kernel("gvb_clock_echo"), stream, arguments), CUDA_SUCCESS);
+  const double silent = timed([&] { CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS); });
+  CHECK(silent > 2e6);
+  CHECK_EQUAL(replies[0], 0ULL);
+}
+
+void events() {
+  enterPrimary();
+  CUevent from = nullptr;
+  CUevent to = nullptr;
+  CHECK_EQUAL(cuEventCreate(&from, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventCreate(&to, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+  float milliseconds = 0;
+  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, from, to), CUDA_ERROR_INVALID_HANDLE);
+  const unsigned count = 1 << 20;
+  const unsigned seed = 1;
+  CUdeviceptr words = 0;
+  CHECK_EQUAL(cuMemAlloc_v2(&words, count * 4), CUDA_SUCCESS);
+  void* mix[] = {&words, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  launch(kernel("gvb_mix"), nullptr, mix);
+  CHECK_EQUAL(cuEventRecord(from, nullptr), CUDA_SUCCESS);
+  const int kernels = 100000000 / (1 << 20);
+  for (int i = 0; i < kernels; ++i) launch(kernel("gvb_mix"), nullptr, mix);
+  CHECK_EQUAL(cuEventRecord(to, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventSynchronize(to), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, from, to), CUDA_SUCCESS);
+  const double perKernel = 1000 + count * 4.0 / 4800;
+  // The host submits one in 2500 ns, slower than the device runs them.
+  const double expected = std::max(perKernel, 2500.0) * kernels * 1e-6;
+  CHECK_NEAR(double(milliseconds), expected, expected * 0.05 + kSlack);
+  CHECK_EQUAL(cuEventQuery(to), CUDA_SUCCESS);
+  CUevent untimed = nullptr;
+  CHECK_EQUAL(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventRecord(untimed, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, from, untimed), CUDA_ERROR_INVALID_HANDLE);
+  CHECK_EQUAL(cuEventDestroy_v2(untimed), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventDestroy_v2(untimed), CUDA_ERROR_INVALID_HANDLE);
+  CHECK_EQUAL(cuEventQuery(reinterpret_cast<CUevent>(&words)), CUDA_ERROR_INVALID_HANDLE);
+}
+
+void graph() {
+  enterPrimary();
+  auto* slots = mapped<unsigned long long>(2);
+  CUgraph graph = nullptr;
+  CHECK_EQUAL(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  CUgraphNode nodes[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    unsigned long long* slot = &slots[i];
+    void* arguments[] = {&slot};
+    const CUDA_KERNEL_NODE_PARAMS_v1 parameters = {kernel("gvb_stamp"), 1, 1, 1, 1, 1, 1, 0, arguments, nullptr};
+    CHECK_EQUAL(cuGraphAddKernelNode(&nodes[i], graph, nodes, size_t(i), &parameters), CUDA_SUCCESS);
+  }
+  CUgraphExec exec = nullptr;
+  CHECK_EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphDestroy(graph), CUDA_SUCCESS);
+  const double cost = medianOf([&] {
+    const double call = timed([&] { cuGraphLaunch(exec, nullptr); });
+    cuStreamSynchronize(nullptr);
+    return call;
+  });
+  CHECK_NEAR(cost, 2550, 150 + kSlack);
+  CHECK_NEAR(double(slots[1] - slots[0]), 1000, 33);
+  CHECK_EQUAL(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// Everything at once from several threads: each finds its own results right.
+void threads() {
+  CUcontext context = enterPrimary();
+  const CUfunction stamp = kernel("gvb_stamp");
+  const CUfunction mix = kernel("gvb_mix");
+  std::atomic<int> wrong{0};
+  const auto work = [&](unsigned seed) {
+    const auto expect = [&](CUresult result) { wrong += result != CUDA_SUCCESS; };
+    expect(cuCtxSetCurrent(context));
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    expect(cuStreamCreate(&stream, seed % 2 == 0 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
+    expect(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    auto* slot = mapped<unsigned long long>(1);
+    for (int i = 0; i < 100; ++i) {
+      const unsigned count = 256;
+      CUdeviceptr words = 0;
+      unsigned host[count] = {};
+      expect(i % 2 == 0 ? cuMemAlloc_v2(&words, sizeof host) : cuMemAllocAsync(&words, sizeof host, stream));
+      void* mixArguments[] = {&words, const_cast<unsigned*>(&count), &seed};
+      void* stampArguments[] = {&slot};
+      expect(launch(mix, stream, mixArguments));
+      expect(launch(stamp, stream, stampArguments));
+      expect(cuEventRecord(event, stream));
+      expect(cuStreamWaitEvent(nullptr, event, 0));
+      expect(cuEventSynchronize(event));
+      wrong += __atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0;
+      expect(cuMemcpyDtoHAsync_v2(host, words, sizeof host, stream));
+      wrong += host[255] != (255 + seed) * 2654435761u;
+      expect(i % 2 == 0 ? cuMemFree_v2(words) : cuMemFreeAsync(words, stream));
+    }
+    expect(cuStreamSynchronize(stream));
+    expect(cuEventDestroy_v2(event));
+    expect(cuStreamDestroy_v2(stream));
+    expect(cuMemFreeHost(slot));
+  };
+  std::vector<std::thread> all;
+  for (unsigned seed = 1; seed <= 4; ++seed) all.emplace_back(work, seed);
+  for (std::thread& thread : all) thread.join();
+  CHECK_EQUAL(wrong.load(), 0);
+}
+
+// Two contexts of one card take turns: work of the second waits for at most one slice of the first.
+void slices() {
+  enterPrimary();
+  auto* slot = mapped<unsigned long long>(1);
+  const unsigned count = 1u << 24;
+  const unsigned seed = 1;
+  CUdeviceptr words = 0;
+  CHECK_EQUAL(cuMemAlloc_v2(&words, size_t{count} * 4), CUDA_SUCCESS);
+  void* mix[] = {&words, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  CUcontext second = nullptr;
+  CHECK_EQUAL(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  CHECK_EQUAL(cuModuleLoadDataEx(&module, kPtx, 0, nullptr, nullptr), CUDA_SUCCESS);
+  CUfunction stamp = nullptr;
+  CHECK_EQUAL(cuModuleGetFunction(&stamp, module, "gvb_stamp"), CUDA_SUCCESS);
+  CUcontext first = nullptr;
+  CHECK_EQUAL(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxGetCurrent(&first), CUDA_SUCCESS);
+  // 10 ms of device time, queued in microseconds of host time.
+  const double each = 1000 + count * 4.0 / 4800;
+  for (double queued = 0; queued < 10e6; queued += each) launch(kernel("gvb_mix"), nullptr, mix);
+  CHECK_EQUAL(cuCtxPushCurrent_v2(second), CUDA_SUCCESS);
+  void* arguments[] = {&slot};
+  const long long from = rawNow();
+  CHECK_EQUAL(launch(stamp, nullptr, arguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK_NEAR(double(*slot) - deviceClock(from), 2000000 + 4500.0, 500 + kSlack);
+  CHECK_EQUAL(cuCtxDestroy_v2(second), CUDA_SUCCESS);
+}
+
+}  // namespace simtest
