@@ -1,0 +1,96 @@
+/** `gpu-virt-bench doctor` */
+import type { GpuInfo } from '../document.js';
+import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { bytes, plain } from '../report/plain.js';
+import { table } from '../report/table.js';
+import { type Diagnosis, diagnose } from '../run/diagnosis.js';
+import { environmentSystem } from '../systems/environment.js';
+import { exitCodes } from './exit-codes.js';
+import { writeStdout } from './output.js';
+
+export async function doctor(options: { json?: true }): Promise<number> {
+  const diagnosis = await diagnose({ system: environmentSystem(), loadAddon, simulatedFolder: simulatedDriverFolder });
+  await writeStdout(`${options.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis)}\n`);
+  return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
+}
+
+export function diagnosisText(diagnosis: Diagnosis): string {
+  const parts = [facts(diagnosis), owners(diagnosis), conclusions(diagnosis)];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function facts({ tool, host, driver, gpu, mps, preload }: Diagnosis): string {
+  const container = host.container ? ', in a container' : '';
+  const rows = [
+    ['Tool', `${tool.name} ${tool.version}, Node ${host.node}`],
+    [
+      'Host',
+      `${host.platform} ${host.kernel} ${host.arch}, ${host.usableCores} of ${host.cores} cores usable${container}`,
+    ],
+    [
+      'Driver',
+      driver
+        ? `${driver.version ?? 'version unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}, ${driver.libcuda}`
+        : 'none',
+    ],
+    ['NVML', driver?.libnvidiaMl ?? 'none'],
+    ...gpu.map((device) => [`GPU ${device.index}`, gpuText(device)]),
+    ['MPS', `${mps.controlPipe ? 'a control pipe' : 'no daemon'} at ${mps.pipeDirectory}`],
+    [
+      'Preload',
+      preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? 'NOT LOADED'})`).join('; ') ||
+        'none',
+    ],
+  ];
+  const width = Math.max(...rows.map(([label = '']) => label.length));
+  return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${plain(text)}`).join('\n');
+}
+
+function gpuText(gpu: GpuInfo): string {
+  return [
+    gpu.simulated ? `SIMULATED: ${gpu.name}` : gpu.name,
+    bytes(gpu.memoryBytes),
+    `compute capability ${gpu.computeCapability}`,
+    `${gpu.multiprocessors} SMs`,
+    gpu.uuid,
+    `MIG ${gpu.migMode}`,
+    `persistence ${gpu.persistenceMode === null ? 'unknown' : gpu.persistenceMode ? 'on' : 'off'}`,
+    `compute mode ${gpu.computeMode ?? 'unknown'}`,
+    `MPS client ${gpu.mpsClient === null ? 'unknown' : gpu.mpsClient ? 'yes' : 'no'}`,
+  ].join(', ');
+}
+
+/** 13000 is 13.0, 12040 is 12.4. */
+function cudaVersion(version: number | null): string {
+  return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
+}
+
+const ownerColumns = [
+  { title: 'Owner of driver functions' },
+  { title: 'Functions', align: 'right' },
+  { title: 'runtime', align: 'right' },
+  { title: 'dlsym', align: 'right' },
+  { title: 'linked', align: 'right' },
+  { title: 'NVML', align: 'right' },
+] as const;
+
+function owners({ functions, interceptors, driver }: Diagnosis): string {
+  if (!driver) return '';
+  if (interceptors.length === 0)
+    return `Nothing intercepts: the driver owns all ${functions} functions on every symbol path.`;
+  const rows = interceptors.map(({ owner, functions: names, byPath, nvml }) => {
+    const counts = [names.length, byPath.runtime.length, byPath.dlsym.length, byPath.linked.length, nvml.length];
+    return [plain(owner), ...counts.map(String)];
+  });
+  return table(ownerColumns, rows);
+}
+
+function conclusions({ findings, ready }: Diagnosis): string {
+  const lines = findings.flatMap(({ severity, text, fix }) => [
+    `${severity}: ${plain(text)}`,
+    ...(fix === null ? [] : [`  fix: ${fix}`]),
+  ]);
+  return [...lines, ready ? 'Ready: run measures a real GPU.' : 'Not ready: run would not measure a real GPU.'].join(
+    '\n',
+  );
+}

@@ -1,0 +1,20 @@
+/** What the shell learns. Where several apply, the first in this order. */
+import type { ErrorCode } from '../native/errors.js';
+
+export const exitCodes = {
+  interrupted: 130,
+  usage: 2,
+  failed: 1,
+  ok: 0,
+} as const;
+
+/** Errors of the library that are the caller's: a GVB_SIM key, a device that does not exist. */
+const usageCodes: readonly unknown[] = ['SIM_SETTINGS', 'NO_SUCH_DEVICE'] satisfies ErrorCode[];
+
+/** `error` as thrown by commander, by the checking of options, or by anything below. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof Error)) return exitCodes.failed;
+  if (error.name === 'InterruptedError') return exitCodes.interrupted;
+  if (error.name === 'UsageError') return exitCodes.usage;
+  return 'code' in error && usageCodes.includes(error.code) ? exitCodes.usage : exitCodes.failed;
+}

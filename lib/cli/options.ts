@@ -1,0 +1,103 @@
+/** Option values as the shell gives them, turned into checked ones. Ranges are the library's own. */
+import type { ApplicationPath, Tier } from '../document.js';
+import type { MeasureOptions } from '../metrics/metric.js';
+import { resolveOptions } from '../metrics/options.js';
+import { quoted, UsageError } from '../run/usage-error.js';
+
+/** As commander hands them over: text, or flags. */
+export interface RawRunOptions {
+  device?: string;
+  tier: string;
+  iterations?: string;
+  warmup?: string;
+  resolution?: string;
+  path: string;
+  samples?: true;
+  seed?: string;
+  timeout?: string;
+  json?: string;
+  requireGpu?: true;
+  simulate?: true;
+  dryRun?: true;
+}
+
+export interface RunOptions {
+  device: string | undefined;
+  tier: Tier;
+  path: ApplicationPath;
+  seed: number;
+  timeoutSeconds: number | null;
+  /** iterations, warmup, resolution, samples: only those that were given. */
+  measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples'>;
+  json: string | undefined;
+  requireGpu: boolean;
+  simulate: boolean;
+  dryRun: boolean;
+}
+
+const LONGEST_TIMEOUT_S = 86_400;
+
+export function parseRunOptions(raw: RawRunOptions): RunOptions {
+  const numbers = parsedNumbers(raw);
+  const resolved = checked({ ...numbers, device: 0, tier: raw.tier as Tier, path: raw.path as ApplicationPath });
+  const { seed: _, ...measure } = numbers;
+  return {
+    device: parseDevice(raw.device),
+    tier: resolved.tier,
+    path: resolved.path,
+    seed: resolved.seed,
+    timeoutSeconds: parseTimeout(raw.timeout),
+    measure: { ...measure, ...(raw.samples && { samples: true }) },
+    json: parseTarget(raw.json),
+    requireGpu: raw.requireGpu ?? false,
+    simulate: raw.simulate ?? false,
+    dryRun: raw.dryRun ?? false,
+  };
+}
+
+function parsedNumbers(raw: RawRunOptions): Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'seed'> {
+  return {
+    ...(raw.iterations !== undefined && { iterations: parseNumber('--iterations', raw.iterations) }),
+    ...(raw.warmup !== undefined && { warmup: parseNumber('--warmup', raw.warmup) }),
+    ...(raw.resolution !== undefined && { resolution: parseNumber('--resolution', raw.resolution) }),
+    ...(raw.seed !== undefined && { seed: parseNumber('--seed', raw.seed) }),
+  };
+}
+
+export function parseNumber(option: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value))
+    throw new UsageError(`Expected ${option} to be a number but received ${quoted(text)}.`);
+  return value;
+}
+
+/** The library names its option; the command line names its flag. */
+function checked(options: MeasureOptions) {
+  try {
+    return resolveOptions(options);
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw new UsageError(error.message.replace(/^Expected (\w)/, 'Expected --$1'));
+  }
+}
+
+/** Which of them exist is known only when a worker has looked. */
+function parseDevice(text: string | undefined): string | undefined {
+  if (text === undefined || /^\d{1,4}$|^(GPU|MIG)-[0-9a-f-]+$/i.test(text)) return text;
+  throw new UsageError(`Expected --device to be an NVML index or a UUID but received ${quoted(text)}.`);
+}
+
+function parseTimeout(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const seconds = parseNumber('--timeout', text);
+  if (seconds > 0 && seconds <= LONGEST_TIMEOUT_S) return seconds;
+  throw new UsageError(
+    `Expected --timeout to be a number of seconds above 0 and up to ${LONGEST_TIMEOUT_S} but received ${quoted(text)}.`,
+  );
+}
+
+/** `--json --simulate` would otherwise write a file named --simulate. */
+function parseTarget(text: string | undefined): string | undefined {
+  if (text?.startsWith('--')) throw new UsageError(`Expected --json to be a file or - but received ${quoted(text)}.`);
+  return text;
+}

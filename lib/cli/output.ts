@@ -1,0 +1,78 @@
+/** Where data goes: standard output, or a file that appears whole or not at all. */
+import { constants } from 'node:fs';
+import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { quoted, UsageError } from '../run/usage-error.js';
+
+export const STDOUT = '-';
+
+/** Refuses, before anything is measured, a target that could not be written afterwards. */
+export async function checkTarget(target: string, option: string): Promise<void> {
+  if (target === STDOUT) return;
+  const refuse = (why: string) =>
+    new UsageError(`Expected ${option} to be a file that can be written but received ${quoted(target)}: ${why}.`);
+  if (target === '') throw refuse('it is empty');
+  const existing = await stat(target).catch(() => null);
+  if (existing?.isDirectory() || target.endsWith('/')) throw refuse('it is a directory');
+  try {
+    if (existing) await access(target, constants.W_OK);
+    if (existing && !existing.isFile()) return;
+    const probe = await aside(target);
+    await (await open(probe, 'wx')).close();
+    await rm(probe);
+  } catch (error) {
+    throw refuse(reason(error));
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'its directory does not exist',
+  ENOTDIR: 'its directory is a file',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+};
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return ('code' in error && reasons[String(error.code)]) || error.message;
+}
+
+/** Written aside, synced, renamed: a reader never meets half a file, nor does a crash leave one under the name. */
+export async function writeWhole(target: string, text: string): Promise<void> {
+  const existing = await stat(target).catch(() => null);
+  // Renaming over /dev/stderr or a named pipe would replace it.
+  if (existing && !existing.isFile()) return writeInto(target, text);
+  const temporary = await aside(target);
+  try {
+    await writeInto(temporary, text, 'wx');
+    await rename(temporary, await followed(target));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeInto(path: string, text: string, flags = 'w'): Promise<void> {
+  const file = await open(path, flags);
+  try {
+    await file.writeFile(text);
+    if (flags === 'wx') await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Through a symbolic link, so that the link stays and its target is replaced. */
+const followed = (target: string): Promise<string> => realpath(target).catch(() => target);
+
+async function aside(target: string): Promise<string> {
+  const path = await followed(target);
+  return join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+}
+
+/** Resolves when the text is handed to the system, so that leaving right after cuts nothing off. */
+export function writeStdout(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}

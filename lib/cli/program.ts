@@ -1,0 +1,89 @@
+/** The commands and their options; each command's own file is loaded when it is called. */
+import { Command, CommanderError, Option } from 'commander';
+import { toolVersion } from '../environment/tool.js';
+import { exitCodeOf, exitCodes } from './exit-codes.js';
+import type { RawRunOptions } from './options.js';
+import { errorLine, oneLine } from './talk.js';
+
+export async function main(argv: readonly string[]): Promise<void> {
+  endQuietlyWithoutReader();
+  try {
+    await program().parseAsync(argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+/** `gpu-virt-bench list | head -1` is no error. */
+function endQuietlyWithoutReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+  process.stderr.on('error', () => {});
+}
+
+function report(error: unknown): number {
+  // commander has printed its own line.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  process.stderr.write(errorLine(error));
+  return exitCodeOf(error);
+}
+
+function program(): Command {
+  const root = new Command('gpu-virt-bench')
+    .description('Measures what sharing an NVIDIA GPU costs and whether the sharing holds.')
+    .version(toolVersion(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) });
+  addRun(root);
+  root
+    .command('list')
+    .description('the metrics: unit, direction, the question each answers, what it needs')
+    .option('--json', 'as JSON on stdout (default: a table)')
+    .action(async (options: { json?: true }) => done((await import('./list.js')).list(options)));
+  root
+    .command('doctor')
+    .description('what the tool sees of driver, GPUs and layers, what would stop a measurement, and what fixes it')
+    .option('--json', 'as JSON on stdout (default: text)')
+    .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
+  return root;
+}
+
+function addRun(root: Command): void {
+  root
+    .command('run')
+    .description('measure the GPU in the environment as it is; without a driver, the simulated GPU')
+    .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
+    .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
+    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'quick')
+    .addOption(
+      new Option(
+        '--iterations <n>',
+        'samples per row; OH-004: fresh processes (default: until --resolution is met)',
+      ).conflicts('resolution'),
+    )
+    .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
+    .option('--resolution <fraction>', 'stop when the relative half-width of the 95 % interval is this (default: 0.01)')
+    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
+    .option('--samples', 'put the raw samples into the document (default: off)')
+    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
+    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
+    .addOption(
+      new Option('--json <file>', 'write the result document, - for stdout (default: none)').conflicts('dryRun'),
+    )
+    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
+    .addOption(
+      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
+        'requireGpu',
+      ),
+    )
+    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
+    .action(async (selectors: string[], options: RawRunOptions) =>
+      done((await import('./run.js')).run(selectors, options)),
+    );
+}
+
+async function done(code: Promise<number>): Promise<void> {
+  process.exitCode = await code;
+}

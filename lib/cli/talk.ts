@@ -1,0 +1,23 @@
+/** What is said on stderr. */
+import { plain } from '../report/plain.js';
+
+/** An error is one line, whatever its message quotes. */
+export const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g, ' '));
+
+export function errorLine(error: unknown): string {
+  if (process.env.GVB_DEBUG === '1' && error instanceof Error && error.stack) return `error: ${error.stack}\n`;
+  return `error: ${oneLine(error instanceof Error ? error.message : String(error))}\n`;
+}
+
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const warned = new Set<string>();
+
+/** Each warning once, as soon as it is known. */
+export function warn(text: string): void {
+  if (warned.has(text)) return;
+  warned.add(text);
+  say(`warning: ${oneLine(text)}`);
+}

@@ -1,0 +1,163 @@
+/**
+ * The result documents: one schema, from which the TypeScript types and the shipped JSON Schema both come.
+ * A number in a document is finite or null; NaN never appears.
+ */
+import * as v from 'valibot';
+
+export const SCHEMA_VERSION = 1;
+
+const finite = v.pipe(v.number(), v.finite());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const interval = v.nullable(v.tuple([finite, finite]));
+
+export const statusSchema = v.picklist(['ok', 'unsupported', 'invalid', 'failed']);
+
+export const statsSchema = v.strictObject({
+  /** Number of samples (not of processes). */
+  count,
+  mean: finite,
+  stddev: v.nullable(finite),
+  cv: v.nullable(finite),
+  mad: finite,
+  min: finite,
+  p50: finite,
+  /** Percentiles are null below their sample floor: p90 29, p95 59, p99 299, p99.9 2 995. */
+  p90: v.nullable(finite),
+  p95: v.nullable(finite),
+  p99: v.nullable(finite),
+  p999: v.nullable(finite),
+  max: finite,
+  /** Tukey's fences at 1.5 and 3 interquartile ranges; counted, never dropped. */
+  outliers: v.strictObject({ mild: count, severe: count }),
+});
+
+export const checkSchema = v.strictObject({
+  name: v.string(),
+  passed: v.union([v.boolean(), v.literal('not checked')]),
+  detail: v.string(),
+});
+
+export const metricResultSchema = v.strictObject({
+  id: v.pipe(v.string(), v.regex(/^[A-Z]+-\d{3}$/)),
+  name: v.string(),
+  category: v.string(),
+  unit: v.string(),
+  direction: v.picklist(['lower', 'higher', 'none']),
+  status: statusSchema,
+  reason: v.optional(v.string()),
+  /** In `unit`; always the absolute term of the metric, never a difference to another run. Null unless status is ok. */
+  value: v.nullable(finite),
+  estimator: v.string(),
+  ci95: interval,
+  ciScope: v.picklist(['within-process', 'between-processes']),
+  processes: count,
+  stats: v.nullable(statsSchema),
+  samples: v.optional(v.array(finite)),
+  details: v.record(v.string(), v.unknown()),
+  checks: v.array(checkSchema),
+});
+
+export const gpuSchema = v.strictObject({
+  index: count,
+  uuid: v.string(),
+  name: v.string(),
+  simulated: v.boolean(),
+  memoryBytes: count,
+  computeCapability: v.string(),
+  multiprocessors: count,
+  pciBusId: v.nullable(v.string()),
+  migMode: v.picklist(['enabled', 'disabled', 'not supported']),
+  persistenceMode: v.nullable(v.boolean()),
+  computeMode: v.nullable(v.picklist(['default', 'exclusive-thread', 'prohibited', 'exclusive-process'])),
+  mpsClient: v.nullable(v.boolean()),
+});
+
+export const hostSchema = v.strictObject({
+  platform: v.string(),
+  arch: v.string(),
+  kernel: v.string(),
+  cpu: v.string(),
+  cores: count,
+  usableCores: count,
+  memoryBytes: count,
+  node: v.string(),
+  container: v.boolean(),
+});
+
+export const driverSchema = v.strictObject({
+  /** Version of the kernel driver as NVML says it, e.g. 580.159.04. */
+  version: v.nullable(v.string()),
+  /** CUDA version of the user-mode driver as cuDriverGetVersion says it, e.g. 13000. */
+  cudaVersion: v.nullable(count),
+  libcuda: v.nullable(v.string()),
+  libnvidiaMl: v.nullable(v.string()),
+});
+
+export const layerSchema = v.strictObject({
+  path: v.string(),
+  sha256: v.nullable(v.string()),
+  /** How many symbols beginning with `cu` it exports. */
+  exports: count,
+  /** Whether it owns at least one driver function on at least one symbol path. */
+  active: v.boolean(),
+});
+
+export const provenanceSchema = v.strictObject({
+  name: v.string(),
+  /** Per symbol path: the object that owns the address, or null where the path does not resolve. */
+  paths: v.strictObject({
+    runtime: v.nullable(v.string()),
+    dlsym: v.nullable(v.string()),
+    linked: v.nullable(v.string()),
+    bare: v.nullable(v.string()),
+  }),
+  interposed: v.array(v.picklist(['runtime', 'dlsym', 'linked'])),
+});
+
+export const runDocumentSchema = v.strictObject({
+  schemaVersion: v.literal(SCHEMA_VERSION),
+  kind: v.literal('run'),
+  tool: v.strictObject({ name: v.literal('gpu-virt-bench'), version: v.string() }),
+  startedAt: v.pipe(v.string(), v.isoTimestamp()),
+  durationMs: finite,
+  completed: v.boolean(),
+  host: hostSchema,
+  gpu: v.array(gpuSchema),
+  driver: driverSchema,
+  groundTruth: v.picklist(['nvml', 'none']),
+  pidMapping: v.picklist(['same', 'difference', 'none']),
+  system: v.strictObject({
+    name: v.string(),
+    kind: v.string(),
+    settings: v.record(v.string(), v.string()),
+    layer: v.optional(layerSchema),
+    attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
+  }),
+  plan: v.strictObject({
+    tier: v.picklist(['quick', 'standard', 'thorough']),
+    metrics: v.array(v.string()),
+    rounds: count,
+    seed: count,
+    device: count,
+    path: v.picklist(['runtime', 'dlsym', 'linked']),
+    options: v.record(v.string(), v.unknown()),
+  }),
+  provenance: v.array(provenanceSchema),
+  metrics: v.array(metricResultSchema),
+  warnings: v.array(v.string()),
+});
+
+export type Status = v.InferOutput<typeof statusSchema>;
+export type Stats = v.InferOutput<typeof statsSchema>;
+export type Check = v.InferOutput<typeof checkSchema>;
+export type MetricResult = v.InferOutput<typeof metricResultSchema>;
+export type GpuInfo = v.InferOutput<typeof gpuSchema>;
+export type HostInfo = v.InferOutput<typeof hostSchema>;
+export type DriverInfo = v.InferOutput<typeof driverSchema>;
+export type LayerInfo = v.InferOutput<typeof layerSchema>;
+export type FunctionProvenance = v.InferOutput<typeof provenanceSchema>;
+export type RunDocument = v.InferOutput<typeof runDocumentSchema>;
+export type SymbolPath = keyof FunctionProvenance['paths'];
+/** The paths an application can meet; `bare` is the reference and never measured alone. */
+export type ApplicationPath = Exclude<SymbolPath, 'bare'>;
+export type Tier = RunDocument['plan']['tier'];

@@ -1,0 +1,16 @@
+/** The GPU and driver of a result document, from what a worker's addon saw. */
+import type { DriverInfo, GpuInfo } from '../document.js';
+import type { Inspection, NativeDevice } from '../native/addon-types.js';
+
+export function gpuInfo(inspection: Inspection, device: NativeDevice): GpuInfo {
+  return { ...device, simulated: inspection.simulated };
+}
+
+export function driverInfo(inspection: Inspection): DriverInfo {
+  return {
+    version: inspection.driverVersion,
+    cudaVersion: inspection.cudaVersion,
+    libcuda: inspection.libcuda,
+    libnvidiaMl: inspection.libnvidiaMl,
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
+ *
+ * Every `measure…` function measures in the calling process (OH-004 in fresh workers), one measurement at a time per
+ * process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad options, with
+ * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
+ * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
+ */
+import type { MetricResult } from './document.js';
+import { measureMetric } from './metrics/measure.js';
+import type { MeasureOptions, MetricDefinition } from './metrics/metric.js';
+import { kernelLaunchLatency } from './metrics/overhead/oh-001-kernel-launch-latency.js';
+import { memoryAllocationLatency } from './metrics/overhead/oh-002-memory-allocation-latency.js';
+import { memoryFreeLatency } from './metrics/overhead/oh-003-memory-free-latency.js';
+import { contextCreationOverhead } from './metrics/overhead/oh-004-context-creation-overhead.js';
+import { apiInterceptionOverhead } from './metrics/overhead/oh-005-api-interception-overhead.js';
+
+const measureFunction =
+  (definition: MetricDefinition) =>
+  (options?: MeasureOptions): Promise<MetricResult> =>
+    measureMetric(definition, options);
+
+/**
+ * OH-001, µs: median time from the launch call to the kernel's first instruction; `details.calls[]` has submit, start
+ * and round trip for cuLaunchKernel, cuLaunchKernelEx and a one-node graph.
+ */
+export const measureKernelLaunch = measureFunction(kernelLaunchLatency);
+
+/** OH-002, µs: median time of cuMemAlloc of 2 MiB among 32 live blocks; `details.sizes[]` has every size class. */
+export const measureMemoryAllocation = measureFunction(memoryAllocationLatency);
+
+/** OH-003, µs: median time of cuMemFree of 2 MiB, oldest first; `details.sizes[]` has every size and order. */
+export const measureMemoryFree = measureFunction(memoryFreeLatency);
+
+/** OH-004, µs: cuInit to the first kernel's result, median over fresh processes (`iterations` is their number). */
+export const measureContextCreation = measureFunction(contextCreationOverhead);
+
+/** OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row a function. */
+export const measureApiInterception = measureFunction(apiInterceptionOverhead);
+
+export type {
+  Check,
+  FunctionProvenance,
+  GpuInfo,
+  MetricResult,
+  RunDocument,
+  Stats,
+  SymbolPath,
+  Tier,
+} from './document.js';
+export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
+export type { MeasureOptions, Progress } from './metrics/metric.js';
+export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

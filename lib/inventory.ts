@@ -1,0 +1,43 @@
+/** What there is to measure, and with what: devices, driver functions and their owners, metrics. */
+import type { FunctionProvenance, GpuInfo } from './document.js';
+import { gpuInfo } from './environment/gpu.js';
+import { simulatedDriver } from './metrics/measure.js';
+import type { MetricDefinition } from './metrics/metric.js';
+import { metrics } from './metrics/registry.js';
+import type { NativeAddon, Target } from './native/addon-types.js';
+import { CudaError, fromNative } from './native/errors.js';
+import { loadAddon } from './native/load.js';
+import { functionProvenance } from './systems/interception.js';
+
+export interface InventoryOptions {
+  /** Look at the simulated GPU instead of the machine's own driver. Default false. */
+  simulate?: boolean;
+}
+
+export type MetricInfo = Omit<MetricDefinition, 'measure'>;
+
+async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, target: Target) => Promise<T>) {
+  try {
+    return await question(loadAddon(), { simulatedDriver: simulatedDriver(options.simulate ?? false) });
+  } catch (error) {
+    throw fromNative(error);
+  }
+}
+
+/** The GPUs this process can use. Initialises the driver, creates no context. Rejects as `measure…` functions do. */
+export async function listDevices(options: InventoryOptions = {}): Promise<GpuInfo[]> {
+  const inspection = await ask(options, (addon, target) => addon.inspect(target));
+  const { cuda } = inspection;
+  if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'listing devices');
+  return inspection.devices.map((device) => gpuInfo(inspection, device));
+}
+
+/** For every driver function and symbol path: the file that owns it, and on which paths that is not the driver. */
+export async function getProvenance(options: InventoryOptions = {}): Promise<FunctionProvenance[]> {
+  return functionProvenance(await ask(options, (addon, target) => addon.provenance(target)));
+}
+
+/** Definitions of all metrics, in id order. Needs neither addon nor driver. */
+export function listMetrics(): MetricInfo[] {
+  return metrics.map(({ measure: _, ...info }) => info);
+}

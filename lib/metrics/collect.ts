@@ -1,0 +1,69 @@
+/** Blocks of samples until there are enough: a fixed number, or an adaptive stop that names its reason. */
+import type { MedianEstimate } from '../stats/median.js';
+import { median, relativeHalfWidth } from '../stats/median.js';
+
+export type StopReason = 'iterations' | 'resolution reached' | 'noise stopped falling' | 'cap of samples';
+
+export interface Plan {
+  /** Exact number of samples, or null for the adaptive stop. */
+  iterations: number | null;
+  /** Relative half-width of the 95 % interval of the median that ends the adaptive mode. */
+  resolution: number;
+  blockSize: number;
+  cap: number;
+}
+
+export interface Collected<Block> {
+  blocks: Block[];
+  samples: Float64Array;
+  estimate: MedianEstimate;
+  stop: StopReason;
+}
+
+/** A half-width this close to what half the samples gave is no longer falling as noise does (by 1/√2). */
+const STALLED = 0.95;
+
+/**
+ * `next` measures a block of `count` samples; `samplesOf` names those that decide the stop. `next` gets the fraction
+ * done so far, for progress.
+ */
+export async function collect<Block>(
+  plan: Plan,
+  next: (count: number, fraction: number) => Promise<Block>,
+  samplesOf: (block: Block) => Float64Array,
+): Promise<Collected<Block>> {
+  const blocks: Block[] = [];
+  const limit = plan.iterations ?? plan.cap;
+  const history = new Map<number, number>();
+  let samples = new Float64Array(0);
+  for (;;) {
+    const count = Math.min(plan.blockSize, limit - samples.length);
+    const block = await next(count, samples.length / limit);
+    blocks.push(block);
+    samples = concat(samples, samplesOf(block));
+    const estimate = median(samples);
+    const stop = stopReason(plan, samples.length, relativeHalfWidth(estimate), history);
+    if (stop) return { blocks, samples, estimate, stop };
+  }
+}
+
+function stopReason(plan: Plan, count: number, width: number, history: Map<number, number>): StopReason | null {
+  if (plan.iterations !== null) return count >= plan.iterations ? 'iterations' : null;
+  if (width <= plan.resolution) return 'resolution reached';
+  if (count >= plan.cap) return 'cap of samples';
+  history.set(count, width);
+  const atHalf = history.get(count / 2);
+  return count >= 8 * plan.blockSize && atHalf !== undefined && width > STALLED * atHalf
+    ? 'noise stopped falling'
+    : null;
+}
+
+export function concat(...parts: Float64Array[]): Float64Array<ArrayBuffer> {
+  const whole = new Float64Array(parts.reduce((total, part) => total + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,105 @@
+/** From a definition and options to a MetricResult: the one place where errors become states. */
+import type { MetricResult } from '../document.js';
+import { BenchError, CudaError } from '../native/errors.js';
+import { simulatedDriverFolder } from '../native/load.js';
+import { Session } from '../native/session.js';
+import { summarise } from '../stats/summary.js';
+import { healthChecks, healthDetails } from './health.js';
+import type { MeasureContext, Measured, MeasureOptions, MetricDefinition, ResolvedOptions } from './metric.js';
+import { resolveOptions } from './options.js';
+
+export interface Surroundings {
+  /** Environment of worker processes. Default: the caller's own. */
+  workerEnvironment?: NodeJS.ProcessEnv;
+}
+
+export function simulatedDriver(simulate: boolean): string | null {
+  if (!simulate) return null;
+  const folder = simulatedDriverFolder();
+  if (folder === null)
+    throw new BenchError('NO_DRIVER', 'The simulated driver is not built. Run npm run build:native in the checkout.');
+  return folder;
+}
+
+/**
+ * Rejects with TypeError or RangeError for bad options, with `signal.reason` when aborted, with BenchError or
+ * CudaError where nothing could be measured at all (no driver, no such device, cuInit failed). What fails later
+ * resolves with status `failed`, `invalid` or `unsupported` and its reason.
+ */
+export async function measureMetric(
+  definition: MetricDefinition,
+  options: MeasureOptions = {},
+  surroundings: Surroundings = {},
+): Promise<MetricResult> {
+  const resolved = resolveOptions(options);
+  const signal = options.signal ?? new AbortController().signal;
+  signal.throwIfAborted();
+  const opened: Session[] = [];
+  let opening = true;
+  const target = { simulatedDriver: simulatedDriver(resolved.simulate), device: resolved.device, path: resolved.path };
+  const context: MeasureContext = {
+    options: resolved,
+    signal,
+    simulatedDriver: target.simulatedDriver,
+    workerEnvironment: surroundings.workerEnvironment ?? process.env,
+    progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
+    session: async () => {
+      const session = opened[0] ?? (await Session.open(target, signal));
+      if (opened.length === 0) opened.push(session);
+      opening = false;
+      return session;
+    },
+  };
+  try {
+    const measured = await definition.measure(context);
+    context.progress('done', 1);
+    return toResult(definition, resolved, measured, opened[0]);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const state = opening && definition.where === 'process' ? null : stateOf(error);
+    if (!state) throw error;
+    return toResult(definition, resolved, state, opened[0]);
+  } finally {
+    await opened[0]?.close();
+  }
+}
+
+function stateOf(error: unknown): Measured | null {
+  const empty = { value: null, ci95: null, headline: null, details: {}, checks: [], processes: 1 };
+  if (error instanceof CudaError) return { ...empty, status: 'failed', reason: error.message };
+  if (!(error instanceof BenchError)) return null;
+  if (error.code === 'FUNCTION_MISSING') return { ...empty, status: 'unsupported', reason: error.message };
+  if (error.code === 'INVALID_RESULT') return { ...empty, status: 'invalid', reason: error.message };
+  if (error.code === 'WORKER') return { ...empty, status: 'failed', reason: error.message };
+  return null;
+}
+
+function toResult(
+  definition: MetricDefinition,
+  options: ResolvedOptions,
+  measured: Measured,
+  session: Session | undefined,
+): MetricResult {
+  const { id, name, category, unit, direction, estimator } = definition;
+  const status = measured.status ?? 'ok';
+  const samples = measured.headline;
+  const health = healthDetails(session?.healthLog ?? []);
+  return {
+    id,
+    name,
+    category,
+    unit,
+    direction,
+    status,
+    ...(measured.reason !== undefined && { reason: measured.reason }),
+    value: status === 'ok' ? measured.value : null,
+    estimator,
+    ci95: status === 'ok' ? measured.ci95 : null,
+    ciScope: measured.ciScope ?? 'within-process',
+    processes: measured.processes ?? 1,
+    stats: samples ? summarise(samples) : null,
+    ...(options.samples && samples && { samples: Array.from(samples) }),
+    details: { ...measured.details, ...(health && { health }) },
+    checks: [...measured.checks, ...healthChecks(session?.healthLog ?? [])],
+  };
+}

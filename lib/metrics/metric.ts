@@ -1,0 +1,96 @@
+/** What a metric is: its definition, the options it takes, and what it may ask of its surroundings. */
+import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js';
+import type { Session } from '../native/session.js';
+
+export type Category = 'overhead';
+export type Direction = MetricResult['direction'];
+
+/** Options of every `measure…` function. All are checked; unknown ones are refused. */
+export interface MeasureOptions {
+  /** NVML index or UUID of the GPU. Default: the first entry of CUDA_VISIBLE_DEVICES, else 0. */
+  device?: number | string;
+  /** Untimed operations before the first sample of a row. */
+  warmup?: number;
+  /** Samples per row; OH-004: fresh processes. Given, it replaces the adaptive stop. */
+  iterations?: number;
+  /** Adaptive stop: relative half-width of the 95 % interval to reach. Default 0.01. */
+  resolution?: number;
+  /** How driver functions are resolved. Default `runtime`, as the CUDA runtime does. */
+  path?: ApplicationPath;
+  /** Measure the simulated GPU even where a driver exists. Default false. */
+  simulate?: boolean;
+  /** Put the raw samples into the result. Default false. */
+  samples?: boolean;
+  /** Budget of time and samples. Default `quick`. */
+  tier?: Tier;
+  /** Seed of every random choice. Default: drawn and recorded. */
+  seed?: number;
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  id: string;
+  /** What is being measured, e.g. `cuLaunchKernelEx` or `2 MiB`. */
+  step: string;
+  /** From 0 to 1. */
+  fraction: number;
+}
+
+/** Options after checking, defaults filled in. */
+export interface ResolvedOptions {
+  device: number | string;
+  warmup: number | null;
+  iterations: number | null;
+  resolution: number;
+  path: ApplicationPath;
+  simulate: boolean;
+  samples: boolean;
+  tier: Tier;
+  seed: number;
+}
+
+/** What a measurement returns; defineMetric adds the definition's fields around it. */
+export interface Measured {
+  status?: MetricResult['status'];
+  reason?: string;
+  value: number | null;
+  ci95: MetricResult['ci95'];
+  processes?: number;
+  ciScope?: MetricResult['ciScope'];
+  /** Samples behind `value`, in the metric's unit. */
+  headline: Float64Array | null;
+  details: Record<string, unknown>;
+  checks: Check[];
+}
+
+export interface MeasureContext {
+  options: ResolvedOptions;
+  signal: AbortSignal;
+  /** Opens the executor's device session; only `where: 'process'` metrics use it. */
+  session: () => Promise<Session>;
+  /** Environment of the workers a `fresh-processes` metric starts. */
+  workerEnvironment: NodeJS.ProcessEnv;
+  simulatedDriver: string | null;
+  progress: (step: string, fraction: number) => void;
+}
+
+export interface MetricDefinition {
+  id: string;
+  name: string;
+  category: Category;
+  unit: string;
+  direction: Direction;
+  /** The one-line question it answers. */
+  question: string;
+  estimator: string;
+  /** What it needs beyond one GPU and one process, in words; empty when nothing. */
+  needs: string[];
+  /** The exported library function, e.g. `measureKernelLaunch`. */
+  functionName: string;
+  /** `process`: in the calling process. `fresh-processes`: asks for workers, from the coordinator. */
+  where: 'process' | 'fresh-processes';
+  /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
+  seconds: Record<Tier, number>;
+  measure: (context: MeasureContext) => Promise<Measured>;
+}

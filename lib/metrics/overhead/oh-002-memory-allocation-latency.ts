@@ -1,0 +1,115 @@
+/** OH-002: one allocation among live blocks, per size class; virtual memory and the stream-ordered pool as sub-rows. */
+import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
+import { BenchError } from '../../native/errors.js';
+import type { Session } from '../../native/session.js';
+import { shuffled } from '../../stats/random.js';
+import { type Collected, collect } from '../collect.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+
+const LIVE = 32;
+const WARMUP = 10;
+const CAP = { quick: 250, standard: 500, thorough: 500 } as const;
+const BLOCK = 50;
+
+interface RowPlan {
+  api: AllocationApi;
+  bytes: number;
+}
+
+async function measureRow(
+  context: MeasureContext,
+  session: Session,
+  { api, bytes }: RowPlan,
+  live: number,
+  done: number,
+): Promise<Collected<AllocationBlock>> {
+  const { iterations, resolution, tier } = context.options;
+  let warmup = context.options.warmup ?? WARMUP;
+  return collect(
+    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
+    async (count, fraction) => {
+      context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / ROWS);
+      const block = await session.allocationBlock({ api, bytes, live, count, warmup });
+      // Every block builds its live set anew, which warms it up; a couple of calls settle the rest.
+      warmup = Math.min(warmup, 2);
+      return block;
+    },
+    (block) => block.allocNs,
+  );
+}
+
+const ROWS = 7;
+
+function plans(sizes: number[]): RowPlan[] {
+  const direct = sizes.map((bytes): RowPlan => ({ api: 'cuMemAlloc', bytes }));
+  return [...direct, { api: 'cuMemCreate', bytes: HEADLINE_BYTES }, { api: 'cuMemAllocAsync', bytes: HEADLINE_BYTES }];
+}
+
+export const memoryAllocationLatency: MetricDefinition = {
+  id: 'OH-002',
+  name: 'Memory Allocation Latency',
+  category: 'overhead',
+  unit: 'us',
+  direction: 'lower',
+  question: 'Is the accounting path constant-time, and how much will un-pooled allocators pay?',
+  estimator: 'median of cuMemAlloc of 2 MiB among 32 live blocks',
+  needs: [],
+  functionName: 'measureMemoryAllocation',
+  where: 'process',
+  seconds: { quick: 1, standard: 2, thorough: 2 },
+  async measure(context) {
+    const session = await context.session();
+    const { limit, sizes } = await memoryRoom(session);
+    const rows: Record<string, unknown>[] = [];
+    let headline: Collected<AllocationBlock> | null = null;
+    for (const [index, plan] of shuffled(plans(sizes), context.options.seed).entries()) {
+      const { api, bytes } = plan;
+      const live = liveBlocks(LIVE, bytes, limit);
+      const reason = tooLarge(bytes, live, limit);
+      if (reason) {
+        rows.push({ api, bytes, live, unsupported: reason });
+        continue;
+      }
+      try {
+        const row = await measureRow(context, session, plan, live, index / ROWS);
+        const { value, ci95 } = scaled(row.estimate, NS_PER_US);
+        rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+        if (api === 'cuMemAlloc' && bytes === HEADLINE_BYTES) headline = row;
+      } catch (error) {
+        if (!(error instanceof BenchError && error.code === 'FUNCTION_MISSING') || api === 'cuMemAlloc') throw error;
+        rows.push({ api, bytes, live, unsupported: error.message });
+      }
+    }
+    const details = { limitBytes: limit, sizes: rows.sort(byApiAndSize) };
+    if (!headline)
+      return {
+        status: 'unsupported',
+        reason: `2 MiB blocks: ${tooLarge(HEADLINE_BYTES, liveBlocks(LIVE, HEADLINE_BYTES, limit), limit)}`,
+        value: null,
+        ci95: null,
+        headline: null,
+        details,
+        checks: [],
+      };
+    const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
+    return {
+      value,
+      ci95,
+      headline: scaledSamples(headline.samples, NS_PER_US),
+      details,
+      checks: [
+        {
+          name: 'allocations usable',
+          passed: true,
+          detail: 'address range and first and last word verified after every allocation',
+        },
+      ],
+    };
+  },
+};
+
+const order: readonly unknown[] = ['cuMemAlloc', 'cuMemCreate', 'cuMemAllocAsync'];
+const byApiAndSize = (a: Record<string, unknown>, b: Record<string, unknown>): number =>
+  order.indexOf(a.api) - order.indexOf(b.api) || Number(a.bytes) - Number(b.bytes);

@@ -1,0 +1,115 @@
+/** OH-003: one free on an idle context among many live blocks: oldest first, newest first, at random. */
+import type { Check } from '../../document.js';
+import type { FreeBlock, FreeRequest } from '../../native/addon-types.js';
+import type { Session } from '../../native/session.js';
+import { shuffled } from '../../stats/random.js';
+import { type Collected, collect } from '../collect.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+
+/** `quick` holds fewer, so that filling does not dwarf measuring; the count is in every row. */
+const LIVE = { quick: 256, standard: 1_024, thorough: 1_024 } as const;
+const CAP = { quick: 200, standard: 500, thorough: 500 } as const;
+const WARMUP = 10;
+const BLOCK = 100;
+const LEAK_FLOOR_BYTES = 4 * 1024 ** 2;
+const LEAK_SHARE = 0.01;
+
+type Order = FreeRequest['order'];
+type Row = Collected<FreeBlock>;
+
+interface RowPlan {
+  bytes: number;
+  order: Order;
+}
+
+function plans(sizes: number[], everything: boolean): RowPlan[] {
+  const orders = (bytes: number): Order[] =>
+    everything || bytes === HEADLINE_BYTES ? ['fifo', 'lifo', 'random'] : ['fifo'];
+  return sizes.flatMap((bytes) => orders(bytes).map((order) => ({ bytes, order })));
+}
+
+async function measureRow(
+  context: MeasureContext,
+  session: Session,
+  plan: RowPlan & { live: number },
+  progress: (fraction: number) => number,
+): Promise<Row> {
+  const { iterations, resolution, tier, seed } = context.options;
+  const cap = CAP[tier];
+  return collect(
+    { iterations, resolution, blockSize: Math.min(BLOCK, iterations ?? cap), cap },
+    async (count, fraction) => {
+      context.progress(`${formatBytes(plan.bytes)} ${plan.order}`, progress(fraction));
+      return session.freeBlock({ ...plan, count, warmup: context.options.warmup ?? WARMUP, seed });
+    },
+    (block) => block.freeNs,
+  );
+}
+
+/** Every block must give back what it took, within max(4 MiB, 1 %). */
+function leakCheck(rows: readonly Row[]): Check {
+  const name = 'memory returned';
+  const blocks = rows.flatMap((row) => row.blocks);
+  const drifts = blocks.flatMap(({ usedBefore, usedAfter }) =>
+    usedBefore === null || usedAfter === null ? [] : [{ usedBefore, drift: Math.abs(usedAfter - usedBefore) }],
+  );
+  if (drifts.length === 0) return { name, passed: 'not checked', detail: 'NVML gives no memory use' };
+  const leaked = drifts.filter(({ usedBefore, drift }) => drift > Math.max(LEAK_FLOOR_BYTES, LEAK_SHARE * usedBefore));
+  const worst = Math.max(...drifts.map(({ drift }) => drift));
+  return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
+}
+
+export const memoryFreeLatency: MetricDefinition = {
+  id: 'OH-003',
+  name: 'Memory Free Latency',
+  category: 'overhead',
+  unit: 'us',
+  direction: 'lower',
+  question: 'What does teardown cost, and does it grow with the number of live allocations?',
+  estimator: 'median of cuMemFree of 2 MiB, oldest first',
+  needs: [],
+  functionName: 'measureMemoryFree',
+  where: 'process',
+  seconds: { quick: 2, standard: 15, thorough: 15 },
+  async measure(context) {
+    const session = await context.session();
+    const { limit, sizes } = await memoryRoom(session);
+    const wanted = plans(sizes, context.options.tier !== 'quick');
+    const details: Record<string, unknown>[] = [];
+    const measured: Row[] = [];
+    let headline: Row | null = null;
+    for (const [index, { bytes, order }] of shuffled(wanted, context.options.seed).entries()) {
+      const live = liveBlocks(LIVE[context.options.tier], bytes, limit);
+      const reason = tooLarge(bytes, live, limit);
+      if (reason) {
+        details.push({ bytes, order, live, unsupported: reason });
+        continue;
+      }
+      const progress = (fraction: number) => (index + fraction) / wanted.length;
+      const row = await measureRow(context, session, { bytes, order, live }, progress);
+      const { value, ci95 } = scaled(row.estimate, NS_PER_US);
+      details.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+      measured.push(row);
+      if (bytes === HEADLINE_BYTES && order === 'fifo') headline = row;
+    }
+    const leak = leakCheck(measured);
+    // Last, because some layers leak on it.
+    const doubleFree = await session.doubleFree();
+    const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
+    const common = { details: { limitBytes: limit, sizes: sorted, doubleFree }, checks: [leak] };
+    if (!headline) {
+      const reason = `2 MiB blocks: fewer than two may be live in ${limit} bytes`;
+      return { status: 'unsupported', reason, value: null, ci95: null, headline: null, ...common };
+    }
+    const { value, ci95 } = scaled(headline.estimate, NS_PER_US);
+    return {
+      ...(leak.passed === false && { status: 'invalid' as const, reason: `memory not returned: ${leak.detail}` }),
+      value,
+      ci95,
+      headline: scaledSamples(headline.samples, NS_PER_US),
+      ...common,
+    };
+  },
+};

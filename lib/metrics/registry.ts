@@ -1,0 +1,19 @@
+/** Every metric, in id order. A new one is its own file and one line here. */
+import type { MetricDefinition } from './metric.js';
+import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
+import { memoryAllocationLatency } from './overhead/oh-002-memory-allocation-latency.js';
+import { memoryFreeLatency } from './overhead/oh-003-memory-free-latency.js';
+import { contextCreationOverhead } from './overhead/oh-004-context-creation-overhead.js';
+import { apiInterceptionOverhead } from './overhead/oh-005-api-interception-overhead.js';
+
+export const metrics: readonly MetricDefinition[] = [
+  kernelLaunchLatency,
+  memoryAllocationLatency,
+  memoryFreeLatency,
+  contextCreationOverhead,
+  apiInterceptionOverhead,
+];
+
+/** By id, whatever its case. */
+export const findMetric = (id: string): MetricDefinition | undefined =>
+  metrics.find((metric) => metric.id === id.toUpperCase());

@@ -1,0 +1,25 @@
+/** Nanoseconds to the unit a metric reports in, for values, intervals and samples alike. */
+import type { MedianEstimate } from '../stats/median.js';
+
+export const NS_PER_US = 1_000;
+export const NS_PER_MS = 1_000_000;
+
+export function scaled({ value, ci95 }: MedianEstimate, divisor: number): MedianEstimate {
+  return { value: value / divisor, ci95: ci95 && [ci95[0] / divisor, ci95[1] / divisor] };
+}
+
+export const scaledSamples = (samples: Float64Array, divisor: number): Float64Array<ArrayBuffer> =>
+  Float64Array.from(samples, (x) => x / divisor);
+
+const KIB = 1024;
+const steps: readonly [number, string][] = [
+  [KIB ** 3, 'GiB'],
+  [KIB ** 2, 'MiB'],
+  [KIB, 'KiB'],
+];
+
+/** `2097152` → `2 MiB`. */
+export function formatBytes(bytes: number): string {
+  const step = steps.find(([size]) => bytes >= size);
+  return step ? `${Number((bytes / step[0]).toFixed(2))} ${step[1]}` : `${bytes} B`;
+}

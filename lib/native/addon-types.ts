@@ -1,0 +1,207 @@
+/**
+ * The one typed description of the native surface (native/addon/addon.cpp implements it).
+ * Times are nanoseconds; arrays of samples are Float64Array. Every promise may reject with an object that
+ * lib/native/errors.ts turns into the public error classes.
+ */
+import type { ApplicationPath, SymbolPath } from '../document.js';
+
+export interface NativeAddon {
+  /** dlopen of libcuda.so.1 and nothing more: where it was found, or why not. */
+  probeDriver(): { path: string | null; error: string | null };
+  /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
+  inspect(target: Target): Promise<Inspection>;
+  /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
+  provenance(target: Target): Promise<Provenance>;
+  /** The start of a process split into steps; once per process, before anything else. */
+  startUp(request: StartUpRequest): Promise<StartUp>;
+  /** Waits until no other session of this process is open, then retains the device's primary context. */
+  openSession(target: DeviceTarget): Promise<number>;
+  closeSession(session: number): Promise<void>;
+  /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
+  cancel(session: number): void;
+  health(session: number): Promise<Health>;
+  launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
+  allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
+  freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
+  /** The code a second free of one pointer returns. */
+  doubleFree(session: number): Promise<{ code: number; name: string }>;
+  /** Names pairBlock accepts. */
+  pairFunctions(): string[];
+  pairBlock(session: number, request: PairRequest): Promise<PairBlock>;
+  timer(): { resolutionNs: number; pairCostNs: number };
+  /** The kernel kills this process when the thread that started it ends. */
+  dieWithParent(): void;
+}
+
+/** `simulatedDriver`: folder of the simulated libraries, or null for the machine's own driver. */
+export interface Target {
+  simulatedDriver: string | null;
+}
+
+export interface DeviceTarget extends Target {
+  /** NVML index or UUID. */
+  device: number | string;
+  path: ApplicationPath;
+}
+
+export interface StartUpRequest extends DeviceTarget {
+  contextApi: ContextApi;
+  /** How often the primary context is released and retained again after the start. */
+  recreations: number;
+}
+
+export type ContextApi = 'cuDevicePrimaryCtxRetain' | 'cuCtxCreate';
+
+export interface Inspection {
+  simulated: boolean;
+  libcuda: string;
+  libnvidiaMl: string | null;
+  driverVersion: string | null;
+  cudaVersion: number | null;
+  cuda: { code: number; name: string; call: string } | null;
+  nvml: { code: number; name: string; call: string } | null;
+  devices: NativeDevice[];
+}
+
+export interface NativeDevice {
+  index: number;
+  uuid: string;
+  name: string;
+  memoryBytes: number;
+  computeCapability: string;
+  multiprocessors: number;
+  pciBusId: string | null;
+  migMode: 'enabled' | 'disabled' | 'not supported';
+  persistenceMode: boolean | null;
+  computeMode: 'default' | 'exclusive-thread' | 'prohibited' | 'exclusive-process' | null;
+  mpsClient: boolean | null;
+}
+
+export interface Provenance {
+  functions: { name: string; owners: Record<SymbolPath, string | null> }[];
+  nvml: { name: string; owners: { dlsym: string | null; bare: string | null } }[];
+  /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
+  objects: { path: string; cudaExports: number; exportsDlsym: boolean }[];
+}
+
+export interface StartUp {
+  loadNs: number;
+  resolveNs: number;
+  initNs: number;
+  deviceNs: number;
+  contextNs: number;
+  moduleNs: number;
+  firstAllocNs: number;
+  firstLaunchNs: number;
+  secondLaunchNs: number;
+  /** cuInit … first kernel's result on the host. */
+  totalNs: number;
+  resultCorrect: boolean;
+  contextFunction: string;
+  contextOwner: string | null;
+  loadingMode: 'eager' | 'lazy' | null;
+  /** PIDs in NVML's list while the context existed and after its release; null where NVML cannot tell. */
+  processesDuring: number[] | null;
+  processesAfter: number[] | null;
+  pid: number;
+  retainNs: number[];
+  releaseNs: number[];
+  /** Whether cuDevicePrimaryCtxGetState said inactive after every release. */
+  inactiveBetween: boolean;
+  /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
+  leftListBetween: boolean | null;
+}
+
+export interface Health {
+  smClockMhz: number | null;
+  maxSmClockMhz: number | null;
+  memoryClockMhz: number | null;
+  temperatureC: number | null;
+  powerW: number | null;
+  performanceState: number | null;
+  eventReasons: number | null;
+  usedBytes: number | null;
+  freeBytes: number | null;
+  totalBytes: number | null;
+  /** What cuMemGetInfo tells this process; a layer may bend it. */
+  visibleFreeBytes: number;
+  visibleTotalBytes: number;
+  processes: { pid: number; usedBytes: number | null }[] | null;
+}
+
+export type LaunchCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
+
+export interface LaunchRequest {
+  call: LaunchCall;
+  count: number;
+  warmup: number;
+  seed: number;
+}
+
+export interface LaunchBlock {
+  submitNs: Float64Array;
+  startNs: Float64Array;
+  roundTripNs: Float64Array;
+  mapping: {
+    /** Root mean square of the tightest exchanges about the fitted line. */
+    residualNs: number;
+    bracketNs: number;
+    driftPpm: number;
+    tickNs: number;
+    exchanges: number;
+  };
+}
+
+export type AllocationApi = 'cuMemAlloc' | 'cuMemCreate' | 'cuMemAllocAsync';
+
+export interface AllocationRequest {
+  api: AllocationApi;
+  /** 0 asks for the allocation granularity. */
+  bytes: number;
+  live: number;
+  count: number;
+  warmup: number;
+}
+
+export interface AllocationBlock {
+  bytes: number;
+  live: number;
+  allocNs: Float64Array;
+  freeNs: Float64Array;
+}
+
+export interface FreeRequest {
+  bytes: number;
+  live: number;
+  order: 'fifo' | 'lifo' | 'random';
+  count: number;
+  warmup: number;
+  seed: number;
+}
+
+export interface FreeBlock {
+  bytes: number;
+  live: number;
+  freeNs: Float64Array;
+  usedBefore: number | null;
+  usedAfter: number | null;
+}
+
+export interface PairRequest {
+  name: string;
+  batches: number;
+  /** Most calls a batch; shortened so that a batch stays below maxBatchNs. */
+  calls: number;
+  maxBatchNs: number;
+  seed: number;
+}
+
+export interface PairBlock {
+  owner: string | null;
+  bareOwner: string | null;
+  intercepted: boolean;
+  calls: number;
+  /** Per call, one per batch. */
+  hookedNs: Float64Array;
+  bareNs: Float64Array;
+}

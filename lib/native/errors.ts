@@ -1,0 +1,75 @@
+/** The errors a caller can meet. `code` tells them apart; messages end in what to do. */
+
+export type ErrorCode =
+  | 'NO_DRIVER'
+  | 'NO_ADDON'
+  | 'FUNCTION_MISSING'
+  | 'DRIVER_CONFLICT'
+  | 'SIM_SETTINGS'
+  | 'INVALID_RESULT'
+  | 'NO_SUCH_DEVICE'
+  | 'WORKER';
+
+export class BenchError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BenchError';
+    this.code = code;
+  }
+}
+
+/** A driver or NVML call that failed: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
+export class CudaError extends Error {
+  readonly code: number;
+  readonly call: string;
+
+  constructor(code: number, name: string, call: string, attempt: string) {
+    super(`${call} returned ${name} (${code}) while ${attempt}.`);
+    this.name = name;
+    this.code = code;
+    this.call = call;
+  }
+}
+
+interface NativeFailure {
+  kind:
+    | 'cuda'
+    | 'nvml'
+    | 'no-driver'
+    | 'function-missing'
+    | 'driver-conflict'
+    | 'sim-settings'
+    | 'invalid-result'
+    | 'no-such-device'
+    | 'aborted';
+  message: string;
+  code?: number;
+  codeName?: string;
+  call?: string;
+  attempt?: string;
+}
+
+const codes: Partial<Record<NativeFailure['kind'], ErrorCode>> = {
+  'no-driver': 'NO_DRIVER',
+  'function-missing': 'FUNCTION_MISSING',
+  'driver-conflict': 'DRIVER_CONFLICT',
+  'sim-settings': 'SIM_SETTINGS',
+  'invalid-result': 'INVALID_RESULT',
+  'no-such-device': 'NO_SUCH_DEVICE',
+};
+
+function isNativeFailure(value: unknown): value is NativeFailure {
+  return value instanceof Error && 'kind' in value && typeof value.kind === 'string';
+}
+
+/** Turns what the addon rejected with into the public classes; an abort becomes the signal's own reason. */
+export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
+  if (!isNativeFailure(failure)) return failure;
+  if (failure.kind === 'aborted') return signal?.aborted ? signal.reason : failure;
+  if (failure.kind === 'cuda' || failure.kind === 'nvml')
+    return new CudaError(failure.code ?? -1, failure.codeName ?? 'unknown', failure.call ?? '', failure.attempt ?? '');
+  const code = codes[failure.kind];
+  return code ? new BenchError(code, failure.message) : failure;
+}

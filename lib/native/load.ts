@@ -1,0 +1,50 @@
+/** Finds and loads the addon and the simulated driver; says what is missing and what to do about it. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { NativeAddon } from './addon-types.js';
+import { BenchError } from './errors.js';
+
+const require = createRequire(import.meta.url);
+// Two folders up from lib/native and from dist/native alike; without the slash a folder URL ends in.
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+let loaded: NativeAddon | null = null;
+
+/** Loads the addon at first use. It needs no driver; measuring does. */
+export function loadAddon(): NativeAddon {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): NativeAddon {
+  const { platform, arch } = process;
+  if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64'))
+    throw new BenchError(
+      'NO_ADDON',
+      `Measuring needs Linux on x64 or arm64 but this is ${platform} on ${arch}. Reports, comparison and schemas work here.`,
+    );
+  try {
+    return require('node-gyp-build')(root) as NativeAddon;
+  } catch (cause) {
+    if (isMusl())
+      throw new BenchError(
+        'NO_ADDON',
+        'Measuring needs glibc 2.28 or newer but this Node is built for musl. Use a glibc-based image.',
+      );
+    const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    const remedy = existsSync(`${root}/binding.gyp`) ? 'Run npm run build:native.' : 'Reinstall gpu-virt-bench.';
+    throw new BenchError('NO_ADDON', `The native addon could not be loaded: ${reason}. ${remedy}`, { cause });
+  }
+}
+
+function isMusl(): boolean {
+  const report = process.report?.getReport() as { header?: { glibcVersionRuntime?: string } } | undefined;
+  return report?.header?.glibcVersionRuntime === undefined;
+}
+
+/** Folder of the simulated libcuda.so.1 and libnvidia-ml.so.1, or null where they are not built or shipped. */
+export function simulatedDriverFolder(): string | null {
+  const candidates = [`${root}/build/Release/sim`, `${root}/prebuilds/${process.platform}-${process.arch}/sim`];
+  return candidates.find((folder) => existsSync(`${folder}/libcuda.so.1`)) ?? null;
+}

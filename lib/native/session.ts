@@ -1,0 +1,80 @@
+/** One exclusive use of the device by one measurement; all native work of a metric goes through it. */
+import type {
+  AllocationRequest,
+  DeviceTarget,
+  FreeRequest,
+  Health,
+  LaunchRequest,
+  NativeAddon,
+  PairRequest,
+} from './addon-types.js';
+import { fromNative } from './errors.js';
+import { loadAddon } from './load.js';
+
+/** NVML is asked after a block, at most this often: the reading itself costs about a millisecond. */
+const HEALTH_EVERY_MS = 100;
+
+export class Session {
+  /** NVML's readings after blocks, the device under load. */
+  readonly healthLog: Health[] = [];
+  #lastHealth = Number.NEGATIVE_INFINITY;
+  readonly #addon: NativeAddon;
+  readonly #id: number;
+  readonly #signal: AbortSignal;
+  readonly #onAbort: () => void;
+
+  private constructor(addon: NativeAddon, id: number, signal: AbortSignal) {
+    this.#addon = addon;
+    this.#id = id;
+    this.#signal = signal;
+    this.#onAbort = () => addon.cancel(id);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Waits for its turn: measurements of one process run one at a time, across worker_threads too. */
+  static async open(target: DeviceTarget, signal: AbortSignal): Promise<Session> {
+    const addon = loadAddon();
+    signal.throwIfAborted();
+    try {
+      const session = new Session(addon, await addon.openSession(target), signal);
+      if (signal.aborted) {
+        await session.close();
+        throw signal.reason;
+      }
+      return session;
+    } catch (error) {
+      throw fromNative(error, signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    await this.#addon.closeSession(this.#id);
+  }
+
+  health = () => this.#run((a) => a.health(this.#id));
+  launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
+  allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
+  freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));
+  doubleFree = () => this.#run((a) => a.doubleFree(this.#id));
+  pairFunctions = () => this.#addon.pairFunctions();
+  pairBlock = (request: PairRequest) => this.#block((a) => a.pairBlock(this.#id, request));
+
+  async #block<T>(task: (addon: NativeAddon) => Promise<T>): Promise<T> {
+    const block = await this.#run(task);
+    if (performance.now() - this.#lastHealth > HEALTH_EVERY_MS) {
+      this.healthLog.push(await this.health());
+      this.#lastHealth = performance.now();
+    }
+    return block;
+  }
+
+  async #run<T>(task: (addon: NativeAddon) => Promise<T>): Promise<T> {
+    this.#signal.throwIfAborted();
+    try {
+      return await task(this.#addon);
+    } catch (error) {
+      throw fromNative(error, this.#signal);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { BenchError } from '../native/errors.js';
+
+/** Runs a task under a signal that fires at the deadline too, and then rejects with an error that says so. */
+export async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const message = `Expected an answer within ${ms / 1000} s; the measurement was stopped.`;
+  const timer = setTimeout(() => late.abort(new BenchError('WORKER', message)), ms);
+  try {
+    return await task(AbortSignal.any([signal, late.signal]));
+  } catch (error) {
+    // Node's own promises reject with an AbortError that does not say why.
+    throw late.signal.aborted ? late.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

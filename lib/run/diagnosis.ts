@@ -1,0 +1,110 @@
+/** What `doctor` looks at: the driver, the GPUs and the layers, from a worker in the caller's environment. */
+import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../document.js';
+import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { hostInfo } from '../environment/host.js';
+import { type MpsState, mpsState } from '../environment/mps.js';
+import { nvidiaOnPciBus } from '../environment/pci.js';
+import { toolVersion } from '../environment/tool.js';
+import type { NativeAddon, Target } from '../native/addon-types.js';
+import { type Interceptor, interceptors } from '../systems/interception.js';
+import type { System } from '../systems/system.js';
+import { type Description, describe, type PreloadEntry } from '../workers/description.js';
+import { Worker } from '../workers/worker.js';
+import { type Facts, type Finding, findings } from './findings.js';
+import { dlopenReason } from './target.js';
+
+export interface Diagnosis {
+  schemaVersion: 1;
+  kind: 'doctor';
+  tool: { name: 'gpu-virt-bench'; version: string };
+  /** Whether `run` would measure a real GPU. */
+  ready: boolean;
+  host: HostInfo;
+  driver: DriverInfo | null;
+  gpu: GpuInfo[];
+  mps: MpsState;
+  preload: PreloadEntry[];
+  layer: LayerInfo | null;
+  /** How many driver functions were looked up on each symbol path. */
+  functions: number;
+  interceptors: Interceptor[];
+  findings: Finding[];
+}
+
+export interface DiagnosisRequest {
+  system: System;
+  /** Throws where the addon cannot be loaded. */
+  loadAddon: () => NativeAddon;
+  simulatedFolder: () => string | null;
+}
+
+export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
+  const host = hostInfo();
+  const mps = mpsState(request.system.environment);
+  const { description, attestation, ...seen } = await look(request);
+  const found = description ? interceptors(description.provenance) : [];
+  const facts: Facts = {
+    ...seen,
+    host,
+    mps,
+    pciGpu: nvidiaOnPciBus(),
+    description,
+    attestation,
+    interceptors: found,
+    environment: request.system.environment,
+  };
+  const list = findings(facts);
+  return {
+    schemaVersion: 1,
+    kind: 'doctor',
+    tool: { name: 'gpu-virt-bench', version: toolVersion() },
+    ready: list.every(({ severity }) => severity !== 'error'),
+    host,
+    driver: description ? driverInfo(description.inspection) : null,
+    gpu: description ? description.inspection.devices.map((device) => gpuInfo(description.inspection, device)) : [],
+    mps,
+    preload: description?.preload ?? [],
+    layer: attestation?.layer ?? null,
+    functions: description?.provenance.functions.length ?? 0,
+    interceptors: found,
+    findings: list,
+  };
+}
+
+type Seen = Pick<Facts, 'addonError' | 'driverError' | 'workerError' | 'description' | 'attestation'>;
+
+async function look(request: DiagnosisRequest): Promise<Seen> {
+  const nothing: Seen = {
+    addonError: null,
+    driverError: null,
+    workerError: null,
+    description: null,
+    attestation: null,
+  };
+  let probe: ReturnType<NativeAddon['probeDriver']>;
+  try {
+    probe = request.loadAddon().probeDriver();
+  } catch (error) {
+    return { ...nothing, addonError: messageOf(error) };
+  }
+  const driverError = probe.path === null ? dlopenReason(probe.error) : null;
+  const simulatedDriver = probe.path === null ? request.simulatedFolder() : null;
+  if (probe.path === null && simulatedDriver === null) return { ...nothing, driverError };
+  try {
+    const description = await describeOnce(request.system, { simulatedDriver });
+    return { ...nothing, driverError, description, attestation: await request.system.attest(description) };
+  } catch (error) {
+    return { ...nothing, driverError, workerError: messageOf(error) };
+  }
+}
+
+async function describeOnce(system: System, target: Target): Promise<Description> {
+  const worker = await Worker.start({ environment: system.environment });
+  try {
+    return await describe(worker, target);
+  } finally {
+    await worker.stop();
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,177 @@
+/** What `doctor` concludes: what would stop a measurement of a real GPU, what would spoil it, and what fixes it. */
+import type { HostInfo } from '../document.js';
+import type { MpsState } from '../environment/mps.js';
+import type { NativeDevice } from '../native/addon-types.js';
+import { applicationPaths, type Interceptor } from '../systems/interception.js';
+import type { Attestation } from '../systems/system.js';
+import type { Description } from '../workers/description.js';
+
+export interface Finding {
+  /** `error` stops a measurement of a real GPU. */
+  severity: 'error' | 'warning' | 'note';
+  text: string;
+  /** A command that fixes it, where one does. */
+  fix: string | null;
+}
+
+export interface Facts {
+  host: HostInfo;
+  environment: NodeJS.ProcessEnv;
+  mps: MpsState;
+  /** Whether an NVIDIA device is on the PCI bus; null where that cannot be read. */
+  pciGpu: boolean | null;
+  addonError: string | null;
+  driverError: string | null;
+  workerError: string | null;
+  description: Description | null;
+  attestation: Attestation | null;
+  interceptors: readonly Interceptor[];
+}
+
+type Device = NativeDevice;
+
+const finding = (severity: Finding['severity'], text: string, fix: string | null = null): Finding => ({
+  severity,
+  text,
+  fix,
+});
+
+export function findings(facts: Facts): Finding[] {
+  return [...whatStops(facts), ...deviceFindings(facts), ...layerFindings(facts)];
+}
+
+function whatStops(facts: Facts): Finding[] {
+  const { addonError, driverError, workerError, description } = facts;
+  if (addonError !== null) return [finding('error', addonError)];
+  const found: Finding[] = [];
+  if (driverError !== null) found.push(noDriver(facts, driverError));
+  if (workerError !== null) found.push(finding('error', workerError));
+  const inspection = description?.inspection;
+  if (!inspection) return found;
+  if (driverError === null && inspection.simulated)
+    found.push(finding('error', `${inspection.libcuda} is the simulated driver.`, 'unset LD_LIBRARY_PATH'));
+  const { cuda, nvml } = inspection;
+  if (cuda)
+    found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code}).`, cudaFix(cuda.code, facts)));
+  else if (inspection.devices.length === 0) found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));
+  if (nvml)
+    found.push(
+      finding(
+        'warning',
+        `${nvml.call} returned ${nvml.name} (${nvml.code}): clocks and foreign processes cannot be watched.`,
+        'nvidia-smi',
+      ),
+    );
+  else if (inspection.libnvidiaMl === null)
+    found.push(
+      finding(
+        'warning',
+        'libnvidia-ml.so.1 was not found: clocks and foreign processes cannot be watched.',
+        containerFix(facts),
+      ),
+    );
+  return found;
+}
+
+function noDriver(facts: Facts, reason: string): Finding {
+  const text = `No NVIDIA driver found (dlopen libcuda.so.1: ${reason}): run would measure the SIMULATED GPU.`;
+  if (facts.pciGpu === false) return finding('error', `${text} No NVIDIA device is on the PCI bus.`);
+  return finding('error', text, containerFix(facts) ?? 'sudo ubuntu-drivers install');
+}
+
+const containerFix = ({ host }: Facts): string | null =>
+  host.container ? 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE' : null;
+
+/** Codes of cuInit and cuDeviceGetCount, as the driver API documentation explains them. */
+function cudaFix(code: number, { environment, mps }: Facts): string | null {
+  const fixes: Record<number, string> = {
+    46: 'nvidia-smi -q -d COMPUTE',
+    100: environment.CUDA_VISIBLE_DEVICES === undefined ? 'nvidia-smi -L' : 'unset CUDA_VISIBLE_DEVICES',
+    101: 'unset CUDA_VISIBLE_DEVICES',
+    802: 'sudo systemctl restart nvidia-fabricmanager',
+    803: 'sudo reboot',
+    804: 'unset LD_LIBRARY_PATH',
+    805: `CUDA_MPS_PIPE_DIRECTORY=${mps.pipeDirectory} nvidia-cuda-mps-control -d`,
+    999: 'sudo nvidia-modprobe -u -c=0',
+  };
+  return fixes[code] ?? null;
+}
+
+function deviceFindings({ description, mps }: Facts): Finding[] {
+  const inspection = description?.inspection;
+  if (!inspection || inspection.simulated) return [];
+  const found = inspection.devices.flatMap((device) => [...modeFindings(device), ...clientFindings(device)]);
+  if (mps.controlPipe)
+    found.push(
+      finding(
+        'note',
+        `An MPS daemon answers at ${mps.pipeDirectory}: every CUDA process of this user becomes its client.`,
+        'echo quit | nvidia-cuda-mps-control',
+      ),
+    );
+  return found;
+}
+
+function modeFindings({ index, computeMode, persistenceMode, migMode }: Device): Finding[] {
+  const found: Finding[] = [];
+  if (computeMode === 'prohibited')
+    found.push(
+      finding(
+        'error',
+        `GPU ${index} has compute mode prohibited: no process can use it.`,
+        `sudo nvidia-smi -i ${index} -c DEFAULT`,
+      ),
+    );
+  if (computeMode === 'exclusive-process' || computeMode === 'exclusive-thread')
+    found.push(
+      finding(
+        'warning',
+        `GPU ${index} has compute mode ${computeMode}: one process at a time.`,
+        `sudo nvidia-smi -i ${index} -c DEFAULT`,
+      ),
+    );
+  if (persistenceMode === false)
+    found.push(
+      finding(
+        'warning',
+        `GPU ${index} is not in persistence mode: the start of a process may include the start of the GPU.`,
+        `sudo nvidia-smi -i ${index} -pm 1`,
+      ),
+    );
+  if (migMode === 'enabled')
+    found.push(finding('note', `GPU ${index} is in MIG mode: a process sees one instance.`, 'nvidia-smi -L'));
+  return found;
+}
+
+const clientFindings = ({ index, mpsClient }: Device): Finding[] =>
+  mpsClient ? [finding('note', `On GPU ${index} a process of this environment is an MPS client.`)] : [];
+
+function layerFindings({ attestation, interceptors }: Facts): Finding[] {
+  if (!attestation) return [];
+  const found = attestation.warnings.map((text) => finding('warning', text));
+  if (attestation.groundTruth === 'none')
+    found.push(
+      finding(
+        'warning',
+        '/etc/ld.so.preload names a GPU layer: every process is hooked, so nothing can be checked against the bare GPU.',
+        'sudo mv /etc/ld.so.preload /etc/ld.so.preload.off',
+      ),
+    );
+  for (const interceptor of interceptors) found.push(...disagreement(interceptor));
+  return found;
+}
+
+/** Interposed on some paths and not on others: legal, and what decides whether a program is under the layer. */
+function disagreement({ owner, functions, byPath }: Interceptor): Finding[] {
+  return applicationPaths.flatMap((path) => {
+    const escaped = functions.filter((name) => !byPath[path].includes(name));
+    if (escaped.length === 0) return [];
+    const names =
+      escaped.length > 4 ? `${escaped.slice(0, 3).join(', ')} and ${escaped.length - 3} more` : escaped.join(', ');
+    const text = `${owner} intercepts ${names} on ${otherPaths(escaped, byPath)} but not on ${path}.`;
+    return [finding('note', text)];
+  });
+}
+
+const otherPaths = (names: readonly string[], byPath: Interceptor['byPath']): string =>
+  applicationPaths.filter((path) => names.some((name) => byPath[path].includes(name))).join(' and ');

@@ -1,0 +1,102 @@
+/**
+ * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric
+ * gets a new one, which must be shown to be under the same layer as the first.
+ */
+import type { MetricResult } from '../document.js';
+import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
+import type { Target } from '../native/addon-types.js';
+import { BenchError, CudaError } from '../native/errors.js';
+import type { Attestation, System } from '../systems/system.js';
+import { type Description, describe } from '../workers/description.js';
+import { Worker } from '../workers/worker.js';
+
+export interface Prepared {
+  description: Description;
+  attestation: Attestation;
+}
+
+/** What crosses to the worker: plain data. */
+export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
+
+export interface LaneRequest {
+  options: WireOptions;
+  deadlineMs: number;
+  onProgress: (progress: Progress) => void;
+}
+
+export class Lane {
+  readonly #system: System;
+  readonly #target: Target;
+  readonly #signal: AbortSignal;
+  #worker: Worker | null = null;
+  #first: Prepared | null = null;
+
+  constructor(system: System, target: Target, signal: AbortSignal) {
+    this.#system = system;
+    this.#target = target;
+    this.#signal = signal;
+  }
+
+  /** Starts the first worker and says what it is under. */
+  async prepare(): Promise<Prepared> {
+    await this.#ready();
+    return this.#first as Prepared;
+  }
+
+  async measure(definition: MetricDefinition, request: LaneRequest): Promise<MetricResult> {
+    const worker = await this.#ready();
+    try {
+      const result = (await worker.request(
+        'measure',
+        { id: definition.id, options: request.options },
+        {
+          deadlineMs: request.deadlineMs,
+          signal: this.#signal,
+          onProgress: (value) => request.onProgress(value as Progress),
+        },
+      )) as MetricResult;
+      // What failed once may have poisoned the context for every later call.
+      if (result.status === 'failed') await this.close();
+      return result;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    if (worker?.alive) await worker.stop();
+  }
+
+  async #ready(): Promise<Worker> {
+    if (this.#worker?.alive) return this.#worker;
+    this.#worker = await Worker.start({ environment: this.#system.environment, signal: this.#signal });
+    try {
+      await this.#look(this.#worker);
+      return this.#worker;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #look(worker: Worker): Promise<void> {
+    const description = await describe(worker, this.#target, this.#signal);
+    const { cuda } = description.inspection;
+    if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+    const attestation = await this.#system.attest(description);
+    if (this.#first && !sameLayer(this.#first.attestation, attestation))
+      throw new BenchError(
+        'WORKER',
+        `A new worker process is under ${layerName(attestation)}, the first was under ${layerName(this.#first.attestation)}.`,
+      );
+    this.#first ??= { description, attestation };
+  }
+}
+
+const layerName = ({ layer }: Attestation): string =>
+  layer ? `${layer.path} (${layer.active ? 'active' : 'inactive'}, SHA-256 ${layer.sha256 ?? 'unknown'})` : 'no layer';
+
+const sameLayer = (a: Attestation, b: Attestation): boolean => layerName(a) === layerName(b);

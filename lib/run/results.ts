@@ -1,0 +1,37 @@
+/** Small facts drawn from results. */
+import type { MetricResult, RunDocument } from '../document.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+
+/** The result of a metric whose measurement ended in an error instead of a result. */
+export function failedResult(definition: MetricDefinition, error: unknown): MetricResult {
+  const { id, name, category, unit, direction, estimator } = definition;
+  return {
+    id,
+    name,
+    category,
+    unit,
+    direction,
+    status: 'failed',
+    reason: error instanceof Error ? error.message : String(error),
+    value: null,
+    estimator,
+    ci95: null,
+    ciScope: 'within-process',
+    processes: 0,
+    stats: null,
+    details: {},
+    checks: [],
+  };
+}
+
+export function sortedById(results: readonly MetricResult[]): MetricResult[] {
+  return [...results].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+}
+
+const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];
+
+/** OH-004 sees NVML's process list with and without its own context; no other metric learns which entry is ours. */
+export function pidMapping(results: readonly MetricResult[]): RunDocument['pidMapping'] {
+  const seen = results.find(({ id }) => id === 'OH-004')?.details.pidMapping;
+  return mappings.includes(seen) ? (seen as RunDocument['pidMapping']) : 'none';
+}

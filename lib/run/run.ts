@@ -1,0 +1,166 @@
+/** From a request to a document: one system, one round. */
+import { type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { hostInfo } from '../environment/host.js';
+import { toolVersion } from '../environment/tool.js';
+import { measureMetric } from '../metrics/measure.js';
+import type { MetricDefinition, Progress } from '../metrics/metric.js';
+import type { NativeDevice } from '../native/addon-types.js';
+import { BenchError } from '../native/errors.js';
+import { functionProvenance } from '../systems/interception.js';
+import type { System } from '../systems/system.js';
+import { withDeadline } from './deadline.js';
+import { type Choice, chooseDevice } from './device.js';
+import { Lane, type Prepared, type WireOptions } from './lane.js';
+import { defaultTimeoutSeconds, type Plan } from './plan.js';
+import { failedResult, pidMapping, sortedById } from './results.js';
+import { type ChosenTarget, targetWarnings } from './target.js';
+
+export interface RunRequest {
+  plan: Plan;
+  target: ChosenTarget;
+  system: System;
+  /** As --device says it; undefined lets the environment decide. */
+  device: string | undefined;
+  requireGpu: boolean;
+  /** Of every metric; `plan` supplies tier and seed, `device` the device. */
+  options: Omit<WireOptions, 'device' | 'tier' | 'seed' | 'simulate'> & Required<Pick<WireOptions, 'path'>>;
+  /** Deadline of each metric; null gives each its own. */
+  timeoutSeconds: number | null;
+  signal: AbortSignal;
+}
+
+export interface RunHooks {
+  /** With what is worth a warning before anything is measured. */
+  onPrepared: (prepared: Prepared, choice: Choice, warnings: readonly string[]) => void;
+  onMetric: (definition: MetricDefinition) => void;
+  onProgress: (progress: Progress) => void;
+  onResult: (result: MetricResult) => void;
+}
+
+/** Rejects when nothing could be measured at all; a metric that fails is a result. An abort gives what there is. */
+export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<RunDocument> {
+  const startedAt = new Date();
+  const began = performance.now();
+  const lane = new Lane(request.system, request.target, request.signal);
+  try {
+    const prepared = await lane.prepare();
+    const { inspection } = prepared.description;
+    if (request.requireGpu && inspection.simulated)
+      throw new BenchError(
+        'NO_DRIVER',
+        `${inspection.libcuda} is the simulated driver: take its folder out of LD_LIBRARY_PATH.`,
+      );
+    const choice = chooseDevice(inspection, request.device, request.system.environment.CUDA_VISIBLE_DEVICES);
+    const known = knownWarnings(request, prepared);
+    hooks.onPrepared(prepared, choice, known);
+    const results = await measureAll(request, hooks, lane, choice.device.index);
+    return {
+      ...identity(startedAt),
+      durationMs: performance.now() - began,
+      ...describePrepared(request, prepared, choice.device),
+      ...describeResults(request, results),
+      plan: describePlan(request, choice.device.index),
+      warnings: [...known, ...interruptionWarnings(request, results)],
+    };
+  } finally {
+    await lane.close();
+  }
+}
+
+async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: number): Promise<MetricResult[]> {
+  const results: MetricResult[] = [];
+  for (const definition of request.plan.metrics) {
+    if (request.signal.aborted) break;
+    hooks.onMetric(definition);
+    try {
+      results.push(await measureOne(request, hooks, lane, definition, device));
+    } catch (error) {
+      if (request.signal.aborted) break;
+      results.push(failedResult(definition, error));
+    }
+    hooks.onResult(results.at(-1) as MetricResult);
+  }
+  return results;
+}
+
+async function measureOne(
+  request: RunRequest,
+  hooks: RunHooks,
+  lane: Lane,
+  definition: MetricDefinition,
+  device: number,
+) {
+  const { plan, signal, system, target } = request;
+  const { onProgress } = hooks;
+  const deadlineMs = 1_000 * (request.timeoutSeconds ?? defaultTimeoutSeconds(definition, plan.tier));
+  const options = { ...request.options, device, tier: plan.tier, seed: plan.seed, simulate: target.simulate };
+  if (definition.where === 'process') return lane.measure(definition, { options, deadlineMs, onProgress });
+  // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
+  await lane.close();
+  return withDeadline(deadlineMs, signal, (bounded) =>
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, { workerEnvironment: system.environment }),
+  );
+}
+
+function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    kind: 'run',
+    tool: { name: 'gpu-virt-bench', version: toolVersion() },
+    startedAt: startedAt.toISOString(),
+  };
+}
+
+function describePrepared({ system }: RunRequest, { description, attestation }: Prepared, device: NativeDevice) {
+  const { name, kind, settings } = system;
+  return {
+    host: hostInfo(),
+    gpu: [gpuInfo(description.inspection, device)],
+    driver: driverInfo(description.inspection),
+    groundTruth: attestation.groundTruth,
+    system: {
+      name,
+      kind,
+      settings,
+      ...(attestation.layer && { layer: attestation.layer }),
+      attestation: attestation.proofs,
+    },
+    provenance: functionProvenance(description.provenance),
+  };
+}
+
+function describeResults({ plan }: RunRequest, results: readonly MetricResult[]) {
+  return {
+    completed: results.length === plan.metrics.length,
+    pidMapping: pidMapping(results),
+    metrics: sortedById(results),
+  };
+}
+
+function describePlan({ plan, options, target, timeoutSeconds }: RunRequest, device: number): RunDocument['plan'] {
+  const { path, ...rest } = options;
+  return {
+    tier: plan.tier,
+    metrics: plan.metrics.map(({ id }) => id),
+    rounds: 1,
+    seed: plan.seed,
+    device,
+    path,
+    options: { ...rest, simulate: target.simulate, timeoutSeconds },
+  };
+}
+
+function knownWarnings({ system }: RunRequest, { description, attestation }: Prepared): string[] {
+  const all = [...targetWarnings(description.inspection, system.environment), ...attestation.warnings];
+  if (attestation.groundTruth === 'none')
+    all.push(
+      '/etc/ld.so.preload names a GPU layer: every process is hooked, so nothing here was checked against the bare GPU.',
+    );
+  return all;
+}
+
+function interruptionWarnings({ plan }: RunRequest, results: readonly MetricResult[]): string[] {
+  if (results.length === plan.metrics.length) return [];
+  return [`Interrupted: ${results.length} of ${plan.metrics.length} metrics were measured.`];
+}

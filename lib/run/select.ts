@@ -1,0 +1,31 @@
+/** Selectors of metrics: ids, globs over ids, category names; upper and lower case alike. */
+import picomatch from 'picomatch';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { closest } from './closest.js';
+import { quoted, UsageError } from './usage-error.js';
+
+/** In the order of `all`, each once. No selector selects everything. */
+export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {
+  if (selectors.length === 0) return [...all];
+  const chosen = new Set<MetricDefinition>();
+  for (const selector of selectors) {
+    const matches = all.filter(matcher(selector));
+    if (matches.length === 0) throw unknownSelector(selector, all);
+    for (const metric of matches) chosen.add(metric);
+  }
+  return all.filter((metric) => chosen.has(metric));
+}
+
+function matcher(selector: string): (metric: MetricDefinition) => boolean {
+  const wanted = selector.toLowerCase();
+  // Without the test a plain word would go to picomatch too, where a stray bracket or ! has a meaning.
+  const glob = picomatch.scan(selector).isGlob ? picomatch(selector, { nocase: true }) : () => false;
+  return ({ id, category }) => id.toLowerCase() === wanted || category === wanted || glob(id);
+}
+
+function unknownSelector(selector: string, all: readonly MetricDefinition[]): UsageError {
+  const names = new Set(all.flatMap(({ id, category }) => [id, category]));
+  const near = closest(selector, names);
+  const hint = near ? `did you mean ${near}?` : 'gpu-virt-bench list shows them.';
+  return new UsageError(`Expected a metric id, a glob or a category but received ${quoted(selector)}: ${hint}`);
+}

@@ -1,0 +1,52 @@
+/** Real or simulated: decided once, before anything is measured, and said aloud. */
+import type { Inspection, NativeAddon, Target } from '../native/addon-types.js';
+import { BenchError } from '../native/errors.js';
+
+export interface TargetRequest {
+  simulate: boolean;
+  requireGpu: boolean;
+}
+
+export interface ChosenTarget extends Target {
+  simulate: boolean;
+  /** The loud line, where the simulation steps in by itself. */
+  notice: string | null;
+}
+
+/** `simulatedFolder` is asked only when it is needed. */
+export function chooseTarget(
+  request: TargetRequest,
+  addon: Pick<NativeAddon, 'probeDriver'>,
+  simulatedFolder: () => string | null,
+): ChosenTarget {
+  if (request.simulate) return simulated(simulatedFolder, null);
+  const { path, error } = addon.probeDriver();
+  if (path !== null) return { simulatedDriver: null, simulate: false, notice: null };
+  const reason = `dlopen libcuda.so.1: ${dlopenReason(error)}`;
+  if (request.requireGpu)
+    throw new BenchError(
+      'NO_DRIVER',
+      `No NVIDIA driver found (${reason}): install it, or start the container with --gpus all; gpu-virt-bench doctor says more.`,
+    );
+  return simulated(
+    simulatedFolder,
+    `No NVIDIA driver found (${reason}): measuring the SIMULATED GPU. These numbers say nothing about real hardware.`,
+  );
+}
+
+/** dlerror() begins with the name, which every message here has said. */
+export const dlopenReason = (error: string | null): string => error?.replace(/^libcuda\.so\.1: /, '') ?? 'not found';
+
+function simulated(simulatedFolder: () => string | null, notice: string | null): ChosenTarget {
+  const simulatedDriver = simulatedFolder();
+  if (simulatedDriver === null)
+    throw new BenchError('NO_DRIVER', 'The simulated driver is not built: run npm run build:native in the checkout.');
+  return { simulatedDriver, simulate: true, notice };
+}
+
+/** What the loaded driver turned out to be decides: the simulated one may also come from LD_LIBRARY_PATH. */
+export function targetWarnings({ simulated }: Pick<Inspection, 'simulated'>, environment: NodeJS.ProcessEnv): string[] {
+  return simulated || environment.GVB_SIM === undefined
+    ? []
+    : ['GVB_SIM is ignored: this machine has a driver; --simulate measures the simulated GPU instead.'];
+}

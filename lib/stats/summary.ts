@@ -1,0 +1,50 @@
+/** Summaries of samples. Nothing is dropped; a percentile appears only with enough samples behind it. */
+import { max, mean, medianAbsoluteDeviation, min, quantileSorted, sampleStandardDeviation } from 'simple-statistics';
+import type { Stats } from '../document.js';
+
+/**
+ * Fewest samples for a percentile: enough that its one-sided 95 % confidence bound lies inside the sample
+ * (n ≥ ln 0.05 / ln p; for the median two samples do).
+ */
+export const percentileFloors = { p50: 2, p90: 29, p95: 59, p99: 299, p999: 2995 } as const;
+
+/** Percentile `p` of sorted samples, or null below its floor. */
+function percentile(sorted: number[], p: number, floor: number): number | null {
+  return sorted.length >= floor ? quantileSorted(sorted, p) : null;
+}
+
+/** Samples beyond Tukey's fences at 1.5 (mild) and 3 (severe) interquartile ranges; severe ones are not counted twice. */
+function tukeyOutliers(sorted: number[]): Stats['outliers'] {
+  const q1 = quantileSorted(sorted, 0.25);
+  const q3 = quantileSorted(sorted, 0.75);
+  const beyond = (fences: number) => {
+    const reach = fences * (q3 - q1);
+    return sorted.filter((x) => x < q1 - reach || x > q3 + reach).length;
+  };
+  const severe = beyond(3);
+  return { mild: beyond(1.5) - severe, severe };
+}
+
+/** Null for no samples. Standard deviation and coefficient of variation need two, and a mean that is not 0. */
+export function summarise(samples: ArrayLike<number>): Stats | null {
+  if (samples.length === 0) return null;
+  const sorted = Array.from(samples).sort((a, b) => a - b);
+  const average = mean(sorted);
+  const stddev = sorted.length > 1 ? sampleStandardDeviation(sorted) : null;
+  const floors = percentileFloors;
+  return {
+    count: sorted.length,
+    mean: average,
+    stddev,
+    cv: stddev === null || average === 0 ? null : stddev / Math.abs(average),
+    mad: medianAbsoluteDeviation(sorted),
+    min: min(sorted),
+    p50: quantileSorted(sorted, 0.5),
+    p90: percentile(sorted, 0.9, floors.p90),
+    p95: percentile(sorted, 0.95, floors.p95),
+    p99: percentile(sorted, 0.99, floors.p99),
+    p999: percentile(sorted, 0.999, floors.p999),
+    max: max(sorted),
+    outliers: tukeyOutliers(sorted),
+  };
+}

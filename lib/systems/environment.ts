@@ -1,0 +1,96 @@
+/** The caller's environment as it finds it: `run` without a named system. */
+import type { LayerInfo } from '../document.js';
+import type { Provenance } from '../native/addon-types.js';
+import type { Description, PreloadEntry } from '../workers/description.js';
+import { sha256 } from './file-hash.js';
+import { type Interceptor, interceptors } from './interception.js';
+import { PRELOAD_FILE, realPath } from './ld-preload.js';
+import type { Attestation, Proof, System } from './system.js';
+
+/** Where the CLI keeps the caller's LD_PRELOAD while it runs without it itself. */
+export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
+
+/** Recorded because they change what is measured. Nothing else of the caller's environment enters a document. */
+const recorded =
+  /^(LD_PRELOAD|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
+
+/** The environment as it was before the CLI stepped out of it. */
+export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const { [CALLER_PRELOAD]: preload, ...rest } = environment;
+  return preload === undefined ? rest : { ...rest, LD_PRELOAD: preload };
+}
+
+export function environmentSystem(environment = callerEnvironment()): System {
+  const settings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment).sort())
+    if (value !== undefined && recorded.test(name)) settings[name] = value;
+  return { name: 'environment', kind: 'environment', settings, environment, attest };
+}
+
+type MappedObject = Provenance['objects'][number];
+
+async function attest({ provenance, preload }: Description): Promise<Attestation> {
+  const found = interceptors(provenance);
+  const active = found.find(({ functions }) => functions.length > 0);
+  const idle = active ? undefined : preloadedObjects(provenance, preload)[0];
+  const path = active?.owner ?? idle?.path;
+  const layer = path === undefined ? null : await describeLayer(path, provenance, active !== undefined);
+  return {
+    layer,
+    proofs: [ownershipProof(provenance, found, layer), ...preload.map(preloadProof)],
+    groundTruth: preloadFileHooks(provenance, preload, found) ? 'none' : 'nvml',
+    warnings: warnings(layer, preload),
+  };
+}
+
+/** Preloaded files that look like a GPU layer: they export `dlsym` or driver functions. */
+function preloadedObjects(provenance: Provenance, preload: readonly PreloadEntry[]): MappedObject[] {
+  const mapped = preload.flatMap((entry) => (entry.mapped === null ? [] : [realPath(entry.mapped)]));
+  return provenance.objects.filter(({ path }) => mapped.includes(realPath(path)));
+}
+
+async function describeLayer(path: string, provenance: Provenance, active: boolean): Promise<LayerInfo> {
+  const object = provenance.objects.find((candidate) => realPath(candidate.path) === realPath(path));
+  return { path, sha256: await sha256(path), exports: object?.cudaExports ?? 0, active };
+}
+
+/** Every process is then hooked, the coordinator too: nobody sees the GPU as it is. */
+function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry[], found: readonly Interceptor[]) {
+  const everywhere = preload.filter(({ source }) => source === PRELOAD_FILE);
+  if (preloadedObjects(provenance, everywhere).length > 0) return true;
+  const owners = found.map(({ owner }) => realPath(owner));
+  return everywhere.some(({ mapped }) => mapped !== null && owners.includes(realPath(mapped)));
+}
+
+function ownershipProof(provenance: Provenance, found: readonly Interceptor[], layer: LayerInfo | null): Proof {
+  const proof = 'owners of the driver functions (dladdr)';
+  const total = provenance.functions.length;
+  const owners = found.filter(({ functions }) => functions.length > 0);
+  if (owners.length === 0)
+    return { proof, passed: layer === null, detail: `the driver owns all ${total} functions on every symbol path` };
+  const detail = owners.map(({ owner, functions, byPath }) => {
+    const perPath = Object.entries(byPath).map(([path, names]) => `${path} ${names.length}`);
+    return `${owner} owns ${functions.length} of ${total} functions (${perPath.join(', ')})`;
+  });
+  return { proof, passed: true, detail: detail.join('; ') };
+}
+
+function preloadProof({ entry, source, mapped }: PreloadEntry): Proof {
+  return {
+    proof: `${source} entry is mapped`,
+    passed: mapped !== null,
+    detail: mapped === null ? `${entry} is not mapped` : `${entry} is mapped from ${mapped}`,
+  };
+}
+
+function warnings(layer: LayerInfo | null, preload: readonly PreloadEntry[]): string[] {
+  const missing = preload
+    .filter(({ mapped }) => mapped === null)
+    .map(
+      ({ entry, source }) =>
+        `${source} names ${entry}, which the dynamic loader did not load: correct the path, or this run measures without it.`,
+    );
+  if (!layer || layer.active) return missing;
+  const idle = `${layer.path} is loaded but hooks no driver function on any symbol path, so this run measures the bare driver: rebuild it with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.`;
+  return [idle, ...missing];
+}

@@ -1,0 +1,69 @@
+/** Libraries the dynamic loader was told to load first, and whether it did. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { PreloadEntry } from '../workers/description.js';
+
+export const PRELOAD_FILE = '/etc/ld.so.preload';
+
+/** ld.so(8): LD_PRELOAD separates by spaces or colons. */
+export const parseVariable = (value: string): string[] => value.split(/[\s:]+/).filter((entry) => entry !== '');
+
+/** The file separates by white space or colons too, and a # begins a comment. */
+export const parseFile = (text: string): string[] =>
+  text.split('\n').flatMap((line) => parseVariable(line.replace(/#.*/, '')));
+
+export function readPreloadFile(path = PRELOAD_FILE): string[] {
+  try {
+    return parseFile(readFileSync(path, 'utf8'));
+  } catch {
+    // Absent on most machines; where it cannot be read, the mapped objects still tell.
+    return [];
+  }
+}
+
+/** Files mapped into this process. */
+export function mappedFiles(maps = readMaps()): string[] {
+  const files = new Set<string>();
+  for (const line of maps.split('\n')) {
+    const path = /\s(\/.*)$/.exec(line)?.[1]?.replace(/ \(deleted\)$/, '');
+    if (path) files.add(path);
+  }
+  return [...files];
+}
+
+/** What this process was told to preload, and which file, if any, is mapped for each entry. */
+export function preloadEntries(environment = process.env, files = mappedFiles()): PreloadEntry[] {
+  const found = (entry: string, source: PreloadEntry['source']) => ({
+    entry,
+    source,
+    mapped: findMapped(entry, files),
+  });
+  return [
+    ...parseVariable(environment.LD_PRELOAD ?? '').map((entry) => found(entry, 'LD_PRELOAD')),
+    ...readPreloadFile().map((entry) => found(entry, PRELOAD_FILE)),
+  ];
+}
+
+/** An entry without a slash is searched for like any library, and `$ORIGIN`, `$LIB` are expanded: there the name decides. */
+function findMapped(entry: string, files: readonly string[]): string | null {
+  if (!entry.includes('/') || entry.includes('$'))
+    return files.find((file) => basename(file) === basename(entry)) ?? null;
+  const real = realPath(entry);
+  return files.find((file) => file === entry || file === real) ?? null;
+}
+
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function readMaps(): string {
+  try {
+    return readFileSync('/proc/self/maps', 'utf8');
+  } catch {
+    return '';
+  }
+}

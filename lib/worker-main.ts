@@ -1,0 +1,56 @@
+/**
+ * What a worker process executes. Everything is imported late: the first statement is the moment START metrics
+ * call "main", and loading the addon is timed by itself.
+ */
+const mainNs = process.hrtime.bigint();
+
+import type { MeasureOptions, Progress } from './metrics/metric.js';
+import type { StartUpRequest, Target } from './native/addon-types.js';
+import type { Handler } from './workers/serve.js';
+
+const { loadAddon } = await import('./native/load.js');
+const { fromNative } = await import('./native/errors.js');
+const { serve } = await import('./workers/serve.js');
+
+/** Null where it cannot be loaded: every request then says why. */
+function timeToLoadAddon(): number | null {
+  const before = process.hrtime.bigint();
+  try {
+    const addon = loadAddon();
+    const after = process.hrtime.bigint();
+    addon.dieWithParent();
+    return Number(after - before);
+  } catch {
+    return null;
+  }
+}
+
+async function native<T>(task: Promise<T>): Promise<T> {
+  try {
+    return await task;
+  } catch (error) {
+    throw fromNative(error);
+  }
+}
+
+const describe: Handler = async (params) => {
+  const target = params as Target;
+  const { preloadEntries } = await import('./systems/ld-preload.js');
+  const addon = loadAddon();
+  const inspection = await native(addon.inspect(target));
+  const provenance = await native(addon.provenance(target));
+  return { pid: process.pid, inspection, provenance, preload: preloadEntries() };
+};
+
+const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
+
+const measure: Handler = async (params, progress) => {
+  const { id, options } = params as { id: string; options: MeasureOptions };
+  const { findMetric } = await import('./metrics/registry.js');
+  const { measureMetric } = await import('./metrics/measure.js');
+  const definition = findMetric(id);
+  if (!definition) throw new Error(`This worker knows no metric named ${id}.`);
+  return measureMetric(definition, { ...options, onProgress: (value: Progress) => progress(value) });
+};
+
+serve({ describe, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });

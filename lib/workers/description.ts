@@ -1,0 +1,24 @@
+/** What a worker says of itself: which driver it sees, who owns each function, which preloads took effect. */
+import type { Inspection, Provenance, Target } from '../native/addon-types.js';
+import type { Worker } from './worker.js';
+
+export interface PreloadEntry {
+  /** As written, e.g. `libvgpu.so` or `/usr/local/vgpu/libvgpu.so`. */
+  entry: string;
+  source: 'LD_PRELOAD' | '/etc/ld.so.preload';
+  /** The file mapped for it, or null where the dynamic loader did not load it. */
+  mapped: string | null;
+}
+
+export interface Description {
+  pid: number;
+  inspection: Inspection;
+  provenance: Provenance;
+  preload: PreloadEntry[];
+}
+
+export async function describe(worker: Worker, target: Target, signal?: AbortSignal): Promise<Description> {
+  const params: Target = { simulatedDriver: target.simulatedDriver };
+  const options = { deadlineMs: 60_000, ...(signal && { signal }) };
+  return (await worker.request('describe', params, options)) as Description;
+}

@@ -1,0 +1,54 @@
+/** Text arriving in chunks: cut into lines, and its end kept within a bound. */
+import { StringDecoder } from 'node:string_decoder';
+
+export class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #onLine: (line: string) => void;
+  #pending: string[] = [];
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  push(chunk: Buffer): void {
+    const lines = this.#decoder.write(chunk).split('\n');
+    const last = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#onLine(this.#pending.join('') + line);
+      this.#pending = [];
+    }
+    if (last !== '') this.#pending.push(last);
+  }
+
+  end(): void {
+    const rest = this.#pending.join('') + this.#decoder.end();
+    this.#pending = [];
+    if (rest !== '') this.#onLine(rest);
+  }
+}
+
+/** What a worker printed beside the protocol: the last `limit` characters of it. */
+export class BoundedLog {
+  readonly #limit: number;
+  #text = '';
+
+  constructor(limit = 64 * 1024) {
+    this.#limit = limit;
+  }
+
+  append(text: string): void {
+    this.#text = (this.#text + text).slice(-this.#limit);
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  lastLines(count: number): string[] {
+    return this.#text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .slice(-count);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The line protocol between a coordinator and its workers: one JSON object a line, told from the noise a layer
+ * prints by its `gvb` key. It crosses stdin and stdout only, so that docker, srun and kubectl exec carry it.
+ */
+import { BenchError, CudaError, type ErrorCode } from '../native/errors.js';
+
+export interface Request {
+  gvb: 'request';
+  id: number;
+  method: string;
+  params: unknown;
+}
+
+export type Reply =
+  | { gvb: 'ready'; pid: number; mainNs: string; addonLoadNs: number | null }
+  | { gvb: 'progress'; id: number; value: unknown }
+  | { gvb: 'result'; id: number; value: unknown }
+  | { gvb: 'error'; id: number; error: ErrorData };
+
+export interface ErrorData {
+  kind: 'bench' | 'cuda' | 'type' | 'range' | 'other';
+  message: string;
+  code?: string | number;
+  name?: string;
+  call?: string;
+}
+
+/** A newline first: a layer may have left a line of its own unfinished on the same stream. */
+export const encode = (message: Request | Reply): string => `\n${JSON.stringify(message)}\n`;
+
+export function decode(line: string): Request | Reply | null {
+  if (!line.startsWith('{"gvb":')) return null;
+  try {
+    return JSON.parse(line) as Request | Reply;
+  } catch {
+    return null;
+  }
+}
+
+export function errorToData(error: unknown): ErrorData {
+  if (error instanceof BenchError) return { kind: 'bench', message: error.message, code: error.code };
+  if (error instanceof CudaError)
+    return { kind: 'cuda', message: error.message, code: error.code, name: error.name, call: error.call };
+  if (error instanceof TypeError) return { kind: 'type', message: error.message };
+  if (error instanceof RangeError) return { kind: 'range', message: error.message };
+  return { kind: 'other', message: error instanceof Error ? error.message : String(error) };
+}
+
+export function errorFromData(data: ErrorData): Error {
+  switch (data.kind) {
+    case 'bench':
+      return new BenchError(data.code as ErrorCode, data.message);
+    case 'cuda': {
+      const error = new CudaError(Number(data.code), data.name ?? 'unknown', data.call ?? '', '');
+      error.message = data.message;
+      return error;
+    }
+    case 'type':
+      return new TypeError(data.message);
+    case 'range':
+      return new RangeError(data.message);
+    default:
+      return new Error(data.message);
+  }
+}

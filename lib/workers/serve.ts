@@ -1,0 +1,48 @@
+/** The worker's side of the protocol: answers requests from stdin until it closes, then the process ends. */
+import { createInterface } from 'node:readline';
+import { decode, encode, errorToData, type Request } from './protocol.js';
+
+export type Handler = (params: unknown, progress: (value: unknown) => void) => Promise<unknown>;
+
+export interface Birth {
+  /** CLOCK_MONOTONIC at the first statement of the process. */
+  mainNs: bigint;
+  addonLoadNs: number | null;
+}
+
+/** Progress is for people; more of it would disturb what is measured. */
+const PROGRESS_EVERY_MS = 200;
+
+export function serve(handlers: Record<string, Handler>, birth: Birth): void {
+  // A coordinator that is gone closes the pipe; there is nobody left to tell.
+  process.stdout.on('error', () => process.exit(0));
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', (line) => {
+    const message = decode(line);
+    if (message?.gvb === 'request') void answer(handlers, message);
+  });
+  lines.on('close', () => process.exit(0));
+  const { mainNs, addonLoadNs } = birth;
+  process.stdout.write(encode({ gvb: 'ready', pid: process.pid, mainNs: String(mainNs), addonLoadNs }));
+}
+
+async function answer(handlers: Record<string, Handler>, { id, method, params }: Request): Promise<void> {
+  try {
+    const handler = handlers[method];
+    if (!handler) throw new Error(`This worker knows no request named ${method}.`);
+    const value = await handler(params, throttled(id));
+    process.stdout.write(encode({ gvb: 'result', id, value }));
+  } catch (error) {
+    process.stdout.write(encode({ gvb: 'error', id, error: errorToData(error) }));
+  }
+}
+
+function throttled(id: number): (value: unknown) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (value) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_EVERY_MS) return;
+    last = now;
+    process.stdout.write(encode({ gvb: 'progress', id, value }));
+  };
+}

@@ -1,0 +1,170 @@
+/** A worker process: a fresh Node process under a given environment that answers requests, one at a time. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../native/errors.js';
+import { BoundedLog, LineSplitter } from './lines.js';
+import { ProcessGroup } from './process-group.js';
+import { decode, encode, errorFromData, type Reply } from './protocol.js';
+
+export interface WorkerOptions {
+  /** The whole environment of the process; nothing is added. */
+  environment: NodeJS.ProcessEnv;
+  /** Put before the command, e.g. `['taskset', '-c', '2']`. */
+  argvPrefix?: readonly string[];
+  /** Most time from the start to the worker's first word. Default 60 s. */
+  startTimeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface RequestOptions {
+  deadlineMs: number;
+  signal?: AbortSignal;
+  onProgress?: (value: unknown) => void;
+}
+
+export interface WorkerTiming {
+  /** From just before the spawn to the first statement of the worker. */
+  spawnToMainNs: number;
+  /** Loading the addon; null where it did not load. */
+  addonLoadNs: number | null;
+}
+
+interface Pending {
+  settle: (outcome: { value: unknown } | { error: unknown }) => void;
+  onProgress?: ((value: unknown) => void) | undefined;
+}
+
+const mainModule = fileURLToPath(new URL('../worker-main.js', import.meta.url));
+const READY = 0;
+
+export class Worker {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #group: ProcessGroup;
+  readonly #log = new BoundedLog();
+  readonly #pending = new Map<number, Pending>();
+  readonly #spawnedNs = process.hrtime.bigint();
+  #nextId = READY;
+  #ended: BenchError | null = null;
+  #timing: WorkerTiming = { spawnToMainNs: 0, addonLoadNs: null };
+  #pid = 0;
+
+  private constructor(options: WorkerOptions) {
+    const [command = process.execPath, ...args] = [...(options.argvPrefix ?? []), process.execPath, mainModule];
+    this.#child = spawn(command, args, { env: options.environment, stdio: 'pipe', detached: true });
+    this.#group = new ProcessGroup(this.#child);
+    const noise = (line: string) => this.#log.append(`${line}\n`);
+    const replies = new LineSplitter((line) => {
+      const message = decode(line);
+      if (message && message.gvb !== 'request') this.#receive(message);
+      else noise(line);
+    });
+    this.#child.stdout.on('data', (chunk: Buffer) => replies.push(chunk)).on('end', () => replies.end());
+    this.#child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
+    // A write to a worker that is gone fails here; its end is reported once, by #end.
+    this.#child.stdin.on('error', () => {});
+    this.#group.ended.then((how) => this.#end(how));
+  }
+
+  static async start(options: WorkerOptions): Promise<Worker> {
+    options.signal?.throwIfAborted();
+    const worker = new Worker(options);
+    await worker.#expect('to start', null, {
+      deadlineMs: options.startTimeoutMs ?? 60_000,
+      ...(options.signal && { signal: options.signal }),
+    });
+    return worker;
+  }
+
+  /** As the worker itself sees it; in another PID namespace it is not the child's PID here. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get timing(): WorkerTiming {
+    return this.#timing;
+  }
+
+  /** What it printed beside the protocol, at most the last 64 KiB. */
+  get log(): string {
+    return this.#log.text;
+  }
+
+  get alive(): boolean {
+    return this.#ended === null;
+  }
+
+  /** After a deadline or an abort the worker is killed: what it was doing cannot be known. */
+  request(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
+    return this.#expect(`to answer ${method}`, { method, params }, options);
+  }
+
+  /** Lets it end by itself, then insists. */
+  async stop(): Promise<void> {
+    this.#child.stdin.end();
+    await this.#group.endWithin(2_000);
+  }
+
+  async kill(): Promise<void> {
+    await this.#group.kill();
+  }
+
+  async #expect(what: string, call: { method: string; params: unknown } | null, options: RequestOptions) {
+    options.signal?.throwIfAborted();
+    if (this.#ended) throw this.#ended;
+    const id = this.#nextId++;
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort: (() => void) | undefined;
+    try {
+      return await new Promise<unknown>((resolve, reject) => {
+        this.#pending.set(id, {
+          settle: (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value)),
+          onProgress: options.onProgress,
+        });
+        onAbort = () => reject(options.signal?.reason);
+        options.signal?.addEventListener('abort', onAbort, { once: true });
+        timer = setTimeout(() => reject(this.#late(what, options.deadlineMs)), options.deadlineMs);
+        if (call) this.#child.stdin.write(encode({ gvb: 'request', id, ...call }));
+      });
+    } finally {
+      clearTimeout(timer);
+      if (onAbort) options.signal?.removeEventListener('abort', onAbort);
+      if (this.#pending.delete(id)) await this.kill();
+    }
+  }
+
+  #receive(message: Reply): void {
+    if (message.gvb === 'progress') {
+      this.#pending.get(message.id)?.onProgress?.(message.value);
+      return;
+    }
+    const id = message.gvb === 'ready' ? READY : message.id;
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (message.gvb === 'ready') {
+      this.#pid = message.pid;
+      const spawnToMainNs = Number(BigInt(message.mainNs) - this.#spawnedNs);
+      this.#timing = { spawnToMainNs, addonLoadNs: message.addonLoadNs };
+      pending?.settle({ value: undefined });
+    } else if (message.gvb === 'error') pending?.settle({ error: errorFromData(message.error) });
+    else pending?.settle({ value: message.value });
+  }
+
+  #late(what: string, deadlineMs: number): BenchError {
+    const message = `Expected the worker process ${what} within ${deadlineMs / 1000} s; it was stopped.${this.#lastWords()}`;
+    return new BenchError('WORKER', message);
+  }
+
+  #end(how: string): void {
+    this.#ended = new BenchError('WORKER', `The worker process ${how}.${this.#lastWords()}`);
+    for (const [id, pending] of this.#pending) {
+      this.#pending.delete(id);
+      pending.settle({ error: this.#ended });
+    }
+  }
+
+  #lastWords(): string {
+    const lines = this.#log.lastLines(3);
+    return lines.length > 0 ? ` It last printed: ${lines.join(' | ')}` : '';
+  }
+}

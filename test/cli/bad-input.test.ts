@@ -1,0 +1,107 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, emptyFolder, hasDriver } from './command.js';
+
+const ONE_LINE = /^error: [^\n]+\n$/;
+
+interface Case {
+  args: string[];
+  says: RegExp;
+  code?: number;
+  sim?: string;
+}
+
+const cases: Record<string, Case> = {
+  'an unknown metric': { args: ['run', 'OH-0001'], says: /received 'OH-0001': did you mean OH-001\?/ },
+  'a glob that matches nothing': { args: ['run', 'ZZ-*'], says: /received 'ZZ-\*': gpu-virt-bench list/ },
+  'a device out of range': {
+    args: ['run', '--simulate', '--device', '7'],
+    says: /Expected --device to be .* but received 7\./,
+  },
+  'a device that is none': {
+    args: ['run', '--device', 'big'],
+    says: /Expected --device to be an NVML index or a UUID/,
+  },
+  'a negative count': {
+    args: ['run', '--iterations', '-5'],
+    says: /Expected --iterations to be an integer from 1 to 10000000 but received -5\./,
+  },
+  'an absurd count': { args: ['run', '--iterations', '1e300'], says: /Expected --iterations to be an integer from 1/ },
+  'a count that is none': {
+    args: ['run', '--warmup', 'some'],
+    says: /Expected --warmup to be a number but received 'some'/,
+  },
+  'a resolution of nothing': { args: ['run', '--resolution', '0'], says: /Expected --resolution to be/ },
+  'an unknown tier': {
+    args: ['run', '--tier', 'slow'],
+    says: /Expected --tier to be one of quick, standard, thorough/,
+  },
+  'an unknown path': { args: ['run', '--path', 'bare'], says: /Expected --path to be one of runtime, dlsym, linked/ },
+  'a document without a name': { args: ['run', '--json', ''], says: /Expected --json to be a file/ },
+  'a missing value': { args: ['run', '--json'], says: /argument missing/ },
+  'an unknown setting of the simulation': { args: ['run', '--simulate'], sim: 'colour=red', says: /GVB_SIM.*colour/ },
+  'a bad setting of the simulation': { args: ['run', '--simulate'], sim: 'sms=many', says: /GVB_SIM sms.*'many'/ },
+  'contradictory flags': {
+    args: ['run', '--simulate', '--require-gpu'],
+    says: /'--simulate' cannot be used with .*'--require-gpu'/,
+  },
+  'two ways to stop': {
+    args: ['run', '--iterations', '5', '--resolution', '0.1'],
+    says: /--iterations .* cannot be used with/,
+  },
+  'a document of a dry run': { args: ['run', '--dry-run', '--json', '-'], says: /--json .* cannot be used with/ },
+  'an unknown flag': {
+    args: ['run', '--iteration', '5'],
+    says: /unknown option '--iteration' \(Did you mean --iterations\?\)/,
+  },
+  'an unknown command': { args: ['rum'], says: /unknown command 'rum' \(Did you mean run\?\)/ },
+  'arguments of a command that takes none': { args: ['list', 'OH-001'], says: /too many arguments/ },
+  'a driver that fails': {
+    args: ['run', '--simulate'],
+    sim: 'fail=cuInit:999@1',
+    says: /cuInit returned CUDA_ERROR_UNKNOWN \(999\)/,
+    code: 1,
+  },
+};
+
+describe('bad input', () => {
+  it.each(Object.entries(cases))('refuses %s in one line', async (_, { args, says, sim, code = 2 }) => {
+    const outcome = await command(args, {}, sim);
+    expect(outcome.stderr).toMatch(ONE_LINE);
+    expect(outcome.stderr).toMatch(says);
+    expect(outcome).toMatchObject({ stdout: '', code });
+  });
+
+  it.skipIf(hasDriver)('refuses to go without a GPU that is required', async () => {
+    const outcome = await command(['run', '--require-gpu']);
+    expect(outcome.stderr).toMatch(ONE_LINE);
+    expect(outcome).toMatchObject({ stdout: '', code: 1 });
+  });
+
+  it('shows the stack only on request', async () => {
+    const { stderr } = await command(['run', 'nonsense'], { GVB_DEBUG: '1' });
+    expect(stderr).toMatch(/^error: UsageError: .*\n +at /);
+  });
+
+  it.each([
+    ['a directory', 'folder', /it is a directory/],
+    ['a file in a missing directory', 'missing/x.json', /its directory does not exist/],
+    ['a file below a file', 'file/x.json', /its directory is a file/],
+  ])('refuses to write to %s, before measuring', async (_, name, says) => {
+    const folder = emptyFolder();
+    mkdirSync(join(folder, 'folder'));
+    writeFileSync(join(folder, 'file'), 'kept');
+    const outcome = await command(['run', '--simulate', '--json', join(folder, name)]);
+    expect(outcome.stderr).toMatch(ONE_LINE);
+    expect(outcome.stderr).toMatch(says);
+    expect(outcome).toMatchObject({ stdout: '', code: 2 });
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['file', 'folder']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('refuses to write where it may not', async () => {
+    const outcome = await command(['run', '--simulate', '--json', '/gpu-virt-bench.json']);
+    expect(outcome.stderr).toMatch(/^error: .*permission denied\.\n$/);
+    expect(outcome.code).toBe(2);
+  });
+});

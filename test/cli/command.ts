@@ -1,0 +1,106 @@
+/** Runs the built command line as a user would, with an empty HOME and a simulated card of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { afterAll } from 'vitest';
+import type { RunDocument } from '../../lib/document.js';
+import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const main = join(root, 'dist/cli/main.js');
+
+/** Whether this machine has a driver: then nothing is simulated unasked. */
+export const hasDriver = loadAddon().probeDriver().path !== null;
+export const simulatedFolder = simulatedDriverFolder() ?? '/the-simulated-driver-is-not-built';
+
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** In the environment of the command and of every process it starts. */
+  mark: string;
+  /** Resolves when stderr holds the text. */
+  said: (text: string) => Promise<void>;
+  done: Promise<Outcome>;
+}
+
+const folders: string[] = [];
+const regions: string[] = [];
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  // The last process of a card removes it, unless it was killed.
+  for (const region of regions.splice(0)) rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true });
+});
+
+export function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gvb-cli-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** `sim`: further settings of the simulated card. */
+export function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, sim = ''): Running {
+  const mark = randomUUID();
+  const region = `cli-${mark.slice(0, 13)}`;
+  regions.push(region);
+  const settings = `region=${region}${sim && `,${sim}`}`;
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...environment },
+    cwd: emptyFolder(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const seen = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => {
+    seen.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    seen.stderr += chunk;
+  });
+  const done = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, ...seen })));
+  const said = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => seen.stderr.includes(text) && resolve();
+      child.stderr?.on('data', look);
+      child.once('close', () => reject(new Error(`It ended without saying ${text}: ${seen.stderr}`)));
+      look();
+    });
+  return { child, mark, said, done };
+}
+
+export const command = (args: readonly string[], environment?: NodeJS.ProcessEnv, sim?: string): Promise<Outcome> =>
+  start(args, environment, sim).done;
+
+/** Living processes that carry the mark, by their command lines. */
+export function processesOf(mark: string): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(`GVB_TEST_MARK=${mark}`)) return [];
+        return [{ pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+export const workersOf = (mark: string) =>
+  processesOf(mark).filter(({ command: line }) => line.includes('worker-main'));
+
+const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
+const validate = ajv.compile(JSON.parse(readFileSync(join(root, 'schema/run-document.schema.json'), 'utf8')));
+
+/** Parses a document and holds it against the shipped schema. */
+export function parseDocument(text: string): RunDocument {
+  const document: unknown = JSON.parse(text);
+  if (!validate(document)) throw new Error(`Not a run document: ${ajv.errorsText(validate.errors)}`);
+  return document as RunDocument;
+}

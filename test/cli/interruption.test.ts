@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { emptyFolder, parseDocument, processesOf, start, workersOf } from './command.js';
+
+/** Far longer than any test waits. */
+const long = ['run', 'OH-001', 'OH-002', '--simulate', '--iterations', '10000000', '--seed', '1'];
+const nobodyLeft = (mark: string) => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+
+describe('interruption', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'writes the partial document on %s',
+    async (signal) => {
+      const target = join(emptyFolder(), 'x.json');
+      const run = start([...long, '--json', target]);
+      await run.said('Device 0');
+      run.child.kill(signal);
+      const { code, stderr } = await run.done;
+      expect(parseDocument(readFileSync(target, 'utf8'))).toMatchObject({ completed: false, metrics: [] });
+      expect(stderr).toMatch(/^warning: Interrupted: 0 of 2 metrics were measured\.$/m);
+      expect(code).toBe(130);
+      await nobodyLeft(run.mark);
+    },
+    30_000,
+  );
+
+  it('leaves at once on a second SIGINT, without a document', async () => {
+    const folder = emptyFolder();
+    const run = start([...long, '--json', join(folder, 'x.json')]);
+    await run.said('Device 0');
+    // A stopped worker cannot react to SIGTERM, so the coordinator waits for it.
+    for (const { pid } of workersOf(run.mark)) process.kill(pid, 'SIGSTOP');
+    const began = performance.now();
+    run.child.kill('SIGINT');
+    setTimeout(() => run.child.kill('SIGINT'), 100);
+    const { code } = await run.done;
+    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(code).toBe(130);
+    expect(readdirSync(folder)).toEqual([]);
+    await nobodyLeft(run.mark);
+  }, 30_000);
+
+  it('leaves no worker behind when it is killed itself', async () => {
+    const run = start(long);
+    await run.said('Device 0');
+    expect(workersOf(run.mark)).toHaveLength(1);
+    run.child.kill('SIGKILL');
+    await run.done;
+    await nobodyLeft(run.mark);
+  }, 30_000);
+});
+
+describe('a worker that is lost', () => {
+  it('costs its metric and nothing else', async () => {
+    const target = join(emptyFolder(), 'x.json');
+    const run = start(['run', 'OH-001', 'OH-005', '--simulate', '--seed', '1', '--json', target]);
+    await run.said('Device 0');
+    const [worker] = workersOf(run.mark);
+    expect(worker).toBeDefined();
+    process.kill(worker?.pid as number, 'SIGKILL');
+    const { code } = await run.done;
+    const { metrics, completed, plan } = parseDocument(readFileSync(target, 'utf8'));
+    const [lost, measured] = plan.metrics.map((id) => metrics.find((metric) => metric.id === id));
+    expect(lost).toMatchObject({ status: 'failed', reason: expect.stringMatching(/killed by SIGKILL/), value: null });
+    expect(measured).toMatchObject({ status: 'ok' });
+    expect(completed).toBe(true);
+    expect(code).toBe(1);
+  }, 30_000);
+
+  it('is given up at the deadline', async () => {
+    const run = start([...long, '--timeout', '1', '--json', '-']);
+    const { stdout, code } = await run.done;
+    for (const { status, reason } of parseDocument(stdout).metrics)
+      expect({ status, reason }).toEqual({ status: 'failed', reason: expect.stringMatching(/within 1 s/) });
+    expect(code).toBe(1);
+    await nobodyLeft(run.mark);
+  }, 30_000);
+
+  it('fails with the code of a device that is lost mid-run, and the next worker goes on', async () => {
+    const args = ['run', 'OH-001', 'OH-002', '--simulate', '--json', '-'];
+    const { stdout, code } = await start(args, {}, 'fail=cuLaunchKernel:719@10').done;
+    const [lost, measured] = parseDocument(stdout).metrics;
+    expect(lost).toMatchObject({ id: 'OH-001', status: 'failed', value: null });
+    expect(lost?.reason).toMatch(/^cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED \(719\)/);
+    expect(measured).toMatchObject({ id: 'OH-002', status: 'ok' });
+    expect(code).toBe(1);
+  }, 30_000);
+});
+
+it('leaves no file under the final name when it is killed', async () => {
+  const target = join(emptyFolder(), 'x.json');
+  const run = start([...long, '--json', target]);
+  await run.said('Device 0');
+  run.child.kill('SIGKILL');
+  await run.done;
+  expect(existsSync(target)).toBe(false);
+}, 30_000);

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { command, parseDocument } from './command.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'gvb-layer-'));
+const active = join(folder, 'libactive.so');
+const idle = join(folder, 'libidle.so');
+const few = ['run', 'OH-002', '--simulate', '--iterations', '50', '--json', '-'];
+
+function compile(target: string, source: string): void {
+  const file = `${target}.cpp`;
+  writeFileSync(file, source);
+  execFileSync('c++', ['-shared', '-fPIC', '-o', target, file]);
+}
+
+beforeAll(() => {
+  // Preloaded, it wins the search of a program linked with -lcuda, and of nobody who asks libcuda itself.
+  compile(active, 'extern "C" int cuMemGetInfo_v2(unsigned long*, unsigned long*) { return 1; }');
+  // As a HAMi-core that was built without its exports: there, and in nobody's way.
+  compile(idle, 'extern "C" int cuNoSuchFunction() { return 1; }');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('under a layer', () => {
+  it('names an active one by file, hash and exports', async () => {
+    const { stdout, code } = await command(few, { LD_PRELOAD: active });
+    const { system, provenance, groundTruth, warnings } = parseDocument(stdout);
+    const sha256 = createHash('sha256').update(readFileSync(active)).digest('hex');
+    expect(system.layer).toEqual({ path: active, sha256, exports: 1, active: true });
+    expect(provenance.filter(({ interposed }) => interposed.length > 0)).toEqual([
+      expect.objectContaining({ interposed: ['linked'], paths: expect.objectContaining({ linked: active }) }),
+    ]);
+    expect({ groundTruth, warnings, code }).toEqual({ groundTruth: 'nvml', warnings: [], code: 0 });
+  });
+
+  it('says aloud that a loaded one hooks nothing', async () => {
+    const { stdout, stderr } = await command(few, { LD_PRELOAD: idle });
+    const { system, warnings } = parseDocument(stdout);
+    expect(system.layer).toMatchObject({ path: idle, active: false });
+    expect(warnings).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no driver function/)]);
+    expect(stderr.match(/hooks no driver function/g)).toHaveLength(1);
+  });
+
+  it('is shown by doctor, with the paths on which it is missing', async () => {
+    const { stdout } = await command(['doctor', '--json'], { LD_PRELOAD: active });
+    const { interceptors, findings } = JSON.parse(stdout);
+    expect(interceptors).toEqual([
+      expect.objectContaining({
+        owner: active,
+        byPath: { runtime: [], dlsym: [], linked: [expect.stringMatching(/^cuMemGetInfo/)] },
+      }),
+    ]);
+    for (const path of ['runtime', 'dlsym'])
+      expect(findings).toContainEqual({
+        severity: 'note',
+        text: expect.stringMatching(
+          new RegExp(`libactive\\.so intercepts cuMemGetInfo\\w* on linked but not on ${path}\\.$`),
+        ),
+        fix: null,
+      });
+  });
+});

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, emptyFolder, hasDriver, parseDocument, simulatedFolder } from './command.js';
+
+const few = ['run', 'OH-002', '--simulate', '--iterations', '50'];
+
+describe('run on the simulated GPU', () => {
+  // A busy machine can spoil the clock mapping of OH-001, which then rightly says invalid.
+  it('gives a valid document of every metric on stdout, and nothing else', { retry: 2, timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await command(['run', '--simulate', '--json', '-', '--seed', '7']);
+    const document = parseDocument(stdout);
+    expect(document.metrics.map(({ id }) => id)).toEqual(['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-005']);
+    expect(document.metrics.map(({ status, reason }) => reason ?? status)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(document).toMatchObject({ completed: true, plan: { seed: 7, tier: 'quick', device: 0 } });
+    expect([...document.plan.metrics].sort()).toEqual(document.metrics.map(({ id }) => id));
+    expect(document.gpu).toEqual([expect.objectContaining({ simulated: true })]);
+    expect(document.system).toMatchObject({ name: 'environment', kind: 'environment' });
+    expect(document.provenance.length).toBeGreaterThan(25);
+    expect(stderr).toMatch(/^Plan: .*seed 7\), about \d+ s$/m);
+    expect(stderr).toMatch(/^Device 0: /m);
+    expect(code).toBe(0);
+  });
+
+  it('ends with a table under a watermark', async () => {
+    const { code, stdout, stderr } = await command(few);
+    expect(stdout).toMatch(/^SIMULATED GPU/);
+    expect(stdout).toMatch(/^OH-002 .* us .* … .* 50 × 1 +ok$/m);
+    expect(stderr).toMatch(/^OH-002 [^\n]+: [\d.]+ us$/m);
+    expect(code).toBe(0);
+  });
+
+  it.skipIf(hasDriver)('says aloud that it simulates when there is no driver', async () => {
+    const { code, stderr } = await command(['run', 'OH-002', '--iterations', '50']);
+    expect(stderr).toMatch(
+      /^No NVIDIA driver found \(dlopen libcuda\.so\.1: .*\): measuring the SIMULATED GPU\. These numbers say nothing about real hardware\.$/m,
+    );
+    expect(code).toBe(0);
+  });
+
+  it('writes a whole document and leaves nothing beside it', async () => {
+    const folder = emptyFolder();
+    const { code } = await command([...few, '--samples', '--json', join(folder, 'x.json')]);
+    expect(code).toBe(0);
+    expect(readdirSync(folder)).toEqual(['x.json']);
+    const { metrics } = parseDocument(readFileSync(join(folder, 'x.json'), 'utf8'));
+    expect(metrics[0]?.samples).toHaveLength(50);
+  });
+
+  it('keeps raw samples out unless they are asked for', async () => {
+    const { stdout } = await command([...few, '--json', '-']);
+    expect(parseDocument(stdout).metrics[0]).not.toHaveProperty('samples');
+  });
+
+  it('writes no escape sequences where nobody looks on', async () => {
+    const { stdout, stderr } = await command(few);
+    expect(stdout + stderr).not.toContain('\u001b');
+  });
+
+  it('measures the same order for the same seed', async () => {
+    const plan = async (seed: string) => (await command(['run', '--dry-run', '--seed', seed])).stdout;
+    expect(await plan('1')).toBe(await plan('1'));
+    expect(new Set(await Promise.all(['1', '2', '3', '4'].map(plan))).size).toBeGreaterThan(1);
+  });
+
+  it('measures nothing in a dry run', async () => {
+    const { code, stdout, stderr } = await command(['run', 'overhead', '--dry-run', '--tier', 'thorough']);
+    expect(stdout).toMatch(/^Plan: (OH-00\d(, )?){5} \(tier thorough, seed \d+\), about \d+ (s|min)\nDevice 0/);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  });
+
+  it('takes the first entry of CUDA_VISIBLE_DEVICES, and --device before it', async () => {
+    const device = async (...args: string[]) => {
+      const { stdout } = await command([...few, '--json', '-', ...args], { CUDA_VISIBLE_DEVICES: '1,0' }, 'devices=2');
+      return parseDocument(stdout).plan.device;
+    };
+    expect(await device()).toBe(1);
+    expect(await device('--device', '0')).toBe(0);
+  });
+});
+
+describe('run beside a driver', () => {
+  // A driver as far as dlopen can tell.
+  const environment = { LD_LIBRARY_PATH: simulatedFolder };
+
+  it('recognises the simulation by what is loaded', async () => {
+    const { stdout, stderr, code } = await command(['run', 'OH-002', '--iterations', '50', '--json', '-'], environment);
+    expect(parseDocument(stdout).gpu[0]?.simulated).toBe(true);
+    expect(stderr).toMatch(/^SIMULATED GPU/);
+    expect(stderr).not.toContain('GVB_SIM is ignored');
+    expect(code).toBe(0);
+  });
+
+  it('refuses it where a GPU is required', async () => {
+    const { stdout, stderr, code } = await command(['run', '--require-gpu'], environment);
+    expect(stderr).toMatch(/^error: .*is the simulated driver.*\n$/);
+    expect({ stdout, code }).toEqual({ stdout: '', code: 1 });
+  });
+});

@@ -1,0 +1,77 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkTarget, writeWhole } from '../../lib/cli/output.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const check = (name: string) => checkTarget(join(folder, name), '--json');
+
+describe('checking a target before measuring', () => {
+  it('accepts a new file and leaves nothing behind', async () => {
+    await check('new.json');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('accepts an existing file and does not touch it', async () => {
+    writeFileSync(join(folder, 'old.json'), 'old');
+    await check('old.json');
+    expect(readFileSync(join(folder, 'old.json'), 'utf8')).toBe('old');
+  });
+
+  it('accepts standard output', () => expect(checkTarget('-', '--json')).resolves.toBeUndefined());
+  it('refuses a directory', () => expect(check('.')).rejects.toThrow(/^Expected --json to be .* it is a directory\.$/));
+  it('refuses a name that ends in a slash', () => expect(check('new/')).rejects.toThrow(/it is a directory/));
+  it('refuses a missing directory', () => expect(check('no/x.json')).rejects.toThrow(/its directory does not exist/));
+  it('refuses no name at all', () => expect(checkTarget('', '--json')).rejects.toThrow(/received '': it is empty/));
+
+  it('refuses a file in place of the directory', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    await expect(check('file/x.json')).rejects.toThrow(/its directory is a file/);
+  });
+});
+
+describe('writing whole', () => {
+  it('replaces a file and leaves no temporary one', async () => {
+    writeFileSync(join(folder, 'x.json'), 'old');
+    await writeWhole(join(folder, 'x.json'), 'new');
+    expect(readFileSync(join(folder, 'x.json'), 'utf8')).toBe('new');
+    expect(readdirSync(folder)).toEqual(['x.json']);
+  });
+
+  it('writes through a symbolic link and keeps the link', async () => {
+    writeFileSync(join(folder, 'real.json'), 'old');
+    symlinkSync('real.json', join(folder, 'link.json'));
+    await writeWhole(join(folder, 'link.json'), 'new');
+    expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('new');
+  });
+
+  it('writes into a device instead of replacing it', async () => {
+    await writeWhole('/dev/null', 'text');
+    expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  it('leaves neither file behind when it fails', async () => {
+    mkdirSync(join(folder, 'gone'));
+    const target = join(folder, 'gone', 'x.json');
+    rmSync(join(folder, 'gone'), { recursive: true });
+    await expect(writeWhole(target, 'text')).rejects.toThrow(/ENOENT/);
+    expect(existsSync(target)).toBe(false);
+  });
+});

@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { mpsState } from '../../lib/environment/mps.js';
+import { nvidiaOnPciBus } from '../../lib/environment/pci.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it.each([
+  ['0x10de', true],
+  ['0x8086', false],
+])('knows the vendor %s', (vendor, nvidia) => {
+  mkdirSync(join(folder, '0000:00:01.0'));
+  writeFileSync(join(folder, '0000:00:01.0', 'vendor'), `${vendor}\n`);
+  expect(nvidiaOnPciBus(folder)).toBe(nvidia);
+});
+
+it('does not know where there is no bus to read', () => expect(nvidiaOnPciBus(join(folder, 'none'))).toBeNull());
+
+it('finds the control pipe of an MPS daemon where the environment says', () => {
+  const environment = { CUDA_MPS_PIPE_DIRECTORY: folder };
+  expect(mpsState(environment)).toEqual({ pipeDirectory: folder, controlPipe: false });
+  writeFileSync(join(folder, 'control'), '');
+  expect(mpsState(environment)).toEqual({ pipeDirectory: folder, controlPipe: true });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { type RunDocument, SCHEMA_VERSION } from '../../lib/document.js';
+import { bytes, duration, number, plain } from '../../lib/report/plain.js';
+import { metricList, runReport, WATERMARK } from '../../lib/report/terminal.js';
+import { device, metric, result } from './run-fixtures.js';
+
+const document: RunDocument = {
+  schemaVersion: SCHEMA_VERSION,
+  kind: 'run',
+  tool: { name: 'gpu-virt-bench', version: '0.0.0' },
+  startedAt: '2026-01-01T00:00:00.000Z',
+  durationMs: 1,
+  completed: true,
+  host: {
+    platform: 'linux',
+    arch: 'x64',
+    kernel: '6',
+    cpu: 'x',
+    cores: 2,
+    usableCores: 2,
+    memoryBytes: 1,
+    node: 'v20',
+    container: false,
+  },
+  gpu: [{ ...device(0), simulated: false }],
+  driver: { version: '580.1', cudaVersion: 13000, libcuda: null, libnvidiaMl: null },
+  groundTruth: 'nvml',
+  pidMapping: 'none',
+  system: { name: 'environment', kind: 'environment', settings: {}, attestation: [] },
+  plan: { tier: 'quick', metrics: [], rounds: 1, seed: 1, device: 0, path: 'runtime', options: {} },
+  provenance: [],
+  metrics: [],
+  warnings: [],
+};
+
+const stats = {
+  count: 1000,
+  mean: 3,
+  stddev: 1,
+  cv: 0.3,
+  mad: 1,
+  min: 1,
+  p50: 3,
+  p90: 4,
+  p95: 5,
+  p99: 6.54321,
+  p999: null,
+  max: 9,
+  outliers: { mild: 0, severe: 0 },
+};
+
+const row = (id: string, text: string) => text.split('\n').find((line) => line.startsWith(id));
+
+describe('the table of a run', () => {
+  it('shows value, unit, interval, p99, samples and status', () => {
+    const text = runReport({ ...document, metrics: [result('OH-001', { stats, processes: 2 })] });
+    expect(row('OH-001', text)?.split(/ {2,}/)).toEqual([
+      'OH-001 Name of OH-001',
+      '3.457 us',
+      '3.1 … 3.2',
+      '6.543',
+      '1000 × 2',
+      'ok',
+    ]);
+  });
+
+  it('shows no number that was not measured', () => {
+    const unsupported = result('OH-001', { status: 'unsupported', reason: 'no MIG', value: null, ci95: null });
+    const cells = row('OH-001', runReport({ ...document, metrics: [unsupported] }))?.split(/ {2,}/);
+    expect(cells?.slice(1)).toEqual(['–', '–', '–', '–', 'unsupported: no MIG']);
+  });
+
+  it('marks a simulated GPU before anything else, and only that', () => {
+    const simulated = { ...document, gpu: [{ ...device(0), simulated: true }] };
+    expect(runReport(simulated).split('\n')[0]).toBe(WATERMARK);
+    expect(runReport(document)).not.toContain(WATERMARK);
+  });
+
+  it('names the layer and says when it is not active', () => {
+    const layer = { path: '/x/libvgpu.so', sha256: null, exports: 0, active: false };
+    expect(runReport({ ...document, system: { ...document.system, layer } })).toContain('/x/libvgpu.so (INACTIVE)');
+  });
+
+  it('lets no control character of a GPU, system or error name through', () => {
+    const evil = '\u001b[31mred\u001b]0;title\u0007\r\u202e';
+    const text = runReport({
+      ...document,
+      gpu: [{ ...device(0), name: evil, simulated: false }],
+      system: { ...document.system, name: evil },
+      metrics: [result('OH-001', { status: 'failed', reason: evil })],
+    });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(text).toContain('red');
+  });
+});
+
+describe('the list of metrics', () => {
+  it('shows unit, direction, question and needs', () =>
+    expect(row('OH-001', metricList([{ ...metric('OH-001'), needs: ['MIG', 'root'] }]))?.split(/ {2,}/)).toEqual([
+      'OH-001',
+      'Name of OH-001',
+      'us',
+      'lower',
+      'How long?',
+      'MIG, root',
+    ]));
+});
+
+describe('text', () => {
+  it.each([
+    [0, '0'],
+    [0.0123456, '0.01235'],
+    [3.45678, '3.457'],
+    [-2.5, '-2.5'],
+    [1234.56, '1235'],
+    [12_345_678, '1.235e+7'],
+    [0.00001234, '1.234e-5'],
+  ])('writes %d as %s', (value, text) => expect(number(value)).toBe(text));
+
+  it.each([
+    [0.2, '1 s'],
+    [90, '90 s'],
+    [300, '5 min'],
+  ])('writes %d seconds as %s', (seconds, text) => expect(duration(seconds)).toBe(text));
+
+  it('writes GiB', () => expect(bytes(150_754_820_096)).toBe('140.4 GiB'));
+  it('puts a line in place of several', () => expect(plain('a\nb\tc ')).toBe('a b c'));
+});

@@ -1,0 +1,90 @@
+import type { MetricResult } from '../../lib/document.js';
+import type { MetricDefinition } from '../../lib/metrics/metric.js';
+import type { Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
+
+export function metric(id: string, category = 'overhead', seconds = { quick: 1, standard: 10, thorough: 100 }) {
+  return {
+    id,
+    name: `Name of ${id}`,
+    category,
+    unit: 'us',
+    direction: 'lower',
+    question: 'How long?',
+    estimator: 'median',
+    needs: [],
+    functionName: 'measureNothing',
+    where: 'process',
+    seconds,
+    measure: () => Promise.reject(new Error('never called')),
+  } as MetricDefinition;
+}
+
+export function result(id: string, change: Partial<MetricResult> = {}): MetricResult {
+  return {
+    id,
+    name: `Name of ${id}`,
+    category: 'overhead',
+    unit: 'us',
+    direction: 'lower',
+    status: 'ok',
+    value: 3.45678,
+    estimator: 'median',
+    ci95: [3.1, 3.2],
+    ciScope: 'within-process',
+    processes: 1,
+    stats: null,
+    details: {},
+    checks: [],
+    ...change,
+  };
+}
+
+export function device(index: number, change: Partial<NativeDevice> = {}): NativeDevice {
+  return {
+    index,
+    uuid: `GPU-${index}aaaaaaa-0000-0000-0000-000000000000`,
+    name: 'NVIDIA Test',
+    memoryBytes: 2 ** 34,
+    computeCapability: '9.0',
+    multiprocessors: 132,
+    pciBusId: null,
+    migMode: 'disabled',
+    persistenceMode: true,
+    computeMode: 'default',
+    mpsClient: false,
+    ...change,
+  };
+}
+
+export function inspection(change: Partial<Inspection> = {}): Inspection {
+  return {
+    simulated: false,
+    libcuda: CUDA,
+    libnvidiaMl: '/usr/lib/libnvidia-ml.so.1',
+    driverVersion: '580.1',
+    cudaVersion: 13000,
+    cuda: null,
+    nvml: null,
+    devices: [device(0)],
+    ...change,
+  };
+}
+
+export const CUDA = '/usr/lib/libcuda.so.1';
+export const LAYER = '/opt/vgpu/libvgpu.so';
+
+/** cuInit and cuMemAlloc, owned by the layer on the given paths, and cuEventRecord, which nobody hooks. */
+export function provenance(paths: readonly string[], change: Partial<Provenance> = {}): Provenance {
+  const bare = { runtime: CUDA, dlsym: CUDA, linked: CUDA, bare: CUDA };
+  const hooked = { ...bare, ...Object.fromEntries(paths.map((path) => [path, LAYER])) };
+  return {
+    functions: [
+      { name: 'cuInit', owners: hooked },
+      { name: 'cuMemAlloc', owners: hooked },
+      { name: 'cuEventRecord', owners: bare },
+    ],
+    nvml: [],
+    objects: paths.length > 0 ? [{ path: LAYER, cudaExports: 120, exportsDlsym: true }] : [],
+    ...change,
+  };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { makePlan, shuffled } from '../../lib/run/plan.js';
+import { metric } from './run-fixtures.js';
+
+const numbers = Array.from({ length: 20 }, (_, i) => i);
+
+describe('the plan', () => {
+  it('adds up the seconds of its tier', () => {
+    const metrics = [metric('OH-001'), metric('OH-002', 'overhead', { quick: 2, standard: 20, thorough: 200 })];
+    expect(makePlan(metrics, 'quick', 1).estimatedSeconds).toBe(3);
+    expect(makePlan(metrics, 'thorough', 1).estimatedSeconds).toBe(300);
+  });
+
+  it('orders by the seed alone', () => {
+    expect(shuffled(numbers, 7)).toEqual(shuffled(numbers, 7));
+    expect(shuffled(numbers, 7)).not.toEqual(shuffled(numbers, 8));
+  });
+
+  it('keeps every metric', () => expect(shuffled(numbers, 3).sort((a, b) => a - b)).toEqual(numbers));
+
+  it('puts each metric first about equally often', () => {
+    const counts = [0, 0, 0, 0, 0];
+    for (let seed = 0; seed < 5_000; seed++) {
+      const first = shuffled([0, 1, 2, 3, 4], seed)[0] as number;
+      counts[first] = (counts[first] as number) + 1;
+    }
+    // 1 000 each, standard deviation 28.
+    for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(140);
+  });
+});

@@ -1,0 +1,49 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { metricResultSchema } from '../../lib/document.js';
+import { withDeadline } from '../../lib/run/deadline.js';
+import { failedResult, pidMapping, sortedById } from '../../lib/run/results.js';
+import { metric, result } from './run-fixtures.js';
+
+describe('results', () => {
+  it('makes a valid result of an error', () => {
+    const failed = failedResult(metric('OH-001'), new Error('boom'));
+    expect(v.parse(metricResultSchema, failed)).toMatchObject({ status: 'failed', reason: 'boom', value: null });
+  });
+
+  it('sorts by id', () =>
+    expect(sortedById([result('OH-010'), result('IS-001'), result('OH-002')]).map(({ id }) => id)).toEqual([
+      'IS-001',
+      'OH-002',
+      'OH-010',
+    ]));
+
+  it.each([
+    ['same', 'same'],
+    ['difference', 'difference'],
+    ['perhaps', 'none'],
+    [undefined, 'none'],
+  ])('reads pidMapping %s of OH-004 as %s', (said, mapping) =>
+    expect(pidMapping([result('OH-004', { details: { pidMapping: said } })])).toBe(mapping),
+  );
+  it('knows no mapping without OH-004', () =>
+    expect(pidMapping([result('OH-001', { details: { pidMapping: 'same' } })])).toBe('none'));
+});
+
+describe('a deadline', () => {
+  const never = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted without why'))));
+
+  it('rejects with its own reason', () =>
+    expect(withDeadline(10, new AbortController().signal, never)).rejects.toThrow(/within 0.01 s/));
+
+  it('leaves an answer in time alone', () =>
+    expect(withDeadline(1_000, new AbortController().signal, async () => 42)).resolves.toBe(42));
+
+  it("passes the caller's abort on", async () => {
+    const controller = new AbortController();
+    const waiting = withDeadline(60_000, controller.signal, never);
+    controller.abort(new Error('stop'));
+    await expect(waiting).rejects.toThrow('aborted without why');
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { MetricDefinition } from '../../lib/metrics/metric.js';
+import { closest } from '../../lib/run/closest.js';
+import { selectMetrics } from '../../lib/run/select.js';
+import { metric } from './run-fixtures.js';
+
+const all: MetricDefinition[] = [metric('OH-001'), metric('OH-002'), metric('OH-010'), metric('IS-001', 'isolation')];
+const ids = (...selectors: string[]) => selectMetrics(selectors, all).map(({ id }) => id);
+
+describe('selecting metrics', () => {
+  it('takes everything when nothing is named', () => expect(ids()).toEqual(['OH-001', 'OH-002', 'OH-010', 'IS-001']));
+  it('takes ids in either case', () => expect(ids('oh-002')).toEqual(['OH-002']));
+  it('takes globs', () => expect(ids('oh-00?')).toEqual(['OH-001', 'OH-002']));
+  it('takes category names in either case', () => expect(ids('Isolation')).toEqual(['IS-001']));
+  it('keeps the order of the registry and each metric once', () =>
+    expect(ids('IS-001', 'OH-00*', 'OH-001')).toEqual(['OH-001', 'OH-002', 'IS-001']));
+  it('does not take a beginning for the whole', () => expect(() => ids('OH-0')).toThrow());
+
+  it.each([
+    ['OH-003x', "Expected a metric id, a glob or a category but received 'OH-003x': did you mean OH-001?"],
+    ['overhaed', "Expected a metric id, a glob or a category but received 'overhaed': did you mean overhead?"],
+    ['XX-*', "Expected a metric id, a glob or a category but received 'XX-*': gpu-virt-bench list shows them."],
+    ['', "Expected a metric id, a glob or a category but received '': gpu-virt-bench list shows them."],
+  ])('refuses %j', (selector, message) => expect(() => ids(selector)).toThrow(message));
+
+  it('refuses one unknown selector among known ones', () =>
+    expect(() => ids('OH-001', 'nonsense')).toThrow(/nonsense/));
+});
+
+describe('the closest word', () => {
+  it('finds a swapped letter', () => expect(closest('ovrehead', ['isolation', 'overhead'])).toBe('overhead'));
+  it('finds nothing far away', () => expect(closest('banana', ['isolation', 'overhead'])).toBeNull());
+});

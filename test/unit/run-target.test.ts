@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { chooseTarget, type TargetRequest, targetWarnings } from '../../lib/run/target.js';
+
+const DLERROR = 'libcuda.so.1: cannot open shared object file: No such file or directory';
+
+function choose(request: Partial<TargetRequest>, driver: string | null, folder: string | null = '/sim') {
+  const addon = { probeDriver: () => ({ path: driver, error: driver === null ? DLERROR : null }) };
+  return chooseTarget({ simulate: false, requireGpu: false, ...request }, addon, () => folder);
+}
+
+describe('real or simulated', () => {
+  it('takes the driver there is', () =>
+    expect(choose({}, '/lib/libcuda.so.1')).toEqual({
+      simulatedDriver: null,
+      simulate: false,
+      notice: null,
+    }));
+
+  it('simulates aloud without a driver', () => {
+    const target = choose({}, null);
+    expect(target.simulatedDriver).toBe('/sim');
+    expect(target.notice).toBe(
+      'No NVIDIA driver found (dlopen libcuda.so.1: cannot open shared object file: No such file or directory): measuring the SIMULATED GPU. These numbers say nothing about real hardware.',
+    );
+  });
+
+  it('simulates on request beside a driver', () =>
+    expect(choose({ simulate: true }, '/lib/libcuda.so.1')).toMatchObject({ simulatedDriver: '/sim', notice: null }));
+
+  it('refuses to simulate when a GPU is required', () =>
+    expect(() => choose({ requireGpu: true }, null)).toThrow(expect.objectContaining({ code: 'NO_DRIVER' })));
+
+  it('warns that GVB_SIM is ignored where the loaded driver is a real one', () => {
+    const environment = { GVB_SIM: 'sms=4' };
+    expect(targetWarnings({ simulated: false }, environment)).toEqual([expect.stringMatching(/^GVB_SIM is ignored/)]);
+    expect(targetWarnings({ simulated: true }, environment)).toEqual([]);
+    expect(targetWarnings({ simulated: false }, {})).toEqual([]);
+  });
+
+  it('says what to build when the simulation is missing', () =>
+    expect(() => choose({ simulate: true }, null, null)).toThrow(/npm run build:native/));
+});

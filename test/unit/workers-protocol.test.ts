@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError, CudaError } from '../../lib/native/errors.js';
+import { BoundedLog, LineSplitter } from '../../lib/workers/lines.js';
+import { decode, encode, errorFromData, errorToData } from '../../lib/workers/protocol.js';
+
+describe('the line protocol', () => {
+  it('begins and ends every message with a new line', () =>
+    expect(encode({ gvb: 'result', id: 1, value: 'a\nb' })).toBe('\n{"gvb":"result","id":1,"value":"a\\nb"}\n'));
+
+  it.each(['', 'hello', '{"other":1}', '{"gvb":"result","id":'])('takes %j for noise', (line) =>
+    expect(decode(line)).toBeNull(),
+  );
+
+  it.each([
+    new BenchError('SIM_SETTINGS', 'unknown key'),
+    new CudaError(700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'cuStreamSynchronize', 'waiting'),
+    new TypeError('type'),
+    new RangeError('range'),
+    new Error('plain'),
+  ])('carries %s across', (error) => {
+    const copy = errorFromData(JSON.parse(JSON.stringify(errorToData(error))));
+    expect(copy.constructor).toBe(error.constructor);
+    expect({ ...copy, message: copy.message }).toEqual({ ...error, message: error.message });
+  });
+});
+
+describe('lines', () => {
+  const split = (...chunks: Buffer[]) => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter((line) => lines.push(line));
+    for (const chunk of chunks) splitter.push(chunk);
+    splitter.end();
+    return lines;
+  };
+
+  it('joins what chunks cut, characters too', () => {
+    const text = Buffer.from('erste\nzwölf\nEnde');
+    for (let at = 0; at <= text.length; at++)
+      expect(split(text.subarray(0, at), text.subarray(at))).toEqual(['erste', 'zwölf', 'Ende']);
+  });
+
+  it('keeps the end of a log', () => {
+    const log = new BoundedLog(8);
+    log.append('one\ntwo\n');
+    log.append('three\n');
+    expect(log.text).toBe('o\nthree\n');
+    expect(log.lastLines(1)).toEqual(['three']);
+  });
+});

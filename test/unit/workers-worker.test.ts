@@ -1,0 +1,156 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CudaError } from '../../lib/native/errors.js';
+import { Worker, type WorkerOptions } from '../../lib/workers/worker.js';
+
+const fake = fileURLToPath(new URL('./workers-fixtures/fake-worker.mjs', import.meta.url));
+const started: Worker[] = [];
+
+async function start(mode = 'obedient', options: Partial<WorkerOptions> = {}): Promise<Worker> {
+  const worker = await Worker.start({
+    environment: { PATH: process.env.PATH, FAKE_MODE: mode },
+    argvPrefix: [process.execPath, fake],
+    ...options,
+  });
+  started.push(worker);
+  return worker;
+}
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((worker) => worker.kill()));
+});
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const soon = { deadlineMs: 10_000 };
+
+describe('a worker process', () => {
+  it('answers requests', async () => {
+    const worker = await start();
+    expect(await worker.request('echo', { a: [1, 'ü\n'] }, soon)).toEqual({ a: [1, 'ü\n'] });
+  });
+
+  it('gets exactly the environment it is given', async () => {
+    const worker = await start('obedient', { environment: { FAKE_MODE: 'obedient', ONLY: 'this' } });
+    expect(await worker.request('environment', null, soon)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
+  });
+
+  it('knows how long it took to start', async () => {
+    const { timing } = await start();
+    expect(timing.addonLoadNs).toBe(12);
+    expect(timing.spawnToMainNs).toBeGreaterThan(1e6);
+    expect(timing.spawnToMainNs).toBeLessThan(30e9);
+  });
+
+  it('passes progress on, in order', async () => {
+    const worker = await start();
+    const seen: unknown[] = [];
+    expect(await worker.request('steps', null, { ...soon, onProgress: (value) => seen.push(value) })).toBe('done');
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('tells its protocol from what a layer prints, even in the middle of a line', async () => {
+    const worker = await start();
+    expect(await worker.request('noisy', null, soon)).toBe('heard');
+    expect(worker.log).toContain('layer: unfinished line');
+  });
+
+  it('keeps no more than 64 KiB of that', async () => {
+    const worker = await start();
+    await worker.request('chatter', null, soon);
+    expect(worker.log.length).toBe(64 * 1024);
+  });
+
+  it('re-creates the error of the worker', async () => {
+    const worker = await start();
+    const data = {
+      kind: 'cuda',
+      message: 'cuInit returned …',
+      code: 100,
+      name: 'CUDA_ERROR_NO_DEVICE',
+      call: 'cuInit',
+    };
+    const error = await worker.request('fail', data, soon).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(CudaError);
+    expect(error).toMatchObject({
+      code: 100,
+      name: 'CUDA_ERROR_NO_DEVICE',
+      call: 'cuInit',
+      message: 'cuInit returned …',
+    });
+    expect(await worker.request('echo', 1, soon)).toBe(1);
+  });
+
+  it('reports its exit code and last words', async () => {
+    const worker = await start();
+    await expect(worker.request('exit', 3, soon)).rejects.toMatchObject({
+      code: 'WORKER',
+      message: 'The worker process ended with exit code 3. It last printed: about to leave',
+    });
+    expect(worker.alive).toBe(false);
+    await expect(worker.request('echo', 1, soon)).rejects.toThrow(/exit code 3/);
+  });
+
+  it('reports the signal that killed it', async () => {
+    const worker = await start();
+    await expect(worker.request('crash', null, soon)).rejects.toThrow('The worker process was killed by SIGSEGV.');
+  });
+
+  it('is killed at its deadline', async () => {
+    const worker = await start();
+    await expect(worker.request('hang', null, { deadlineMs: 50 })).rejects.toMatchObject({
+      code: 'WORKER',
+      message: expect.stringMatching(/^Expected the worker process to answer hang within 0.05 s/),
+    });
+    expect(alive(worker.pid)).toBe(false);
+  });
+
+  it('is killed with the reason of an abort', async () => {
+    const worker = await start();
+    const controller = new AbortController();
+    const waiting = worker.request('hang', null, { ...soon, signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    expect(alive(worker.pid)).toBe(false);
+  });
+
+  it('does not start under a signal that has fired', () =>
+    expect(start('obedient', { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late'));
+
+  it('takes its descendants with it', async () => {
+    const worker = await start();
+    const grandchild = (await worker.request('grandchild', null, soon)) as number;
+    expect(alive(grandchild)).toBe(true);
+    await worker.kill();
+    await expect.poll(() => alive(grandchild), { timeout: 5_000 }).toBe(false);
+  });
+
+  it('is killed for good when it ignores both the end of its input and SIGTERM', async () => {
+    const worker = await start('stubborn');
+    const { pid } = worker;
+    await worker.stop();
+    expect(alive(pid)).toBe(false);
+  }, 15_000);
+
+  it('says what was printed when it cannot start', () =>
+    expect(start('stillborn')).rejects.toThrow(
+      'The worker process ended with exit code 7. It last printed: ld.so: cannot start',
+    ));
+
+  it('has a deadline for starting', () =>
+    expect(start('mute', { startTimeoutMs: 300 })).rejects.toThrow(
+      /^Expected the worker process to start within 0.3 s/,
+    ));
+
+  it('says when its command does not exist', () =>
+    expect(start('obedient', { argvPrefix: ['/nonexistent/runner'] })).rejects.toThrow(
+      /could not be started .*ENOENT/,
+    ));
+});
