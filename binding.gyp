@@ -22,6 +22,7 @@
       "native/sim/functions.cpp",
       "native/sim/nvml.cpp",
       "native/sim/nvml_device.cpp",
+      "native/sim/nvml_older.cpp",
       "native/sim/region.cpp",
       "native/sim/region_state.cpp",
       "native/sim/settings.cpp",

@@ -95,6 +95,12 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+// The current pool is the default one: there is no other.
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  GVB_SIM_ENTER(cuDeviceGetMemPool);
+  return cuDeviceGetDefaultMemPool(pool, device);
+}
+
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream streamHandle) {
   GVB_SIM_ENTER_STREAM(cuMemAllocAsync, streamHandle);
   const HostCost cost(sim::settings().alloc_async_us * 1e3);
