@@ -31,19 +31,32 @@ export class Session {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Waits for its turn: measurements of one process run one at a time, across worker_threads too. */
+  /**
+   * Waits for its turn: measurements of one process run one at a time, across worker_threads too. An abort ends the
+   * waiting at once; the turn, when it comes, is given back.
+   */
   static async open(target: DeviceTarget, signal: AbortSignal): Promise<Session> {
     const addon = loadAddon();
     signal.throwIfAborted();
+    const opening = addon.openSession(target);
+    let onAbort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
     try {
-      const session = new Session(addon, await addon.openSession(target), signal);
-      if (signal.aborted) {
-        await session.close();
-        throw signal.reason;
-      }
-      return session;
+      const id = await Promise.race([opening, aborted]);
+      signal.throwIfAborted();
+      return new Session(addon, id, signal);
     } catch (error) {
+      if (signal.aborted)
+        opening.then(
+          (id) => addon.closeSession(id),
+          () => {},
+        );
       throw fromNative(error, signal);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
     }
   }
 

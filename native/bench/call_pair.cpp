@@ -30,7 +30,7 @@ struct Arguments {
         stream(stream_owner.get()),
         event(event_owner.get()),
         memory(memory_owner.get()),
-        host(const_cast<char*>(page.host<char>())),
+        host(page.host()),
         libcuda(dlopen(session.driver.libcuda_path.c_str(), RTLD_NOW | RTLD_NOLOAD)) {}
   ~Arguments() {
     if (libcuda) dlclose(libcuda);

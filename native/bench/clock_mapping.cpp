@@ -1,7 +1,6 @@
 #include "bench/clock_mapping.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "driver/clock.h"
@@ -12,6 +11,7 @@ namespace {
 
 constexpr size_t kRepliesOffset = 4096;
 constexpr size_t kPageBytes = kRepliesOffset + 4096;
+constexpr size_t reply_offset(unsigned index) { return kRepliesOffset + index * sizeof(uint64_t); }
 constexpr size_t kKept = 8;
 constexpr int64_t kPatienceNs = 100'000'000;
 // Lets the kernel become resident, so that the first exchange is no launch latency.
@@ -26,6 +26,8 @@ ClockMapping::ClockMapping(DeviceSession& session)
       echo_(session.module.function("gvb_clock_echo")),
       tick_ns_(measure_tick()) {}
 
+uint64_t ClockMapping::reply(unsigned index) const { return page_.load<uint64_t>(reply_offset(index)); }
+
 double ClockMapping::measure_tick() {
   constexpr unsigned kReadings = 256;
   const abi::CUfunction steps = session_.module.function("gvb_timer_steps");
@@ -36,19 +38,15 @@ double ClockMapping::measure_tick() {
   GVB_CALL(cuda, "measuring the device timer's step", cuLaunchKernel, steps, 1, 1, 1, 1, 1, 1, 0, stream_.get(),
            parameters, nullptr);
   GVB_CALL(cuda, "measuring the device timer's step", cuStreamSynchronize, stream_.get());
-  const volatile uint64_t* readings = page_.host<uint64_t>(kRepliesOffset);
   uint64_t smallest = UINT64_MAX;
-  for (unsigned i = 1; i < kReadings; ++i) smallest = std::min<uint64_t>(smallest, readings[i] - readings[i - 1]);
+  for (unsigned i = 1; i < kReadings; ++i) smallest = std::min(smallest, reply(i) - reply(i - 1));
   return static_cast<double>(smallest);
 }
 
 void ClockMapping::exchange() {
   const Cuda& cuda = session_.cuda;
-  volatile uint32_t* request = page_.host<uint32_t>();
-  volatile uint64_t* replies = page_.host<uint64_t>(kRepliesOffset);
-  *request = 0;
-  for (unsigned i = 0; i < kExchanges; ++i) replies[i] = 0;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  page_.store<uint32_t>(0);
+  for (unsigned i = 0; i < kExchanges; ++i) page_.store<uint64_t>(0, reply_offset(i));
 
   abi::CUdeviceptr request_device = page_.device(), replies_device = page_.device(kRepliesOffset);
   unsigned exchanges = kExchanges;
@@ -60,14 +58,14 @@ void ClockMapping::exchange() {
   std::vector<Exchange> series;
   for (unsigned i = 1; i <= kExchanges; ++i) {
     const int64_t before = now_ns();
-    *request = i;
-    int64_t after = before;
-    while (replies[i - 1] == 0 && after - before < kPatienceNs) after = now_ns();
-    if (replies[i - 1] == 0) break;
-    after = now_ns();
-    series.push_back({before + (after - before) / 2, static_cast<int64_t>(replies[i - 1]), after - before});
+    page_.store<uint32_t>(i);
+    while (reply(i - 1) == 0 && now_ns() - before < kPatienceNs) {
+    }
+    const int64_t after = now_ns();
+    if (reply(i - 1) == 0) break;
+    series.push_back({before + (after - before) / 2, static_cast<int64_t>(reply(i - 1)), after - before});
   }
-  *request = kExchanges;
+  page_.store<uint32_t>(kExchanges);
   GVB_CALL(cuda, "mapping the device clock", cuStreamSynchronize, stream_.get());
   if (series.size() < kKept)
     throw Failure(FailureKind::kInvalidResult, "The device answered only " + std::to_string(series.size()) + " of " +

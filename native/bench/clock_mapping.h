@@ -37,6 +37,7 @@ class ClockMapping {
     int64_t bracket;
   };
   double measure_tick();
+  uint64_t reply(unsigned index) const;
   std::vector<Exchange> tightest(size_t series) const;
 
   DeviceSession& session_;

@@ -46,6 +46,11 @@ std::string nvml_uuid_of_index(const Driver& driver, int index) {
   return uuid.data();
 }
 
+// The driver and NVML put different prefixes before the digits of one MIG device.
+std::string without_prefix(const std::string& uuid) {
+  return uuid.rfind("GPU-", 0) == 0 || uuid.rfind("MIG-", 0) == 0 ? uuid.substr(4) : uuid;
+}
+
 [[noreturn]] void fail_no_such_device(const DeviceSelector& selector, int count) {
   const std::string wanted =
       std::holds_alternative<int>(selector) ? std::to_string(std::get<int>(selector)) : std::get<std::string>(selector);
@@ -66,7 +71,8 @@ CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelecto
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CUdevice device = 0;
     GVB_CALL(cuda, "opening a device", cuDeviceGet, &device, ordinal);
-    if (by_ordinal ? ordinal == std::get<int>(selector) : device_uuid(cuda, device).substr(4) == wanted.substr(4))
+    if (by_ordinal ? ordinal == std::get<int>(selector)
+                   : without_prefix(device_uuid(cuda, device)) == without_prefix(wanted))
       return device;
   }
   fail_no_such_device(selector, count);

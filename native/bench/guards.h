@@ -71,10 +71,16 @@ class MappedMemory {
   MappedMemory& operator=(const MappedMemory&) = delete;
   ~MappedMemory() { cuda_.api.cuMemFreeHost(host_); }
 
+  // The device writes and reads this memory while the host looks on: every access is atomic.
   template <class T>
-  volatile T* host(size_t offset = 0) const {
-    return reinterpret_cast<volatile T*>(static_cast<char*>(host_) + offset);
+  T load(size_t offset = 0) const {
+    return __atomic_load_n(reinterpret_cast<const T*>(static_cast<const char*>(host_) + offset), __ATOMIC_ACQUIRE);
   }
+  template <class T>
+  void store(T value, size_t offset = 0) const {
+    __atomic_store_n(reinterpret_cast<T*>(static_cast<char*>(host_) + offset), value, __ATOMIC_RELEASE);
+  }
+  void* host() const { return host_; }
   abi::CUdeviceptr device(size_t offset = 0) const { return device_ + offset; }
 
  private:

@@ -55,14 +55,14 @@ struct Launch {
 template <class Call>
 Launch launch_once(const Prepared& p, decltype(CudaApi::cuStreamSynchronize) synchronise, const char* name,
                    const Call& call) {
-  *p.slot.host<uint64_t>() = 0;
+  p.slot.store<uint64_t>(0);
   Launch launch;
   launch.called = now_ns();
   const abi::CUresult launched = call();
   launch.returned = now_ns();
   const abi::CUresult synchronised = synchronise(p.stream.get());
   launch.finished = now_ns();
-  launch.started = *p.slot.host<uint64_t>();
+  launch.started = p.slot.load<uint64_t>();
   p.cuda.check(launched, name, "launching a kernel");
   p.cuda.check(synchronised, "cuStreamSynchronize", "waiting for a kernel");
   if (launch.started == 0)

@@ -11,7 +11,7 @@
 #include "driver/cuda_abi.h"
 #include "driver/nvml_abi.h"
 
-namespace simtest {
+namespace test {
 
 using namespace gvb::abi;
 
@@ -80,4 +80,4 @@ inline CUcontext enterPrimary() {
   return context;
 }
 
-}  // namespace simtest
+}  // namespace test

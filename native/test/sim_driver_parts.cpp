@@ -3,7 +3,7 @@
 
 #include "sim_parts.h"
 
-namespace simtest {
+namespace test {
 
 void refusedKey() {
   CHECK(gvbSimError() == nullptr);
@@ -72,7 +72,7 @@ void procAddress() {
   CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SUCCESS;
 #define GVB_CUDA(name, base, version, params)                                          \
   CHECK_EQUAL(cuGetProcAddress_v2(base, &address, version, 0, &result), CUDA_SUCCESS); \
-  CHECK(address == reinterpret_cast<void*>(simtest::name));
+  CHECK(address == reinterpret_cast<void*>(test::name));
 #include "driver/cuda_functions.inc"
 #include "sim/extra_functions.inc"
 #undef GVB_CUDA
@@ -216,4 +216,4 @@ void nvmlAlone() {
   CHECK_EQUAL(nvmlDeviceGetIndex(device, &value), NVML_ERROR_UNINITIALIZED);
 }
 
-}  // namespace simtest
+}  // namespace test

@@ -6,7 +6,7 @@
 
 #include "sim_parts.h"
 
-namespace simtest {
+namespace test {
 
 constexpr int kSamples = 500;
 
@@ -49,4 +49,4 @@ constexpr double kSlack = 20000;  // sanitizers slow the code down, not the cloc
 constexpr double kSlack = 0;
 #endif
 
-}  // namespace simtest
+}  // namespace test

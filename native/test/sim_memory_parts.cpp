@@ -6,7 +6,7 @@
 
 #include "sim_parts.h"
 
-namespace simtest {
+namespace test {
 namespace {
 
 constexpr size_t kMiB = 1 << 20;
@@ -225,4 +225,4 @@ void forked() {
   CHECK_EQUAL(cuMemFree_v2(address), CUDA_SUCCESS);
 }
 
-}  // namespace simtest
+}  // namespace test

@@ -1,10 +1,10 @@
 // The parts of sim_test: each runs in its own process, with its own GVB_SIM and region.
 #pragma once
 
+#include "check.h"
 #include "sim_api.h"
-#include "sim_check.h"
 
-namespace simtest {
+namespace test {
 
 struct Part {
   const char* name;
@@ -43,4 +43,4 @@ int runPart(const std::string& name, const std::string& settings, const std::str
 int startPart(const std::string& name, const std::string& settings, const std::string& region);  // its pid
 std::string ownRegion();
 
-}  // namespace simtest
+}  // namespace test

@@ -7,7 +7,7 @@
 
 #include "sim_parts.h"
 
-namespace simtest {
+namespace test {
 namespace {
 
 // Fast where a part does not measure: its costs would only make it slow.
@@ -101,10 +101,10 @@ std::string ownRegion() {
   return settings.substr(settings.rfind('=') + 1);
 }
 
-}  // namespace simtest
+}  // namespace test
 
 int main(int argc, char** argv) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
-  if (argc == 3 && std::strcmp(argv[1], "--part") == 0) return simtest::runHere(argv[2]);
-  return simtest::runAll(argc == 2 ? argv[1] : nullptr);
+  if (argc == 3 && std::strcmp(argv[1], "--part") == 0) return test::runHere(argv[2]);
+  return test::runAll(argc == 2 ? argv[1] : nullptr);
 }

@@ -1,6 +1,6 @@
 #include "sim_measure.h"
 
-namespace simtest {
+namespace test {
 
 void timing() {
   const double init = timed([] { cuInit(0); });
@@ -73,4 +73,4 @@ void timing() {
   CHECK(query < 150 + kSlack);
 }
 
-}  // namespace simtest
+}  // namespace test

@@ -49,14 +49,15 @@ function mappingOf(row: Row) {
 
 function describe(call: LaunchCall, row: Row) {
   const submit = inUs(row.blocks, (b) => b.submitNs);
-  const start = scaled(row.estimate, NS_PER_US);
+  const start = isMapped(row) ? scaled(row.estimate, NS_PER_US) : null;
   const roundTrip = inUs(row.blocks, (b) => b.roundTripNs);
   return {
     call,
     submitUs: submit.value,
     submitCi95: submit.ci95,
-    startUs: start.value,
-    startCi95: start.ci95,
+    startUs: start?.value ?? null,
+    startCi95: start?.ci95 ?? null,
+    ...(!start && { invalid: 'clock mapping' }),
     roundTripUs: roundTrip.value,
     roundTripCi95: roundTrip.ci95,
     count: row.samples.length,
@@ -81,6 +82,9 @@ function mappingChecks(row: Row): Check[] {
     },
   ];
 }
+
+/** Without it a row has no start: submit and round trip, on the host's clock alone, stay. */
+const isMapped = (row: Row): boolean => mappingChecks(row).every(({ passed }) => passed === true);
 
 export const kernelLaunchLatency: MetricDefinition = {
   id: 'OH-001',
@@ -110,10 +114,9 @@ export const kernelLaunchLatency: MetricDefinition = {
     }
     if (!headline) throw new Error('unreachable: the first call is measured or throws');
     const checks = mappingChecks(headline);
-    const invalid = checks.some(({ passed }) => passed !== true);
     const start = scaled(headline.estimate, NS_PER_US);
     return {
-      ...(invalid && { status: 'invalid' as const, reason: 'clock mapping' }),
+      ...(!isMapped(headline) && { status: 'invalid' as const, reason: 'clock mapping' }),
       value: start.value,
       ci95: start.ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),

@@ -1,0 +1,131 @@
+// The executor without Node: order, exclusive sessions, cancellation, owners that leave in the middle.
+#include "addon/executor.h"
+
+#include <atomic>
+#include <future>
+#include <vector>
+
+#include "bench/launch_latency.h"
+#include "test/check.h"
+
+using namespace gvb;
+
+namespace {
+
+std::unique_ptr<DeviceSession> open_device(const CancelToken& token) {
+  return std::make_unique<DeviceSession>(Driver::load(std::nullopt), SymbolPath::kRuntime, 0, token);
+}
+
+SessionId open_session(Executor& executor, Executor::Owner owner) {
+  std::promise<SessionId> opened;
+  executor.submit_open(owner, open_device, [&](SessionId id, const std::exception_ptr&) { opened.set_value(id); });
+  return opened.get_future().get();
+}
+
+void close_session(Executor& executor, Executor::Owner owner, SessionId session) {
+  std::promise<void> closed;
+  executor.submit_close(owner, session, [&] { closed.set_value(); });
+  closed.get_future().get();
+}
+
+bool aborted(Executor& executor, Executor::Owner owner, SessionId session, std::promise<void>* started) {
+  std::promise<bool> outcome;
+  executor.submit_in(owner, session, [&](DeviceSession* device) {
+    if (started) started->set_value();
+    try {
+      if (device) measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1});
+      outcome.set_value(false);
+    } catch (const Failure& failure) {
+      outcome.set_value(failure.kind() == FailureKind::kAborted);
+    }
+  });
+  return outcome.get_future().get();
+}
+
+void test_sessions_exclude_each_other(Executor& executor, Executor::Owner owner) {
+  const SessionId first = open_session(executor, owner);
+  CHECK(first != kNoSession);
+  std::promise<SessionId> second;
+  executor.submit_open(owner, open_device, [&](SessionId id, const std::exception_ptr&) { second.set_value(id); });
+  std::future<SessionId> waiting = second.get_future();
+  // A task of the open session overtakes the waiting one.
+  std::promise<bool> ran;
+  executor.submit_in(owner, first, [&](DeviceSession* device) { ran.set_value(device != nullptr); });
+  CHECK(ran.get_future().get());
+  CHECK(waiting.wait_for(std::chrono::milliseconds(0)) == std::future_status::timeout);
+  close_session(executor, owner, first);
+  const SessionId later = waiting.get();
+  CHECK(later != kNoSession && later != first);
+  std::promise<bool> stale;
+  executor.submit_in(owner, first, [&](DeviceSession* device) { stale.set_value(device == nullptr); });
+  CHECK(stale.get_future().get());
+  close_session(executor, owner, later);
+}
+
+void test_cancel_stops_a_running_task(Executor& executor, Executor::Owner owner) {
+  const SessionId session = open_session(executor, owner);
+  std::promise<void> started;
+  std::thread canceller([&, begun = started.get_future()]() mutable {
+    begun.get();
+    executor.cancel(session);
+  });
+  CHECK(aborted(executor, owner, session, &started));
+  canceller.join();
+  close_session(executor, owner, session);
+}
+
+void test_owner_leaves_in_the_middle(Executor& executor, Executor::Owner stays) {
+  int leaving = 0;
+  executor.attach(&leaving);
+  const SessionId session = open_session(executor, &leaving);
+  std::promise<void> started;
+  std::promise<void> finished;
+  executor.submit_in(&leaving, session, [&](DeviceSession* device) {
+    started.set_value();
+    try {
+      measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1});
+    } catch (const Failure&) {
+    }
+    finished.set_value();
+  });
+  std::atomic<bool> dropped_ran{false};
+  executor.submit_in(&leaving, session, [&](DeviceSession*) { dropped_ran = true; });
+  started.get_future().get();
+  executor.detach(&leaving);
+  CHECK(finished.get_future().wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+  CHECK(!dropped_ran);
+  // The device is free again for others.
+  const SessionId next = open_session(executor, stays);
+  CHECK(next != kNoSession);
+  close_session(executor, stays, next);
+}
+
+void test_failed_open(Executor& executor, Executor::Owner owner) {
+  std::promise<bool> failed;
+  executor.submit_open(
+      owner,
+      [](const CancelToken&) -> std::unique_ptr<DeviceSession> { throw Failure(FailureKind::kNoDriver, "none"); },
+      [&](SessionId id, const std::exception_ptr& failure) {
+        failed.set_value(id == kNoSession && failure != nullptr);
+      });
+  CHECK(failed.get_future().get());
+  const SessionId next = open_session(executor, owner);
+  CHECK(next != kNoSession);
+  close_session(executor, owner, next);
+}
+
+}  // namespace
+
+int main() {
+  Executor& executor = Executor::instance();
+  int owner = 0;
+  for (int round = 0; round < 3; ++round) {
+    executor.attach(&owner);
+    test_sessions_exclude_each_other(executor, &owner);
+    test_cancel_stops_a_running_task(executor, &owner);
+    test_owner_leaves_in_the_middle(executor, &owner);
+    test_failed_open(executor, &owner);
+    executor.detach(&owner);
+  }
+  return test::report("executor_test");
+}

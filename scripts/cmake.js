@@ -1,0 +1,27 @@
+// Runs cmake-js on native/CMakeLists.txt with the headers of the running Node, so that it downloads none.
+//   node scripts/cmake.js build [OUT] [--CDNAME=VALUE …]   everything, then ctest
+//   node scripts/cmake.js kernels                          regenerates the committed PTX
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [command = 'build', ...rest] = process.argv.slice(2);
+const flags = rest.filter((argument) => argument.startsWith('--'));
+const out = rest.find((argument) => !argument.startsWith('--')) ?? 'build-cmake';
+
+function run(program, args) {
+  const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) };
+  const { status, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', env });
+  if (error) console.error(`${program}: ${error.message}; it is needed for the native tests.`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const cmakeJs = [require.resolve('cmake-js/bin/cmake-js'), 'build', '--directory', 'native', '--out', out, ...flags];
+if (command === 'kernels') run(process.execPath, [...cmakeJs, '--target', 'kernels']);
+else {
+  run(process.execPath, cmakeJs);
+  run('ctest', ['--test-dir', out, '--output-on-failure']);
+}
