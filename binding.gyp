@@ -33,9 +33,33 @@
     "cflags!": ["-fno-exceptions"],
     "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
     "cflags_cc": ["-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"],
-    "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections"],
+    # libgcc stays shared: a static one needs a newer glibc, and Node has it loaded anyway.
+    "ldflags": ["-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--gc-sections"],
   },
   "targets": [
+    {
+      # Actions and not shared_library targets: gyp would copy those beside the addon and add an rpath to find them,
+      # and they must never be loaded.
+      "target_name": "floor",
+      "type": "none",
+      "actions": [
+        {
+          "action_name": "pthread",
+          "variables": { "library": "libpthread.so.0", "define": "-DFLOOR_PTHREAD" },
+          "includes": ["native/floor/stand_in.gypi"],
+        },
+        {
+          "action_name": "dl",
+          "variables": { "library": "libdl.so.2", "define": "-DFLOOR_DL" },
+          "includes": ["native/floor/stand_in.gypi"],
+        },
+        {
+          "action_name": "rt",
+          "variables": { "library": "librt.so.1", "define": "-DFLOOR_RT" },
+          "includes": ["native/floor/stand_in.gypi"],
+        },
+      ],
+    },
     {
       "target_name": "gpu_virt_bench",
       "sources": [
@@ -47,7 +71,13 @@
       ],
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
-      "libraries": ["-ldl", "-lpthread"],
+      "includes": ["native/floor/above.gypi"],
+    },
+    {
+      "target_name": "standalone_bench",
+      "type": "executable",
+      "sources": ["<@(measuring_sources)", "bench/standalone.cpp"],
+      "includes": ["native/floor/above.gypi"],
     },
     {
       "target_name": "simulated_cuda",
@@ -62,7 +92,7 @@
         "-Wl,-Bsymbolic",
         "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map",
       ],
-      "libraries": ["-ldl", "-lpthread", "-lrt"],
+      "includes": ["native/floor/above.gypi"],
     },
     {
       "target_name": "simulated_nvml",
@@ -77,7 +107,7 @@
         "-Wl,-Bsymbolic",
         "-Wl,--version-script=<(module_root_dir)/native/sim/exports.map",
       ],
-      "libraries": ["-lpthread", "-lrt"],
+      "includes": ["native/floor/above.gypi"],
     },
   ],
 }

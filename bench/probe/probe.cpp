@@ -61,8 +61,7 @@ static void nvmlProcesses(const char* when) {
   unsigned count = 64;
   const int a = init(), b = handle(0, &device), c = running(device, &count, list);
   std::printf("nvml processes %s: codes %d %d %d, %u:", when, a, b, c, count);
-  for (unsigned i = 0; i < count && c == 0; ++i)
-    std::printf(" %u (%llu MiB)", list[i].pid, list[i].used >> 20);
+  for (unsigned i = 0; i < count && c == 0; ++i) std::printf(" %u (%llu MiB)", list[i].pid, list[i].used >> 20);
   std::printf("\n");
 }
 
@@ -193,11 +192,14 @@ int main(int argc, char** argv) {
     auto centre = [](const std::vector<Exchange>& v) {
       double h = 0, d = 0, lo = 1e300, hi = -1e300;
       for (auto& e : v) {
-        h += static_cast<double>(e.host - v[0].host), d += static_cast<double>(e.device - e.host - (v[0].device - v[0].host));
+        h += static_cast<double>(e.host - v[0].host),
+            d += static_cast<double>(e.device - e.host - (v[0].device - v[0].host));
         lo = std::min(lo, static_cast<double>(e.device - e.host - (v[0].device - v[0].host)));
         hi = std::max(hi, static_cast<double>(e.device - e.host - (v[0].device - v[0].host)));
       }
-      struct { double host, offset, spread; } c{v[0].host + h / v.size(), (v[0].device - v[0].host) + 0.0, hi - lo};
+      struct {
+        double host, offset, spread;
+      } c{v[0].host + h / v.size(), (v[0].device - v[0].host) + 0.0, hi - lo};
       c.offset = d / v.size();
       return c;
     };
@@ -213,9 +215,11 @@ int main(int argc, char** argv) {
       negatives += latency < 0;
       start.push_back(latency);
     }
-    std::printf("block %d: bracket %.0f/%.0f ns, spread of best eight %.0f/%.0f ns, drift %.2f ppm over %.2f s, negatives %d of %d\n",
-                block, (double)before[0].bracket, (double)after[0].bracket, a.spread, b.spread, slope * 1e6,
-                (b.host - a.host) / 1e9, negatives, launches);
+    std::printf(
+        "block %d: bracket %.0f/%.0f ns, spread of best eight %.0f/%.0f ns, drift %.2f ppm over %.2f s, negatives %d "
+        "of %d\n",
+        block, (double)before[0].bracket, (double)after[0].bracket, a.spread, b.spread, slope * 1e6,
+        (b.host - a.host) / 1e9, negatives, launches);
     std::printf("  submit p50 %.0f p99 %.0f  start p50 %.0f p99 %.0f  round trip p50 %.0f p99 %.0f ns\n",
                 quantile(submit, .5), quantile(submit, .99), quantile(start, .5), quantile(start, .99),
                 quantile(trip, .5), quantile(trip, .99));

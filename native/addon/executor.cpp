@@ -36,7 +36,8 @@ void Executor::detach(Owner owner) {
     return running_for_ != owner && active_owner_ != owner &&
            std::none_of(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; });
   };
-  const bool finished = changed_.wait_for(lock, kPatience, gone);
+  // By the system clock: waiting by the steady one needs a newer glibc than the oldest that Node 20 runs on.
+  const bool finished = changed_.wait_until(lock, std::chrono::system_clock::now() + kPatience, gone);
   if (--owners_ > 0 || !thread_.joinable()) return;
   std::thread last = std::move(thread_);
   if (!finished) {

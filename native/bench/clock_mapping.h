@@ -17,7 +17,7 @@ class ClockMapping {
  public:
   explicit ClockMapping(DeviceSession& session);
 
-  // One series of exchanges; call it before and after the block that is to be mapped.
+  // One end of the block that is to be mapped: call it before and after. Repeats its series on a busy host.
   void exchange();
   void fit();
 
@@ -38,13 +38,14 @@ class ClockMapping {
   };
   double measure_tick();
   uint64_t reply(unsigned index) const;
-  std::vector<Exchange> tightest(size_t series) const;
+  std::vector<Exchange> exchange_once();
+  static std::vector<Exchange> tightest(std::vector<Exchange> exchanges);
 
   DeviceSession& session_;
   const Stream stream_;
   const MappedMemory page_;
   const abi::CUfunction echo_;
-  std::vector<std::vector<Exchange>> series_;
+  std::vector<std::vector<Exchange>> ends_;
   int64_t host_origin_ = 0;
   int64_t device_origin_ = 0;
   double offset_ = 0;

@@ -17,6 +17,8 @@ constexpr int64_t kStep = 32 * kMiB;
 struct Pool {
   std::mutex mutex;
   int64_t reserved = 0;
+  int64_t reservedHigh = 0;
+  int64_t usedHigh = 0;
   int64_t used = 0;
   uint64_t threshold = 0;
   std::atomic<int64_t> idle{0};  // reserved - used, to skip the lock when synchronising
@@ -55,6 +57,8 @@ bool poolTake(int device, int64_t bytes) {
     pool.reserved += whole ? step : lacking;
   }
   pool.used += bytes;
+  pool.reservedHigh = std::max(pool.reservedHigh, pool.reserved);
+  pool.usedHigh = std::max(pool.usedHigh, pool.used);
   pool.idle.store(pool.reserved - pool.used, std::memory_order_relaxed);
   return true;
 }
@@ -143,6 +147,12 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
       return CUDA_SUCCESS;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
       *static_cast<uint64_t*>(value) = static_cast<uint64_t>(pool->reserved);
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      *static_cast<uint64_t*>(value) = static_cast<uint64_t>(pool->reservedHigh);
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      *static_cast<uint64_t*>(value) = static_cast<uint64_t>(pool->usedHigh);
       return CUDA_SUCCESS;
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
       *static_cast<uint64_t*>(value) = static_cast<uint64_t>(pool->used);

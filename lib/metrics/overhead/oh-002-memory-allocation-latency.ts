@@ -1,6 +1,6 @@
 /** OH-002: one allocation among live blocks, per size class; virtual memory and the stream-ordered pool as sub-rows. */
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
-import { BenchError } from '../../native/errors.js';
+import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
@@ -42,6 +42,12 @@ async function measureRow(
 
 const ROWS = 7;
 
+/** A sub-row that cannot be measured says why; only the headline's own call decides over the metric. */
+function stateOfSubRow(error: unknown): { unsupported: string } | { failed: string } | null {
+  if (error instanceof CudaError) return { failed: error.message };
+  return error instanceof BenchError && error.code === 'FUNCTION_MISSING' ? { unsupported: error.message } : null;
+}
+
 function plans(sizes: number[]): RowPlan[] {
   const direct = sizes.map((bytes): RowPlan => ({ api: 'cuMemAlloc', bytes }));
   return [...direct, { api: 'cuMemCreate', bytes: HEADLINE_BYTES }, { api: 'cuMemAllocAsync', bytes: HEADLINE_BYTES }];
@@ -78,8 +84,9 @@ export const memoryAllocationLatency: MetricDefinition = {
         rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
         if (api === 'cuMemAlloc' && bytes === HEADLINE_BYTES) headline = row;
       } catch (error) {
-        if (!(error instanceof BenchError && error.code === 'FUNCTION_MISSING') || api === 'cuMemAlloc') throw error;
-        rows.push({ api, bytes, live, unsupported: error.message });
+        const state = stateOfSubRow(error);
+        if (!state || api === 'cuMemAlloc') throw error;
+        rows.push({ api, bytes, live, ...state });
       }
     }
     const details = { limitBytes: limit, sizes: rows.sort(byApiAndSize) };

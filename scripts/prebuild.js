@@ -1,0 +1,31 @@
+// Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, and the simulated driver beside it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const prefix = dirname(dirname(process.execPath));
+const env = { ...process.env };
+if (existsSync(`${prefix}/include/node/node_api.h`)) env.npm_config_nodedir = prefix;
+
+const { status } = spawnSync(
+  process.execPath,
+  [require.resolve('prebuildify/bin.js'), '--napi', '--strip', '--tag-libc', '-t', process.versions.node],
+  { cwd: root, stdio: 'inherit', env },
+);
+if (status !== 0) process.exit(status ?? 1);
+
+const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
+// prebuildify takes every shared object of the build along; only the addon belongs here.
+for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
+cpSync(`${root}/build/Release/sim`, `${folder}/sim`, { recursive: true });
+const made = readdirSync(folder, { recursive: true });
+for (const promised of ['gpu-virt-bench.glibc.node', 'sim/libcuda.so.1', 'sim/libnvidia-ml.so.1']) {
+  if (made.includes(promised)) continue;
+  console.error(`Expected prebuilds to hold ${promised} but they hold ${made.join(', ')}.`);
+  process.exit(1);
+}
+console.log(`${folder}: ${made.join(', ')}`);
