@@ -161,8 +161,16 @@ for (const [wanted, step] of [
     verdict(step.name, false, String(error));
   }
 }
-const { driver, gpu, tool: version } = JSON.parse(readFileSync(join(out, 'native.json'), 'utf8'));
-const header = `${new Date().toISOString()}  ${gpu[0].name}, driver ${driver.version}, gpu-virt-bench ${version.version}\nnode bench/real-gpu.js ${process.argv.slice(2).join(' ')}\n`;
+function subject() {
+  try {
+    const { driver, gpu, tool: version } = JSON.parse(readFileSync(join(out, 'native.json'), 'utf8'));
+    return `${gpu[0].name}, driver ${driver.version}, gpu-virt-bench ${version.version}`;
+  } catch (error) {
+    return `no native document: ${error.message}`;
+  }
+}
+
+const header = `${new Date().toISOString()}  ${subject()}\nnode bench/real-gpu.js ${process.argv.slice(2).join(' ')}\n`;
 writeFileSync(join(out, 'summary.txt'), `${header}\n${lines.join('\n')}\n`);
 console.log(lines.join('\n'));
 process.exitCode = failed ? 1 : 0;

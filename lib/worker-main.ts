@@ -50,7 +50,11 @@ const measure: Handler = async (params, progress) => {
   const { measureMetric } = await import('./metrics/measure.js');
   const definition = findMetric(id);
   if (!definition) throw new Error(`This worker knows no metric named ${id}.`);
-  return measureMetric(definition, { ...options, onProgress: (value: Progress) => progress(value) });
+  return measureMetric(
+    definition,
+    { ...options, onProgress: (value: Progress) => progress(value) },
+    { inWorker: true },
+  );
 };
 
 serve({ describe, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });

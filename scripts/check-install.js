@@ -36,4 +36,6 @@ if (status !== 'ok' || !(value > 0)) throw new Error(status);
 );
 run(process.execPath, ['use.js'], project);
 rmSync(project, { recursive: true, force: true });
-console.log(`${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} KiB packed; installs and measures without a script.`);
+console.log(
+  `${filename}: ${files.length} files, ${(size / 1024).toFixed(0)} KiB packed; installs and measures without a script.`,
+);

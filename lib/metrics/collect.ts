@@ -24,31 +24,38 @@ export interface Collected<Block> {
 const STALLED = 0.95;
 
 /**
- * `next` measures a block of `count` samples; `samplesOf` names those that decide the stop. `next` gets the fraction
- * done so far, for progress.
+ * `next` measures a block of `count` samples and gets the fraction done so far, for progress. `estimateOf` decides the
+ * stop: by default the median of all samples; where blocks carry an error of their own (a clock mapping), an estimate
+ * over blocks.
  */
 export async function collect<Block>(
   plan: Plan,
   next: (count: number, fraction: number) => Promise<Block>,
   samplesOf: (block: Block) => Float64Array,
+  estimateOf: (blocks: Block[]) => MedianEstimate = (blocks) => median(concat(...blocks.map(samplesOf))),
 ): Promise<Collected<Block>> {
   const blocks: Block[] = [];
   const limit = plan.iterations ?? plan.cap;
   const history = new Map<number, number>();
-  let samples = new Float64Array(0);
-  for (;;) {
-    const count = Math.min(plan.blockSize, limit - samples.length);
-    const block = await next(count, samples.length / limit);
-    blocks.push(block);
-    samples = concat(samples, samplesOf(block));
-    const estimate = median(samples);
-    const stop = stopReason(plan, samples.length, relativeHalfWidth(estimate), history);
-    if (stop) return { blocks, samples, estimate, stop };
+  const finish = (estimate: MedianEstimate, stop: StopReason) => ({
+    blocks,
+    samples: concat(...blocks.map(samplesOf)),
+    estimate,
+    stop,
+  });
+  for (let count = 0; count < limit;) {
+    const size = Math.min(plan.blockSize, limit - count);
+    blocks.push(await next(size, count / limit));
+    count += size;
+    if (plan.iterations !== null) continue;
+    const estimate = estimateOf(blocks);
+    const stop = stopReason(plan, count, relativeHalfWidth(estimate), history);
+    if (stop) return finish(estimate, stop);
   }
+  return finish(estimateOf(blocks), 'iterations');
 }
 
 function stopReason(plan: Plan, count: number, width: number, history: Map<number, number>): StopReason | null {
-  if (plan.iterations !== null) return count >= plan.iterations ? 'iterations' : null;
   if (width <= plan.resolution) return 'resolution reached';
   if (count >= plan.cap) return 'cap of samples';
   history.set(count, width);

@@ -46,6 +46,13 @@ export function healthChecks(log: readonly Health[]): Check[] {
   return log.length === 0 ? [] : [clockCheck(log), throttleCheck(log), foreignCheck(log)];
 }
 
+/** Whether NVML lists this process by its own PID; undefined where that was not looked at. */
+export function ownPidMapping(log: readonly Health[]): 'same' | 'none' | undefined {
+  const lists = log.flatMap(({ processes }) => (processes === null ? [] : [processes]));
+  if (log.length === 0) return undefined;
+  return lists.length > 0 && lists.every((list) => list.some(({ pid }) => pid === process.pid)) ? 'same' : 'none';
+}
+
 export function healthDetails(log: readonly Health[]): Record<string, unknown> | undefined {
   const last = log.at(-1);
   if (!last) return undefined;

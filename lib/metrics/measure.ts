@@ -4,13 +4,15 @@ import { BenchError, CudaError } from '../native/errors.js';
 import { simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { summarise } from '../stats/summary.js';
-import { healthChecks, healthDetails } from './health.js';
+import { healthChecks, healthDetails, ownPidMapping } from './health.js';
 import type { MeasureContext, Measured, MeasureOptions, MetricDefinition, ResolvedOptions } from './metric.js';
 import { resolveOptions } from './options.js';
 
 export interface Surroundings {
   /** Environment of worker processes. Default: the caller's own. */
   workerEnvironment?: NodeJS.ProcessEnv;
+  /** The process is a worker of this tool. Default false. */
+  inWorker?: boolean;
 }
 
 export function simulatedDriver(simulate: boolean): string | null {
@@ -41,6 +43,7 @@ export async function measureMetric(
     options: resolved,
     signal,
     simulatedDriver: target.simulatedDriver,
+    inWorker: surroundings.inWorker ?? false,
     workerEnvironment: surroundings.workerEnvironment ?? process.env,
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
     session: async () => {
@@ -51,6 +54,7 @@ export async function measureMetric(
     },
   };
   try {
+    if (definition.where === 'fresh-processes') opened.push(await Session.turn(signal));
     const measured = await definition.measure(context);
     context.progress('done', 1);
     return toResult(definition, resolved, measured, opened[0]);
@@ -82,8 +86,11 @@ function toResult(
 ): MetricResult {
   const { id, name, category, unit, direction, estimator } = definition;
   const status = measured.status ?? 'ok';
-  const samples = measured.headline;
-  const health = healthDetails(session?.healthLog ?? []);
+  // What is not vouched for is not published, in no form.
+  const samples = status === 'ok' ? measured.headline : null;
+  const log = session?.healthLog ?? [];
+  const health = healthDetails(log);
+  const pidMapping = ownPidMapping(log);
   return {
     id,
     name,
@@ -99,7 +106,7 @@ function toResult(
     processes: measured.processes ?? 1,
     stats: samples ? summarise(samples) : null,
     ...(options.samples && samples && { samples: Array.from(samples) }),
-    details: { ...measured.details, ...(health && { health }) },
-    checks: [...measured.checks, ...healthChecks(session?.healthLog ?? [])],
+    details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
+    checks: [...measured.checks, ...healthChecks(log)],
   };
 }

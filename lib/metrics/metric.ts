@@ -39,7 +39,8 @@ export interface Progress {
 
 /** Options after checking, defaults filled in. */
 export interface ResolvedOptions {
-  device: number | string;
+  /** Null: the first visible GPU. */
+  device: number | string | null;
   warmup: number | null;
   iterations: number | null;
   resolution: number;
@@ -69,6 +70,8 @@ export interface MeasureContext {
   signal: AbortSignal;
   /** Opens the executor's device session; only `where: 'process'` metrics use it. */
   session: () => Promise<Session>;
+  /** Whether the process is the tool's own worker: what may harm a host program is done only there. */
+  inWorker: boolean;
   /** Environment of the workers a `fresh-processes` metric starts. */
   workerEnvironment: NodeJS.ProcessEnv;
   simulatedDriver: string | null;

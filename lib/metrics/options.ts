@@ -54,12 +54,6 @@ function device(value: unknown): number | string {
   return integer('device', value, 0, 1023);
 }
 
-/** The first entry of CUDA_VISIBLE_DEVICES, as the driver reads it: what follows an empty or negative one is hidden. */
-function defaultDevice(): number | string {
-  const first = process.env.CUDA_VISIBLE_DEVICES?.split(',')[0]?.trim();
-  return first && !first.startsWith('-') ? device(first) : 0;
-}
-
 function resolution(value: unknown): number {
   const wanted = 'a number above 0 and at most 1';
   if (typeof value !== 'number') throw expected('resolution', wanted, value, TypeError);
@@ -71,7 +65,7 @@ function resolution(value: unknown): number {
 export function resolveOptions(options: MeasureOptions = {}): ResolvedOptions {
   if (typeof options !== 'object' || options === null) throw expected('options', 'an object', options, TypeError);
   for (const name of Object.keys(options)) {
-    if (!(name in known))
+    if (!Object.hasOwn(known, name))
       throw new TypeError(`Expected options out of ${Object.keys(known).join(', ')} but received '${name}'.`);
   }
   if (options.onProgress !== undefined && typeof options.onProgress !== 'function')
@@ -79,7 +73,7 @@ export function resolveOptions(options: MeasureOptions = {}): ResolvedOptions {
   if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
     throw expected('signal', 'an AbortSignal', options.signal, TypeError);
   return {
-    device: options.device === undefined ? defaultDevice() : device(options.device),
+    device: options.device === undefined ? null : device(options.device),
     warmup: options.warmup === undefined ? null : integer('warmup', options.warmup, 0, MAX_COUNT),
     iterations: options.iterations === undefined ? null : integer('iterations', options.iterations, 1, MAX_COUNT),
     resolution: options.resolution === undefined ? 0.01 : resolution(options.resolution),

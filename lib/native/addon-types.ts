@@ -16,6 +16,8 @@ export interface NativeAddon {
   startUp(request: StartUpRequest): Promise<StartUp>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
+  /** Waits as openSession does, but touches no device: the turn of a measurement made by other processes. */
+  openTurn(): Promise<number>;
   closeSession(session: number): Promise<void>;
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
@@ -39,8 +41,8 @@ export interface Target {
 }
 
 export interface DeviceTarget extends Target {
-  /** NVML index or UUID. */
-  device: number | string;
+  /** NVML index, UUID or its unambiguous beginning, or null for the first visible GPU. */
+  device: number | string | null;
   path: ApplicationPath;
 }
 
@@ -123,9 +125,9 @@ export interface Health {
   usedBytes: number | null;
   freeBytes: number | null;
   totalBytes: number | null;
-  /** What cuMemGetInfo tells this process; a layer may bend it. */
-  visibleFreeBytes: number;
-  visibleTotalBytes: number;
+  /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
+  visibleFreeBytes: number | null;
+  visibleTotalBytes: number | null;
   processes: { pid: number; usedBytes: number | null }[] | null;
 }
 

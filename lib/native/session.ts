@@ -35,17 +35,21 @@ export class Session {
    * Waits for its turn: measurements of one process run one at a time, across worker_threads too. An abort ends the
    * waiting at once; the turn, when it comes, is given back.
    */
-  static async open(target: DeviceTarget, signal: AbortSignal): Promise<Session> {
+  static open(target: DeviceTarget, signal: AbortSignal): Promise<Session> {
+    return Session.#take((addon) => addon.openSession(target), signal);
+  }
+
+  /** A turn without the device, for a measurement that other processes make. */
+  static turn(signal: AbortSignal): Promise<Session> {
+    return Session.#take((addon) => addon.openTurn(), signal);
+  }
+
+  static async #take(ask: (addon: NativeAddon) => Promise<number>, signal: AbortSignal): Promise<Session> {
     const addon = loadAddon();
     signal.throwIfAborted();
-    const opening = addon.openSession(target);
-    let onAbort = () => {};
-    const aborted = new Promise<never>((_, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+    const opening = ask(addon);
     try {
-      const id = await Promise.race([opening, aborted]);
+      const id = await orAborted(opening, signal);
       signal.throwIfAborted();
       return new Session(addon, id, signal);
     } catch (error) {
@@ -55,14 +59,15 @@ export class Session {
           () => {},
         );
       throw fromNative(error, signal);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   }
 
+  /** After an abort it does not wait for a driver call that may still be running; the turn is given back behind it. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#onAbort);
-    await this.#addon.closeSession(this.#id);
+    const closed = this.#addon.closeSession(this.#id);
+    if (this.#signal.aborted) closed.catch(() => {});
+    else await closed;
   }
 
   health = () => this.#run((a) => a.health(this.#id));
@@ -85,9 +90,23 @@ export class Session {
   async #run<T>(task: (addon: NativeAddon) => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted();
     try {
-      return await task(this.#addon);
+      return await orAborted(task(this.#addon), this.#signal);
     } catch (error) {
       throw fromNative(error, this.#signal);
     }
+  }
+}
+
+/** Rejects with the signal's reason as soon as it is aborted, whether or not the promise ever settles. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }

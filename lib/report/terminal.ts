@@ -27,15 +27,20 @@ export function runReport(document: RunDocument): string {
   ].join('\n');
 }
 
+/** Between processes, a process is the sample. */
+function sampleCount({ stats, processes, ciScope }: MetricResult): string {
+  return ciScope === 'between-processes' ? `${processes} processes` : `${stats?.count ?? 0}`;
+}
+
 function resultRow(result: MetricResult): string[] {
-  const { id, name, unit, value, ci95, stats, processes, status, reason } = result;
+  const { id, name, unit, value, ci95, stats, status, reason } = result;
   const p99 = stats?.p99;
   return [
     plain(`${id} ${name}`),
     value === null ? '–' : `${number(value)} ${unit}`,
     ci95 === null ? '–' : `${number(ci95[0])} … ${number(ci95[1])}`,
     p99 === null || p99 === undefined ? '–' : number(p99),
-    stats === null ? '–' : `${stats.count} × ${processes}`,
+    stats === null ? '–' : sampleCount(result),
     plain(reason ? `${status}: ${reason}` : status),
   ];
 }

@@ -30,8 +30,8 @@ export function sortedById(results: readonly MetricResult[]): MetricResult[] {
 
 const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];
 
-/** OH-004 sees NVML's process list with and without its own context; no other metric learns which entry is ours. */
+/** OH-004 sees NVML's list with and without its context; the others see whether their own PID is in it. */
 export function pidMapping(results: readonly MetricResult[]): RunDocument['pidMapping'] {
-  const seen = results.find(({ id }) => id === 'OH-004')?.details.pidMapping;
-  return mappings.includes(seen) ? (seen as RunDocument['pidMapping']) : 'none';
+  const seen = results.map(({ details }) => details.pidMapping).filter((mapping) => mappings.includes(mapping));
+  return (seen.find((mapping) => mapping !== 'none') ?? 'none') as RunDocument['pidMapping'];
 }

@@ -1,5 +1,11 @@
 /** From a request to a document: one system, one round. */
-import { type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import {
+  type ApplicationPath,
+  type FunctionProvenance,
+  type MetricResult,
+  type RunDocument,
+  SCHEMA_VERSION,
+} from '../document.js';
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
@@ -51,10 +57,12 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         'NO_DRIVER',
         `${inspection.libcuda} is the simulated driver: take its folder out of LD_LIBRARY_PATH.`,
       );
-    const choice = chooseDevice(inspection, request.device, request.system.environment.CUDA_VISIBLE_DEVICES);
+    const choice = chooseDevice(inspection.devices, request.device, request.system.environment.CUDA_VISIBLE_DEVICES);
     const known = knownWarnings(request, prepared);
     hooks.onPrepared(prepared, choice, known);
-    const results = await measureAll(request, hooks, lane, choice.device.index);
+    const results = (await measureAll(request, hooks, lane, choice.device.uuid)).map((result) =>
+      underSameLayer(result, functionProvenance(prepared.description.provenance), request.options.path),
+    );
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
@@ -68,7 +76,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   }
 }
 
-async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: number): Promise<MetricResult[]> {
+async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: string): Promise<MetricResult[]> {
   const results: MetricResult[] = [];
   for (const definition of request.plan.metrics) {
     if (request.signal.aborted) break;
@@ -89,7 +97,7 @@ async function measureOne(
   hooks: RunHooks,
   lane: Lane,
   definition: MetricDefinition,
-  device: number,
+  device: string,
 ) {
   const { plan, signal, system, target } = request;
   const { onProgress } = hooks;
@@ -101,6 +109,19 @@ async function measureOne(
   return withDeadline(deadlineMs, signal, (bounded) =>
     measureMetric(definition, { ...options, signal: bounded, onProgress }, { workerEnvironment: system.environment }),
   );
+}
+
+/**
+ * Fresh processes are not described one by one: the owner of the function they created their context with must be the
+ * one the described worker saw.
+ */
+function underSameLayer(result: MetricResult, seen: FunctionProvenance[], path: ApplicationPath): MetricResult {
+  const context = result.details.context as { function?: string; owner?: string | null } | undefined;
+  const expected = seen.find(({ name }) => name === context?.function)?.paths[path];
+  if (!context || expected === undefined || expected === context.owner) return result;
+  const reason = `layer not active: ${context.function} belongs to ${context.owner ?? 'nobody'} there, to ${expected ?? 'nobody'} in the worker that was looked at`;
+  const { samples: _disowned, ...kept } = result;
+  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
 }
 
 function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {

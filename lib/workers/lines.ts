@@ -1,10 +1,14 @@
 /** Text arriving in chunks: cut into lines, and its end kept within a bound. */
 import { StringDecoder } from 'node:string_decoder';
 
+/** No message of ours comes near it; an endless line of somebody else's must not fill the memory. */
+const MAX_LINE = 256 * 1024 * 1024;
+
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   readonly #onLine: (line: string) => void;
   #pending: string[] = [];
+  #pendingLength = 0;
 
   constructor(onLine: (line: string) => void) {
     this.#onLine = onLine;
@@ -18,6 +22,10 @@ export class LineSplitter {
       this.#pending = [];
     }
     if (last !== '') this.#pending.push(last);
+    this.#pendingLength = lines.length > 0 ? last.length : this.#pendingLength + last.length;
+    if (this.#pendingLength <= MAX_LINE) return;
+    this.#pending = [];
+    this.#pendingLength = 0;
   }
 
   end(): void {

@@ -28,10 +28,21 @@ export interface ErrorData {
 /** A newline first: a layer may have left a line of its own unfinished on the same stream. */
 export const encode = (message: Request | Reply): string => `\n${JSON.stringify(message)}\n`;
 
+const kinds: readonly unknown[] = ['request', 'ready', 'progress', 'result', 'error'];
+
+/** The envelope; what is inside is the requester's to judge. A layer that prints something alike is noise. */
+function isMessage(value: unknown): value is Request | Reply {
+  if (typeof value !== 'object' || value === null || !('gvb' in value) || !kinds.includes(value.gvb)) return false;
+  if (value.gvb === 'ready') return 'pid' in value && 'mainNs' in value && typeof value.mainNs === 'string';
+  if (value.gvb === 'error') return 'error' in value && typeof value.error === 'object' && value.error !== null;
+  return 'id' in value && Number.isInteger(value.id);
+}
+
 export function decode(line: string): Request | Reply | null {
   if (!line.startsWith('{"gvb":')) return null;
   try {
-    return JSON.parse(line) as Request | Reply;
+    const message: unknown = JSON.parse(line);
+    return isMessage(message) ? message : null;
   } catch {
     return null;
   }

@@ -143,7 +143,7 @@ export class Worker {
     this.#pending.delete(id);
     if (message.gvb === 'ready') {
       this.#pid = message.pid;
-      const spawnToMainNs = Number(BigInt(message.mainNs) - this.#spawnedNs);
+      const spawnToMainNs = Number(message.mainNs) - Number(this.#spawnedNs);
       this.#timing = { spawnToMainNs, addonLoadNs: message.addonLoadNs };
       pending?.settle({ value: undefined });
     } else if (message.gvb === 'error') pending?.settle({ error: errorFromData(message.error) });

@@ -15,16 +15,25 @@ namespace gvb {
 
 namespace {
 
-Executor::Owner owner_of_environment(Napi::Env env) { return env.GetInstanceData<int>(); }
+const std::shared_ptr<Environment>& environment_of(Napi::Env env) {
+  return *env.GetInstanceData<std::shared_ptr<Environment>>();
+}
+
+Executor::Owner owner_of_environment(Napi::Env env) { return environment_of(env).get(); }
+
+template <class Result, class Convert>
+std::shared_ptr<Job<Result>> make_job(Napi::Env env, Convert convert) {
+  return std::make_shared<Job<Result>>(env, environment_of(env), convert);
+}
 
 // Work that needs no session.
 template <class Result, class Work, class Convert>
 Napi::Value promise_of(Napi::Env env, Work work, Convert convert) {
-  auto job = std::make_shared<std::unique_ptr<Job<Result>>>(std::make_unique<Job<Result>>(env, convert));
-  const Napi::Promise promise = (*job)->promise();
+  auto job = make_job<Result>(env, convert);
+  const Napi::Promise promise = job->promise();
   Executor::instance().submit(owner_of_environment(env), [job, work] {
-    (*job)->perform(work);
-    JobBase::finish(std::move(*job));
+    job->perform(work);
+    JobBase::finish(job);
   });
   return promise;
 }
@@ -33,15 +42,15 @@ Napi::Value promise_of(Napi::Env env, Work work, Convert convert) {
 template <class Result, class Work, class Convert>
 Napi::Value promise_in(const Napi::CallbackInfo& info, Work work, Convert convert) {
   const Napi::Env env = info.Env();
-  auto job = std::make_shared<std::unique_ptr<Job<Result>>>(std::make_unique<Job<Result>>(env, convert));
-  const Napi::Promise promise = (*job)->promise();
+  auto job = make_job<Result>(env, convert);
+  const Napi::Promise promise = job->promise();
   const auto session = info[0].ToNumber().Uint32Value();
   Executor::instance().submit_in(owner_of_environment(env), session, [job, work](DeviceSession* device) {
-    (*job)->perform([&] {
+    job->perform([&] {
       if (!device) throw Failure(FailureKind::kAborted, "the session is closed");
       return work(*device);
     });
-    JobBase::finish(std::move(*job));
+    JobBase::finish(job);
   });
   return promise;
 }
@@ -91,38 +100,43 @@ Napi::Value start_up(const Napi::CallbackInfo& info) {
       info.Env(), [request] { return measure_start_up(request, CancelToken()); }, convert_result<StartUp>);
 }
 
+// Both ways to take a turn: with the device, or (for a coordinator, which makes no CUDA call) without.
+Napi::Value take_turn(Napi::Env env, Executor::OpenDevice open) {
+  auto job = make_job<SessionId>(
+      env, [](Napi::Env e, const SessionId& id) -> Napi::Value { return Napi::Number::New(e, id); });
+  const Napi::Promise promise = job->promise();
+  Executor::instance().submit_open(owner_of_environment(env), std::move(open),
+                                   [job](SessionId id, const std::exception_ptr& failure) {
+                                     if (failure)
+                                       job->fail(failure);
+                                     else
+                                       job->perform([id] { return id; });
+                                     JobBase::finish(job);
+                                   });
+  return promise;
+}
+
 Napi::Value open_session(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
   const Fields fields(info[0]);
   const auto folder = fields.simulated_folder();
   const auto device = fields.device();
   const auto path = fields.path();
-  auto job = std::make_shared<std::unique_ptr<Job<SessionId>>>(std::make_unique<Job<SessionId>>(
-      env, [](Napi::Env e, const SessionId& id) -> Napi::Value { return Napi::Number::New(e, id); }));
-  const Napi::Promise promise = (*job)->promise();
-  Executor::instance().submit_open(
-      owner_of_environment(env),
-      [folder, device, path](const CancelToken& token) {
-        return std::make_unique<DeviceSession>(Driver::load(folder), path, device, token);
-      },
-      [job](SessionId id, const std::exception_ptr& failure) {
-        if (failure)
-          (*job)->fail(failure);
-        else
-          (*job)->perform([id] { return id; });
-        JobBase::finish(std::move(*job));
-      });
-  return promise;
+  return take_turn(info.Env(), [folder, device, path](const CancelToken& token) {
+    return std::make_unique<DeviceSession>(Driver::load(folder), path, device, token);
+  });
+}
+
+Napi::Value open_turn(const Napi::CallbackInfo& info) {
+  return take_turn(info.Env(), [](const CancelToken&) { return nullptr; });
 }
 
 Napi::Value close_session(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  auto job = std::make_shared<std::unique_ptr<Job<bool>>>(
-      std::make_unique<Job<bool>>(env, [](Napi::Env e, const bool&) -> Napi::Value { return e.Undefined(); }));
-  const Napi::Promise promise = (*job)->promise();
+  auto job = make_job<bool>(env, [](Napi::Env e, const bool&) -> Napi::Value { return e.Undefined(); });
+  const Napi::Promise promise = job->promise();
   Executor::instance().submit_close(owner_of_environment(env), info[0].ToNumber().Uint32Value(), [job] {
-    (*job)->perform([] { return true; });
-    JobBase::finish(std::move(*job));
+    job->perform([] { return true; });
+    JobBase::finish(job);
   });
   return promise;
 }
@@ -218,11 +232,14 @@ Napi::Value die_with_parent(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
-  // Its address names this environment towards the executor.
-  env.SetInstanceData(new int(0));
-  const Executor::Owner owner = owner_of_environment(env);
-  Executor::instance().attach(owner);
-  env.AddCleanupHook([owner] { Executor::instance().detach(owner); });
+  env.SetInstanceData(new std::shared_ptr<Environment>(std::make_shared<Environment>()));
+  const std::shared_ptr<Environment> environment = environment_of(env);
+  Executor::instance().attach(environment.get());
+  env.AddCleanupHook([environment] {
+    Executor::instance().detach(environment.get());
+    const std::lock_guard<std::mutex> lock(environment->mutex);
+    environment->alive = false;
+  });
 
   const std::pair<const char*, Napi::Value (*)(const Napi::CallbackInfo&)> functions[] = {
       {"probeDriver", probe_driver},
@@ -230,6 +247,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"provenance", read_provenance},
       {"startUp", start_up},
       {"openSession", open_session},
+      {"openTurn", open_turn},
       {"closeSession", close_session},
       {"cancel", cancel},
       {"health", health},

@@ -55,6 +55,7 @@ class Fields {
   }
 
   DeviceSelector device() const {
+    if (object_.Get("device").IsNull()) return std::monostate();
     if (object_.Get("device").IsString()) return text("device");
     return integer<int>("device");
   }

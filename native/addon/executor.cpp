@@ -18,43 +18,42 @@ Executor& Executor::instance() {
   return executor;
 }
 
-void Executor::attach(Owner) {
+void Executor::attach(Owner owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++owners_;
+  owners_.insert(owner);
 }
 
 void Executor::detach(Owner owner) {
   std::unique_lock<std::mutex> lock(mutex_);
+  owners_.erase(owner);
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; }),
                queue_.end());
-  if (active_owner_ == owner && token_) {
+  if (active_owner_ == owner) {
     token_->cancel();
     queue_.push_front({owner, false, [this] { close_active(); }});
     changed_.notify_all();
   }
-  const auto gone = [&] {
-    return running_for_ != owner && active_owner_ != owner &&
-           std::none_of(queue_.begin(), queue_.end(), [&](const Task& task) { return task.owner == owner; });
-  };
   // By the system clock: waiting by the steady one needs a newer glibc than the oldest that Node 20 runs on.
-  const bool finished = changed_.wait_until(lock, std::chrono::system_clock::now() + kPatience, gone);
-  if (--owners_ > 0 || !thread_.joinable()) return;
+  const bool finished = changed_.wait_until(lock, std::chrono::system_clock::now() + kPatience,
+                                            [&] { return running_for_ != owner && active_owner_ != owner; });
+  if (!owners_.empty() || !thread_.joinable()) return;
   std::thread last = std::move(thread_);
-  if (!finished) {
-    last.detach();
-    return;
-  }
-  stopping_ = true;
+  *stop_ = true;
   changed_.notify_all();
   lock.unlock();
-  last.join();
-  lock.lock();
-  stopping_ = false;
+  if (finished)
+    last.join();
+  else
+    last.detach();
 }
 
 void Executor::push(Task task) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  if (!thread_.joinable()) {
+    // Its own flag: a new thread may be needed while the one before is still leaving.
+    stop_ = std::make_shared<bool>(false);
+    thread_ = std::thread([this, stop = stop_] { loop(*stop); });
+  }
   queue_.push_back(std::move(task));
   changed_.notify_all();
 }
@@ -69,9 +68,9 @@ bool Executor::next_task(Task& task) {
   return true;
 }
 
-void Executor::loop() {
+void Executor::loop(const bool& stop) {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
+  while (!stop) {
     Task task;
     if (!next_task(task)) {
       changed_.wait(lock);
@@ -92,21 +91,26 @@ void Executor::submit(Owner owner, std::function<void()> run) { push({owner, fal
 void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened) {
   push({owner, true, [this, owner, open = std::move(open), opened = std::move(opened)] {
           auto token = std::make_shared<CancelToken>();
+          std::unique_ptr<DeviceSession> session;
           try {
-            session_ = open(*token);
+            session = open(*token);
           } catch (...) {
             opened(kNoSession, std::current_exception());
             return;
           }
-          SessionId id;
-          {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            id = active_ = ++last_id_;
-            active_owner_ = owner;
-            token_ = std::move(token);
-          }
-          opened(id, nullptr);
+          if (const SessionId id = activate(owner, token, session)) opened(id, nullptr);
         }});
+}
+
+// An owner that left while its session was being opened would never close it: then it is dropped here.
+SessionId Executor::activate(Owner owner, const std::shared_ptr<CancelToken>& token,
+                             std::unique_ptr<DeviceSession>& session) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (owners_.count(owner) == 0) return kNoSession;
+  session_ = std::move(session);
+  token_ = token;
+  active_owner_ = owner;
+  return active_ = ++last_id_;
 }
 
 void Executor::submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run) {

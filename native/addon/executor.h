@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "bench/device_session.h"
@@ -48,16 +49,17 @@ class Executor {
   };
 
   void push(Task task);
-  void loop();
+  void loop(const bool& stop);
   bool next_task(Task& task);
   void close_active();
+  SessionId activate(Owner owner, const std::shared_ptr<CancelToken>& token, std::unique_ptr<DeviceSession>& session);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> queue_;
   std::thread thread_;
-  unsigned owners_ = 0;
-  bool stopping_ = false;
+  std::set<Owner> owners_;      // those attached
+  std::shared_ptr<bool> stop_;  // of thread_; guarded by mutex_
   Owner running_for_ = nullptr;
 
   // The open session; token_ and active_ are guarded by mutex_, session_ belongs to the thread.

@@ -48,6 +48,8 @@ Napi::Error to_js_error(Napi::Env env, const std::exception_ptr& failure) {
     return error;
   } catch (const std::exception& other) {
     return Napi::Error::New(env, other.what());
+  } catch (...) {
+    return Napi::Error::New(env, "unknown failure");
   }
 }
 

@@ -1,7 +1,5 @@
 #include "bench/blocks.h"
 
-#include <unordered_map>
-
 namespace gvb {
 
 using abi::CUDA_SUCCESS;
@@ -23,17 +21,23 @@ class DirectAllocator : public Allocator {
  public:
   DirectAllocator(const DeviceSession& session, size_t bytes)
       : bytes_(bytes),
-        allocate_(session.cuda.require(session.cuda.api.cuMemAlloc_v2, allocate_name())),
-        free_(session.cuda.require(session.cuda.api.cuMemFree_v2, release_name())) {}
-  CUresult allocate(CUdeviceptr& block) override { return allocate_(&block, bytes_); }
-  CUresult release(CUdeviceptr block) override { return free_(block); }
-  const char* allocate_name() const final { return "cuMemAlloc_v2"; }
-  const char* release_name() const final { return "cuMemFree_v2"; }
+        allocate_(session.cuda.require(session.cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2")),
+        free_(session.cuda.require(session.cuda.api.cuMemFree_v2, "cuMemFree_v2")) {}
+  CUresult allocate(Block& block) override {
+    failed_ = "cuMemAlloc_v2";
+    return allocate_(&block.pointer, bytes_);
+  }
+  CUresult release(const Block& block) override {
+    failed_ = "cuMemFree_v2";
+    return free_(block.pointer);
+  }
+  const char* failed_call() const override { return failed_; }
 
  private:
   const size_t bytes_;
   decltype(CudaApi::cuMemAlloc_v2) allocate_;
   decltype(CudaApi::cuMemFree_v2) free_;
+  const char* failed_ = "";
 };
 
 class VirtualAllocator : public Allocator {
@@ -50,30 +54,39 @@ class VirtualAllocator : public Allocator {
         release_(cuda_.require(cuda_.api.cuMemRelease, "cuMemRelease")) {
     cuda_.require(cuda_.api.cuMemAddressFree, "cuMemAddressFree");
   }
-  CUdeviceptr prepare() override {
-    CUdeviceptr address = 0;
-    GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &address, bytes_, 0, 0, 0);
-    return address;
+  Block prepare() override {
+    Block block;
+    GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &block.pointer, bytes_, 0, 0, 0);
+    return block;
   }
-  CUresult allocate(CUdeviceptr& block) override {
-    abi::CUmemGenericAllocationHandle handle = 0;
-    CUresult code = create_(&handle, bytes_, &properties_, 0);
-    if (code == CUDA_SUCCESS) code = map_(block, bytes_, 0, handle, 0);
-    if (code == CUDA_SUCCESS) code = set_access_(block, bytes_, &access_, 1);
-    handles_[block] = handle;
+  CUresult allocate(Block& block) override {
+    failed_ = "cuMemCreate";
+    CUresult code = create_(&block.handle, bytes_, &properties_, 0);
+    if (code != CUDA_SUCCESS) return code;
+    failed_ = "cuMemMap";
+    code = map_(block.pointer, bytes_, 0, block.handle, 0);
+    if (code != CUDA_SUCCESS) {
+      release_(block.handle);
+      return code;
+    }
+    failed_ = "cuMemSetAccess";
+    code = set_access_(block.pointer, bytes_, &access_, 1);
+    if (code != CUDA_SUCCESS) {
+      unmap_(block.pointer, bytes_);
+      release_(block.handle);
+    }
     return code;
   }
-  CUresult release(CUdeviceptr block) override {
-    const CUresult unmapped = unmap_(block, bytes_);
-    const CUresult released = release_(handles_[block]);
-    return unmapped == CUDA_SUCCESS ? released : unmapped;
+  CUresult release(const Block& block) override {
+    failed_ = "cuMemUnmap";
+    const CUresult unmapped = unmap_(block.pointer, bytes_);
+    const CUresult released = release_(block.handle);
+    if (unmapped != CUDA_SUCCESS) return unmapped;
+    failed_ = "cuMemRelease";
+    return released;
   }
-  void retire(CUdeviceptr block) override {
-    handles_.erase(block);
-    cuda_.api.cuMemAddressFree(block, bytes_);
-  }
-  const char* allocate_name() const override { return "cuMemCreate"; }
-  const char* release_name() const override { return "cuMemUnmap"; }
+  void retire(const Block& block) override { cuda_.api.cuMemAddressFree(block.pointer, bytes_); }
+  const char* failed_call() const override { return failed_; }
 
  private:
   const Cuda& cuda_;
@@ -85,7 +98,7 @@ class VirtualAllocator : public Allocator {
   decltype(CudaApi::cuMemSetAccess) set_access_;
   decltype(CudaApi::cuMemUnmap) unmap_;
   decltype(CudaApi::cuMemRelease) release_;
-  std::unordered_map<CUdeviceptr, abi::CUmemGenericAllocationHandle> handles_;
+  const char* failed_ = "";
 };
 
 // Keeps the pool from returning memory at every synchronisation (the default threshold is 0), and puts that back.
@@ -95,8 +108,8 @@ class PoolAllocator : public Allocator {
       : cuda_(session.cuda),
         bytes_(bytes),
         stream_(stream),
-        allocate_(cuda_.require(cuda_.api.cuMemAllocAsync, allocate_name())),
-        free_(cuda_.require(cuda_.api.cuMemFreeAsync, release_name())) {
+        allocate_(cuda_.require(cuda_.api.cuMemAllocAsync, "cuMemAllocAsync")),
+        free_(cuda_.require(cuda_.api.cuMemFreeAsync, "cuMemFreeAsync")) {
     GVB_CALL(cuda_, "finding the memory pool", cuDeviceGetDefaultMemPool, &pool_, session.device);
     GVB_CALL(cuda_, "reading the pool's threshold", cuMemPoolGetAttribute, pool_,
              abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
@@ -109,10 +122,15 @@ class PoolAllocator : public Allocator {
     cuda_.api.cuMemPoolSetAttribute(pool_, abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
     if (cuda_.api.cuMemPoolTrimTo) cuda_.api.cuMemPoolTrimTo(pool_, 0);
   }
-  CUresult allocate(CUdeviceptr& block) override { return allocate_(&block, bytes_, stream_); }
-  CUresult release(CUdeviceptr block) override { return free_(block, stream_); }
-  const char* allocate_name() const final { return "cuMemAllocAsync"; }
-  const char* release_name() const final { return "cuMemFreeAsync"; }
+  CUresult allocate(Block& block) override {
+    failed_ = "cuMemAllocAsync";
+    return allocate_(&block.pointer, bytes_, stream_);
+  }
+  CUresult release(const Block& block) override {
+    failed_ = "cuMemFreeAsync";
+    return free_(block.pointer, stream_);
+  }
+  const char* failed_call() const override { return failed_; }
 
  private:
   const Cuda& cuda_;
@@ -122,6 +140,7 @@ class PoolAllocator : public Allocator {
   unsigned long long threshold_ = 0;
   decltype(CudaApi::cuMemAllocAsync) allocate_;
   decltype(CudaApi::cuMemFreeAsync) free_;
+  const char* failed_ = "";
 };
 
 }  // namespace

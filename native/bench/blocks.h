@@ -10,18 +10,23 @@ namespace gvb {
 
 enum class AllocationApi { kMemAlloc, kMemCreate, kAllocAsync };
 
+struct Block {
+  abi::CUdeviceptr pointer = 0;
+  abi::CUmemGenericAllocationHandle handle = 0;  // of virtual memory
+};
+
 class Allocator {
  public:
   virtual ~Allocator() = default;
   // Untimed part before the allocation (the reservation of addresses, for virtual memory).
-  virtual abi::CUdeviceptr prepare() { return 0; }
-  // The allocation alone. Returns the driver's code; on success `block` holds the pointer.
-  virtual abi::CUresult allocate(abi::CUdeviceptr& block) = 0;
-  virtual abi::CUresult release(abi::CUdeviceptr block) = 0;
-  // Untimed part after the release.
-  virtual void retire(abi::CUdeviceptr) {}
-  virtual const char* allocate_name() const = 0;
-  virtual const char* release_name() const = 0;
+  virtual Block prepare() { return {}; }
+  // The allocation alone. Returns the driver's code and, on failure, leaves nothing allocated.
+  virtual abi::CUresult allocate(Block& block) = 0;
+  virtual abi::CUresult release(const Block& block) = 0;
+  // Untimed part after the release, or after an allocation that failed.
+  virtual void retire(const Block&) {}
+  // The call that returned the last failure of allocate or release.
+  virtual const char* failed_call() const = 0;
 };
 
 // `bytes` is a multiple of the granularity for kMemCreate.

@@ -36,11 +36,13 @@ abi::nvmlDevice_t nvml_handle(const Driver& driver, const std::string& uuid) {
 
 namespace {
 
-std::string nvml_uuid_of_index(const Driver& driver, int index) {
+// nullopt where there is no usable NVML; empty where NVML has no such device.
+std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
   const NvmlApi& nvml = driver.nvml;
   abi::nvmlDevice_t handle = nullptr;
   std::array<char, 96> uuid{};
-  if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return "";
+  if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByIndex_v2 || !nvml.nvmlDeviceGetUUID) return std::nullopt;
+  if (nvml.nvmlInit_v2() != NVML_SUCCESS) return std::nullopt;
   if (nvml.nvmlDeviceGetHandleByIndex_v2(static_cast<unsigned>(index), &handle) != NVML_SUCCESS) return "";
   if (nvml.nvmlDeviceGetUUID(handle, uuid.data(), uuid.size()) != NVML_SUCCESS) return "";
   return uuid.data();
@@ -51,12 +53,29 @@ std::string without_prefix(const std::string& uuid) {
   return uuid.rfind("GPU-", 0) == 0 || uuid.rfind("MIG-", 0) == 0 ? uuid.substr(4) : uuid;
 }
 
-[[noreturn]] void fail_no_such_device(const DeviceSelector& selector, int count) {
-  const std::string wanted =
-      std::holds_alternative<int>(selector) ? std::to_string(std::get<int>(selector)) : std::get<std::string>(selector);
-  throw Failure(FailureKind::kNoSuchDevice, "Expected device to name one of the " + std::to_string(count) +
-                                                " visible GPUs (index 0 to " + std::to_string(count - 1) +
-                                                ", or a UUID as doctor lists them) but received " + wanted + ".");
+[[noreturn]] void fail_no_such_device(const std::string& wanted, int count) {
+  throw Failure(FailureKind::kNoSuchDevice, "Expected device to be the index or UUID of one of the " +
+                                                std::to_string(count) +
+                                                " visible GPUs (doctor lists them) but received " + wanted + ".");
+}
+
+CUdevice device_at(const Cuda& cuda, int ordinal) {
+  CUdevice device = 0;
+  GVB_CALL(cuda, "opening a device", cuDeviceGet, &device, ordinal);
+  return device;
+}
+
+// The only visible device whose UUID begins so.
+std::optional<CUdevice> device_by_uuid(const Cuda& cuda, const std::string& beginning, int count) {
+  std::optional<CUdevice> found;
+  const std::string digits = without_prefix(beginning);
+  for (int ordinal = 0; !digits.empty() && ordinal < count; ++ordinal) {
+    const CUdevice device = device_at(cuda, ordinal);
+    if (without_prefix(device_uuid(cuda, device)).rfind(digits, 0) != 0) continue;
+    if (found) return std::nullopt;
+    found = device;
+  }
+  return found;
 }
 
 }  // namespace
@@ -64,18 +83,19 @@ std::string without_prefix(const std::string& uuid) {
 CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector) {
   int count = 0;
   GVB_CALL(cuda, "counting devices", cuDeviceGetCount, &count);
-  const std::string wanted = std::holds_alternative<std::string>(selector)
-                                 ? std::get<std::string>(selector)
-                                 : nvml_uuid_of_index(driver, std::get<int>(selector));
-  const bool by_ordinal = wanted.empty();
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    CUdevice device = 0;
-    GVB_CALL(cuda, "opening a device", cuDeviceGet, &device, ordinal);
-    if (by_ordinal ? ordinal == std::get<int>(selector)
-                   : without_prefix(device_uuid(cuda, device)) == without_prefix(wanted))
-      return device;
+  std::string wanted = "the first";
+  if (const auto* uuid = std::get_if<std::string>(&selector)) {
+    if (const auto device = device_by_uuid(cuda, *uuid, count)) return *device;
+    wanted = *uuid;
+  } else if (const int* index = std::get_if<int>(&selector)) {
+    const auto known = nvml_uuid_of_index(driver, *index);
+    if (!known && *index < count) return device_at(cuda, *index);
+    if (const auto device = known ? device_by_uuid(cuda, *known, count) : std::nullopt) return *device;
+    wanted = std::to_string(*index);
+  } else if (count > 0) {
+    return device_at(cuda, 0);
   }
-  fail_no_such_device(selector, count);
+  fail_no_such_device(wanted, count);
 }
 
 Module::Module(const Cuda& cuda, const char* ptx) : cuda_(cuda) {
@@ -102,15 +122,20 @@ PrimaryContext::PrimaryContext(const Cuda& cuda, CUdevice device) : cuda_(cuda),
   if (!active && cuda.api.cuDevicePrimaryCtxSetFlags_v2 &&
       cuda.api.cuDevicePrimaryCtxSetFlags_v2(device, abi::CU_CTX_SCHED_SPIN) == CUDA_SUCCESS)
     flags_to_restore_ = flags;
-  GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
-  const abi::CUresult code = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent")(context_);
-  if (code != CUDA_SUCCESS) cuda.api.cuDevicePrimaryCtxRelease_v2(device);
-  cuda.check(code, "cuCtxSetCurrent", "entering the primary context");
+  try {
+    GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
+    GVB_CALL(cuda, "entering the primary context", cuCtxSetCurrent, context_);
+  } catch (...) {
+    leave();
+    throw;
+  }
 }
 
-PrimaryContext::~PrimaryContext() {
-  cuda_.api.cuCtxSetCurrent(nullptr);
-  cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+void PrimaryContext::leave() const {
+  if (context_) {
+    cuda_.api.cuCtxSetCurrent(nullptr);
+    cuda_.api.cuDevicePrimaryCtxRelease_v2(device_);
+  }
   if (flags_to_restore_) cuda_.api.cuDevicePrimaryCtxSetFlags_v2(device_, *flags_to_restore_);
 }
 

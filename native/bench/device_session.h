@@ -11,11 +11,11 @@
 
 namespace gvb {
 
-// NVML index, or UUID ("GPU-…", "MIG-…").
-using DeviceSelector = std::variant<int, std::string>;
+// The first visible device, an NVML index, or a UUID ("GPU-…", "MIG-…") or its unambiguous beginning.
+using DeviceSelector = std::variant<std::monostate, int, std::string>;
 
-// The CUDA ordinal of a device named by NVML index or UUID: CUDA_VISIBLE_DEVICES renumbers ordinals, so the UUID
-// decides. Without NVML an index is taken as the ordinal.
+// The CUDA ordinal of a device. CUDA_VISIBLE_DEVICES renumbers ordinals, so an index is looked up by the UUID that NVML
+// has for it; only where there is no NVML is it taken as the ordinal.
 abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr where NVML does not know it.
@@ -40,12 +40,14 @@ class Module {
 class PrimaryContext {
  public:
   PrimaryContext(const Cuda& cuda, abi::CUdevice device);
-  ~PrimaryContext();
+  ~PrimaryContext() { leave(); }
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
 
  private:
+  void leave() const;
+
   const Cuda& cuda_;
   const abi::CUdevice device_;
   std::optional<unsigned> flags_to_restore_;

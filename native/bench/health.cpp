@@ -53,16 +53,19 @@ std::optional<uint64_t> used_bytes(const DeviceSession& session) {
   if (processes)
     for (const GpuProcess& process : *processes)
       if (process.pid == static_cast<unsigned>(getpid())) return process.used_bytes;
-  const auto memory = query<abi::nvmlMemory_t>(session.driver.nvml.nvmlDeviceGetMemoryInfo, session.nvml_device);
-  return memory ? std::optional<uint64_t>(memory->used) : std::nullopt;
+  return std::nullopt;
 }
 
 Health read_health(const DeviceSession& session) {
   const NvmlApi& nvml = session.driver.nvml;
   const abi::nvmlDevice_t device = session.nvml_device;
-  Health health{};
-  GVB_CALL(session.cuda, "reading the memory information", cuMemGetInfo_v2, &health.visible_free_bytes,
-           &health.visible_total_bytes);
+  Health health;
+  size_t free_bytes = 0, total = 0;
+  const auto info = session.cuda.api.cuMemGetInfo_v2;
+  if (info && info(&free_bytes, &total) == abi::CUDA_SUCCESS) {
+    health.visible_free_bytes = free_bytes;
+    health.visible_total_bytes = total;
+  }
   if (!device) return health;
   health.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
   health.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);

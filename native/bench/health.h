@@ -19,8 +19,8 @@ struct Health {
   std::optional<int> performance_state;
   std::optional<uint64_t> event_reasons, used_bytes, free_bytes, total_bytes;
   std::optional<std::vector<GpuProcess>> processes;
-  // What the process itself is told by cuMemGetInfo, which a layer may bend.
-  size_t visible_free_bytes, visible_total_bytes;
+  // What the process itself is told by cuMemGetInfo, which a layer may bend, or refuse.
+  std::optional<uint64_t> visible_free_bytes, visible_total_bytes;
 };
 
 Health read_health(const DeviceSession& session);
@@ -28,7 +28,8 @@ Health read_health(const DeviceSession& session);
 // Compute processes with a context on the device, MPS clients among them; nullopt where NVML cannot tell.
 std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device);
 
-// Bytes this process uses on the device, or all processes together where NVML does not list this one.
+// Bytes this process uses on the device; nullopt where NVML does not list it (in another PID namespace, say): what all
+// processes use together would judge this one by its neighbours.
 std::optional<uint64_t> used_bytes(const DeviceSession& session);
 
 }  // namespace gvb

@@ -18,29 +18,30 @@ class LiveBlocks {
  public:
   LiveBlocks(const Cuda& cuda, Allocator& allocator) : cuda_(cuda), allocator_(allocator) {}
   ~LiveBlocks() {
-    for (const CUdeviceptr block : blocks_) {
+    for (const Block& block : blocks_) {
       allocator_.release(block);
       allocator_.retire(block);
     }
   }
 
   double allocate() {
-    CUdeviceptr block = allocator_.prepare();
+    Block block = allocator_.prepare();
     const int64_t before = now_ns();
     const CUresult code = allocator_.allocate(block);
     const int64_t after = now_ns();
-    cuda_.check(code, allocator_.allocate_name(), "allocating device memory");
+    if (code != abi::CUDA_SUCCESS) allocator_.retire(block);
+    cuda_.check(code, allocator_.failed_call(), "allocating device memory");
     blocks_.push_back(block);
     return static_cast<double>(after - before);
   }
 
   double free_at(size_t index) {
-    const CUdeviceptr block = blocks_[index];
+    const Block block = blocks_[index];
     const int64_t before = now_ns();
     const CUresult code = allocator_.release(block);
     const int64_t after = now_ns();
     blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
-    cuda_.check(code, allocator_.release_name(), "freeing device memory");
+    cuda_.check(code, allocator_.failed_call(), "freeing device memory");
     allocator_.retire(block);
     return static_cast<double>(after - before);
   }
@@ -51,13 +52,13 @@ class LiveBlocks {
     std::swap(blocks_[index], blocks_.back());
   }
 
-  CUdeviceptr newest() const { return blocks_.back(); }
+  CUdeviceptr newest() const { return blocks_.back().pointer; }
   size_t size() const { return blocks_.size(); }
 
  private:
   const Cuda& cuda_;
   Allocator& allocator_;
-  std::deque<CUdeviceptr> blocks_;
+  std::deque<Block> blocks_;
 };
 
 size_t block_bytes(const DeviceSession& session, AllocationApi api, size_t requested) {

@@ -40,7 +40,7 @@ struct FreeBlock {
   size_t bytes;
   unsigned live;
   std::vector<double> free_ns;
-  // Bytes in use on the device by this process (by all where NVML cannot tell), before and after the block.
+  // Bytes in use on the device by this process, before and after the block; nullopt where NVML cannot tell.
   std::optional<uint64_t> used_before;
   std::optional<uint64_t> used_after;
 };

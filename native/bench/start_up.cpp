@@ -40,7 +40,9 @@ class StartedContext {
       GVB_CALL(cuda, "creating a context", cuCtxCreate_v2, &context_, 0, device);
     } else {
       GVB_CALL(cuda, "creating the primary context", cuDevicePrimaryCtxRetain, &context_, device);
-      GVB_CALL(cuda, "entering the primary context", cuCtxSetCurrent, context_);
+      const abi::CUresult entered = cuda.require(cuda.api.cuCtxSetCurrent, "cuCtxSetCurrent")(context_);
+      if (entered != abi::CUDA_SUCCESS) cuda.api.cuDevicePrimaryCtxRelease_v2(device);
+      cuda.check(entered, "cuCtxSetCurrent", "entering the primary context");
     }
   }
   ~StartedContext() {
@@ -135,7 +137,7 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   Lap lap;
   driver.initialise(request.path);
   out.init_ns = lap.next();
-  // The first device by ordinal costs nothing extra; choosing by index or UUID happens before the clock goes on.
+  // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
   const CUdevice device = find_device(driver, cuda, request.device);
   lap.next();
   CUdevice same = 0;

@@ -38,6 +38,12 @@ std::string file_in(const std::optional<std::string>& folder, const char* name) 
   return folder ? *folder + "/" + name : std::string(name);
 }
 
+std::string no_driver(const std::string& reason, bool simulated) {
+  return simulated ? "The simulated driver could not be loaded: " + reason + ". Run npm run build:native."
+                   : "No NVIDIA driver: " + reason +
+                         ". Install the driver, or pass { simulate: true } (--simulate) to measure the simulated GPU.";
+}
+
 }  // namespace
 
 std::optional<std::string> Driver::probe(std::string& error) {
@@ -54,10 +60,7 @@ Driver::Driver(const std::optional<std::string>& simulated_folder) : from_folder
   const int64_t start = now_ns();
   void* libcuda = dlopen(file_in(simulated_folder, "libcuda.so.1").c_str(), RTLD_NOW | RTLD_GLOBAL);
   load_ns = now_ns() - start;
-  if (!libcuda)
-    throw Failure(FailureKind::kNoDriver, "No NVIDIA driver: " + last_dl_error() +
-                                              ". Install the driver, or pass { simulate: true } (--simulate) to "
-                                              "measure the simulated GPU.");
+  if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), from_folder));
   const ElfImage image = ElfImage::of_handle(libcuda);
   libcuda_path = image.path();
   simulated = image.find("gvbSimulatedDriver") != nullptr;
@@ -75,9 +78,10 @@ Driver::Driver(const std::optional<std::string>& simulated_folder) : from_folder
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
   static std::mutex mutex;
-  static std::unique_ptr<Driver> driver;
+  // Never destroyed: the executor's thread may be inside it while the process exits.
+  static Driver* driver = nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
-  if (!driver) driver.reset(new Driver(simulated_folder));
+  if (!driver) driver = new Driver(simulated_folder);
   if (simulated_folder && !driver->simulated)
     throw Failure(FailureKind::kDriverConflict,
                   "Expected one driver per process but the machine's own is already loaded; simulate in a process "

@@ -36,10 +36,23 @@ namespace {
 
 using GetProcAddress = decltype(CudaApi::cuGetProcAddress_v2);
 
+// Whether an address is a layer's function of the same base name but another ABI: a layer that answers
+// cuGetProcAddress by base name alone hands out its newest (HAMi-core: cuCtxCreate_v3 where version 3020 was asked
+// for), and a call through it would pass the wrong arguments.
+bool has_other_abi(void* address, const CudaFunction& function, const std::string& driver) {
+  Dl_info info;
+  if (dladdr(address, &info) == 0 || !info.dli_sname || info.dli_saddr != address || driver == info.dli_fname)
+    return false;
+  const size_t length = std::strlen(function.base);
+  const bool same_base = std::strncmp(info.dli_sname, function.base, length) == 0 &&
+                         (info.dli_sname[length] == '\0' || std::strncmp(info.dli_sname + length, "_v", 2) == 0);
+  return same_base && std::strcmp(info.dli_sname, function.name) != 0;
+}
+
 // A function the driver says is newer than itself stays unresolved: its export, if any, is not to be trusted.
 // One that cuGetProcAddress does not know at all is looked up by its exported name.
-CudaApi resolve_runtime(GetProcAddress get, void* (*exported)(const void* context, const char* name),
-                        const void* context) {
+CudaApi resolve_runtime(GetProcAddress get, const std::string& driver,
+                        void* (*exported)(const void* context, const char* name), const void* context) {
   CudaApi table;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
     const CudaFunction& function = kCudaFunctions[i];
@@ -48,7 +61,7 @@ CudaApi resolve_runtime(GetProcAddress get, void* (*exported)(const void* contex
     const bool found = get && get(function.base, &address, function.version, abi::CU_GET_PROC_ADDRESS_DEFAULT,
                                   &status) == CUDA_SUCCESS;
     if (found && address)
-      slot(table, i) = address;
+      slot(table, i) = has_other_abi(address, function, driver) ? nullptr : address;
     else if (status != CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT)
       slot(table, i) = exported(context, function.name);
   }
@@ -70,10 +83,10 @@ SymbolTables resolve_cuda(void* libcuda, const ElfImage& image) {
     slot(bare, i) = image.find(name);
   }
   tables.by_path[static_cast<size_t>(SymbolPath::kRuntime)] = resolve_runtime(
-      by_dlsym.cuGetProcAddress_v2,
+      by_dlsym.cuGetProcAddress_v2, image.path(),
       [](const void* handle, const char* name) { return dlsym(const_cast<void*>(handle), name); }, libcuda);
   tables.bare_runtime = resolve_runtime(
-      bare.cuGetProcAddress_v2,
+      bare.cuGetProcAddress_v2, image.path(),
       [](const void* elf, const char* name) { return static_cast<const ElfImage*>(elf)->find(name); }, &image);
   return tables;
 }

@@ -59,9 +59,14 @@ describe('the table of a run', () => {
       '3.457 us',
       '3.1 … 3.2',
       '6.543',
-      '1000 × 2',
+      '1000',
       'ok',
     ]);
+  });
+
+  it('counts processes where they are the samples', () => {
+    const between = result('OH-004', { stats, processes: 4, ciScope: 'between-processes' });
+    expect(row('OH-004', runReport({ ...document, metrics: [between] }))).toContain('4 processes');
   });
 
   it('shows no number that was not measured', () => {

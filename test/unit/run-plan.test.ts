@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makePlan, shuffled } from '../../lib/run/plan.js';
+import { makePlan } from '../../lib/run/plan.js';
+import { shuffled } from '../../lib/stats/random.js';
 import { metric } from './run-fixtures.js';
 
 const numbers = Array.from({ length: 20 }, (_, i) => i);

@@ -26,8 +26,11 @@ describe('results', () => {
   ])('reads pidMapping %s of OH-004 as %s', (said, mapping) =>
     expect(pidMapping([result('OH-004', { details: { pidMapping: said } })])).toBe(mapping),
   );
-  it('knows no mapping without OH-004', () =>
-    expect(pidMapping([result('OH-001', { details: { pidMapping: 'same' } })])).toBe('none'));
+  it('takes what any metric has learnt', () => {
+    const without = result('OH-004', { details: { pidMapping: 'none' } });
+    expect(pidMapping([without, result('OH-001', { details: { pidMapping: 'same' } })])).toBe('same');
+    expect(pidMapping([result('OH-001', {})])).toBe('none');
+  });
 });
 
 describe('a deadline', () => {

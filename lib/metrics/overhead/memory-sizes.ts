@@ -1,19 +1,23 @@
 /** The size classes of OH-002 and OH-003, and how many blocks of each may be live. */
+import { BenchError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 
 const KIB = 1024;
 const GRANULE = 2 * KIB ** 2;
 
 export interface MemoryRoom {
-  /** Bytes this process may use: the smaller of what it is told it has and what is free. */
+  /** Bytes this process may use: the least of what it is told it has, what it is told is free, and what is free. */
   limit: number;
   sizes: number[];
 }
 
 /** 4 KiB, 64 KiB, the granule (2 MiB), 64 MiB, and min(1 GiB, limit / 8) in whole granules. */
 export async function memoryRoom(session: Session): Promise<MemoryRoom> {
-  const { visibleFreeBytes, visibleTotalBytes } = await session.health();
-  const limit = Math.min(visibleFreeBytes, visibleTotalBytes);
+  const { visibleFreeBytes, visibleTotalBytes, freeBytes } = await session.health();
+  const known = [visibleFreeBytes, visibleTotalBytes, freeBytes].filter((bytes) => bytes !== null);
+  if (known.length === 0)
+    throw new BenchError('INVALID_RESULT', 'Neither cuMemGetInfo nor NVML says how much memory there is.');
+  const limit = Math.min(...known);
   const largest = Math.floor(Math.min(KIB ** 3, limit / 8) / GRANULE) * GRANULE;
   const sizes = [4 * KIB, 64 * KIB, GRANULE, 64 * KIB ** 2, largest].filter((bytes) => bytes > 0);
   return { limit, sizes: [...new Set(sizes)] };

@@ -1,10 +1,10 @@
 /** OH-002: one allocation among live blocks, per size class; virtual memory and the stream-ordered pool as sub-rows. */
 import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js';
-import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
 
@@ -42,11 +42,7 @@ async function measureRow(
 
 const ROWS = 7;
 
-/** A sub-row that cannot be measured says why; only the headline's own call decides over the metric. */
-function stateOfSubRow(error: unknown): { unsupported: string } | { failed: string } | null {
-  if (error instanceof CudaError) return { failed: error.message };
-  return error instanceof BenchError && error.code === 'FUNCTION_MISSING' ? { unsupported: error.message } : null;
-}
+const isHeadline = ({ api, bytes }: RowPlan): boolean => api === 'cuMemAlloc' && bytes === HEADLINE_BYTES;
 
 function plans(sizes: number[]): RowPlan[] {
   const direct = sizes.map((bytes): RowPlan => ({ api: 'cuMemAlloc', bytes }));
@@ -82,10 +78,10 @@ export const memoryAllocationLatency: MetricDefinition = {
         const row = await measureRow(context, session, plan, live, index / ROWS);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
         rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
-        if (api === 'cuMemAlloc' && bytes === HEADLINE_BYTES) headline = row;
+        if (isHeadline(plan)) headline = row;
       } catch (error) {
-        const state = stateOfSubRow(error);
-        if (!state || api === 'cuMemAlloc') throw error;
+        const state = rowState(error);
+        if (!state || isHeadline(plan)) throw error;
         rows.push({ api, bytes, live, ...state });
       }
     }
@@ -110,7 +106,7 @@ export const memoryAllocationLatency: MetricDefinition = {
         {
           name: 'allocations usable',
           passed: true,
-          detail: 'address range and first and last word verified after every allocation',
+          detail: 'address range and first and last word verified after every timed allocation',
         },
       ],
     };

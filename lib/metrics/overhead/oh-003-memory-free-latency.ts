@@ -5,14 +5,15 @@ import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
 
-/** `quick` holds fewer, so that filling does not dwarf measuring; the count is in every row. */
-const LIVE = { quick: 256, standard: 1_024, thorough: 1_024 } as const;
+const LIVE = 1_024;
 const CAP = { quick: 200, standard: 500, thorough: 500 } as const;
 const WARMUP = 10;
-const BLOCK = 100;
+/** Every block fills its live set anew, which costs more than its samples: few large blocks. */
+const BLOCK = 250;
 const LEAK_FLOOR_BYTES = 4 * 1024 ** 2;
 const LEAK_SHARE = 0.01;
 
@@ -38,11 +39,12 @@ async function measureRow(
 ): Promise<Row> {
   const { iterations, resolution, tier, seed } = context.options;
   const cap = CAP[tier];
+  let blocks = 0;
   return collect(
-    { iterations, resolution, blockSize: Math.min(BLOCK, iterations ?? cap), cap },
+    { iterations, resolution, blockSize: Math.min(BLOCK, cap), cap },
     async (count, fraction) => {
       context.progress(`${formatBytes(plan.bytes)} ${plan.order}`, progress(fraction));
-      return session.freeBlock({ ...plan, count, warmup: context.options.warmup ?? WARMUP, seed });
+      return session.freeBlock({ ...plan, count, warmup: context.options.warmup ?? WARMUP, seed: seed + blocks++ });
     },
     (block) => block.freeNs,
   );
@@ -55,7 +57,7 @@ function leakCheck(rows: readonly Row[]): Check {
   const drifts = blocks.flatMap(({ usedBefore, usedAfter }) =>
     usedBefore === null || usedAfter === null ? [] : [{ usedBefore, drift: Math.abs(usedAfter - usedBefore) }],
   );
-  if (drifts.length === 0) return { name, passed: 'not checked', detail: 'NVML gives no memory use' };
+  if (drifts.length === 0) return { name, passed: 'not checked', detail: 'NVML does not list this process' };
   const leaked = drifts.filter(({ usedBefore, drift }) => drift > Math.max(LEAK_FLOOR_BYTES, LEAK_SHARE * usedBefore));
   const worst = Math.max(...drifts.map(({ drift }) => drift));
   return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
@@ -81,22 +83,29 @@ export const memoryFreeLatency: MetricDefinition = {
     const measured: Row[] = [];
     let headline: Row | null = null;
     for (const [index, { bytes, order }] of shuffled(wanted, context.options.seed).entries()) {
-      const live = liveBlocks(LIVE[context.options.tier], bytes, limit);
+      const live = liveBlocks(LIVE, bytes, limit);
       const reason = tooLarge(bytes, live, limit);
       if (reason) {
         details.push({ bytes, order, live, unsupported: reason });
         continue;
       }
       const progress = (fraction: number) => (index + fraction) / wanted.length;
-      const row = await measureRow(context, session, { bytes, order, live }, progress);
-      const { value, ci95 } = scaled(row.estimate, NS_PER_US);
-      details.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
-      measured.push(row);
-      if (bytes === HEADLINE_BYTES && order === 'fifo') headline = row;
+      const isHeadline = bytes === HEADLINE_BYTES && order === 'fifo';
+      try {
+        const row = await measureRow(context, session, { bytes, order, live }, progress);
+        const { value, ci95 } = scaled(row.estimate, NS_PER_US);
+        details.push({ bytes, order, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
+        measured.push(row);
+        if (isHeadline) headline = row;
+      } catch (error) {
+        const state = rowState(error);
+        if (!state || isHeadline) throw error;
+        details.push({ bytes, order, live, ...state });
+      }
     }
     const leak = leakCheck(measured);
-    // Last, because some layers leak on it.
-    const doubleFree = await session.doubleFree();
+    // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
+    const doubleFree = context.inWorker ? await session.doubleFree() : 'only in worker processes';
     const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
     const common = { details: { limitBytes: limit, sizes: sorted, doubleFree }, checks: [leak] };
     if (!headline) {

@@ -1,0 +1,15 @@
+/** What becomes of one row of a metric's table when it cannot be measured: it says why, and the others go on. */
+import { BenchError, CudaError } from '../native/errors.js';
+
+export type RowState = { unsupported: string } | { failed: string };
+
+/** Codes after which a context answers nothing any more: no later row could be measured. */
+const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 999]);
+
+/** Null where the error is not the row's alone: it is to be thrown on. */
+export function rowState(error: unknown): RowState | null {
+  if (error instanceof CudaError) return STICKY.has(error.code) ? null : { failed: error.message };
+  if (!(error instanceof BenchError)) return null;
+  if (error.code === 'FUNCTION_MISSING') return { unsupported: error.message };
+  return error.code === 'INVALID_RESULT' ? { failed: error.message } : null;
+}

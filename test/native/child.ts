@@ -1,0 +1,101 @@
+/**
+ * Runs the built library in a process of its own: GVB_SIM is read once per process, which keeps the driver it loaded.
+ * Each gets a simulated card of its own, an empty HOME and a deadline.
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect } from 'vitest';
+import type { MetricResult } from '../../lib/document.js';
+import type { MeasureOptions } from '../../lib/metrics/metric.js';
+import { emptyFolder } from '../cli/command.js';
+
+export { emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
+
+const DEADLINE_MS = 30_000;
+const regions: string[] = [];
+afterAll(() => {
+  // The last process of a card removes it, unless it was killed.
+  for (const region of regions.splice(0)) rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true });
+});
+
+export type Settings = Readonly<Record<string, number | string>>;
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  durationMs: number;
+}
+
+export interface ChildOptions {
+  sim?: Settings;
+  environment?: NodeJS.ProcessEnv;
+  nodeOptions?: readonly string[];
+}
+
+/** Runs a script of fixtures/. */
+export function script(name: string, args: readonly string[], options: ChildOptions = {}): Promise<Ended> {
+  const region = `native-${randomUUID().slice(0, 13)}`;
+  regions.push(region);
+  const settings = Object.entries({ ...options.sim, region }).map(([key, value]) => `${key}=${value}`);
+  const file = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+  const from = performance.now();
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), file, ...args], {
+    env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings.join(','), ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: DEADLINE_MS,
+    killSignal: 'SIGKILL',
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    said.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said.stderr += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...said, durationMs: performance.now() - from }));
+  });
+}
+
+/** What a script that ends well prints, as JSON. */
+export async function answerOf<T>(name: string, args: readonly string[], options?: ChildOptions): Promise<T> {
+  const { code, signal, stdout, stderr } = await script(name, args, options);
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+/** One scenario of fixtures/scenarios.mjs. */
+export const scenario = <T>(name: string, options?: ChildOptions): Promise<T> =>
+  answerOf<T>('scenarios.mjs', [name], options);
+
+export type MeasureFunction =
+  | 'measureKernelLaunch'
+  | 'measureMemoryAllocation'
+  | 'measureMemoryFree'
+  | 'measureContextCreation'
+  | 'measureApiInterception';
+export type Request = readonly [name: MeasureFunction, options?: Omit<MeasureOptions, 'signal' | 'onProgress'>];
+
+export interface Answer {
+  result?: MetricResult;
+  /** `step` of every progress callback. */
+  steps: string[];
+  fractions: number[];
+  error?: { name: string; code: unknown; call: unknown; message: string };
+}
+
+/** Measures on the simulated GPU, one request after the other in one process. */
+export const attempt = (requests: readonly Request[], options?: ChildOptions): Promise<Answer[]> =>
+  answerOf<Answer[]>('measure.mjs', [JSON.stringify(requests)], options);
+
+export async function measure(requests: readonly Request[], options?: ChildOptions): Promise<MetricResult[]> {
+  return (await attempt(requests, options)).map(({ result, error }) => {
+    if (!result) throw new Error(`${error?.name}: ${error?.message}`);
+    return result;
+  });
+}

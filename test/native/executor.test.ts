@@ -1,0 +1,212 @@
+/** The executor under callers that abort, run at once, use threads, die and exit. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MetricResult } from '../../lib/document.js';
+import { attempt, root, scenario, script } from './child.js';
+
+const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
+const addon = { GVB_TEST_ADDON: join(root, 'build/Release/gpu_virt_bench.node') };
+/** Far below what any of the measurements that are ended here would take. */
+const PROMPT_MS = 1_000;
+
+function expectAllocation(result: MetricResult): void {
+  expect(result.status).toBe('ok');
+  expect(Math.abs((result.value as number) - sim.alloc_us)).toBeLessThan(0.3);
+}
+
+describe('abort', () => {
+  it('rejects a running measurement with the reason, and the next one works', async () => {
+    const { results, next } = await scenario<{ results: { sameReason: boolean; ms: number }[]; next: MetricResult }>(
+      'abortMidway',
+      { sim },
+    );
+    expect(results.map(({ sameReason }) => sameReason)).toEqual([true, true, true, true]);
+    expect(Math.max(...results.map(({ ms }) => ms))).toBeLessThan(PROMPT_MS);
+    expectAllocation(next);
+  });
+
+  it('beforehand rejects every function with the reason, whatever it is, and loads nothing', async () => {
+    const { names, sameReason, addonLoaded } = await scenario<{
+      names: string[];
+      sameReason: boolean[];
+      addonLoaded: boolean;
+    }>('abortBefore');
+    expect(names).toHaveLength(5);
+    expect(sameReason).toEqual(names.map(() => true));
+    expect(addonLoaded).toBe(false);
+  });
+
+  it('while it waits for its turn rejects at once, and gives the turn to the next', async () => {
+    const seen = await scenario<{
+      sameReason: boolean;
+      ms: number;
+      progress: number;
+      first: string;
+      third: MetricResult;
+      order: string[];
+    }>('abortWhileWaiting', { sim });
+    expect(seen).toMatchObject({ sameReason: true, progress: 0 });
+    expect(seen.order).toEqual(['second rejected', 'first measured']);
+    expect(seen.ms).toBeLessThan(100);
+    expectAllocation(seen.third);
+  });
+});
+
+describe('measurements at once', () => {
+  it('run one after the other, and all are right', async () => {
+    const { events, free, allocation, interception } = await scenario<{
+      events: string[];
+      free: MetricResult;
+      allocation: MetricResult;
+      interception: MetricResult;
+    }>('concurrent', { sim });
+    expect(events.filter((name, i) => name !== events[i - 1])).toEqual(['free', 'allocation', 'interception']);
+    expect(Math.abs((free.value as number) - sim.free_us)).toBeLessThan(0.3);
+    expectAllocation(allocation);
+    expect(Math.abs(interception.value as number)).toBeLessThan(5);
+  });
+
+  it('come from several worker_threads, and all are right', async () => {
+    const results = await scenario<MetricResult[]>('threads', { sim });
+    expect(results).toHaveLength(4);
+    results.forEach(expectAllocation);
+  });
+
+  it('leave the event loop free: p99 of its delay below 10 ms', async () => {
+    const { p99Ms, count } = await scenario<{ p99Ms: number; count: number }>('eventLoopDelay', { sim });
+    expect(count).toBeGreaterThan(100);
+    expect(p99Ms).toBeLessThan(10);
+  });
+});
+
+it('progress goes from 0 to 1 and never back', async () => {
+  const answers = await attempt(
+    [
+      ['measureKernelLaunch', { iterations: 300 }],
+      ['measureMemoryAllocation'],
+      ['measureMemoryFree', { iterations: 50 }],
+      ['measureContextCreation', { iterations: 2 }],
+      ['measureApiInterception', { iterations: 10 }],
+    ],
+    { sim },
+  );
+  for (const { fractions, steps } of answers) {
+    expect(fractions[0]).toBe(0);
+    expect(fractions.at(-1)).toBe(1);
+    expect(steps.at(-1)).toBe('done');
+    expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+    expect(fractions.filter((fraction) => fraction === 1)).toHaveLength(1);
+    expect(new Set(steps).size).toBeGreaterThan(3);
+  }
+});
+
+describe('a worker_thread that ends', () => {
+  it.each([
+    ['while it measures', 'terminateMidway'],
+    ['while it opens its session', 'terminateWhileOpening'],
+    ['while it waits for its turn', 'terminateWhileWaiting'],
+  ])('%s leaves the process and the others healthy', async (_, name) => {
+    const settings = { ...sim, context_ms: 200 };
+    const seen = await scenario<{ ms: number } & Record<'before' | 'mine' | 'other', MetricResult | undefined>>(name, {
+      sim: settings,
+    });
+    expect(seen.ms).toBeLessThan(PROMPT_MS);
+    const results = [seen.before, seen.mine, seen.other].filter((result) => result !== undefined);
+    expect(results.length).toBeGreaterThanOrEqual(1);
+    results.forEach(expectAllocation);
+  });
+
+  it('and others that come just then find the executor, every time', async () =>
+    expect(await scenario<number>('threadsComeAndGo', { sim: { init_ms: 0, context_ms: 0 } })).toBe(90));
+
+  it('by process.exit keeps its code', async () => {
+    const { code, mine } = await scenario<{ code: number; mine: MetricResult }>('exitInThread', { sim });
+    expect(code).toBe(5);
+    expectAllocation(mine);
+  });
+});
+
+describe('the end of the process', () => {
+  it.each(['exitMidway', 'exitWhileOpening', 'exitWithThreads'])('%s: the code is kept, at once', async (name) => {
+    const { code, signal, stderr, durationMs } = await script('scenarios.mjs', [name], {
+      sim: { ...sim, context_ms: 200 },
+    });
+    expect({ code, signal, stderr }).toEqual({ code: 7, signal: null, stderr: '' });
+    expect(durationMs).toBeLessThan(5_000);
+  });
+
+  it('by an uncaught error is that error', async () => {
+    const { code, signal, stderr, durationMs } = await script('scenarios.mjs', ['throwMidway'], { sim });
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect(stderr).toMatch(/Error: the caller failed/);
+    expect(durationMs).toBeLessThan(5_000);
+  });
+
+  it('waits for a measurement nobody awaits', async () => {
+    const { status, value } = await scenario<{ status: string; value: number }>('naturalExit', { sim });
+    expect(status).toBe('ok');
+    expect(Math.abs(value - sim.alloc_us)).toBeLessThan(0.3);
+  });
+});
+
+it('the addon loads again and again, here and in many worker_threads', async () => {
+  const { here, others, rounds } = await scenario<{ here: number; others: number; rounds: number[] }>('loads', {
+    environment: addon,
+  });
+  expect(here).toBeGreaterThanOrEqual(25);
+  expect(others).toBeLessThanOrEqual(50);
+  expect(rounds).toEqual(Array.from({ length: 32 }, () => here));
+});
+
+describe('a device that is lost', () => {
+  it('midway makes the metric failed, by code and call', async () => {
+    const [answer] = await attempt([['measureKernelLaunch', { iterations: 2_000 }]], {
+      sim: { ...sim, fail: 'cuLaunchKernel:719@500' },
+    });
+    expect(answer?.result).toMatchObject({
+      status: 'failed',
+      reason: 'cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED (719) while launching a kernel.',
+      value: null,
+      ci95: null,
+      stats: null,
+      processes: 1,
+    });
+  });
+
+  it('in one measurement leaves the process able to say so in the next', async () => {
+    const answers = await attempt(
+      [
+        ['measureMemoryAllocation', { iterations: 100 }],
+        ['measureMemoryAllocation', { iterations: 100 }],
+      ],
+      { sim: { ...sim, fail: 'cuMemAlloc_v2:999@300' } },
+    );
+    for (const { result } of answers)
+      expect(result).toMatchObject({
+        status: 'failed',
+        reason: 'cuMemAlloc_v2 returned CUDA_ERROR_UNKNOWN (999) while allocating device memory.',
+        value: null,
+      });
+  });
+
+  it.each([
+    ['cuInit:100@1', 100, 'cuInit'],
+    ['cuDevicePrimaryCtxRetain:2@1', 2, 'cuDevicePrimaryCtxRetain'],
+  ])('before anything is measured (%s) rejects with the call', async (fail, code, call) => {
+    const [answer] = await attempt([['measureKernelLaunch']], { sim: { ...sim, fail } });
+    expect(answer?.error).toMatchObject({ code, call });
+    expect(answer?.error?.message).toMatch(/^\w+ returned CUDA_ERROR_\w+ \(\d+\) while .*\.$/);
+  });
+});
+
+it('fifty measurements leave no memory, mapping, file or thread behind', async () => {
+  const [tenth, last] = await scenario<Record<'rss' | 'maps' | 'files' | 'threads', number>[]>('manyMeasurements', {
+    sim: { ...sim, context_ms: 1, alloc_us: 2, vmm_us: 2 },
+    nodeOptions: ['--expose-gc'],
+  });
+  if (!tenth || !last) throw new Error('unreachable');
+  expect(last.rss - tenth.rss).toBeLessThan(8 * 1024 ** 2);
+  expect(last.maps - tenth.maps).toBeLessThan(20);
+  expect(last.files).toBe(tenth.files);
+  expect(last.threads).toBe(tenth.threads);
+});

@@ -1,0 +1,96 @@
+/** OH-005 under a real layer: a preloaded library that waits a time it measures itself. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { FunctionProvenance } from '../../lib/document.js';
+import { emptyFolder, measure, scenario, simulatedFolder } from './child.js';
+import { expectRecovered } from './recovered.js';
+
+interface FunctionRow {
+  name: string;
+  owner: string;
+  intercepted: boolean;
+  overheadNs: number;
+  ci95: [number, number];
+}
+
+const folder = emptyFolder();
+const layer = join(folder, 'libinterposer.so');
+const HOOKED = 'cuMemGetInfo_v2';
+const sim = { launch_ns: 1000 };
+
+beforeAll(() => {
+  const source = fileURLToPath(new URL('fixtures/interposer.cpp', import.meta.url));
+  execFileSync('c++', ['-O2', '-std=c++17', '-shared', '-fPIC', '-o', layer, source, '-ldl']);
+});
+
+type Path = 'runtime' | 'dlsym' | 'linked';
+
+const environmentOf = (waitNs: number, path: Path, report: string): NodeJS.ProcessEnv => ({
+  LD_PRELOAD: layer,
+  GVB_TEST_WAIT_NS: String(waitNs),
+  GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1'),
+  GVB_TEST_ACHIEVED: report,
+  GVB_TEST_WRAP: path,
+});
+
+async function underLayer(waitNs: number, path: Path) {
+  const report = join(folder, `${path}-${waitNs}.json`);
+  const environment = environmentOf(waitNs, path, report);
+  const [result] = await measure([['measureApiInterception', { path }]], { sim, environment });
+  if (!result) throw new Error('unreachable');
+  const functions = result.details.functions as FunctionRow[];
+  const { achievedNs, calls } = JSON.parse(readFileSync(report, 'utf8')) as { achievedNs: number; calls: number };
+  return { result, functions, achievedNs, calls };
+}
+
+describe('OH-005 recovers what a layer adds', () => {
+  it.each([
+    ['runtime', 0],
+    ['runtime', 300],
+    ['runtime', 2_000],
+    ['dlsym', 700],
+    ['linked', 700],
+  ] as const)('on the %s path, +%i ns', async (path, waitNs) => {
+    const { result, functions, achievedNs, calls } = await underLayer(waitNs, path);
+    const hooked = functions.find(({ name }) => name === HOOKED);
+    expect(hooked).toMatchObject({ intercepted: true, owner: layer });
+    expect(calls).toBeGreaterThan(100);
+    // The layer kept its word, and the metric saw it.
+    expect(achievedNs).toBeGreaterThanOrEqual(waitNs);
+    expect(achievedNs).toBeLessThan(waitNs + 100);
+    expectRecovered([
+      [HOOKED, { value: hooked?.overheadNs ?? null, ci95: hooked?.ci95 ?? null }, truthOf(achievedNs, 15)],
+    ]);
+
+    // Nothing else pays: whoever owns `dlsym` is in the way of a lookup, and of no driver call.
+    const others = functions.filter(({ name }) => name !== HOOKED && name !== 'dlsym');
+    expect(others.length).toBeGreaterThanOrEqual(25);
+    expect(others.filter(({ intercepted, owner }) => intercepted || owner === layer)).toEqual([]);
+    expectRecovered(
+      others.map(({ name, overheadNs, ci95 }) => [name, { value: overheadNs, ci95 }, truthOf(0, 5)] as const),
+    );
+    const lookUp = functions.find(({ name }) => name === 'dlsym');
+    expect(lookUp).toMatchObject({ intercepted: true, owner: layer });
+
+    // The headline is the hooked calls' alone.
+    expect(result).toMatchObject({ status: 'ok', value: hooked?.overheadNs });
+    expect(result.details).toMatchObject({ interceptedCount: 1, aggregatedOver: 1 });
+  });
+});
+
+const truthOf = (truth: number, tolerance: number) => ({ truth, tolerance, resolution: 10 });
+
+it.each([
+  ['runtime', { cuMemGetInfo_v2: ['runtime', 'linked'], cuGetProcAddress_v2: ['dlsym'] }],
+  ['dlsym', { cuMemGetInfo_v2: ['dlsym', 'linked'] }],
+  ['linked', { cuMemGetInfo_v2: ['linked'] }],
+] as const)('getProvenance names the layer on the %s path, and no other function or path', async (path, wanted) => {
+  const environment = environmentOf(0, path, join(folder, 'unused.json'));
+  const rows = await scenario<FunctionProvenance[]>('provenance', { environment });
+  const interposed = rows.filter((row) => row.interposed.length > 0);
+  expect(Object.fromEntries(interposed.map((row) => [row.name, row.interposed]))).toEqual(wanted);
+  for (const row of interposed) for (const where of row.interposed) expect(row.paths[where]).toBe(layer);
+});

@@ -1,0 +1,89 @@
+/** Environments and processes that leave while the driver is still busy for them. Each case was a crash or a hang. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const load = fileURLToPath(new URL('../../dist/native/load.js', import.meta.url));
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-leaving-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a module text under the simulated driver; `thread` is what its worker_thread executes. */
+function run(name: string, settings: string, main: string, thread = '', env: NodeJS.ProcessEnv = {}) {
+  const prelude = `
+    import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { loadAddon, simulatedDriverFolder } from ${JSON.stringify(load)};
+    const addon = loadAddon();
+    const target = { simulatedDriver: simulatedDriverFolder(), device: null, path: 'runtime' };
+    const terminateIn = async (ms) => {
+      const worker = new Worker(new URL(import.meta.url));
+      await new Promise((resolve) => worker.once('message', resolve));
+      await sleep(ms);
+      const before = performance.now();
+      await worker.terminate();
+      return performance.now() - before;
+    };
+    `;
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, `${prelude}\nif (isMainThread) {${main}} else {${thread}}\n`);
+  return spawnSync(process.execPath, [file], {
+    encoding: 'utf8',
+    timeout: 40_000,
+    env: { PATH: process.env.PATH, HOME: folder, GVB_SIM: `region=leaving-${name},${settings}`, ...env },
+  });
+}
+
+describe('leaving in the middle', () => {
+  it('frees nothing the executor still reads when the process exits slowly', () => {
+    const source = join(folder, 'slow.c');
+    const library = join(folder, 'slow.so');
+    writeFileSync(
+      source,
+      '#include <unistd.h>\n__attribute__((destructor)) static void bye(void) { usleep(100000); }\n',
+    );
+    const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source], { encoding: 'utf8' });
+    expect(built.stderr).toBe('');
+    const main = `
+      const session = await addon.openSession(target);
+      addon.allocationBlock(session, { api: 'cuMemAlloc', bytes: 4096, live: 2, count: 1000000, warmup: 0 }).catch(() => {});
+      setTimeout(() => process.exit(7), 60);`;
+    // Freed memory is overwritten, so that a read of it shows.
+    const { status, signal } = run('exit', 'init_ms=1,context_ms=1,alloc_us=5', main, '', {
+      LD_PRELOAD: library,
+      MALLOC_PERTURB_: '165',
+    });
+    expect({ status, signal }).toEqual({ status: 7, signal: null });
+  });
+
+  it('gives the turn of a worker_thread that ends while its session opens to the next', () => {
+    const main = `
+      const took = await terminateIn(300);
+      const session = await addon.openSession(target);
+      await addon.closeSession(session);
+      console.log(JSON.stringify({ took, session }));`;
+    const thread = `addon.openSession(target); parentPort.postMessage('opening');`;
+    const { status, stdout, stderr } = run('opening', 'init_ms=1,context_ms=1500', main, thread);
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const { took, session } = JSON.parse(stdout);
+    expect(session).toBeGreaterThan(0);
+    expect(took).toBeLessThan(5_000);
+  });
+
+  it('survives a driver call that outlasts the worker_thread and the patience for it', () => {
+    const main = `
+      await terminateIn(200);
+      await sleep(4000);
+      console.log('alive');`;
+    const thread = `addon.inspect(target); parentPort.postMessage('inspecting');`;
+    const { status, stdout, stderr } = run('late', 'init_ms=13000', main, thread);
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'alive\n', stderr: '' });
+  });
+});

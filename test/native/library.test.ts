@@ -1,0 +1,249 @@
+/** What a caller of the library meets: import, options, errors, samples, order, old drivers, the shape of results. */
+
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type GpuInfo, gpuSchema, metricResultSchema } from '../../lib/document.js';
+import * as library from '../../lib/index.js';
+import { summarise } from '../../lib/stats/summary.js';
+import { answerOf, attempt, hasDriver, measure, type Request, scenario } from './child.js';
+
+const functions = { ...library };
+const MEASURE = Object.keys(functions).filter((name) => name.startsWith('measure')) as Request[0][];
+const quick = { init_ms: 6, context_ms: 2, alloc_us: 5, free_us: 5, vmm_us: 5, launch_ns: 800 };
+
+interface ImportSeen {
+  emptyMs: number;
+  libraryMs: number;
+  addonOrDriver: string[];
+}
+
+describe('importing', () => {
+  it('loads no addon and no driver, and takes less than 50 ms', async () => {
+    const costs: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      const { emptyMs, libraryMs, addonOrDriver } = await answerOf<ImportSeen>('importing.mjs', []);
+      expect(addonOrDriver).toEqual([]);
+      costs.push(libraryMs - emptyMs);
+    }
+    expect(costs.sort((a, b) => a - b)[4]).toBeLessThan(50);
+  });
+
+  it('lists the metrics without either, each with its function', () => {
+    const metrics = library.listMetrics();
+    expect(metrics.map(({ id }) => id)).toEqual(['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-005']);
+    expect(metrics.map(({ functionName }) => functionName).sort()).toEqual([...MEASURE].sort());
+    for (const metric of metrics) expect(metric).not.toHaveProperty('measure');
+  });
+});
+
+describe.skipIf(hasDriver)('without a driver', () => {
+  it('every function rejects with NO_DRIVER and says what to do', async () => {
+    const seen =
+      await scenario<{ name: string; code: string; isBenchError: boolean; message: string }[]>('withoutSimulate');
+    expect(seen.map(({ name }) => name).sort()).toEqual([...MEASURE, 'getProvenance', 'listDevices'].sort());
+    for (const { name, code, isBenchError, message } of seen) {
+      expect({ name, code, isBenchError }).toEqual({ name, code: 'NO_DRIVER', isBenchError: true });
+      expect(message).toMatch(/^No NVIDIA driver: .*libcuda\.so\.1.*simulate: true/);
+    }
+  });
+});
+
+describe('bad options', () => {
+  const integers = 'an integer from';
+  const cases: [object | null | string, typeof TypeError | typeof RangeError, string][] = [
+    [null, TypeError, 'Expected options to be an object but received null.'],
+    ['fast', TypeError, "Expected options to be an object but received 'fast'."],
+    [{ device: -1 }, RangeError, `Expected device to be ${integers} 0 to 1023 but received -1.`],
+    [{ device: 1024 }, RangeError, `Expected device to be ${integers} 0 to 1023 but received 1024.`],
+    [{ device: 0.5 }, RangeError, `Expected device to be ${integers} 0 to 1023 but received 0.5.`],
+    [{ device: '' }, RangeError, "Expected device to be an NVML index or a UUID but received ''."],
+    [{ device: null }, TypeError, `Expected device to be ${integers} 0 to 1023 but received null.`],
+    [{ device: [0] }, TypeError, `Expected device to be ${integers} 0 to 1023 but received an array.`],
+    [{ warmup: -1 }, RangeError, `Expected warmup to be ${integers} 0 to 10000000 but received -1.`],
+    [{ warmup: 1e9 }, RangeError, `Expected warmup to be ${integers} 0 to 10000000 but received 1000000000.`],
+    [{ warmup: '3' }, TypeError, `Expected warmup to be ${integers} 0 to 10000000 but received '3'.`],
+    [{ iterations: 0 }, RangeError, `Expected iterations to be ${integers} 1 to 10000000 but received 0.`],
+    [{ iterations: -5 }, RangeError, `Expected iterations to be ${integers} 1 to 10000000 but received -5.`],
+    [{ iterations: 2.5 }, RangeError, `Expected iterations to be ${integers} 1 to 10000000 but received 2.5.`],
+    [{ iterations: Number.NaN }, RangeError, `Expected iterations to be ${integers} 1 to 10000000 but received NaN.`],
+    [{ iterations: 10n }, TypeError, `Expected iterations to be ${integers} 1 to 10000000 but received 10.`],
+    [{ resolution: 0 }, RangeError, 'Expected resolution to be a number above 0 and at most 1 but received 0.'],
+    [{ resolution: 1.1 }, RangeError, 'Expected resolution to be a number above 0 and at most 1 but received 1.1.'],
+    [
+      { resolution: Number.NaN },
+      RangeError,
+      'Expected resolution to be a number above 0 and at most 1 but received NaN.',
+    ],
+    [{ resolution: {} }, TypeError, 'Expected resolution to be a number above 0 and at most 1 but received an object.'],
+    [{ path: 'bare' }, RangeError, "Expected path to be one of runtime, dlsym, linked but received 'bare'."],
+    [{ path: 1 }, TypeError, 'Expected path to be one of runtime, dlsym, linked but received 1.'],
+    [{ simulate: 1 }, TypeError, 'Expected simulate to be true or false but received 1.'],
+    [{ samples: 'yes' }, TypeError, "Expected samples to be true or false but received 'yes'."],
+    [{ tier: 'fast' }, RangeError, "Expected tier to be one of quick, standard, thorough but received 'fast'."],
+    [{ tier: 2 }, TypeError, 'Expected tier to be one of quick, standard, thorough but received 2.'],
+    [{ seed: -1 }, RangeError, `Expected seed to be ${integers} 0 to 281474976710655 but received -1.`],
+    [{ seed: 2 ** 48 }, RangeError, `Expected seed to be ${integers} 0 to 281474976710655 but received ${2 ** 48}.`],
+    [{ seed: '7' }, TypeError, `Expected seed to be ${integers} 0 to 281474976710655 but received '7'.`],
+    [{ signal: {} }, TypeError, 'Expected signal to be an AbortSignal but received an object.'],
+    [{ onProgress: true }, TypeError, 'Expected onProgress to be a function but received true.'],
+    [{ signal: () => {} }, TypeError, 'Expected signal to be an AbortSignal but received a function.'],
+    [
+      { iteration: 5 },
+      TypeError,
+      'Expected options out of device, warmup, iterations, resolution, path, simulate, samples, tier, seed, signal, ' +
+        "onProgress but received 'iteration'.",
+    ],
+  ];
+
+  it.each(cases.map(([options, Kind, message]) => [message, options, Kind] as const))(
+    '%s',
+    async (message, options, Kind) => {
+      for (const name of MEASURE) {
+        const error = await functions[name](options as object).catch((caught: unknown) => caught);
+        expect(error).toBeInstanceOf(Kind);
+        expect((error as Error).message).toBe(message);
+      }
+    },
+  );
+
+  it('every option has a case', () => {
+    const options = /out of (.*) but/.exec(cases.at(-1)?.[2] ?? '')?.[1]?.split(', ');
+    const tried = cases.flatMap(([value]) => (typeof value === 'object' && value ? Object.keys(value) : []));
+    expect(options?.filter((name) => !tried.includes(name))).toEqual([]);
+  });
+
+  it('a device that does not exist is named, with those that do', async () => {
+    const answers = await attempt(
+      [
+        ['measureKernelLaunch', { device: 2 }],
+        ['measureKernelLaunch', { device: 'GPU-00000000-0000-0000-0000-000000000000' }],
+        ['measureContextCreation', { device: 2 }],
+      ],
+      { sim: { ...quick, devices: 2 } },
+    );
+    for (const { error } of answers) {
+      expect(error).toMatchObject({ name: 'BenchError', code: 'NO_SUCH_DEVICE' });
+      expect(error?.message).toMatch(
+        /^Expected device to be the index or UUID of one of the 2 visible GPUs .* but received (2|GPU-0.*)\.$/,
+      );
+    }
+  });
+
+  it('settings of the simulation are refused by name', async () => {
+    const [answer] = await attempt([['measureKernelLaunch']], { sim: { launch_us: 2 } });
+    expect(answer?.error).toMatchObject({ name: 'BenchError', code: 'SIM_SETTINGS' });
+    expect(answer?.error?.message).toContain('launch_us');
+  });
+});
+
+describe('results', () => {
+  it('of every metric fit the schema, with and without samples', async () => {
+    const requests = MEASURE.map((name): Request => [name, { iterations: 6, samples: true, seed: 5 }]);
+    const results = await measure([...requests, ['measureMemoryAllocation', { iterations: 40 }]], { sim: quick });
+    for (const result of results) v.parse(metricResultSchema, result);
+    const plain = results.pop();
+    expect(plain).not.toHaveProperty('samples');
+    expect(plain?.stats?.count).toBe(40);
+    for (const { id, samples, stats, status, value } of results) {
+      expect([id, samples?.length]).toEqual([id, id === 'OH-005' ? samples?.length : 6]);
+      expect(summarise(samples as number[])).toEqual(stats);
+      if (status === 'ok' && id !== 'OH-005') expect(value).toBeCloseTo(stats?.p50 as number, 9);
+    }
+  });
+
+  it('hold percentiles from their floors on', async () => {
+    const counts = [28, 29, 58, 59, 298, 299];
+    const results = await measure(
+      counts.map((iterations): Request => ['measureMemoryAllocation', { iterations }]),
+      { sim: { ...quick, alloc_us: 1 } },
+    );
+    expect(results.map(({ stats }) => [stats?.p90, stats?.p95, stats?.p99].map((p) => typeof p === 'number'))).toEqual([
+      [false, false, false],
+      [true, false, false],
+      [true, false, false],
+      [true, true, false],
+      [true, true, false],
+      [true, true, true],
+    ]);
+    for (const { stats } of results) expect(stats?.p999).toBeNull();
+  });
+
+  it('come in the same order for the same seed', async () => {
+    const orders = async (...seeds: number[]) =>
+      (
+        await attempt(
+          seeds.map((seed): Request => ['measureMemoryAllocation', { iterations: 1, seed }]),
+          { sim: quick },
+        )
+      ).map(({ steps }) => steps.join());
+    const [one, again, ...others] = await orders(1, 1, 2, 3, 4);
+    expect(again).toBe(one);
+    expect(new Set(others).size).toBe(3);
+    expect(others).not.toContain(one);
+  });
+
+  it('list the devices, validly', async () => {
+    const devices = await scenario<GpuInfo[]>('devices', { sim: { devices: 3, sms: 78, memory_mib: 4096 } });
+    for (const device of devices) v.parse(gpuSchema, device);
+    expect(devices.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(new Set(devices.map(({ uuid }) => uuid)).size).toBe(3);
+    for (const device of devices) expect(device).toMatchObject({ simulated: true, multiprocessors: 78 });
+  });
+});
+
+describe('a driver too old for a function', () => {
+  const newer = (name: string) => `${name} is not offered by this driver on the runtime path; it needs a newer driver.`;
+
+  it.each([
+    [11_060, 'measured', 'measured'],
+    [11_040, newer('cuLaunchKernelEx'), 'measured'],
+    [11_020, newer('cuLaunchKernelEx'), newer('cuGraphInstantiateWithFlags')],
+  ])('%i leaves rows of OH-001 out, with the reason, and measures the others', async (driver_version, ex, graph) => {
+    const [result] = await measure([['measureKernelLaunch', { iterations: 50 }]], {
+      sim: { ...quick, driver_version },
+    });
+    const calls = result?.details.calls as { call: string; unsupported?: string; submitUs?: number }[];
+    expect(calls.map(({ call, unsupported }) => [call, unsupported ?? 'measured'])).toEqual([
+      ['cuLaunchKernel', 'measured'],
+      ['cuLaunchKernelEx', ex],
+      ['cuGraphLaunch', graph],
+    ]);
+    for (const { unsupported, submitUs } of calls)
+      if (!unsupported) expect(Math.abs((submitUs as number) - quick.launch_ns / 1e3)).toBeLessThan(0.1);
+  });
+
+  it('leaves functions of OH-005 out by name, and measures the others', async () => {
+    const [result] = await measure([['measureApiInterception', { iterations: 10 }]], {
+      sim: { ...quick, driver_version: 11_020 },
+    });
+    if (!result) throw new Error('unreachable');
+    const { missing, functions } = result.details as {
+      missing: { name: string; unsupported: string }[];
+      functions: [];
+    };
+    expect(missing.map(({ name }) => name)).toContain('cuModuleGetLoadingMode');
+    for (const { name, unsupported } of missing) expect(unsupported).toBe(newer(name));
+    expect(functions.length).toBeGreaterThanOrEqual(25);
+    expect(result.status).toBe('ok');
+  });
+
+  it('too old for the pool leaves out the pool', async () => {
+    const [allocation] = await measure([['measureMemoryAllocation', { iterations: 20 }]], {
+      sim: { ...quick, driver_version: 11_010 },
+    });
+    const rows = allocation?.details.sizes as { api: string; unsupported?: string }[];
+    expect(rows.filter(({ unsupported }) => unsupported).map(({ api }) => api)).toEqual(['cuMemAllocAsync']);
+    expect(allocation?.status).toBe('ok');
+  });
+});
+
+it('a card too small for a size leaves that row out, and says why', async () => {
+  const [result] = await measure([['measureMemoryAllocation', { iterations: 10 }]], {
+    sim: { ...quick, memory_mib: 300, context_mib: 10 },
+  });
+  const rows = result?.details.sizes as { api: string; bytes: number; live: number; unsupported?: string }[];
+  const big = rows.filter(({ bytes }) => bytes === 64 * 1024 ** 2);
+  expect(big).toEqual([expect.objectContaining({ unsupported: expect.stringMatching(/fewer than two blocks/) })]);
+  expect(result?.status).toBe('ok');
+  for (const { unsupported, live } of rows) if (!unsupported) expect(live).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,35 @@
+/** Whether a truth is recovered, as the design (Calibration) defines it. All numbers of one call share one unit. */
+import { expect } from 'vitest';
+
+export interface Estimate {
+  value: number | null;
+  ci95: readonly [number, number] | null;
+}
+
+export interface Truth {
+  truth: number;
+  /** Largest error that is accepted whatever the interval says. */
+  tolerance: number;
+  /** Largest half-width of the 95 % interval: an estimate that could be anything recovers nothing. */
+  resolution: number;
+}
+
+/** Ratio of the normal quantiles of 99.9 % and 95 %, two-sided. */
+const WIDENING = 3.2905 / 1.96;
+
+/** Why the truth is not recovered, or null where it is. */
+export function miss({ value, ci95 }: Estimate, { truth, tolerance, resolution }: Truth): string | null {
+  if (value === null || !Number.isFinite(value)) return `no estimate of ${truth}`;
+  if (!ci95) return `${value} has no interval, so its resolution is unknown`;
+  const halfWidth = (ci95[1] - ci95[0]) / 2;
+  if (!(halfWidth <= resolution)) return `95 % half-width ${halfWidth} of ${value} is above ${resolution}`;
+  const allowed = Math.max(tolerance, WIDENING * halfWidth);
+  if (Math.abs(value - truth) <= allowed) return null;
+  return `${value} is off ${truth} by ${value - truth}, more than ${allowed}`;
+}
+
+/** Fails with every truth that was missed, by name. */
+export function expectRecovered(rows: readonly (readonly [name: string, estimate: Estimate, truth: Truth])[]): void {
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.flatMap(([name, estimate, truth]) => miss(estimate, truth)?.replace(/^/, `${name}: `) ?? [])).toEqual([]);
+}

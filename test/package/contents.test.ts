@@ -1,0 +1,165 @@
+/** What npm would publish, and what of it can be imported. Prebuilds are made in CI and are no subject here. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder, root } from '../cli/command.js';
+
+interface Packed {
+  name: string;
+  version: string;
+  unpackedSize: number;
+  files: { path: string; mode: number }[];
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+let packed: Packed;
+let paths: string[];
+
+function pack(): Packed {
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: emptyFolder() },
+    timeout: 60_000,
+  });
+  if (status !== 0) throw new Error(`npm pack failed: ${stderr}`);
+  return JSON.parse(stdout)[0];
+}
+
+beforeAll(() => {
+  packed = pack();
+  paths = packed.files.map(({ path }) => path);
+});
+
+describe('the package', () => {
+  it('is this one', () => expect(packed).toMatchObject({ name: 'gpu-virt-bench', version: manifest.version }));
+
+  it('holds nothing but what is run, read or licensed', () => {
+    const expected =
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|prebuilds\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+    expect(paths.filter((path) => !expected.test(path))).toEqual([]);
+  });
+
+  it('holds no sources, tests or build files', () => {
+    const unwanted =
+      /(^|\/)(native|test|bench|scripts|build|lib|\.ci)\/|\.test\.|binding\.gyp|CMakeLists|\.(cpp|h|cu|ts)$/;
+    expect(
+      paths.filter((path) => unwanted.test(path.replace(/\.d\.ts$/, '').replace(/^dist\/native\//, 'dist/'))),
+    ).toEqual([]);
+  });
+
+  it('holds a compiled file and its types for every source file, and none whose source is gone', () => {
+    const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    expect(sources.length).toBeGreaterThan(40);
+    const compiled = sources.flatMap((source) => {
+      const stem = `dist/${source.replace(/\.ts$/, '')}`;
+      return [`${stem}.js`, `${stem}.d.ts`];
+    });
+    expect(paths.filter((path) => path.startsWith('dist/')).sort()).toEqual(compiled.sort());
+  });
+
+  it('holds the schema, the readme, the licence and the change log', () =>
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'schema/run-document.schema.json',
+        'README.md',
+        'LICENSE',
+        'CHANGELOG.md',
+        'package.json',
+      ]),
+    ));
+
+  it('is small', () => {
+    const prebuilt = packed.files.filter(({ path }) => path.startsWith('prebuilds/'));
+    if (prebuilt.length === 0) expect(packed.unpackedSize).toBeLessThan(1_000_000);
+    expect(packed.unpackedSize).toBeLessThan(40_000_000);
+  });
+
+  it('has a command line that a shell can run', () => {
+    const bin = manifest.bin['gpu-virt-bench'];
+    expect(paths).toContain(bin);
+    expect(readFileSync(join(root, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it('runs no script when it is installed', () => {
+    for (const hook of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(hook);
+    // Without it npm would compile on its own where it finds a binding.gyp.
+    expect(manifest.gypfile).toBe(false);
+  });
+});
+
+describe('the exports map', () => {
+  const fromWithin = `
+    const paths = ['gpu-virt-bench', 'gpu-virt-bench/package.json', 'gpu-virt-bench/schema/run-document.schema.json',
+      'gpu-virt-bench/dist/index.js', 'gpu-virt-bench/lib/index.ts', 'gpu-virt-bench/dist/native/load.js'];
+    const seen = {};
+    for (const path of paths) {
+      try { seen[path] = import.meta.resolve(path); } catch (error) { seen[path] = error.code; }
+    }
+    seen.names = Object.keys(await import('gpu-virt-bench')).sort();
+    console.log(JSON.stringify(seen));`;
+
+  it('opens the library, the schema and the manifest, and nothing inside', () => {
+    // A package may import itself by name: what it gets is what a dependent gets.
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', fromWithin], {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect(stderr).toBe('');
+    const { names, ...resolved } = JSON.parse(stdout);
+    const url = (path: string) => new URL(path, `file://${root}`).href;
+    expect(resolved).toEqual({
+      'gpu-virt-bench': url('dist/index.js'),
+      'gpu-virt-bench/package.json': url('package.json'),
+      'gpu-virt-bench/schema/run-document.schema.json': url('schema/run-document.schema.json'),
+      'gpu-virt-bench/dist/index.js': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      'gpu-virt-bench/lib/index.ts': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      'gpu-virt-bench/dist/native/load.js': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    });
+    expect(names).toEqual([
+      'BenchError',
+      'CudaError',
+      'getProvenance',
+      'listDevices',
+      'listMetrics',
+      'measureApiInterception',
+      'measureContextCreation',
+      'measureKernelLaunch',
+      'measureMemoryAllocation',
+      'measureMemoryFree',
+    ]);
+  });
+
+  it('names files that are there and packed', () => {
+    const { types, default: main } = manifest.exports['.'];
+    for (const path of [types, main, manifest.types]) {
+      expect(existsSync(join(root, path))).toBe(true);
+      expect(paths).toContain(path.replace(/^\.\//, ''));
+    }
+    expect(statSync(join(root, types)).size).toBeGreaterThan(1_000);
+  });
+
+  it('needs no package that is only there for development', () => {
+    const dependencies = Object.keys(manifest.dependencies);
+    const imported = new Set(
+      paths
+        .filter((path) => path.startsWith('dist/') && path.endsWith('.js'))
+        .flatMap((path) => [
+          ...readFileSync(join(root, path), 'utf8').matchAll(/(?:from|import\(|require\()\s*'([^'.][^']*)'/g),
+        ])
+        .map(([, name]) =>
+          (name as string)
+            .split('/')
+            .slice(0, name?.startsWith('@') ? 2 : 1)
+            .join('/'),
+        )
+        .filter((name) => !name.startsWith('node:')),
+    );
+    expect([...imported].filter((name) => !dependencies.includes(name))).toEqual([]);
+    expect(dependencies.filter((name) => !imported.has(name))).toEqual([]);
+  });
+});

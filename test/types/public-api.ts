@@ -1,0 +1,139 @@
+/** Holds the public types still. Checked by tsc --noEmit (npm run typecheck); nothing here runs. */
+import {
+  BenchError,
+  type Check,
+  CudaError,
+  type ErrorCode,
+  type FunctionProvenance,
+  type GpuInfo,
+  type getProvenance,
+  listDevices,
+  type listMetrics,
+  type MeasureOptions,
+  type MetricInfo,
+  type MetricResult,
+  type measureApiInterception,
+  measureContextCreation,
+  measureKernelLaunch,
+  type measureMemoryAllocation,
+  measureMemoryFree,
+  type Progress,
+  type RunDocument,
+  type Stats,
+  type SymbolPath,
+  type Tier,
+} from '../../lib/index.js';
+
+/** True where the two types are the same, not merely assignable. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const hold = <_Proof extends true>(): void => {};
+
+type Measure = (options?: MeasureOptions) => Promise<MetricResult>;
+hold<Same<typeof measureKernelLaunch, Measure>>();
+hold<Same<typeof measureMemoryAllocation, Measure>>();
+hold<Same<typeof measureMemoryFree, Measure>>();
+hold<Same<typeof measureContextCreation, Measure>>();
+hold<Same<typeof measureApiInterception, Measure>>();
+hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
+hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();
+hold<Same<typeof listMetrics, () => MetricInfo[]>>();
+hold<Same<Parameters<typeof listDevices>[0], Parameters<typeof getProvenance>[0]>>();
+
+hold<
+  Same<
+    MeasureOptions,
+    {
+      device?: number | string;
+      warmup?: number;
+      iterations?: number;
+      resolution?: number;
+      path?: 'runtime' | 'dlsym' | 'linked';
+      simulate?: boolean;
+      samples?: boolean;
+      tier?: 'quick' | 'standard' | 'thorough';
+      seed?: number;
+      signal?: AbortSignal;
+      onProgress?: (progress: Progress) => void;
+    }
+  >
+>();
+hold<Same<Progress, { id: string; step: string; fraction: number }>>();
+hold<Same<SymbolPath, 'runtime' | 'dlsym' | 'linked' | 'bare'>>();
+hold<Same<Tier, 'quick' | 'standard' | 'thorough'>>();
+hold<
+  Same<
+    ErrorCode,
+    | 'NO_DRIVER'
+    | 'NO_ADDON'
+    | 'FUNCTION_MISSING'
+    | 'DRIVER_CONFLICT'
+    | 'SIM_SETTINGS'
+    | 'INVALID_RESULT'
+    | 'NO_SUCH_DEVICE'
+    | 'WORKER'
+  >
+>();
+
+hold<Same<MetricResult['status'], 'ok' | 'unsupported' | 'invalid' | 'failed'>>();
+hold<Same<MetricResult['direction'], 'lower' | 'higher' | 'none'>>();
+hold<Same<MetricResult['value'], number | null>>();
+hold<Same<MetricResult['ci95'], [number, number] | null>>();
+hold<Same<MetricResult['ciScope'], 'within-process' | 'between-processes'>>();
+hold<Same<MetricResult['stats'], Stats | null>>();
+hold<Same<NonNullable<MetricResult['samples']>, number[]>>();
+hold<Same<MetricResult['checks'], Check[]>>();
+hold<Same<MetricResult['details'], Record<string, unknown>>>();
+hold<Same<Check['passed'], boolean | 'not checked'>>();
+hold<Same<Stats['p90'], number | null>>();
+hold<Same<RunDocument['metrics'], MetricResult[]>>();
+hold<Same<RunDocument['gpu'], GpuInfo[]>>();
+hold<Same<RunDocument['provenance'], FunctionProvenance[]>>();
+hold<Same<RunDocument['groundTruth'], 'nvml' | 'none'>>();
+hold<Same<RunDocument['plan']['tier'], Tier>>();
+hold<Same<keyof FunctionProvenance['paths'], SymbolPath>>();
+hold<Same<MetricInfo['functionName'], string>>();
+hold<Same<Extract<keyof MetricInfo, 'measure'>, never>>();
+
+hold<Same<BenchError['code'], ErrorCode>>();
+hold<Same<CudaError['code'], number>>();
+hold<Same<CudaError['call'], string>>();
+new BenchError('NO_DRIVER', 'text', { cause: new Error('why') }) satisfies Error;
+new CudaError(700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'cuCtxSynchronize', 'waiting') satisfies Error;
+
+export async function use(): Promise<void> {
+  const controller = new AbortController();
+  const result = await measureKernelLaunch({
+    device: 'GPU-1aaaaaaa-0000-0000-0000-000000000000',
+    iterations: 100,
+    resolution: 0.02,
+    signal: controller.signal,
+    onProgress: ({ fraction, step }) => `${step} ${fraction.toFixed(2)}` satisfies string,
+  });
+  // @ts-expect-error a value may be missing
+  result.value.toFixed(2);
+  // @ts-expect-error statistics may be missing
+  result.stats.p50;
+  // @ts-expect-error details are read after a check
+  result.details.calls[0];
+  // @ts-expect-error a percentile below its floor is null
+  result.stats?.p99.toFixed();
+
+  // @ts-expect-error misspelled
+  await measureKernelLaunch({ iteration: 100 });
+  // @ts-expect-error the reference path is never measured alone
+  await measureKernelLaunch({ path: 'bare' });
+  // @ts-expect-error a count is a number
+  await measureMemoryFree({ iterations: '100' });
+  // @ts-expect-error no such tier
+  await measureMemoryFree({ tier: 'fast' });
+  // @ts-expect-error the signal, not its controller
+  await measureContextCreation({ signal: controller });
+  // @ts-expect-error not the options of a measurement
+  await listDevices({ iterations: 3 });
+  // @ts-expect-error unknown code
+  new BenchError('OOPS', 'text');
+  // @ts-expect-error read-only
+  new BenchError('WORKER', 'text').code = 'NO_DRIVER';
+  // @ts-expect-error a status has four values
+  'skipped' satisfies MetricResult['status'];
+}

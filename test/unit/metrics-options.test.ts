@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { resolveOptions } from '../../lib/metrics/options.js';
+
+// The errors of every option are held in test/native/library.test.ts, at the functions that give them.
+afterEach(() => vi.unstubAllEnvs());
+
+describe('resolveOptions', () => {
+  it('fills in defaults', () => {
+    expect(resolveOptions()).toEqual({
+      device: null,
+      warmup: null,
+      iterations: null,
+      resolution: 0.01,
+      path: 'runtime',
+      simulate: false,
+      samples: false,
+      tier: 'quick',
+      seed: expect.any(Number),
+    });
+    expect(resolveOptions({})).toEqual({ ...resolveOptions(), seed: expect.any(Number) });
+  });
+
+  it('draws a new seed each time, within the range it accepts', () => {
+    const seeds = Array.from({ length: 50 }, () => resolveOptions().seed);
+    expect(new Set(seeds).size).toBe(50);
+    for (const seed of seeds) expect(resolveOptions({ seed }).seed).toBe(seed);
+  });
+
+  it.each([
+    { warmup: 0 },
+    { iterations: 1 },
+    { iterations: 10_000_000 },
+    { resolution: 1 },
+    { resolution: Number.MIN_VALUE },
+    { path: 'linked' },
+    { seed: 0 },
+    { seed: 2 ** 48 - 1 },
+    { device: 1023 },
+    { device: 'GPU-1aaaaaaa-0000-0000-0000-000000000000' },
+    { device: 'MIG-1aaaaaaa-0000-0000-0000-000000000000' },
+    { tier: 'thorough', samples: true, simulate: true },
+  ] as const)('keeps %j', (options) => expect(resolveOptions(options)).toMatchObject(options));
+
+  it('reads an index given as text', () => expect(resolveOptions({ device: '12' }).device).toBe(12));
+
+  it('takes undefined for not given', () =>
+    expect(resolveOptions({ iterations: undefined, device: undefined } as object).iterations).toBeNull());
+
+  it('leaves CUDA_VISIBLE_DEVICES to the driver, which has filtered by it already', () => {
+    vi.stubEnv('CUDA_VISIBLE_DEVICES', '3,4');
+    expect(resolveOptions().device).toBeNull();
+    expect(resolveOptions({ device: 5 }).device).toBe(5);
+  });
+
+  it('leaves a signal and a callback to the caller', () => {
+    const resolved = resolveOptions({ signal: new AbortController().signal, onProgress: () => {} });
+    expect(Object.keys(resolved)).not.toContain('signal');
+    expect(Object.keys(resolved)).not.toContain('onProgress');
+  });
+
+  it('refuses names that every object has', () => {
+    expect(() => resolveOptions({ toString: 1 } as object)).toThrow(/received 'toString'/);
+    expect(() => resolveOptions(JSON.parse('{"__proto__": 1}'))).toThrow(/received '__proto__'/);
+  });
+});
