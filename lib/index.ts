@@ -32,10 +32,16 @@ export const measureMemoryAllocation = measureFunction(memoryAllocationLatency);
 /** OH-003, µs: median time of cuMemFree of 2 MiB, oldest first; `details.sizes[]` has every size and order. */
 export const measureMemoryFree = measureFunction(memoryFreeLatency);
 
-/** OH-004, µs: cuInit to the first kernel's result, median over fresh processes (`iterations` is their number). */
+/**
+ * OH-004, µs: cuInit to the first kernel's result, median over fresh processes (`iterations` is their number, `warmup`
+ * how many before them are discarded; `resolution` does not apply).
+ */
 export const measureContextCreation = measureFunction(contextCreationOverhead);
 
-/** OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row a function. */
+/**
+ * OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row a function.
+ * `iterations` is the number of paired batches; `resolution`, a relative width, does not apply to differences near zero.
+ */
 export const measureApiInterception = measureFunction(apiInterceptionOverhead);
 
 export type {

@@ -1,0 +1,53 @@
+/** A row that cannot be measured says why and costs no other; what is not vouched for is published in no form. */
+import { describe, expect, it } from 'vitest';
+import { measure } from './child.js';
+
+const quick = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 5, vmm_us: 5 };
+type Rows = { name?: string; api?: string; call?: string; failed?: string }[];
+
+async function one(metric: string, fail: string, options: object = { iterations: 20 }) {
+  const [result] = await measure([[metric, options]], { sim: { ...quick, fail } });
+  if (!result) throw new Error('unreachable');
+  return result;
+}
+
+describe('a call that fails in one row', () => {
+  it('leaves the other functions of OH-005', async () => {
+    const result = await one('measureApiInterception', 'cuStreamGetId:801@1');
+    expect(result.status).toBe('ok');
+    const missing = result.details.missing as Rows;
+    expect(missing).toEqual([{ name: 'cuStreamGetId', failed: expect.stringContaining('CUDA_ERROR_NOT_SUPPORTED') }]);
+    expect((result.details.functions as Rows).length).toBeGreaterThan(35);
+  });
+
+  it('leaves the kernel launch of OH-001 when a graph cannot be built', async () => {
+    const result = await one('measureKernelLaunch', 'cuGraphInstantiateWithFlags:801@1', { iterations: 80 });
+    expect(result.status).toBe('ok');
+    const graph = (result.details.calls as Rows).find(({ call }) => call === 'cuGraphLaunch');
+    expect(graph?.failed).toMatch(/^cuGraphInstantiateWithFlags returned CUDA_ERROR_NOT_SUPPORTED \(801\)/);
+  });
+
+  it('names the call that failed in a virtual-memory row of OH-002, and leaks nothing', async () => {
+    const result = await one('measureMemoryAllocation', 'cuMemSetAccess:801@1');
+    expect(result.status).toBe('ok');
+    const row = (result.details.sizes as Rows).find(({ api }) => api === 'cuMemCreate');
+    expect(row?.failed).toMatch(/^cuMemSetAccess returned/);
+  });
+
+  it('leaves OH-004 when only cuCtxCreate fails', async () => {
+    const result = await one('measureContextCreation', 'cuCtxCreate_v2:101@1', { iterations: 2 });
+    expect(result.details.cuCtxCreate).toEqual({ processes: 1, failed: expect.stringContaining('cuCtxCreate_v2') });
+    expect(result.processes).toBe(2);
+  });
+});
+
+describe('a result that is not ok', () => {
+  it('carries neither value nor samples nor statistics', async () => {
+    // A start of 2 ms is not credible: the context cannot have been created.
+    const fast = await one('measureContextCreation', 'cuStreamQuery:1@1', { iterations: 2, samples: true });
+    expect(fast.status).toBe('invalid');
+    expect(fast.reason).toMatch(/context really created/);
+    expect(fast).toMatchObject({ value: null, ci95: null, stats: null });
+    expect(fast).not.toHaveProperty('samples');
+  });
+});
