@@ -1,11 +1,11 @@
 /** A row that cannot be measured says why and costs no other; what is not vouched for is published in no form. */
 import { describe, expect, it } from 'vitest';
-import { measure } from './child.js';
+import { type MeasureFunction, measure } from './child.js';
 
 const quick = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 5, vmm_us: 5 };
 type Rows = { name?: string; api?: string; call?: string; failed?: string }[];
 
-async function one(metric: string, fail: string, options: object = { iterations: 20 }) {
+async function one(metric: MeasureFunction, fail: string, options: object = { iterations: 20 }) {
   const [result] = await measure([[metric, options]], { sim: { ...quick, fail } });
   if (!result) throw new Error('unreachable');
   return result;
