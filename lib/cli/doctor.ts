@@ -88,7 +88,7 @@ function owners({ functions, interceptors, driver }: Diagnosis): string {
 function conclusions({ findings, ready }: Diagnosis): string {
   const lines = findings.flatMap(({ severity, text, fix }) => [
     `${severity}: ${plain(text)}`,
-    ...(fix === null ? [] : [`  fix: ${fix}`]),
+    ...(fix === null ? [] : [`  fix: ${plain(fix)}`]),
   ]);
   return [...lines, ready ? 'Ready: run measures a real GPU.' : 'Not ready: run would not measure a real GPU.'].join(
     '\n',
