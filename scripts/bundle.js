@@ -33,7 +33,7 @@ try {
   const copy = (path) => cpSync(join(root, path), join(app, path), { recursive: true });
   for (const path of ['package.json', 'dist', 'schema', 'README.md', 'LICENSE']) copy(path);
   copy('build/Release/gpu_virt_bench.node');
-  copy('build/Release/sim');
+  for (const part of ['sim', 'interpose']) copy(`build/Release/${part}`);
   const dependencies = run('npm', ['ls', '--omit=dev', '--all', '--parseable']).split('\n').slice(1).filter(Boolean);
   for (const path of dependencies) copy(relative(root, path));
   cpSync(process.execPath, join(staging, name, 'node'));

@@ -11,6 +11,7 @@ const objects = [
   `${folder}/gpu-virt-bench.glibc.node`,
   `${folder}/sim/libcuda.so.1`,
   `${folder}/sim/libnvidia-ml.so.1`,
+  `${folder}/interpose/libgvb-interpose.so`,
 ].filter(existsSync);
 if (objects.length === 0) {
   console.error('Expected prebuilds: run npm run prebuild first.');

@@ -47,7 +47,27 @@ function program(): Command {
     .description('what the tool sees of driver, GPUs and layers, what would stop a measurement, and what fixes it')
     .option('--json', 'as JSON on stdout (default: text)')
     .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
+  addCalibrate(root);
   return root;
+}
+
+function addCalibrate(root: Command): void {
+  root
+    .command('calibrate')
+    .description(
+      'inject known delays and a known limit, print bias and resolution of the tool here; 1 if a truth is missed',
+    )
+    .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
+    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
+    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
+    .option('--json <file>', 'write the rows, - for stdout (default: none)')
+    .option('--require-gpu', 'fail where there is no real GPU (default: use the simulated one)')
+    .addOption(
+      new Option('--simulate', 'use the simulated GPU even where a driver exists (default: off)').conflicts(
+        'requireGpu',
+      ),
+    )
+    .action(async (raw: RawRunOptions) => done((await import('./calibrate.js')).calibrateTool(raw)));
 }
 
 function addRun(root: Command): void {

@@ -206,4 +206,6 @@ export interface PairBlock {
   /** Per call, one per batch. */
   hookedNs: Float64Array;
   bareNs: Float64Array;
+  /** What the calibration interposer says its hook took at the median; null where it is not loaded. */
+  achievedNs: number | null;
 }

@@ -43,8 +43,17 @@ function isMusl(): boolean {
   return report?.header?.glibcVersionRuntime === undefined;
 }
 
+/** Where native files other than the addon lie: the build of a checkout, or what the package ships. */
+const nativeFolders = () => [`${root}/build/Release`, `${root}/prebuilds/${process.platform}-${process.arch}`];
+
 /** Folder of the simulated libcuda.so.1 and libnvidia-ml.so.1, or null where they are not built or shipped. */
 export function simulatedDriverFolder(): string | null {
-  const candidates = [`${root}/build/Release/sim`, `${root}/prebuilds/${process.platform}-${process.arch}/sim`];
+  const candidates = nativeFolders().map((folder) => `${folder}/sim`);
   return candidates.find((folder) => existsSync(`${folder}/libcuda.so.1`)) ?? null;
+}
+
+/** The calibration interposer, an LD_PRELOAD library, or null where it is not built or shipped. */
+export function interposerLibrary(): string | null {
+  const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-interpose.so`);
+  return candidates.find((file) => existsSync(file)) ?? null;
 }

@@ -99,7 +99,8 @@ Napi::Value to_js(Napi::Env env, const PairBlock& block) {
       .set("intercepted", block.intercepted)
       .set("calls", block.calls)
       .set("hookedNs", block.hooked_ns)
-      .set("bareNs", block.bare_ns);
+      .set("bareNs", block.bare_ns)
+      .set("achievedNs", block.achieved_ns);
 }
 
 Napi::Value to_js(Napi::Env env, const Health& health) {

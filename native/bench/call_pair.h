@@ -3,6 +3,7 @@
 // between processes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct PairBlock {
   bool intercepted;
   unsigned calls;
   std::vector<double> hooked_ns, bare_ns;  // per call, one per batch
+  // What the calibration interposer, where it is loaded, says its hook took at the median.
+  std::optional<double> achieved_ns;
 };
 
 std::vector<std::string> pair_function_names();

@@ -49,6 +49,7 @@ interface Row {
   bareNs: number;
   calls: number;
   batches: number;
+  achievedNs: number | null;
   /** Paired differences, one per batch. */
   differences: Float64Array;
 }
@@ -76,6 +77,7 @@ function toRow(name: string, block: PairBlock): Row {
     bareNs: median(block.bareNs).value,
     calls: block.calls,
     batches: differences.length,
+    achievedNs: block.achievedNs,
     differences,
   };
 }

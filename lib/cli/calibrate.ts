@@ -1,0 +1,81 @@
+/** `gpu-virt-bench calibrate` */
+import { BenchError } from '../native/errors.js';
+import { interposerLibrary, loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { plain } from '../report/plain.js';
+import { table } from '../report/table.js';
+import { WATERMARK } from '../report/terminal.js';
+import { type CalibrationRow, calibrate } from '../run/calibrate.js';
+import { chooseTarget } from '../run/target.js';
+import { callerEnvironment } from '../systems/environment.js';
+import { exitCodes } from './exit-codes.js';
+import { interruptible } from './interruption.js';
+import { parseRunOptions, type RawRunOptions } from './options.js';
+import { checkTarget, STDOUT, writeStdout, writeWhole } from './output.js';
+import { progressDisplay } from './progress.js';
+import { say } from './talk.js';
+
+type RawCalibrateOptions = Pick<RawRunOptions, 'device' | 'tier' | 'path' | 'json' | 'requireGpu' | 'simulate'>;
+
+const columns = [
+  { title: 'Injected' },
+  { title: 'Truth', align: 'right' },
+  { title: 'Measured', align: 'right' },
+  { title: 'Bias', align: 'right' },
+  { title: 'Resolution', align: 'right' },
+  { title: 'Recovered' },
+] as const;
+
+const quantity = (value: number, unit: CalibrationRow['unit']): string =>
+  unit === 'ns' ? `${value.toFixed(1)} ns` : `${value} B`;
+
+export function calibrationTable(rows: readonly CalibrationRow[]): string {
+  return table(
+    columns,
+    rows.map(({ what, truth, estimate, bias, halfWidth, unit, recovered }) => [
+      what,
+      quantity(truth, unit),
+      quantity(estimate, unit),
+      quantity(bias, unit),
+      halfWidth === null ? 'exact' : `± ${quantity(halfWidth, unit)}`,
+      recovered ? 'yes' : 'NO',
+    ]),
+  );
+}
+
+/** A layer of the caller's would be calibrated along: the workers get the interposer and nothing else. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const { LD_PRELOAD: _layer, GVB_INTERPOSE: _settings, ...rest } = callerEnvironment();
+  return rest;
+}
+
+export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
+  const { device, tier, path, json, ...options } = parseRunOptions(raw);
+  if (json !== undefined) await checkTarget(json, '--json');
+  const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
+  const interposer = interposerLibrary();
+  if (interposer === null)
+    throw new BenchError('NO_ADDON', 'The calibration interposer is not built: run npm run build:native.');
+  if (target.notice) say(plain(target.notice));
+  const progress = progressDisplay();
+  try {
+    const rows = await interruptible((signal) =>
+      calibrate({
+        target,
+        interposer,
+        device,
+        path,
+        tier,
+        environment: cleanEnvironment(),
+        signal,
+        onStep: (step) => progress.doing(step),
+      }),
+    );
+    progress.stop();
+    const report = `${target.simulate ? `${WATERMARK}\n\n` : ''}${calibrationTable(rows)}\n`;
+    if (json !== undefined && json !== STDOUT) await writeWhole(json, `${JSON.stringify(rows, null, 2)}\n`);
+    await writeStdout(json === STDOUT ? `${JSON.stringify(rows, null, 2)}\n` : report);
+    return rows.every(({ recovered }) => recovered) ? exitCodes.ok : exitCodes.failed;
+  } finally {
+    progress.stop();
+  }
+}

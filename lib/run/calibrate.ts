@@ -1,0 +1,106 @@
+/**
+ * The tool measured against known truths: workers under the calibration interposer, whose delays and limits are exact.
+ * The truth of an injected delay is what the interposer itself achieved with it, less what it achieved with none.
+ */
+import type { ApplicationPath, MetricResult, Tier } from '../document.js';
+import { BenchError } from '../native/errors.js';
+import type { Target } from '../native/addon-types.js';
+import { Worker } from '../workers/worker.js';
+
+/** A truth is recovered within this, or within the 99.9 % half-width where that is more. */
+const TOLERANCE_NS = 15;
+const DELAYS_NS = [50, 100, 250, 1_000];
+const FUNCTIONS = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
+const MEMORY_LIMIT = 4 * 1024 ** 3;
+/** From the 95 % half-width to the 99.9 % one, of a normal distribution. */
+const WIDEN = 3.2905 / 1.96;
+
+export interface CalibrationRow {
+  what: string;
+  unit: 'ns' | 'bytes';
+  truth: number;
+  estimate: number;
+  bias: number;
+  /** Of the 95 % interval: what the tool can tell apart. Null where the estimate is exact. */
+  halfWidth: number | null;
+  recovered: boolean;
+}
+
+export interface CalibrationRequest {
+  target: Target;
+  interposer: string;
+  /** NVML index or UUID; undefined for the first visible GPU. */
+  device: string | undefined;
+  path: ApplicationPath;
+  tier: Tier;
+  environment: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  onStep: (step: string) => void;
+}
+
+interface FunctionRow {
+  name: string;
+  overheadNs: number;
+  ci95: [number, number] | null;
+  achievedNs: number | null;
+}
+
+async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
+  const { target, interposer, signal, tier, device, path } = request;
+  const environment = { ...request.environment, LD_PRELOAD: interposer, GVB_INTERPOSE: interpose };
+  const worker = await Worker.start({ environment, signal });
+  try {
+    const options = { tier, path, simulate: target.simulatedDriver !== null, ...(device !== undefined && { device }) };
+    const result = (await worker.request('measure', { id, options }, { deadlineMs: 120_000, signal })) as MetricResult;
+    if (result.status !== 'ok') throw new BenchError('INVALID_RESULT', `${id} is ${result.status}: ${result.reason}`);
+    return result;
+  } finally {
+    await worker.stop();
+  }
+}
+
+async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
+  request.onStep(`+${delayNs} ns on ${FUNCTIONS.join(', ')}`);
+  const interpose = FUNCTIONS.map((name) => `${name}=+${delayNs}ns`).join(',');
+  const { details } = await measureUnder(request, interpose, 'OH-005');
+  return new Map((details.functions as FunctionRow[]).map((row) => [row.name, row]));
+}
+
+function rowOf(name: string, delayNs: number, without: FunctionRow | undefined, withDelay: FunctionRow | undefined) {
+  if (!without?.ci95 || !withDelay?.ci95 || without.achievedNs === null || withDelay.achievedNs === null)
+    throw new BenchError('INVALID_RESULT', `${name} was not measured through the interposer.`);
+  const half = ([low, high]: [number, number]) => (high - low) / 2;
+  const truth = withDelay.achievedNs - without.achievedNs;
+  const estimate = withDelay.overheadNs - without.overheadNs;
+  const halfWidth = Math.hypot(half(without.ci95), half(withDelay.ci95));
+  const bias = estimate - truth;
+  return {
+    what: `${name} +${delayNs} ns`,
+    unit: 'ns' as const,
+    truth,
+    estimate,
+    bias,
+    halfWidth,
+    recovered: Math.abs(bias) <= Math.max(TOLERANCE_NS, WIDEN * halfWidth),
+  };
+}
+
+async function memoryRow(request: CalibrationRequest): Promise<CalibrationRow> {
+  request.onStep('memory limit of 4 GiB');
+  const { details } = await measureUnder(request, `memory=${MEMORY_LIMIT}`, 'OH-002');
+  const estimate = Number(details.limitBytes);
+  const bias = estimate - MEMORY_LIMIT;
+  const what = 'memory limit, as a tenant sees it';
+  return { what, unit: 'bytes', truth: MEMORY_LIMIT, estimate, bias, halfWidth: null, recovered: bias === 0 };
+}
+
+export async function calibrate(request: CalibrationRequest): Promise<CalibrationRow[]> {
+  const without = await functionsUnder(request, 0);
+  const rows: CalibrationRow[] = [];
+  for (const delay of DELAYS_NS) {
+    const measured = await functionsUnder(request, delay);
+    rows.push(...FUNCTIONS.map((name) => rowOf(name, delay, without.get(name), measured.get(name))));
+  }
+  rows.sort((a, b) => a.what.localeCompare(b.what, 'en', { numeric: true }));
+  return [...rows, await memoryRow(request)];
+}

@@ -1,0 +1,105 @@
+/**
+ * The effect of a system against a baseline, from one value a round and arm. The round is the unit of replication: both
+ * arms ran in it, next to each other, so what drifts between rounds cancels.
+ */
+import { mean, sampleStandardDeviation } from 'simple-statistics';
+import { tCritical, tUpperTail } from './student-t.js';
+import { mannWhitney, welch } from './tests.js';
+
+export type Verdict = 'faster' | 'slower' | 'same' | 'ambiguous' | 'invalid';
+export type Interval = [number, number];
+
+/** What counts as a difference: relative (0.02 is 2 %), or absolute in the metric's unit where values may be ≤ 0. */
+export type Delta = { relative: number } | { absolute: number };
+
+export interface Round {
+  system: number;
+  baseline: number;
+}
+
+export interface Effect {
+  /** Oriented so that above 1 is worse; null where a value is not positive. */
+  ratio: number | null;
+  ratioCi95: Interval | null;
+  /** System − baseline in the metric's unit, signed, not oriented. */
+  difference: number;
+  differenceCi95: Interval | null;
+  verdictRaw: Verdict;
+  /** Two-sided p of the hypothesis that the effect lies within ±δ; what Holm's method adjusts. */
+  pBeyondDelta: number | null;
+  pValues: { welch: number | null; mannWhitney: number | null };
+}
+
+interface TEstimate {
+  centre: number;
+  standardError: number;
+  df: number;
+}
+
+function tEstimate(values: readonly number[]): TEstimate | null {
+  if (values.length < 2) return null;
+  const centre = mean([...values]);
+  return {
+    centre,
+    standardError: sampleStandardDeviation([...values]) / Math.sqrt(values.length),
+    df: values.length - 1,
+  };
+}
+
+function interval({ centre, standardError, df }: TEstimate): Interval {
+  const half = tCritical(0.05, df) * standardError;
+  return [centre - half, centre + half];
+}
+
+/** On a scale where 0 is no effect, positive is worse, and ±bound is what does not count. */
+function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p: number | null } {
+  if (!estimate) return { verdict: 'ambiguous', p: null };
+  const [low, high] = interval(estimate);
+  const beyond = (Math.abs(estimate.centre) - bound) / estimate.standardError;
+  // No variation at all leaves no doubt either way.
+  const p = Number.isNaN(beyond) ? 1 : Math.min(1, 2 * tUpperTail(beyond, estimate.df));
+  if (low > bound) return { verdict: 'slower', p };
+  if (high < -bound) return { verdict: 'faster', p };
+  return { verdict: low >= -bound && high <= bound ? 'same' : 'ambiguous', p };
+}
+
+export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', delta: Delta): Effect {
+  const system = rounds.map((round) => round.system);
+  const baseline = rounds.map((round) => round.baseline);
+  const worse = direction === 'lower' ? 1 : -1;
+  const differences = tEstimate(rounds.map((round) => round.system - round.baseline));
+  const positive = rounds.length > 0 && [...system, ...baseline].every((value) => value > 0);
+  const logs = positive ? tEstimate(rounds.map((r) => worse * Math.log(r.system / r.baseline))) : null;
+  const oriented = differences && { ...differences, centre: worse * differences.centre };
+  const { verdict, p } =
+    'relative' in delta ? judge(logs, Math.log1p(delta.relative)) : judge(oriented, delta.absolute);
+  const logCi = logs && interval(logs);
+  return {
+    ratio: logs && Math.exp(logs.centre),
+    ratioCi95: logCi && [Math.exp(logCi[0]), Math.exp(logCi[1])],
+    difference: differences?.centre ?? (system[0] ?? Number.NaN) - (baseline[0] ?? Number.NaN),
+    differenceCi95: differences && interval(differences),
+    verdictRaw: verdict,
+    pBeyondDelta: p,
+    pValues: { welch: welch(system, baseline), mannWhitney: mannWhitney(system, baseline) },
+  };
+}
+
+/**
+ * Holm's step-down adjustment (S. Holm, 1979) over a set of effects: a `slower` or `faster` that does not survive it
+ * becomes `ambiguous`. `same` claims no difference and is left alone.
+ */
+export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBeyondDelta'>[], alpha = 0.05): Verdict[] {
+  const tested = effects
+    .map(({ pBeyondDelta }, index) => ({ p: pBeyondDelta, index }))
+    .filter((entry): entry is { p: number; index: number } => entry.p !== null)
+    .sort((a, b) => a.p - b.p);
+  const rejected = new Set<number>();
+  for (const [rank, { p, index }] of tested.entries()) {
+    if (p * (tested.length - rank) > alpha) break;
+    rejected.add(index);
+  }
+  return effects.map(({ verdictRaw }, index) =>
+    (verdictRaw === 'slower' || verdictRaw === 'faster') && !rejected.has(index) ? 'ambiguous' : verdictRaw,
+  );
+}

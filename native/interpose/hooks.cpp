@@ -1,0 +1,120 @@
+// One exported entry per driver function. They are alike whatever the signature: the entry saves the argument
+// registers, lets gvb_interpose_enter delay and say where to go, restores them and jumps there, so the driver returns
+// straight to the caller.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "interpose/interposer.h"
+#include "interpose/ticks.h"
+
+#define GVB_TEXT(x) #x
+#define GVB_EXPAND(x) GVB_TEXT(x)
+
+#if defined(__x86_64__)
+#define GVB_ENTRY(name, index) \
+  __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
+          "  movl $" GVB_EXPAND(index) ", %r11d\n"     \
+          "  jmp gvb_interpose_trampoline\n"           \
+          ".size " #name ", . - " #name "\n");
+__asm__(
+    ".text\n"
+    "gvb_interpose_trampoline:\n"
+    "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n"
+    "  subq $8, %rsp\n"  // six pushes on a misaligned entry stack: eight more align it
+    "  movl %r11d, %edi\n"
+    "  call gvb_interpose_enter\n"
+    "  addq $8, %rsp\n"
+    "  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
+    "  jmp *%rax\n");
+#elif defined(__aarch64__)
+#define GVB_ENTRY(name, index) \
+  __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" \
+          "  mov w17, #" GVB_EXPAND(index) "\n"        \
+          "  b gvb_interpose_trampoline\n"             \
+          ".size " #name ", . - " #name "\n");
+__asm__(
+    ".text\n"
+    "gvb_interpose_trampoline:\n"
+    "  stp x0, x1, [sp, #-80]!\n  stp x2, x3, [sp, #16]\n  stp x4, x5, [sp, #32]\n  stp x6, x7, [sp, #48]\n"
+    "  str x30, [sp, #64]\n"
+    "  mov w0, w17\n"
+    "  bl gvb_interpose_enter\n"
+    "  mov x16, x0\n"
+    "  ldr x30, [sp, #64]\n  ldp x6, x7, [sp, #48]\n  ldp x4, x5, [sp, #32]\n  ldp x2, x3, [sp, #16]\n"
+    "  ldp x0, x1, [sp], #80\n"
+    "  br x16\n");
+#endif
+
+// __COUNTER__ is used by nothing before, so that the n-th function has entry n.
+static_assert(__COUNTER__ == 0);
+#define GVB_CUDA(name, base, version, parameters) GVB_ENTRY(name, (__COUNTER__ - 1))
+#include "driver/cuda_functions.inc"
+#undef GVB_CUDA
+
+extern "C" {
+#define GVB_CUDA(name, base, version, parameters) void name();
+#include "driver/cuda_functions.inc"
+#undef GVB_CUDA
+}
+
+namespace gvb::interpose {
+
+void* hook_address(size_t function) {
+  static void* const addresses[] = {
+#define GVB_CUDA(name, base, version, parameters) reinterpret_cast<void*>(name),
+#include "driver/cuda_functions.inc"
+#undef GVB_CUDA
+  };
+  return addresses[function];
+}
+
+namespace {
+
+Hook hooks[kCudaFunctionCount];
+double ticks_per_ns = 1;
+
+abi::CUresult missing() { return abi::CUDA_ERROR_NOT_SUPPORTED; }
+
+void* target_of(size_t index) {
+  if (void* replacement = limited(index)) return replacement;
+  void* function = slot(driver(), index);
+  return function ? function : reinterpret_cast<void*>(missing);
+}
+
+}  // namespace
+
+void prepare_hooks() {
+  ticks_per_ns = calibrate_ticks_per_ns();
+  for (size_t i = 0; i < kCudaFunctionCount; ++i)
+    hooks[i].delay_ticks = static_cast<uint64_t>(static_cast<double>(settings().delay_ns[i]) * ticks_per_ns);
+}
+
+extern "C" __attribute__((used, visibility("hidden"))) void* gvb_interpose_enter(unsigned index) {
+  const uint64_t entered = ticks();
+  Hook& hook = hooks[index];
+  if (!hook.target) hook.target = target_of(index);
+  uint64_t now = ticks();
+  while (now - entered < hook.delay_ticks) now = ticks();
+  hook.spent_ticks[hook.calls++ % kRemembered] = static_cast<uint32_t>(now - entered);
+  return hook.target;
+}
+
+// Median time, in ns, that the latest calls of an exported function have spent in its hook; negative where none was
+// made. The truth of an injected delay is this with the delay less this without. (The mean would hold every interrupt
+// that fell into a hook, which the estimates it is compared with leave out.)
+extern "C" __attribute__((visibility("default"))) double gvbInterposeAchievedNs(const char* function) {
+  const size_t index = cuda_function_index(function);
+  if (index >= kCudaFunctionCount || hooks[index].calls == 0) return -1;
+  std::array<uint32_t, kRemembered> spent;
+  const size_t count = std::min<uint64_t>(hooks[index].calls, kRemembered);
+  std::copy_n(hooks[index].spent_ticks, count, spent.begin());
+  std::nth_element(spent.begin(), spent.begin() + count / 2, spent.begin() + count);
+  return spent[count / 2] / ticks_per_ns;
+}
+
+extern "C" __attribute__((visibility("default"))) void gvbInterposeReset() {
+  for (Hook& hook : hooks) hook.calls = 0;
+}
+
+}  // namespace gvb::interpose

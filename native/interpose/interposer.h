@@ -1,0 +1,37 @@
+// The calibration interposer: an LD_PRELOAD layer of known behaviour. Every driver function has a hook; those that
+// GVB_INTERPOSE names are handed out by dlsym and cuGetProcAddress in place of the driver's.
+#pragma once
+
+#include <cstdint>
+
+#include "driver/api_tables.h"
+#include "interpose/settings.h"
+
+namespace gvb::interpose {
+
+// A power of two.
+constexpr size_t kRemembered = 4096;
+
+struct Hook {
+  void* target = nullptr;  // the driver's own function, or a replacement of ours; resolved at the first call
+  uint64_t delay_ticks = 0;
+  // The latest calls. Written without synchronisation: exact while one thread calls, which is how delays are
+  // calibrated.
+  uint64_t calls = 0;
+  uint32_t spent_ticks[kRemembered] = {};
+};
+
+// Calibrates the delays; runs when the library is loaded.
+void prepare_hooks();
+
+const Settings& settings();
+// The driver's own functions, found in its symbol table; resolved at first use, when the driver is loaded.
+const CudaApi& driver();
+
+// Replacements that enforce the configured limits, or nullptr where the driver's function serves.
+void* limited(size_t function);
+
+// Address of this library's exported hook of a function.
+void* hook_address(size_t function);
+
+}  // namespace gvb::interpose

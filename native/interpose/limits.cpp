@@ -1,0 +1,111 @@
+// Limits of known behaviour: an exact byte limit per process, and a compute limit that lets every launch finish and
+// then sleeps so that the device is busy for the given share of the time.
+#include <time.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "driver/clock.h"
+#include "interpose/interposer.h"
+
+namespace gvb::interpose {
+
+using abi::CUdeviceptr;
+using abi::CUresult;
+
+namespace {
+
+struct Account {
+  std::mutex mutex;
+  uint64_t used = 0;
+  std::unordered_map<CUdeviceptr, size_t> blocks;
+};
+
+Account& account() {
+  static Account& instance = *new Account;
+  return instance;
+}
+
+CUresult limited_alloc(CUdeviceptr* pointer, size_t bytes) {
+  const std::lock_guard<std::mutex> lock(account().mutex);
+  if (bytes > settings().memory_limit - account().used) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  const CUresult code = driver().cuMemAlloc_v2(pointer, bytes);
+  if (code != abi::CUDA_SUCCESS) return code;
+  account().blocks[*pointer] = bytes;
+  account().used += bytes;
+  return code;
+}
+
+CUresult limited_free(CUdeviceptr pointer) {
+  const std::lock_guard<std::mutex> lock(account().mutex);
+  const CUresult code = driver().cuMemFree_v2(pointer);
+  const auto block = account().blocks.find(pointer);
+  if (code != abi::CUDA_SUCCESS || block == account().blocks.end()) return code;
+  account().used -= block->second;
+  account().blocks.erase(block);
+  return code;
+}
+
+CUresult limited_info(size_t* free_bytes, size_t* total) {
+  const CUresult code = driver().cuMemGetInfo_v2(free_bytes, total);
+  if (code != abi::CUDA_SUCCESS) return code;
+  const std::lock_guard<std::mutex> lock(account().mutex);
+  *total = settings().memory_limit;
+  *free_bytes = settings().memory_limit - account().used;
+  return code;
+}
+
+CUresult limited_total(size_t* total, abi::CUdevice device) {
+  const CUresult code = driver().cuDeviceTotalMem_v2(total, device);
+  if (code == abi::CUDA_SUCCESS) *total = settings().memory_limit;
+  return code;
+}
+
+// Sleeps for what the launch's own time leaves of its period.
+CUresult pay_for(int64_t started, abi::CUstream stream, CUresult launched) {
+  if (launched != abi::CUDA_SUCCESS) return launched;
+  const CUresult code = driver().cuStreamSynchronize(stream);
+  const int64_t busy = now_ns() - started;
+  const int64_t pause = busy * (100 - settings().sm_percent) / settings().sm_percent;
+  const timespec duration{pause / 1'000'000'000, pause % 1'000'000'000};
+  nanosleep(&duration, nullptr);
+  return code;
+}
+
+CUresult limited_launch(abi::CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                        unsigned bz, unsigned shared, abi::CUstream stream, void** parameters, void** extra) {
+  const int64_t started = now_ns();
+  return pay_for(started, stream,
+                 driver().cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+}
+
+CUresult limited_launch_ex(const abi::CUlaunchConfig* config, abi::CUfunction kernel, void** parameters, void** extra) {
+  const int64_t started = now_ns();
+  const CUresult code = driver().cuLaunchKernelEx(config, kernel, parameters, extra);
+  return pay_for(started, config ? config->hStream : nullptr, code);
+}
+
+template <class Function>
+void* address(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+void* limited(size_t function) {
+  const CudaApi& api = driver();
+  void* real = slot(api, function);
+  if (settings().memory_limit > 0) {
+    if (real == address(api.cuMemAlloc_v2)) return address(limited_alloc);
+    if (real == address(api.cuMemFree_v2)) return address(limited_free);
+    if (real == address(api.cuMemGetInfo_v2)) return address(limited_info);
+    if (real == address(api.cuDeviceTotalMem_v2)) return address(limited_total);
+  }
+  if (settings().sm_percent < 100) {
+    if (real == address(api.cuLaunchKernel)) return address(limited_launch);
+    if (real == address(api.cuLaunchKernelEx)) return address(limited_launch_ex);
+  }
+  return nullptr;
+}
+
+}  // namespace gvb::interpose

@@ -1,0 +1,105 @@
+#include "interpose/settings.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace gvb::interpose {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& wanted, const std::string& received) {
+  throw std::invalid_argument("Expected " + what + " in GVB_INTERPOSE to be " + wanted + " but received '" + received +
+                              "'.");
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t from = 0;
+  for (size_t to; (to = text.find(separator, from)) != std::string::npos; from = to + 1)
+    parts.push_back(text.substr(from, to - from));
+  parts.push_back(text.substr(from));
+  return parts;
+}
+
+struct Unit {
+  const char* name;
+  double factor;
+};
+
+template <size_t N>
+double quantity(const std::string& what, const std::string& wanted, const std::string& text, const Unit (&units)[N]) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  for (const Unit& unit : units)
+    if (end != text.c_str() && std::strcmp(end, unit.name) == 0 && std::isfinite(number) && number >= 0)
+      return number * unit.factor;
+  refuse(what, wanted, text);
+}
+
+int64_t delay(const std::string& function, const std::string& text) {
+  constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
+  constexpr const char* kWanted = "a delay such as +250ns, +5us or +1ms";
+  // strtod takes the sign; it is there to say that the delay is added.
+  if (text.empty() || text[0] != '+') refuse(function, kWanted, text);
+  return std::llround(quantity(function, kWanted, text, kUnits));
+}
+
+void set_hooks(Settings& settings, const std::string& text) {
+  settings.hooks_dlsym = settings.hooks_procaddress = false;
+  for (const std::string& mechanism : split(text, '+')) {
+    if (mechanism == "dlsym")
+      settings.hooks_dlsym = true;
+    else if (mechanism == "procaddress")
+      settings.hooks_procaddress = true;
+    else if (mechanism != "export")  // an ELF object cannot choose its exports at run time: this one always applies
+      refuse("hooks", "a list of export, dlsym and procaddress joined by +", text);
+  }
+}
+
+void hook(Settings& settings, const char* function) { settings.hooked[cuda_function_index(function)] = true; }
+
+void set_memory(Settings& settings, const std::string& text) {
+  constexpr Unit kUnits[] = {{"", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
+  settings.memory_limit = static_cast<uint64_t>(quantity("memory", "a size such as 4GiB", text, kUnits));
+  if (settings.memory_limit == 0) refuse("memory", "more than 0", text);
+  for (const char* function : {"cuMemAlloc_v2", "cuMemFree_v2", "cuMemGetInfo_v2", "cuDeviceTotalMem_v2"})
+    hook(settings, function);
+}
+
+void set_sm(Settings& settings, const std::string& text) {
+  constexpr Unit kUnits[] = {{"", 1}, {"%", 1}};
+  const double percent = quantity("sm", "a percentage from 1 to 100", text, kUnits);
+  if (percent < 1 || percent > 100) refuse("sm", "a percentage from 1 to 100", text);
+  settings.sm_percent = static_cast<unsigned>(percent);
+  for (const char* function : {"cuLaunchKernel", "cuLaunchKernelEx"}) hook(settings, function);
+}
+
+}  // namespace
+
+Settings parse_settings(const std::string& text) {
+  Settings settings;
+  if (text.empty()) return settings;
+  for (const std::string& item : split(text, ',')) {
+    const size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    const size_t function = cuda_function_index(key.c_str());
+    if (key == "memory") {
+      set_memory(settings, value);
+    } else if (key == "sm") {
+      set_sm(settings, value);
+    } else if (key == "hooks") {
+      set_hooks(settings, value);
+    } else if (function < kCudaFunctionCount) {
+      settings.hooked[function] = true;
+      settings.delay_ns[function] = delay(key, value);
+    } else {
+      refuse("a key", "memory, sm, hooks or an exported driver function such as cuLaunchKernel", key);
+    }
+  }
+  return settings;
+}
+
+}  // namespace gvb::interpose

@@ -1,0 +1,82 @@
+/** The calibration interposer against the simulated GPU: what it injects is recovered, and it hooks what it is told to. */
+import { describe, expect, it } from 'vitest';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { command } from '../cli/command.js';
+import { measure } from './child.js';
+
+const quick = { init_ms: 1, context_ms: 1 };
+const library = interposerLibrary() ?? '';
+
+interface FunctionRow {
+  name: string;
+  owner: string;
+  intercepted: boolean;
+  overheadNs: number;
+  achievedNs: number | null;
+}
+
+async function functionsUnder(interpose: string, path: 'runtime' | 'dlsym' | 'linked' = 'runtime') {
+  const environment = { LD_PRELOAD: library, GVB_INTERPOSE: interpose };
+  const [result] = await measure([['measureApiInterception', { iterations: 50, path }]], { sim: quick, environment });
+  return new Map((result?.details.functions as FunctionRow[]).map((row) => [row.name, row]));
+}
+
+describe('the calibration interposer', () => {
+  it('is found', () => expect(library).toMatch(/libgvb-interpose\.so$/));
+
+  it('hooks on runtime and dlsym only what it is told to', async () => {
+    const functions = await functionsUnder('cuCtxGetDevice=+100ns');
+    const hooked = [...functions.values()].filter(({ intercepted }) => intercepted).map(({ name }) => name);
+    expect(hooked.sort()).toEqual(['cuCtxGetDevice', 'dlsym']);
+    expect(functions.get('cuCtxGetDevice')?.owner).toBe(library);
+  });
+
+  it.each([
+    ['export', false, false],
+    ['export+dlsym', false, true],
+    ['export+dlsym+procaddress', true, true],
+  ])('with hooks=%s is met by runtime: %s, by dlsym: %s', async (hooks, runtime, dlsym) => {
+    const settings = `cuCtxGetDevice=+100ns,hooks=${hooks}`;
+    const met = async (path: 'runtime' | 'dlsym' | 'linked') =>
+      (await functionsUnder(settings, path)).get('cuCtxGetDevice')?.intercepted;
+    expect(await met('runtime')).toBe(runtime);
+    expect(await met('dlsym')).toBe(dlsym);
+    expect(await met('linked')).toBe(true);
+  });
+
+  it('says what its delays really took', async () => {
+    const row = (await functionsUnder('cuCtxGetDevice=+1us')).get('cuCtxGetDevice');
+    expect(row?.achievedNs).toBeGreaterThan(990);
+    expect(row?.achievedNs).toBeLessThan(1_100);
+  });
+
+  it.each([
+    ['cuCtxGetDevise=+1ns', 'cuCtxGetDevise'],
+    ['cuCtxGetDevice=1ns', '1ns'],
+    ['cuCtxGetDevice=+1s', '+1s'],
+    ['memory=0', '0'],
+    ['memory=4GB', '4GB'],
+    ['sm=101', '101'],
+    ['hooks=dlopen', 'dlopen'],
+  ])('refuses %s', async (settings, received) => {
+    const { code, stderr } = await command(['doctor'], { LD_PRELOAD: library, GVB_INTERPOSE: settings });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^gpu-virt-bench interposer: Expected .* in GVB_INTERPOSE to be .*\n$/);
+    expect(stderr).toContain(`received '${received}'`);
+  });
+});
+
+describe('calibrate', () => {
+  it('recovers every truth and exits 0', async () => {
+    const { code, stdout } = await command(['calibrate', '--simulate', '--tier', 'quick', '--json', '-']);
+    const rows = JSON.parse(stdout) as { what: string; truth: number; bias: number; recovered: boolean }[];
+    expect(rows).toHaveLength(13);
+    expect(rows.filter(({ recovered }) => !recovered)).toEqual([]);
+    // The truths are what was injected: a table of zeros would be recovered too.
+    for (const { what, truth } of rows) {
+      const injected = Number(/\+(\d+) ns/.exec(what)?.[1] ?? 4 * 1024 ** 3);
+      expect(Math.abs(truth - injected)).toBeLessThan(0.2 * injected + 5);
+    }
+    expect(code).toBe(0);
+  });
+});
