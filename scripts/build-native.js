@@ -1,5 +1,6 @@
 // Builds addon, simulated driver and standalone benchmark with node-gyp. Uses the headers that came with the running
-// Node where they are there, so that nothing is downloaded and an empty HOME works.
+// Node where they are there, so that nothing is downloaded and an empty HOME works. Not a rebuild: `npx gpu-virt-bench` in
+// a checkout has npm prepare it once more, and make then finds everything done.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +18,8 @@ const { status } = spawnSync(
   process.execPath,
   [
     require.resolve('node-gyp/bin/node-gyp.js'),
-    'rebuild',
+    'configure',
+    'build',
     jobs,
     '--loglevel=warn',
     ...nodedir,

@@ -21,9 +21,15 @@ if (status !== 0) process.exit(status ?? 1);
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
 // prebuildify takes every shared object of the build along; only the addon belongs here.
 for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
-for (const part of ['sim', 'interpose']) cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
+for (const part of ['sim', 'interpose'])
+  cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
 const made = readdirSync(folder, { recursive: true });
-for (const promised of ['gpu-virt-bench.glibc.node', 'sim/libcuda.so.1', 'sim/libnvidia-ml.so.1', 'interpose/libgvb-interpose.so']) {
+for (const promised of [
+  'gpu-virt-bench.glibc.node',
+  'sim/libcuda.so.1',
+  'sim/libnvidia-ml.so.1',
+  'interpose/libgvb-interpose.so',
+]) {
   if (made.includes(promised)) continue;
   console.error(`Expected prebuilds to hold ${promised} but they hold ${made.join(', ')}.`);
   process.exit(1);
