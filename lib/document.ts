@@ -147,6 +147,53 @@ export const runDocumentSchema = v.strictObject({
   warnings: v.array(v.string()),
 });
 
+const verdictSchema = v.picklist(['faster', 'slower', 'same', 'ambiguous', 'invalid']);
+
+export const effectSchema = v.strictObject({
+  metric: v.string(),
+  system: v.string(),
+  baseline: v.string(),
+  /** Rounds in which both arms were ok. */
+  rounds: count,
+  /** Oriented: above 1 is worse in the metric's direction. Null where values may be zero or negative. */
+  ratio: v.nullable(finite),
+  ratioCi95: interval,
+  /** System − baseline in the metric's unit, signed. */
+  difference: v.nullable(finite),
+  differenceCi95: interval,
+  /** After Holm's adjustment over all effects of the document. */
+  verdict: verdictSchema,
+  verdictRaw: verdictSchema,
+  /** Two-sided, on rounds, beside the interval and not in its place. */
+  pValues: v.strictObject({ welch: v.nullable(finite), mannWhitney: v.nullable(finite) }),
+  reason: v.optional(v.string()),
+});
+
+export const comparisonDocumentSchema = v.strictObject({
+  schemaVersion: v.literal(SCHEMA_VERSION),
+  kind: v.literal('comparison'),
+  tool: v.strictObject({ name: v.literal('gpu-virt-bench'), version: v.string() }),
+  startedAt: v.pipe(v.string(), v.isoTimestamp()),
+  durationMs: finite,
+  completed: v.boolean(),
+  plan: v.strictObject({
+    tier: v.picklist(['quick', 'standard', 'thorough']),
+    metrics: v.array(v.string()),
+    systems: v.array(v.string()),
+    rounds: count,
+    seed: count,
+    /** Names of the systems in the order they ran, round by round. */
+    order: v.array(v.array(v.string())),
+  }),
+  /** By system, by round. */
+  systems: v.array(v.array(runDocumentSchema)),
+  effects: v.array(effectSchema),
+  violations: v.array(v.strictObject({ system: v.string(), metric: v.string(), detail: v.string() })),
+  warnings: v.array(v.string()),
+});
+
+export type Effect = v.InferOutput<typeof effectSchema>;
+export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
 export type Status = v.InferOutput<typeof statusSchema>;
 export type Stats = v.InferOutput<typeof statsSchema>;
 export type Check = v.InferOutput<typeof checkSchema>;

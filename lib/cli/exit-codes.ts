@@ -4,6 +4,7 @@ import type { ErrorCode } from '../native/errors.js';
 export const exitCodes = {
   interrupted: 130,
   usage: 2,
+  notAttested: 5,
   failed: 1,
   ok: 0,
 } as const;

@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { toolVersion } from '../environment/tool.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
+import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
 import { errorLine, oneLine } from './talk.js';
 
@@ -47,8 +48,58 @@ function program(): Command {
     .description('what the tool sees of driver, GPUs and layers, what would stop a measurement, and what fixes it')
     .option('--json', 'as JSON on stdout (default: text)')
     .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
+  addCompare(root);
   addCalibrate(root);
   return root;
+}
+
+const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
+
+function addCompare(root: Command): void {
+  root
+    .command('compare')
+    .description(
+      'several systems side by side: fresh workers, interleaved rounds, intervals and verdicts against the first',
+    )
+    .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
+    .option(
+      '--system <spec>',
+      'native, hami-core:library=FILE,memory=SIZE,sm=PERCENT, fcsp:library=FILE,…, custom:name=NAME,…; repeat it, the first is the baseline',
+      repeatable,
+    )
+    .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
+    .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
+    .option('--device <index|uuid>', 'the GPU to measure (default: the first visible one)')
+    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
+    .addOption(
+      new Option('--iterations <n>', 'samples per row (default: until --resolution is met)').conflicts('resolution'),
+    )
+    .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
+    .option(
+      '--resolution <fraction>',
+      'stop a row when the relative half-width of its interval is this (default: 0.01)',
+    )
+    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
+    .option('--samples', 'put the raw samples into the documents (default: off)')
+    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
+    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
+    .option('--output <dir>', 'one file per finished round, and comparison.json (default: results/<time>-<systems>)')
+    .addOption(
+      new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
+    )
+    .addOption(
+      new Option('--json <file>', 'write the comparison document, - for stdout (default: none)').conflicts('dryRun'),
+    )
+    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
+    .addOption(
+      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
+        'requireGpu',
+      ),
+    )
+    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
+    .action(async (selectors: string[], raw: RawCompareOptions) =>
+      done((await import('./compare.js')).compare(selectors, raw)),
+    );
 }
 
 function addCalibrate(root: Command): void {

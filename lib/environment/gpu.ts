@@ -3,7 +3,8 @@ import type { DriverInfo, GpuInfo } from '../document.js';
 import type { Inspection, NativeDevice } from '../native/addon-types.js';
 
 export function gpuInfo(inspection: Inspection, device: NativeDevice): GpuInfo {
-  return { ...device, simulated: inspection.simulated };
+  const { visibleMemoryBytes: _ofThisProcess, ...facts } = device;
+  return { ...facts, simulated: inspection.simulated };
 }
 
 export function driverInfo(inspection: Inspection): DriverInfo {

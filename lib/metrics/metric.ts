@@ -1,6 +1,7 @@
 /** What a metric is: its definition, the options it takes, and what it may ask of its surroundings. */
 import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js';
 import type { Session } from '../native/session.js';
+import type { Delta } from '../stats/effect.js';
 
 export type Category = 'overhead';
 export type Direction = MetricResult['direction'];
@@ -87,6 +88,8 @@ export interface MetricDefinition {
   /** The one-line question it answers. */
   question: string;
   estimator: string;
+  /** What counts as a difference between systems: relative, or absolute in the unit where values may be ≤ 0. */
+  delta: Delta;
   /** What it needs beyond one GPU and one process, in words; empty when nothing. */
   needs: string[];
   /** The exported library function, e.g. `measureKernelLaunch`. */

@@ -70,6 +70,8 @@ export interface NativeDevice {
   uuid: string;
   name: string;
   memoryBytes: number;
+  /** As cuDeviceTotalMem tells this process; a layer may bend it. */
+  visibleMemoryBytes: number;
   computeCapability: string;
   multiprocessors: number;
   pciBusId: string | null;

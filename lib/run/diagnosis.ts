@@ -40,7 +40,7 @@ export interface DiagnosisRequest {
 
 export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   const host = hostInfo();
-  const mps = mpsState(request.system.environment);
+  const mps = mpsState(request.system.environment());
   const { description, attestation, ...seen } = await look(request);
   const found = description ? interceptors(description.provenance) : [];
   const facts: Facts = {
@@ -51,7 +51,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     description,
     attestation,
     interceptors: found,
-    environment: request.system.environment,
+    environment: request.system.environment(),
   };
   const list = findings(facts);
   return {
@@ -99,7 +99,7 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
 }
 
 async function describeOnce(system: System, target: Target): Promise<Description> {
-  const worker = await Worker.start({ environment: system.environment });
+  const worker = await Worker.start({ environment: system.environment() });
   try {
     return await describe(worker, target);
   } finally {

@@ -6,7 +6,7 @@ import type { MetricResult } from '../document.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
 import type { Target } from '../native/addon-types.js';
 import { BenchError, CudaError } from '../native/errors.js';
-import type { Attestation, System } from '../systems/system.js';
+import { type Attestation, FIRST_LOOK, type System } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 
@@ -43,6 +43,12 @@ export class Lane {
     return this.#first as Prepared;
   }
 
+  /** Looks once more, when all is measured: a server may have died, a layer may have been lost. */
+  async lookAgain(): Promise<Attestation> {
+    const worker = await this.#ready();
+    return this.#system.attest(await describe(worker, this.#target, this.#signal), { ...FIRST_LOOK, phase: 'after' });
+  }
+
   async measure(definition: MetricDefinition, request: LaneRequest): Promise<MetricResult> {
     const worker = await this.#ready();
     try {
@@ -72,7 +78,7 @@ export class Lane {
 
   async #ready(): Promise<Worker> {
     if (this.#worker?.alive) return this.#worker;
-    this.#worker = await Worker.start({ environment: this.#system.environment, signal: this.#signal });
+    this.#worker = await Worker.start({ environment: this.#system.environment(), signal: this.#signal });
     try {
       await this.#look(this.#worker);
       return this.#worker;

@@ -3,7 +3,15 @@ import type { MetricResult, RunDocument } from '../document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 
 /** The result of a metric whose measurement ended in an error instead of a result. */
-export function failedResult(definition: MetricDefinition, error: unknown): MetricResult {
+export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
+  emptyResult(definition, 'failed', error instanceof Error ? error.message : String(error));
+
+/** A result without a measurement behind it: it says why. */
+export function emptyResult(
+  definition: MetricDefinition,
+  status: Exclude<MetricResult['status'], 'ok'>,
+  reason: string,
+): MetricResult {
   const { id, name, category, unit, direction, estimator } = definition;
   return {
     id,
@@ -11,8 +19,8 @@ export function failedResult(definition: MetricDefinition, error: unknown): Metr
     category,
     unit,
     direction,
-    status: 'failed',
-    reason: error instanceof Error ? error.message : String(error),
+    status,
+    reason,
     value: null,
     estimator,
     ci95: null,

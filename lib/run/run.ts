@@ -19,7 +19,7 @@ import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
 import { Lane, type Prepared, type WireOptions } from './lane.js';
 import { defaultTimeoutSeconds, type Plan } from './plan.js';
-import { failedResult, pidMapping, sortedById } from './results.js';
+import { emptyResult, failedResult, pidMapping, sortedById } from './results.js';
 import { type ChosenTarget, targetWarnings } from './target.js';
 
 export interface RunRequest {
@@ -57,12 +57,10 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         'NO_DRIVER',
         `${inspection.libcuda} is the simulated driver: take its folder out of LD_LIBRARY_PATH.`,
       );
-    const choice = chooseDevice(inspection.devices, request.device, request.system.environment.CUDA_VISIBLE_DEVICES);
+    const choice = chooseDevice(inspection.devices, request.device, request.system.environment().CUDA_VISIBLE_DEVICES);
     const known = knownWarnings(request, prepared);
     hooks.onPrepared(prepared, choice, known);
-    const results = (await measureAll(request, hooks, lane, choice.device.uuid)).map((result) =>
-      underSameLayer(result, functionProvenance(prepared.description.provenance), request.options.path),
-    );
+    const results = await measureAttested(request, hooks, lane, prepared, choice);
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
@@ -75,6 +73,27 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     await lane.close();
   }
 }
+
+/** No number is published under a system's name unless its processes were shown to be under it, before and after. */
+async function measureAttested(
+  request: RunRequest,
+  hooks: RunHooks,
+  lane: Lane,
+  { attestation, description }: Prepared,
+  choice: Choice,
+): Promise<MetricResult[]> {
+  if (attestation.invalid !== undefined) return disowned(request, attestation.invalid);
+  const seen = functionProvenance(description.provenance);
+  const results = (await measureAll(request, hooks, lane, choice.device.uuid)).map((result) =>
+    underSameLayer(result, seen, request.options.path),
+  );
+  if (request.signal.aborted) return results;
+  const { invalid } = await lane.lookAgain();
+  return invalid === undefined ? results : disowned(request, `${invalid} (after measuring)`);
+}
+
+const disowned = ({ plan }: RunRequest, reason: string): MetricResult[] =>
+  plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));
 
 async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: string): Promise<MetricResult[]> {
   const results: MetricResult[] = [];
@@ -107,7 +126,7 @@ async function measureOne(
   // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, { workerEnvironment: system.environment }),
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, { workerEnvironment: system.environment() }),
   );
 }
 
@@ -173,7 +192,7 @@ function describePlan({ plan, options, target, timeoutSeconds }: RunRequest, dev
 }
 
 function knownWarnings({ system }: RunRequest, { description, attestation }: Prepared): string[] {
-  const all = [...targetWarnings(description.inspection, system.environment), ...attestation.warnings];
+  const all = [...targetWarnings(description.inspection, system.environment()), ...attestation.warnings];
   if (attestation.groundTruth === 'none')
     all.push(
       '/etc/ld.so.preload names a GPU layer: every process is hooked, so nothing here was checked against the bare GPU.',

@@ -5,7 +5,7 @@ import type { Description, PreloadEntry } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
 import { type Interceptor, interceptors } from './interception.js';
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
-import type { Attestation, Proof, System } from './system.js';
+import type { Attestation, Capabilities, Proof, System } from './system.js';
 
 /** Where the CLI keeps the caller's LD_PRELOAD while it runs without it itself. */
 export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
@@ -24,12 +24,42 @@ export function environmentSystem(environment = callerEnvironment()): System {
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment).sort())
     if (value !== undefined && recorded.test(name)) settings[name] = value;
-  return { name: 'environment', kind: 'environment', settings, environment, attest };
+  return {
+    name: 'environment',
+    kind: 'environment',
+    settings,
+    capabilities: unknownCapabilities,
+    unavailable: null,
+    staggerStarts: false,
+    environment: () => environment,
+    argvPrefix: () => [],
+    canaries: () => [],
+    attest,
+    prepare: nothing,
+    prepareTenant: nothing,
+    betweenLimits: nothing,
+    reap: nothing,
+    teardown: nothing,
+  };
 }
+
+/** Whoever set it up keeps its state. */
+const nothing = () => Promise.resolve();
+
+/** Whatever limits it has were not set here, so no metric may hold it to one. */
+const unknownCapabilities: Capabilities = {
+  memLimit: 'none',
+  computeLimit: 'none',
+  needsRoot: false,
+  needsIdleGpu: false,
+  changesGlobalGpuState: false,
+  limitGranularity: { memoryBytes: null, smPercent: null },
+};
 
 type MappedObject = Provenance['objects'][number];
 
-async function attest({ provenance, preload }: Description): Promise<Attestation> {
+async function attest(description: Description): Promise<Attestation> {
+  const { provenance, preload } = description;
   const found = interceptors(provenance);
   const active = found.find(({ functions }) => functions.length > 0);
   const idle = active ? undefined : preloadedObjects(provenance, preload)[0];
@@ -38,7 +68,7 @@ async function attest({ provenance, preload }: Description): Promise<Attestation
   return {
     layer,
     proofs: [ownershipProof(provenance, found, layer), ...preload.map(preloadProof)],
-    groundTruth: preloadFileHooks(provenance, preload, found) ? 'none' : 'nvml',
+    groundTruth: groundTruth(description),
     warnings: warnings(layer, preload),
   };
 }
@@ -53,6 +83,9 @@ async function describeLayer(path: string, provenance: Provenance, active: boole
   const object = provenance.objects.find((candidate) => realPath(candidate.path) === realPath(path));
   return { path, sha256: await sha256(path), exports: object?.cudaExports ?? 0, active };
 }
+
+export const groundTruth = ({ provenance, preload }: Description): Attestation['groundTruth'] =>
+  preloadFileHooks(provenance, preload, interceptors(provenance)) ? 'none' : 'nvml';
 
 /** Every process is then hooked, the coordinator too: nobody sees the GPU as it is. */
 function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry[], found: readonly Interceptor[]) {

@@ -1,5 +1,6 @@
 /** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
-import type { LayerInfo, RunDocument } from '../document.js';
+import type { ApplicationPath, LayerInfo, RunDocument } from '../document.js';
+import type { NativeDevice, Target } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 
 export type Proof = RunDocument['system']['attestation'][number];
@@ -9,15 +10,106 @@ export interface Attestation {
   proofs: Proof[];
   groundTruth: RunDocument['groundTruth'];
   warnings: string[];
+  /** What would have been a proof, had somebody looked: `proof` names it, `detail` says what was missing. */
+  notChecked?: { proof: string; detail: string }[];
+  /** Why no number may be published under the system's name; absent where every proof held. */
+  invalid?: string;
+  /** Why compute-limit metrics are unsupported although the layer is on; absent where nothing speaks against them. */
+  computeLimitUnsupported?: string;
+}
+
+export interface Limits {
+  memoryBytes: number | null;
+  /** Per cent of the card's compute, from 1 to 100. What a per cent means is the layer's own (Capabilities). */
+  smPercent: number | null;
+}
+
+/** One customer of the GPU: the processes that share one quota. */
+export interface Tenant {
+  id: number;
+  /** Instead of the system's own limits. */
+  limits?: Partial<Limits>;
+}
+
+export const SOLE_TENANT: Tenant = { id: 0 };
+
+/** The GPU as the coordinator's NVML shows it. */
+export type TrueGpu = Pick<NativeDevice, 'index' | 'uuid' | 'memoryBytes' | 'multiprocessors'>;
+
+export interface RunState {
+  runId: string;
+  /** Exists, belongs to this run alone, and is short: a socket's whole path has 108 bytes. */
+  directory: string;
+  gpu: TrueGpu;
+  target: Target;
+  signal?: AbortSignal;
+}
+
+export interface Capabilities {
+  /** perTenantPool: one quota over a tenant's processes; perProcess: each has its own. */
+  memLimit: 'none' | 'perProcess' | 'perTenantPool' | 'hardware';
+  /** softDutyCycle: a target for utilisation over time; smCap: SMs in use at once. */
+  computeLimit: 'none' | 'softDutyCycle' | 'smCap' | 'hardware';
+  needsRoot: boolean;
+  needsIdleGpu: boolean;
+  changesGlobalGpuState: boolean;
+  /** Smallest step of each limit; null where there is no such limit or its step is unknown. */
+  limitGranularity: { memoryBytes: number | null; smPercent: number | null };
+}
+
+/** An allocation whose fate proves the limit. */
+export interface Canary {
+  bytes: number;
+  expected: 'granted' | 'refused';
+}
+
+/** What a worker found out about its layer by trying; null where it did not try or could not. */
+export interface Probe {
+  visibleTotalBytes: number | null;
+  /** HAMi's internal `pidfound`: whether it knows its own process in NVML's list. */
+  pidFound: boolean | null;
+  /** The limits as the layer's own functions say them. */
+  memoryLimitBytes: number | null;
+  smPercent: number | null;
+  /** One per canary that was tried; `code` is the driver's. */
+  allocations: { bytes: number; code: number }[] | null;
+}
+
+export interface Evidence {
+  phase: 'before' | 'after';
+  tenant: Tenant;
+  probe: Probe | null;
+  /** The symbol path that is measured. */
+  path: ApplicationPath;
 }
 
 export interface System {
   name: string;
   kind: string;
   /** What was set for it: environment variables, limits. */
-  settings: Record<string, string>;
+  readonly settings: Record<string, string>;
+  readonly capabilities: Capabilities;
+  /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
+  readonly unavailable: string | null;
+  /** Whether a tenant must be ready before the next one starts. */
+  readonly staggerStarts: boolean;
+  /** Once, before any process of this system starts. Rejects with UsageError where a limit does not fit the card. */
+  prepare(run: RunState): Promise<void>;
+  /** Before a tenant's first process. */
+  prepareTenant(tenant: Tenant): Promise<void>;
   /** The whole environment of its workers. */
-  environment: NodeJS.ProcessEnv;
-  /** Judges what a worker said of itself. */
-  attest(description: Description): Promise<Attestation>;
+  environment(tenant?: Tenant): NodeJS.ProcessEnv;
+  argvPrefix(tenant?: Tenant): readonly string[];
+  /** Allocations a probe should try, in this order. */
+  canaries(tenant?: Tenant): readonly Canary[];
+  /** Judges what a living worker said of itself. */
+  attest(description: Description, evidence?: Evidence): Promise<Attestation>;
+  /** After every tenant has ended and before the first starts with other limits. */
+  betweenLimits(): Promise<void>;
+  /** After the tenant's last process has ended. */
+  reap(tenant: Tenant): Promise<void>;
+  /** After all tenants were reaped; also after a failure anywhere above, and twice does no harm. */
+  teardown(): Promise<void>;
 }
+
+export const FIRST_LOOK: Evidence = { phase: 'before', tenant: SOLE_TENANT, probe: null, path: 'runtime' };

@@ -174,6 +174,7 @@ Napi::Value to_js(Napi::Env env, const DeviceInfo& device) {
       .set("uuid", device.uuid)
       .set("name", device.name)
       .set("memoryBytes", device.memory_bytes)
+      .set("visibleMemoryBytes", device.visible_memory_bytes)
       .set("computeCapability", std::to_string(device.major) + "." + std::to_string(device.minor))
       .set("multiprocessors", device.multiprocessors)
       .set("pciBusId", device.pci_bus_id)

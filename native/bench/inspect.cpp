@@ -52,7 +52,7 @@ DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   info.index = ordinal;
   info.uuid = device_uuid(cuda, device);
   info.name = name.data();
-  info.memory_bytes = total;
+  info.memory_bytes = info.visible_memory_bytes = total;
   info.major = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0);
   info.minor = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0);
   info.multiprocessors = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);

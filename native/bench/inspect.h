@@ -14,7 +14,8 @@ namespace gvb {
 struct DeviceInfo {
   int index;
   std::string uuid, name;
-  uint64_t memory_bytes;
+  uint64_t memory_bytes;          // as NVML says it, where it does
+  uint64_t visible_memory_bytes;  // as the process is told by cuDeviceTotalMem, which a layer may bend
   int major, minor, multiprocessors;
   std::optional<std::string> pci_bus_id;
   std::optional<unsigned> mig_mode;  // nullopt: not supported

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { afterAll } from 'vitest';
-import type { RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -96,11 +96,21 @@ export const workersOf = (mark: string) =>
   processesOf(mark).filter(({ command: line }) => line.includes('worker-main'));
 
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
-const validate = ajv.compile(JSON.parse(readFileSync(join(root, 'schema/run-document.schema.json'), 'utf8')));
+const validator = (kind: string) =>
+  ajv.compile(JSON.parse(readFileSync(join(root, `schema/${kind}-document.schema.json`), 'utf8')));
+const validate = validator('run');
+const validateComparison = validator('comparison');
 
 /** Parses a document and holds it against the shipped schema. */
 export function parseDocument(text: string): RunDocument {
   const document: unknown = JSON.parse(text);
   if (!validate(document)) throw new Error(`Not a run document: ${ajv.errorsText(validate.errors)}`);
   return document as RunDocument;
+}
+
+export function parseComparison(text: string): ComparisonDocument {
+  const document: unknown = JSON.parse(text);
+  if (!validateComparison(document))
+    throw new Error(`Not a comparison document: ${ajv.errorsText(validateComparison.errors)}`);
+  return document as ComparisonDocument;
 }

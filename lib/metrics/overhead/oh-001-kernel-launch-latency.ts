@@ -115,6 +115,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   direction: 'lower',
   question: 'What fixed tax does the layer add to every small kernel, that is, to low-batch decode?',
   estimator: 'median over blocks of the median call → kernel start',
+  delta: { relative: 0.05 },
   needs: [],
   functionName: 'measureKernelLaunch',
   where: 'process',

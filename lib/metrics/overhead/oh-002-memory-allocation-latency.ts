@@ -57,6 +57,7 @@ export const memoryAllocationLatency: MetricDefinition = {
   direction: 'lower',
   question: 'Is the accounting path constant-time, and how much will un-pooled allocators pay?',
   estimator: 'median of cuMemAlloc of 2 MiB among 32 live blocks',
+  delta: { relative: 0.05 },
   needs: [],
   functionName: 'measureMemoryAllocation',
   where: 'process',

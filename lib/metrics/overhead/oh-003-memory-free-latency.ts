@@ -71,6 +71,7 @@ export const memoryFreeLatency: MetricDefinition = {
   direction: 'lower',
   question: 'What does teardown cost, and does it grow with the number of live allocations?',
   estimator: 'median of cuMemFree of 2 MiB, oldest first',
+  delta: { relative: 0.05 },
   needs: [],
   functionName: 'measureMemoryFree',
   where: 'process',

@@ -133,6 +133,7 @@ export const contextCreationOverhead: MetricDefinition = {
   direction: 'lower',
   question: 'What is the cold-start penalty per pod or autoscaled worker?',
   estimator: 'median over fresh processes of cuInit … first result',
+  delta: { relative: 0.05 },
   needs: ['fresh processes'],
   functionName: 'measureContextCreation',
   where: 'fresh-processes',

@@ -114,6 +114,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   direction: 'lower',
   question: 'What does each driver call pay for being intercepted? Multiply by calls per token.',
   estimator: 'median of hooked − bare, of the function at the median of all',
+  delta: { absolute: 5 },
   needs: [],
   functionName: 'measureApiInterception',
   where: 'process',

@@ -1,0 +1,174 @@
+/** Systems side by side: rounds of fresh workers, interleaved, one run document each; then effects against the first. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { hostInfo } from '../environment/host.js';
+import { toolVersion } from '../environment/tool.js';
+import { baseEnvironment } from '../systems/base-environment.js';
+import { SOLE_TENANT, type System } from '../systems/system.js';
+import { type Description, describe } from '../workers/description.js';
+import { Worker } from '../workers/worker.js';
+import { type Choice, chooseDevice } from './device.js';
+import { effects } from './effects.js';
+import { roundOrder } from './order.js';
+import { makePlan } from './plan.js';
+import { emptyResult, sortedById } from './results.js';
+import { type RunHooks, runMetrics, type RunRequest } from './run.js';
+
+export interface CompareRequest extends Omit<RunRequest, 'system'> {
+  /** The first is the baseline. */
+  systems: readonly System[];
+  rounds: number;
+  /** Of an earlier run of the same request, by system and round: not measured again. */
+  finished: readonly (readonly (RunDocument | undefined)[])[];
+  /** The caller's environment, from which workers inherit an allow-list. */
+  environment: NodeJS.ProcessEnv;
+}
+
+export interface CompareHooks extends RunHooks {
+  onStart: (choice: Choice) => void;
+  onRound: (round: number, system: System) => void;
+  /** Awaited: a round that was announced as finished is on disk. */
+  onDocument: (round: number, systemIndex: number, document: RunDocument) => Promise<void>;
+}
+
+interface Truth {
+  description: Description;
+  choice: Choice;
+}
+
+export async function compareSystems(request: CompareRequest, hooks: CompareHooks): Promise<ComparisonDocument> {
+  const startedAt = new Date();
+  const began = performance.now();
+  const directory = await mkdtemp(join(tmpdir(), 'gvb-'));
+  const order = roundOrder(
+    request.systems.map((_, index) => index),
+    request.rounds,
+    request.plan.seed,
+  );
+  const documents: RunDocument[][] = request.systems.map(() => []);
+  const warnings: string[] = [];
+  try {
+    const truth = await lookAround(request);
+    hooks.onStart(truth.choice);
+    await prepareAll(request, truth, directory);
+    for (const [round, indexes] of order.entries()) {
+      for (const index of indexes) {
+        if (request.signal.aborted) break;
+        const document = request.finished[index]?.[round] ?? (await oneRound(request, hooks, truth, round, index));
+        (documents[index] as RunDocument[])[round] = document;
+        if (document.completed) await hooks.onDocument(round, index, document);
+      }
+    }
+  } finally {
+    warnings.push(...(await tearDownAll(request.systems)));
+    await rm(directory, { recursive: true, force: true });
+  }
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    kind: 'comparison',
+    tool: { name: 'gpu-virt-bench', version: toolVersion() },
+    startedAt: startedAt.toISOString(),
+    durationMs: performance.now() - began,
+    completed: documents.every((rounds) => rounds.filter(({ completed }) => completed).length === request.rounds),
+    plan: {
+      tier: request.plan.tier,
+      metrics: request.plan.metrics.map(({ id }) => id).sort(),
+      systems: request.systems.map(({ name }) => name),
+      rounds: request.rounds,
+      seed: request.plan.seed,
+      order: order.map((indexes) => indexes.map((index) => request.systems[index]?.name ?? '')),
+    },
+    systems: documents.map((rounds) => rounds.filter(Boolean)),
+    effects: effects(sortedDefinitions(request), documents),
+    violations: [],
+    warnings,
+  };
+}
+
+const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
+
+/** A bare worker says which GPUs there are; the coordinator itself makes no CUDA call. */
+async function lookAround({ target, environment, device, signal }: CompareRequest): Promise<Truth> {
+  const worker = await Worker.start({ environment: baseEnvironment(environment), signal });
+  try {
+    const description = await describe(worker, target, signal);
+    return { description, choice: chooseDevice(description.inspection.devices, device, undefined) };
+  } finally {
+    await worker.stop();
+  }
+}
+
+async function prepareAll({ systems, target, signal }: CompareRequest, { choice }: Truth, directory: string) {
+  const runId = randomUUID().slice(0, 8);
+  for (const system of systems) await system.prepare({ runId, directory, gpu: choice.device, target, signal });
+}
+
+async function oneRound(
+  request: CompareRequest,
+  hooks: CompareHooks,
+  truth: Truth,
+  round: number,
+  index: number,
+): Promise<RunDocument> {
+  const system = request.systems[index] as System;
+  if (system.unavailable !== null) return unavailableDocument(request, truth, system, system.unavailable);
+  hooks.onRound(round, system);
+  await system.prepareTenant(SOLE_TENANT);
+  try {
+    const { metrics, tier, seed } = request.plan;
+    const plan = makePlan(metrics, tier, seed + round);
+    return await runMetrics({ ...request, plan, system, device: truth.choice.device.uuid }, hooks);
+  } finally {
+    await system.reap(SOLE_TENANT);
+  }
+}
+
+/** What cannot be measured at all still has its place in the document, with the reason in place of every number. */
+function unavailableDocument(request: CompareRequest, truth: Truth, system: System, reason: string): RunDocument {
+  const { plan, options, target, timeoutSeconds } = request;
+  const { path, ...rest } = options;
+  const { inspection } = truth.description;
+  const { device } = truth.choice;
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    kind: 'run',
+    tool: { name: 'gpu-virt-bench', version: toolVersion() },
+    startedAt: new Date().toISOString(),
+    durationMs: 0,
+    completed: true,
+    host: hostInfo(),
+    gpu: [gpuInfo(inspection, device)],
+    driver: driverInfo(inspection),
+    groundTruth: 'nvml',
+    pidMapping: 'none',
+    system: { name: system.name, kind: system.kind, settings: system.settings, attestation: [] },
+    plan: {
+      tier: plan.tier,
+      metrics: plan.metrics.map(({ id }) => id),
+      rounds: 1,
+      seed: plan.seed,
+      device: device.index,
+      path,
+      options: { ...rest, simulate: target.simulate, timeoutSeconds },
+    },
+    provenance: [],
+    metrics: sortedById(plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
+    warnings: [`${system.name}: ${reason}`],
+  };
+}
+
+/** Every system's turn comes, whatever another's says: what could not be undone is a warning, nothing measured is lost. */
+async function tearDownAll(systems: readonly System[]): Promise<string[]> {
+  const outcomes = await Promise.allSettled(systems.map((system) => system.teardown()));
+  return outcomes.flatMap((outcome, index) =>
+    outcome.status === 'fulfilled'
+      ? []
+      : [
+          `${systems[index]?.name}: teardown failed: ${outcome.reason instanceof Error ? outcome.reason.message : outcome.reason}`,
+        ],
+  );
+}

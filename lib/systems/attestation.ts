@@ -1,0 +1,189 @@
+/** Proofs that systems share: each looks at one thing a worker, a probe or the coordinator saw. */
+import type { ApplicationPath, LayerInfo } from '../document.js';
+import type { NativeDevice } from '../native/addon-types.js';
+import type { Description } from '../workers/description.js';
+import { sha256 } from './file-hash.js';
+import { functionProvenance } from './interception.js';
+import { realPath } from './ld-preload.js';
+import { inWords } from './size.js';
+import type { Canary, Probe, Proof, TrueGpu } from './system.js';
+
+/** `passed: null` means that nobody looked. */
+export interface Finding {
+  proof: string;
+  passed: boolean | null;
+  detail: string;
+  /** What to do where it failed, in one sentence. */
+  advice?: string;
+}
+
+/** The order of what a user can act on. */
+export const advice = {
+  wrongBuild: 'Rebuild the layer with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.',
+  notMapped: 'Give a library whose dependencies the dynamic loader finds (ldd names what is missing).',
+  replaced: 'Start again: the library was replaced while it was measured.',
+  staleCache: 'Remove the shared cache: its creator decides the limits, and another process had made it.',
+  layerPresent: 'Take the layer out of /etc/ld.so.preload, of the library path and of the container.',
+  mps: 'Stop the MPS daemon (echo quit | nvidia-cuda-mps-control): its clients are not what this system means.',
+  mig: 'Select a GPU that is not in MIG mode.',
+  noDevice: 'Let the process see the GPU under its own UUID: no CUDA_VISIBLE_DEVICES, no device filter.',
+  noPid:
+    'Leave CUDA_VISIBLE_DEVICES unset (a UUID reads as 0), measure GPU 0, outside MPS and MIG, in the host PID namespace.',
+  escapes: 'Measure a symbol path that the layer hooks (--path), or a build for this CUDA version.',
+} as const;
+
+const finding = (proof: string, passed: boolean | null, detail: string, help?: string): Finding => ({
+  proof,
+  passed,
+  detail,
+  ...(help !== undefined && { advice: help }),
+});
+
+/** What the layer's file is in the worker; null where it is not mapped. */
+export async function layerInfo(description: Description, library: string): Promise<LayerInfo | null> {
+  const real = realPath(library);
+  const object = description.provenance.objects.find(({ path }) => realPath(path) === real);
+  const preloaded = description.preload.some(({ mapped }) => mapped !== null && realPath(mapped) === real);
+  if (!object && !preloaded) return null;
+  const active = functionProvenance(description.provenance).some(({ paths, interposed }) =>
+    interposed.some((path) => realPath(paths[path] as string) === real),
+  );
+  return { path: library, sha256: await sha256(library), exports: object?.cudaExports ?? 0, active };
+}
+
+export function libraryIdentity(layer: LayerInfo | null, library: string, expectedSha256: string | null): Finding {
+  const proof = 'library identity (path, SHA-256)';
+  if (!layer) return finding(proof, false, `${library} is not mapped in the worker`, advice.notMapped);
+  const same = layer.sha256 !== null && layer.sha256 === expectedSha256;
+  const detail = `${layer.path} is mapped, SHA-256 ${layer.sha256 ?? 'unknown'}`;
+  return same
+    ? finding(proof, true, detail)
+    : finding(proof, false, `${detail}, at the start ${expectedSha256 ?? 'unknown'}`, advice.replaced);
+}
+
+export function exportCount(layer: LayerInfo | null, least: number): Finding {
+  const exports = layer?.exports ?? 0;
+  const detail = `${exports} exported names begin with cu, ${least} are expected`;
+  return finding('exported driver functions', exports >= least, detail, advice.wrongBuild);
+}
+
+/** Exported names carry their version (cuMemAlloc_v2), the driver's own table does not. */
+const baseName = (name: string): string => name.replace(/_v\d+$/, '');
+
+export function functionOwners(
+  description: Description,
+  names: readonly string[],
+  paths: readonly ApplicationPath[],
+  library: string,
+): Finding {
+  const real = realPath(library);
+  const seen = description.provenance.functions;
+  const escaped = names.flatMap((name) =>
+    paths.flatMap((path) => {
+      const owner = seen.find((row) => baseName(row.name) === baseName(name))?.owners[path] ?? null;
+      return owner !== null && realPath(owner) === real ? [] : [`${name} on ${path} (${owner ?? 'nobody'})`];
+    }),
+  );
+  const proof = 'owners of the driver functions (dladdr)';
+  if (escaped.length === 0)
+    return finding(proof, true, `${library} owns ${names.join(', ')} on ${paths.join(' and ')}`);
+  if (escaped.length === names.length * paths.length)
+    return finding(proof, false, `${library} owns none of ${names.join(', ')}`, advice.wrongBuild);
+  return finding(proof, false, `not the layer's: ${escaped.join(', ')}`, advice.escapes);
+}
+
+export function nvmlOwner(description: Description, library: string): Finding {
+  const real = realPath(library);
+  const owned = description.provenance.nvml.filter(({ owners }) => owners.dlsym && realPath(owners.dlsym) === real);
+  const detail = `${library} owns ${owned.length} of ${description.provenance.nvml.length} NVML functions`;
+  return finding('owners of the NVML functions (dladdr)', owned.length > 0, detail, advice.wrongBuild);
+}
+
+/**
+ * The driver owns everything, and nothing that could hook it is mapped. Exported names beginning with cu alone are no
+ * sign: helper libraries of the driver have them too.
+ */
+export function bareDriver({ provenance, preload }: Description): Finding[] {
+  const hooked = functionProvenance(provenance).filter(({ interposed }) => interposed.length > 0);
+  const owners = [...new Set(hooked.flatMap(({ paths, interposed }) => interposed.map((path) => paths[path])))];
+  const total = provenance.functions.length;
+  const owned =
+    hooked.length === 0
+      ? `the driver owns all ${total} functions on every symbol path`
+      : `${owners.join(', ')} owns ${hooked.length} of ${total} functions`;
+  const preloaded = new Set(preload.map(({ mapped }) => mapped && realPath(mapped)));
+  const suspects = provenance.objects.filter(({ path, exportsDlsym }) => exportsDlsym || preloaded.has(realPath(path)));
+  const objects = suspects.map(({ path }) => path);
+  const mapped = objects.length === 0 ? 'no layer is mapped' : `mapped: ${objects.join(', ')}`;
+  const proof = 'owners of the driver functions (dladdr)';
+  return [
+    finding(proof, total > 0 && hooked.length === 0, owned, advice.layerPresent),
+    finding('no layer in the process', objects.length === 0, mapped, advice.layerPresent),
+  ];
+}
+
+export const measuredDevice = ({ inspection }: Description, gpu: TrueGpu): NativeDevice | undefined =>
+  inspection.devices.find(({ uuid }) => uuid === gpu.uuid);
+
+const MPS_PROOF = 'MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)';
+
+export function noMpsClient(device: NativeDevice | undefined): Finding {
+  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not tell');
+  return finding(MPS_PROOF, !device.mpsClient, device.mpsClient ? 'it is an MPS client' : '0', advice.mps);
+}
+
+export function deviceSeen(device: NativeDevice | undefined, gpu: TrueGpu): Finding {
+  const detail = device
+    ? `the worker sees ${gpu.uuid} as device ${device.index}`
+    : `the worker does not see ${gpu.uuid}`;
+  return finding('the GPU that is measured', device !== undefined, detail, advice.noDevice);
+}
+
+/** NVML's total holds a part that the driver keeps for itself. */
+const RESERVED = 0.05;
+
+/** What the tenant is shown must be the limit, or, without one, the card as the coordinator's NVML shows it. */
+export function memoryView(
+  device: NativeDevice | undefined,
+  probe: Probe | null,
+  gpu: TrueGpu,
+  limit: number | null,
+): Finding {
+  const proof = "memory view in the tenant against the coordinator's NVML";
+  const seen = probe?.visibleTotalBytes ?? device?.visibleMemoryBytes;
+  if (seen === undefined) return finding(proof, null, 'the worker saw no total');
+  const detail = `the tenant sees ${inWords(seen)}, NVML ${inWords(gpu.memoryBytes)}`;
+  const whole = Math.abs(seen - gpu.memoryBytes) <= RESERVED * gpu.memoryBytes;
+  if (limit === null) return finding(proof, whole, detail, advice.layerPresent);
+  const asked = `${detail}, the limit is ${inWords(limit)}`;
+  if (limit >= (1 - RESERVED) * gpu.memoryBytes && whole)
+    return finding(proof, null, `${asked}: the limit is the card, which tells nothing apart`);
+  return finding(proof, seen === limit, asked, whole ? advice.wrongBuild : advice.staleCache);
+}
+
+export function allocationCanary(probe: Probe | null, canaries: readonly Canary[]): Finding[] {
+  return canaries.map(({ bytes, expected }) => {
+    const proof = `allocation of ${inWords(bytes)} is ${expected}`;
+    const tried = probe?.allocations?.find((allocation) => allocation.bytes === bytes);
+    if (!tried) return finding(proof, null, 'it was not tried');
+    const granted = tried.code === 0;
+    const help = expected === 'refused' ? advice.staleCache : 'Free the GPU: other processes hold its memory.';
+    return finding(proof, granted === (expected === 'granted'), `the driver returned ${tried.code}`, help);
+  });
+}
+
+/** A limit as the layer itself says it: a cache that another process made holds other values. */
+export function limitReadBack(proof: string, read: number | null | undefined, wanted: number): Finding {
+  if (read === null || read === undefined) return finding(proof, null, 'the layer was not asked');
+  return finding(proof, read === wanted, `the layer says ${read}, ${wanted} was set`, advice.staleCache);
+}
+
+export function isProof(found: Finding): found is Finding & { passed: boolean } {
+  return found.passed !== null;
+}
+
+export const asProof = ({ proof, passed, detail, advice: help }: Finding & { passed: boolean }): Proof => ({
+  proof,
+  passed,
+  detail: passed || help === undefined ? detail : `${detail}. ${help}`,
+});

@@ -1,0 +1,119 @@
+/** What became of each `verify` step of a custom system. */
+import { readFile } from 'node:fs/promises';
+import type { Description } from '../workers/description.js';
+import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
+import { type Finished } from './command.js';
+import type { Step } from './custom-verify.js';
+import { exportedSymbols } from './elf.js';
+import { inWords, resolveSize } from './size.js';
+import type { Evidence, TrueGpu } from './system.js';
+
+export interface StepContext {
+  description: Description;
+  evidence: Evidence;
+  gpu: TrueGpu;
+  fill: (text: string) => string;
+  run: (argv: readonly string[]) => Promise<Finished>;
+}
+
+type Of<S extends Step['step']> = Extract<Step, { step: S }>;
+
+export function judgeStep(step: Step, context: StepContext): Finding | Promise<Finding> {
+  switch (step.step) {
+    case 'symbolOwner':
+      return symbolOwner(step, context);
+    case 'symbolExported':
+      return symbolExported(step, context);
+    case 'env':
+      return environmentVariable(step, context);
+    case 'smCount':
+      return smCount(step, context);
+    case 'totalMemory':
+      return totalMemory(step, context);
+    case 'allocationCanary':
+      return canary(step, context);
+    case 'command':
+      return command(step, context);
+  }
+}
+
+/** On the path that is measured: a layer on another one says nothing of these numbers. */
+function symbolOwner({ symbol, matches }: Of<'symbolOwner'>, { description, evidence }: StepContext): Finding {
+  const { functions, nvml } = description.provenance;
+  const same = (name: string) => name === symbol || name.replace(/_v\d+$/, '') === symbol;
+  const row = functions.find(({ name }) => same(name));
+  const owner = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
+  return {
+    proof: `owner of ${symbol} matches ${matches.source}`,
+    passed: owner !== null && matches.test(owner),
+    detail: `${owner ?? 'nobody'} owns it on ${row ? evidence.path : 'dlsym'}`,
+    advice: 'Correct the pattern, or the LD_PRELOAD that should map the layer.',
+  };
+}
+
+async function symbolExported({ symbol }: Of<'symbolExported'>, { description }: StepContext): Promise<Finding> {
+  const preloaded = description.preload.flatMap(({ mapped }) => (mapped === null ? [] : [mapped]));
+  const files = [...new Set([...preloaded, ...description.provenance.objects.map(({ path }) => path)])];
+  const symbols = await Promise.all(files.map(exportedSymbols));
+  const exporter = files.find((_, i) => symbols[i]?.has(symbol));
+  return {
+    proof: `${symbol} is exported`,
+    passed: exporter !== undefined,
+    detail: exporter ? `by ${exporter}` : `by none of ${files.length} preloaded or hooking objects`,
+    advice: 'Give the build of the layer that exports it.',
+  };
+}
+
+/** As the process was started with it, which a prefix may have changed. */
+async function environmentVariable({ name, value }: Of<'env'>, { description, fill }: StepContext): Promise<Finding> {
+  const proof = `${name} in the worker's environment`;
+  const text = await readFile(`/proc/${description.pid}/environ`, 'latin1').catch(() => null);
+  if (text === null) return { proof, passed: null, detail: 'its environment cannot be read from here' };
+  const found = text.split('\0').find((entry) => entry.startsWith(`${name}=`));
+  const wanted = Buffer.from(`${name}=${fill(value)}`).toString('latin1');
+  const detail = found === undefined ? 'it is not set' : found === wanted ? 'it is as set' : 'it has another value';
+  return { proof, passed: found === wanted, detail, advice: 'Set it with env; a prefix may have changed it.' };
+}
+
+function smCount({ least, most }: Of<'smCount'>, { description, gpu }: StepContext): Finding {
+  const count = measuredDevice(description, gpu)?.multiprocessors ?? null;
+  return {
+    proof: `multiprocessors from ${least} to ${most}`,
+    passed: count === null ? null : count >= least && count <= most,
+    detail:
+      count === null ? `the worker does not see ${gpu.uuid}` : `the worker sees ${count} of ${gpu.multiprocessors}`,
+    advice: "Look at the layer's compute limit.",
+  };
+}
+
+function totalMemory({ least, most }: Of<'totalMemory'>, { description, evidence, gpu }: StepContext): Finding {
+  // A bound is no limit: it may lie above the card.
+  const bytes = (size: typeof least) =>
+    'bytes' in size ? size.bytes : resolveSize(size, gpu.memoryBytes, 'totalMemory');
+  const [low, high] = [bytes(least), bytes(most)];
+  const seen = evidence.probe?.visibleTotalBytes ?? measuredDevice(description, gpu)?.visibleMemoryBytes ?? null;
+  return {
+    proof: `total memory from ${inWords(low)} to ${inWords(high)}`,
+    passed: seen === null ? null : seen >= low && seen <= high,
+    detail: seen === null ? 'the worker saw no total' : `the worker sees ${inWords(seen)}`,
+    advice: "Look at the layer's memory limit.",
+  };
+}
+
+function canary({ size }: Of<'allocationCanary'>, { evidence, gpu }: StepContext): Finding {
+  const bytes = resolveSize(size, gpu.memoryBytes, 'allocationCanary');
+  return allocationCanary(evidence.probe, [{ bytes, expected: 'refused' }])[0] as Finding;
+}
+
+async function command({ argv, exit, matches }: Of<'command'>, { run, fill }: StepContext): Promise<Finding> {
+  const filled = argv.map(fill);
+  const finished = await run(filled);
+  const passed = finished.exit === exit && (matches?.test(finished.output) ?? true);
+  const wanted = matches ? `, output matching ${matches.source}` : '';
+  return {
+    proof: `${filled.join(' ')} ends with exit code ${exit}${wanted}`,
+    passed,
+    detail: `it ${finished.how}`,
+    advice: 'Run it by hand to see why.',
+  };
+}

@@ -1,0 +1,162 @@
+/** A system its user describes: variables, commands, and how its layer is recognised. */
+import type { Description } from '../workers/description.js';
+import { asyncMap } from './async-map.js';
+import { advice, type Finding, layerInfo } from './attestation.js';
+import { type CommandOptions, mustSucceed, runCommand } from './command.js';
+import type { Command, CustomProfile } from './custom-profile.js';
+import { judgeStep } from './custom-proofs.js';
+import { interceptors } from './interception.js';
+import { judge } from './judgement.js';
+import { fill, type Placeholder, usesPlaceholder } from './placeholders.js';
+import { limitsOf, type Prepared, Profile, type ProfileOptions } from './profile.js';
+import { resolveSize } from './size.js';
+import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.js';
+import { SOLE_TENANT } from './system.js';
+
+export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
+  profile: CustomProfile;
+  /** Most time each command may take. */
+  commandTimeoutMs?: number;
+}
+
+/** The dynamic loader goes on without what it cannot load: even an unverified system is then not what it says. */
+function missingPreloads({ preload }: Description): Finding[] {
+  const missing = preload.filter(({ source, mapped }) => source === 'LD_PRELOAD' && mapped === null);
+  return missing.map(({ entry }) => ({
+    proof: 'LD_PRELOAD entry is mapped',
+    passed: false,
+    detail: `${entry} is not mapped`,
+    advice: advice.notMapped,
+  }));
+}
+
+export class CustomSystem extends Profile {
+  readonly kind = 'custom';
+  /** Nothing is known of it, and the careful way is right for all. */
+  override readonly staggerStarts = true;
+  readonly #profile: CustomProfile;
+  readonly #timeoutMs: number | undefined;
+
+  constructor(options: CustomOptions) {
+    super(options, options.profile.verify.length > 0 ? options.name : `${options.name} (unverified)`);
+    this.#profile = options.profile;
+    this.#timeoutMs = options.commandTimeoutMs;
+  }
+
+  get capabilities() {
+    return this.#profile.capabilities;
+  }
+
+  override argvPrefix(tenant: Tenant = SOLE_TENANT): string[] {
+    return this.#profile.prefix.map(this.#filler(tenant));
+  }
+
+  override canaries(_tenant: Tenant = SOLE_TENANT): Canary[] {
+    const { gpu } = this.prepared.run;
+    return this.#profile.verify.flatMap((step) =>
+      step.step === 'allocationCanary'
+        ? [{ bytes: resolveSize(step.size, gpu.memoryBytes, 'allocationCanary'), expected: 'refused' as const }]
+        : [],
+    );
+  }
+
+  override async prepareTenant(tenant: Tenant): Promise<void> {
+    await this.prepared.files.claim(this.#stateFiles(tenant, true));
+    await this.#runAll('perTenantSetup', tenant);
+  }
+
+  override async betweenLimits(): Promise<void> {
+    await this.#runAll('betweenLimits', SOLE_TENANT);
+  }
+
+  override async reap(tenant: Tenant): Promise<void> {
+    const left = await this.prepared.files.remove(this.#stateFiles(tenant, true));
+    if (left.length > 0) throw new Error(`${this.name}: ${left.join('; ')}.`);
+  }
+
+  async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
+    const look = this.look(evidence);
+    const { gpu } = this.prepared.run;
+    const filler = this.#filler(look.tenant);
+    const run = (argv: readonly string[]) => runCommand(argv, this.#commandOptions(look.tenant));
+    const context = { description, evidence: look, gpu, fill: filler, run };
+    const steps = await asyncMap(this.#profile.verify, (step) => judgeStep(step, context));
+    const findings = [...missingPreloads(description), ...steps];
+    const owner = interceptors(description.provenance)[0]?.owner;
+    return judge(description, look, owner === undefined ? null : await layerInfo(description, owner), findings);
+  }
+
+  protected override checkRun(run: RunState): void {
+    limitsOf(this.#profile, SOLE_TENANT, run, this.name);
+    for (const step of this.#profile.verify)
+      if (step.step === 'allocationCanary')
+        resolveSize(step.size, run.gpu.memoryBytes, `allocationCanary of ${this.name}`);
+  }
+
+  protected override async begin({ files }: Prepared): Promise<void> {
+    await files.claim(this.#stateFiles(SOLE_TENANT, false));
+    await this.#runAll('setup', SOLE_TENANT);
+  }
+
+  /** Every command has its turn, whatever became of the one before; an abort does not spare the clean-up. */
+  protected override async end(): Promise<string[]> {
+    const left = await asyncMap(this.#profile.teardown, async (argv) => {
+      try {
+        await this.#runOne('teardown', argv, SOLE_TENANT, undefined);
+        return [];
+      } catch (error) {
+        return [(error as Error).message.replace(/\.$/, '')];
+      }
+    });
+    return left.flat();
+  }
+
+  protected override inherited(): Record<string, string> {
+    const kept = Object.entries(super.inherited()).filter(([name]) => !this.#profile.unsetEnv.includes(name));
+    return Object.fromEntries(kept);
+  }
+
+  protected variables(tenant: Tenant): Record<string, string> {
+    const filler = this.#filler(tenant);
+    return Object.fromEntries(Object.entries(this.#profile.env).map(([name, value]) => [name, filler(value)]));
+  }
+
+  /** Those of one tenant, or those that all share. */
+  #stateFiles(tenant: Tenant, ofTenant: boolean): string[] {
+    const chosen = this.#profile.stateFiles.filter((path) => usesPlaceholder(path, 'tenant') === ofTenant);
+    return chosen.map(this.#filler(tenant));
+  }
+
+  async #runAll(key: 'setup' | 'perTenantSetup' | 'betweenLimits', tenant: Tenant): Promise<void> {
+    const { signal } = this.prepared.run;
+    await asyncMap(this.#profile[key], (argv) => this.#runOne(key, argv, tenant, signal));
+  }
+
+  #runOne(key: string, argv: Command, tenant: Tenant, signal: AbortSignal | undefined): Promise<void> {
+    const options = { ...this.#commandOptions(tenant), signal };
+    return mustSucceed(`${key} of ${this.name}`, argv.map(this.#filler(tenant)), options);
+  }
+
+  /** The coordinator's side is never under the layer, so commands run without its preload. */
+  #commandOptions(tenant: Tenant): CommandOptions {
+    const { LD_PRELOAD: _, ...environment } = this.environment(tenant);
+    const { run, directory } = this.prepared;
+    const timeout = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
+    return { environment, cwd: directory, signal: run.signal, ...timeout };
+  }
+
+  #filler(tenant: Tenant): (text: string) => string {
+    const { run, directory } = this.prepared;
+    const { memoryBytes, smPercent } = limitsOf(this.#profile, tenant, run, this.name);
+    const values: Record<Placeholder, string> = {
+      memoryBytes: `${memoryBytes ?? ''}`,
+      memoryMiB: memoryBytes === null ? '' : `${Math.floor(memoryBytes / 2 ** 20)}`,
+      smPercent: `${smPercent ?? ''}`,
+      gpuUuid: run.gpu.uuid,
+      gpuIndex: `${run.gpu.index}`,
+      tenant: `${tenant.id}`,
+      runDir: directory,
+    };
+    return (text) => fill(text, values);
+  }
+}

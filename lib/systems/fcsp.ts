@@ -1,0 +1,147 @@
+/**
+ * BUD-FCSP: closed, known from its documents alone. Its library has the same file name as HAMi-core's, so a name proves
+ * nothing; where it keeps its state is found by looking at what appears when a process starts.
+ */
+import { dirname } from 'node:path';
+import type { Description } from '../workers/description.js';
+import * as proofs from './attestation.js';
+import { exportedSymbols } from './elf.js';
+import { sha256 } from './file-hash.js';
+import { judge } from './judgement.js';
+import { limitsOf, type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
+import { discover, type Snapshot, snapshot } from './state-discovery.js';
+import type { Attestation, Canary, Capabilities, Evidence, RunState, Tenant } from './system.js';
+import { SOLE_TENANT } from './system.js';
+
+const MIB = 2 ** 20;
+const hooked = ['cuMemAlloc', 'cuLaunchKernel'];
+
+export interface FcspOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** Checked, absolute; null where none was named. */
+  library: string | null;
+  /** Everything but the limits. */
+  variables: Record<string, string>;
+  /** Deleted between tenants and at the end, so that no limit outlives its run. */
+  stateFiles: readonly string[];
+  /** Where state is looked for; elsewhere in tests. */
+  places?: readonly string[];
+}
+
+export class FcspSystem extends Profile {
+  readonly kind = 'fcsp';
+  override readonly unavailable: string | null;
+  /** Nothing is known of how its starts meet; HAMi-core's meet badly. */
+  override readonly staggerStarts = true;
+  readonly capabilities: Capabilities = {
+    memLimit: 'perTenantPool',
+    computeLimit: 'softDutyCycle',
+    needsRoot: false,
+    needsIdleGpu: false,
+    changesGlobalGpuState: false,
+    limitGranularity: { memoryBytes: null, smPercent: 1 },
+  };
+  readonly #options: FcspOptions;
+  readonly #library: string;
+  #sha256: string | null = null;
+  #before: Snapshot | null = null;
+  readonly #living = new Set<number>();
+
+  constructor(options: FcspOptions) {
+    super({ ...options, ...(options.library !== null && { layerFolders: [dirname(options.library)] }) });
+    this.#options = options;
+    this.#library = options.library ?? '';
+    this.unavailable = options.library === null ? 'library not available' : null;
+  }
+
+  override async prepareTenant({ id }: Tenant): Promise<void> {
+    this.#living.add(id);
+    this.#before = await snapshot(this.#options.places);
+  }
+
+  override async betweenLimits(): Promise<void> {
+    await this.#forget();
+  }
+
+  override async reap({ id }: Tenant): Promise<void> {
+    this.#living.delete(id);
+    // Whether tenants share state is unknown: as long as one lives, all of it stays.
+    if (this.#living.size === 0) await this.#forget();
+  }
+
+  override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
+    const { run } = this.prepared;
+    const { memoryBytes } = limitsOf(this.#options, tenant, run, this.name);
+    // `soft` grants what is over the limit, by its documents.
+    if (memoryBytes === null || this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft') return [];
+    const over = memoryBytes + 256 * MIB;
+    return over <= run.gpu.memoryBytes ? [{ bytes: over, expected: 'refused' }] : [];
+  }
+
+  async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
+    const look = this.look(evidence);
+    const { run } = this.prepared;
+    const layer = await proofs.layerInfo(description, this.#library);
+    const device = proofs.measuredDevice(description, run.gpu);
+    const { memoryBytes } = limitsOf(this.#options, look.tenant, run, this.name);
+    const attestation = judge(description, look, layer, [
+      proofs.libraryIdentity(layer, this.#library, this.#sha256),
+      await ownExports(this.#library),
+      proofs.functionOwners(description, hooked, ['runtime', 'dlsym'], this.#library),
+      proofs.deviceSeen(device, run.gpu),
+      proofs.noMpsClient(device),
+      ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, run.gpu, memoryBytes)]),
+      ...proofs.allocationCanary(look.probe, this.canaries(look.tenant)),
+    ]);
+    return { ...attestation, warnings: await this.#newState(description.pid) };
+  }
+
+  protected override checkRun(run: RunState): void {
+    limitsOf(this.#options, SOLE_TENANT, run, this.name);
+  }
+
+  protected override async begin({ files }: Prepared): Promise<void> {
+    this.#sha256 = await sha256(this.#library);
+    await files.claim(this.#options.stateFiles);
+  }
+
+  protected variables(tenant: Tenant): Record<string, string> {
+    const { memoryBytes, smPercent } = limitsOf(this.#options, tenant, this.prepared.run, this.name);
+    return {
+      LD_PRELOAD: this.#library,
+      ...(memoryBytes !== null && { BUD_MEMORY_LIMIT: `${memoryBytes}` }),
+      // The documents name the first, the upstream runner sets the second.
+      ...(smPercent !== null && { BUD_SM_LIMIT: `${smPercent}`, BUD_COMPUTE_LIMIT: `${smPercent}` }),
+      ...this.#options.variables,
+    };
+  }
+
+  /** Files the worker holds that were not there before it started are the layer's: deleted with the rest. */
+  async #newState(pid: number): Promise<string[]> {
+    if (!this.#before) return [];
+    const { held, unclaimed } = await discover(this.#before, pid, this.#options.places);
+    const { directory, files } = this.prepared;
+    files.adopt(held.filter((path) => !path.startsWith(`${directory}/`)));
+    if (unclaimed.length === 0) return [];
+    const list = unclaimed.slice(0, 5).join(', ');
+    return [
+      `Appeared while ${this.name} started, held by none of its processes, left in place: ${list}. Name what is the layer's with stateFiles.`,
+    ];
+  }
+
+  async #forget(): Promise<void> {
+    const { files } = this.prepared;
+    await files.remove();
+    await files.claim(this.#options.stateFiles);
+  }
+}
+
+/** HAMi-core's library has none; the file name is the same. */
+async function ownExports(library: string): Promise<proofs.Finding> {
+  const names = [...((await exportedSymbols(library)) ?? [])].filter((name) => name.startsWith('bud_'));
+  return {
+    proof: "the library's own exports (bud_*)",
+    passed: names.length > 0,
+    detail: `${names.length} exported names begin with bud_`,
+    advice: "Give BUD-FCSP's library: one of the same file name is HAMi-core's.",
+  };
+}

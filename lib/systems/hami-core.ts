@@ -1,0 +1,184 @@
+/** HAMi-core: one preloaded library; limits are read by the process that makes the shared cache. */
+import { chmod, mkdir, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { UsageError } from '../errors/usage-error.js';
+import type { Description } from '../workers/description.js';
+import * as proofs from './attestation.js';
+import { sha256 } from './file-hash.js';
+import { judge } from './judgement.js';
+import { limitsOf, type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
+import { forHami } from './size.js';
+import { exists } from './state-files.js';
+import type { Attestation, Canary, Capabilities, Evidence, Probe, RunState, Tenant } from './system.js';
+import { SOLE_TENANT } from './system.js';
+
+const MIB = 2 ** 20;
+/** A debug build exports 202; every other build type exports `dlsym` alone. */
+const LEAST_EXPORTS = 190;
+const hooked = ['cuInit', 'cuMemAlloc', 'cuMemGetInfo', 'cuLaunchKernel'];
+
+export const HAMI_LIBRARY = '/usr/local/vgpu/libvgpu.so';
+export const policies = ['force', 'disable', 'default'] as const;
+
+export interface HamiOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** Checked, absolute; null where none was named and none is at HAMi's default path. */
+  library: string | null;
+  policy: (typeof policies)[number];
+  /** Elsewhere in tests. */
+  places?: { lockDirectory: string; overrideFile: string };
+}
+
+const PLACES = { lockDirectory: '/tmp/vgpulock', overrideFile: '/overrideEnv' };
+
+export class HamiCoreSystem extends Profile {
+  readonly kind = 'hami-core';
+  override readonly unavailable: string | null;
+  /** With private caches nothing serialises starts, and two tenants can take each other's PID for their own. */
+  override readonly staggerStarts = true;
+  readonly #options: HamiOptions;
+  readonly #library: string;
+  /** A limit is fixed when a cache is made: other limits need another cache. */
+  #generation = 0;
+  #sha256: string | null = null;
+  #madeLockDirectory = false;
+
+  constructor(options: HamiOptions) {
+    super({ ...options, ...(options.library !== null && { layerFolders: [dirname(options.library)] }) });
+    this.#options = options;
+    this.#library = options.library ?? HAMI_LIBRARY;
+    this.unavailable = options.library === null ? 'library not available' : null;
+  }
+
+  get capabilities(): Capabilities {
+    return {
+      memLimit: 'perTenantPool',
+      computeLimit: this.#options.policy === 'disable' ? 'none' : 'softDutyCycle',
+      needsRoot: false,
+      needsIdleGpu: false,
+      changesGlobalGpuState: false,
+      limitGranularity: { memoryBytes: 1, smPercent: 1 },
+    };
+  }
+
+  override async prepareTenant(tenant: Tenant): Promise<void> {
+    await this.prepared.files.claim([this.#cache(tenant)]);
+  }
+
+  override async betweenLimits(): Promise<void> {
+    await this.prepared.files.remove();
+    this.#generation++;
+  }
+
+  override async reap(tenant: Tenant): Promise<void> {
+    await this.prepared.files.remove([this.#cache(tenant)]);
+  }
+
+  override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
+    const { memoryBytes } = this.#limits(tenant);
+    const tries: Canary[] = [];
+    const over = memoryBytes + 256 * MIB;
+    // Three quarters, less what a context takes, must fit; above the card the driver itself refuses.
+    const under = Math.floor(memoryBytes * 0.75) - 640 * MIB;
+    if (over <= this.prepared.run.gpu.memoryBytes) tries.push({ bytes: over, expected: 'refused' });
+    if (under > 0) tries.push({ bytes: under, expected: 'granted' });
+    return tries;
+  }
+
+  async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
+    const look = this.look(evidence);
+    const { gpu } = this.prepared.run;
+    const { memoryBytes, smPercent } = this.#limits(look.tenant);
+    const layer = await proofs.layerInfo(description, this.#library);
+    const device = proofs.measuredDevice(description, gpu);
+    const { probe } = look;
+    const attestation = judge(description, look, layer, [
+      proofs.libraryIdentity(layer, this.#library, this.#sha256),
+      proofs.exportCount(layer, LEAST_EXPORTS),
+      proofs.functionOwners(description, hooked, ['runtime', 'dlsym'], this.#library),
+      proofs.nvmlOwner(description, this.#library),
+      proofs.deviceSeen(device, gpu),
+      proofs.noMpsClient(device),
+      proofs.memoryView(device, probe, gpu, memoryBytes),
+      proofs.limitReadBack('memory limit read back', probe?.memoryLimitBytes, memoryBytes),
+      proofs.limitReadBack('SM limit read back', probe?.smPercent, smPercent),
+      ...proofs.allocationCanary(probe, this.canaries(look.tenant)),
+    ]);
+    return withPidFound(attestation, probe);
+  }
+
+  protected override checkRun(run: RunState): void {
+    this.#limits(SOLE_TENANT, run);
+  }
+
+  protected override async begin(_prepared: Prepared): Promise<void> {
+    const { lockDirectory, overrideFile } = this.#options.places ?? PLACES;
+    if (await exists(overrideFile))
+      throw new UsageError(
+        `Expected ${overrideFile} not to exist: HAMi-core loads its lines over the environment; remove it.`,
+      );
+    this.#sha256 = await sha256(this.#library);
+    this.#madeLockDirectory = await makeShared(lockDirectory);
+  }
+
+  protected override async end(_prepared: Prepared): Promise<string[]> {
+    const { lockDirectory } = this.#options.places ?? PLACES;
+    // Not empty means that another process of HAMi-core uses it by now.
+    if (this.#madeLockDirectory) await rmdir(lockDirectory).catch(() => {});
+    this.#madeLockDirectory = false;
+    return [];
+  }
+
+  protected variables(tenant: Tenant): Record<string, string> {
+    const { memoryBytes, smPercent } = this.#limits(tenant);
+    const { policy } = this.#options;
+    return {
+      LD_PRELOAD: this.#library,
+      // The same file: a second copy would hold a second set of state.
+      CUDA_REDIRECT: this.#library,
+      CUDA_DEVICE_MEMORY_SHARED_CACHE: this.#cache(tenant),
+      CUDA_DEVICE_MEMORY_LIMIT: forHami(memoryBytes),
+      CUDA_DEVICE_SM_LIMIT: `${smPercent}`,
+      ...(policy !== 'default' && { GPU_CORE_UTILIZATION_POLICY: policy }),
+      LIBCUDA_LOG_LEVEL: '0',
+    };
+  }
+
+  /** Without a memory limit cuDeviceTotalMem is 0, so there always is one: the card's size. 100 % does not throttle. */
+  #limits(tenant: Tenant, run: RunState = this.prepared.run) {
+    const { memoryBytes, smPercent } = limitsOf(this.#options, tenant, run, this.name);
+    return { memoryBytes: memoryBytes ?? run.gpu.memoryBytes, smPercent: smPercent ?? 100 };
+  }
+
+  #cache({ id }: Tenant): string {
+    return join(this.prepared.directory, `cache-${id}-${this.#generation}`);
+  }
+}
+
+/** Its memory limit works all the same, so this takes away the compute limit and no more (systems.md 15). */
+function withPidFound(attestation: Attestation, probe: Probe | null): Attestation {
+  const pidFound = probe?.pidFound ?? null;
+  if (pidFound === true) return attestation;
+  if (pidFound === null) {
+    const unknown = { proof: 'the layer knows its own process (pidfound)', detail: 'the layer was not asked' };
+    return { ...attestation, notChecked: [...(attestation.notChecked ?? []), unknown] };
+  }
+  const warning = `HAMi-core did not find its own process in NVML's list, so its compute limit is off. ${proofs.advice.noPid}`;
+  return {
+    ...attestation,
+    warnings: [...attestation.warnings, warning],
+    computeLimitUnsupported: 'layer cannot see its process',
+  };
+}
+
+/** Releases before 2026-02 keep a lock file in it. Whether it was made here. */
+async function makeShared(directory: string): Promise<boolean> {
+  try {
+    await mkdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  // The mode given to mkdir is cut by the umask.
+  await chmod(directory, 0o1777);
+  return true;
+}

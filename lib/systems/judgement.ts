@@ -1,0 +1,35 @@
+/** From findings to an attestation: whether numbers may be published under the system's name, and if not, why. */
+import type { LayerInfo } from '../document.js';
+import type { Description } from '../workers/description.js';
+import { asProof, type Finding, isProof } from './attestation.js';
+import { groundTruth } from './environment.js';
+import type { Attestation, Evidence, Proof } from './system.js';
+
+export function judge(
+  description: Description,
+  { phase }: Evidence,
+  layer: LayerInfo | null,
+  findings: readonly Finding[],
+): Attestation {
+  const named = findings.map((found) => (phase === 'before' ? found : { ...found, proof: `${found.proof}, after` }));
+  const proofs = named.filter(isProof).map(asProof);
+  const notChecked = named.filter((found) => !isProof(found)).map(({ proof, detail }) => ({ proof, detail }));
+  const invalid = whyInvalid(proofs, notChecked);
+  return {
+    layer,
+    proofs,
+    groundTruth: groundTruth(description),
+    warnings: [],
+    notChecked,
+    ...(invalid !== null && { invalid }),
+  };
+}
+
+/** The first failed proof decides what to do; the others follow from it, and stand in the document. */
+function whyInvalid(proofs: readonly Proof[], notChecked: readonly { proof: string }[]): string | null {
+  const [first, ...others] = proofs.filter(({ passed }) => !passed);
+  const more = others.length > 0 ? ` (failed too: ${others.map(({ proof }) => proof).join(', ')})` : '';
+  if (first) return `layer not active: ${first.proof}: ${first.detail}${more}`;
+  if (proofs.length > 0 || notChecked.length === 0) return null;
+  return `layer not active: nothing could be checked (${notChecked.map(({ proof }) => proof).join(', ')})`;
+}

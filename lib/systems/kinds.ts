@@ -1,0 +1,132 @@
+/** Every kind of system, the keys it takes, and how it is made from them. */
+import { existsSync } from 'node:fs';
+import { closest } from '../errors/closest.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { CustomSystem } from './custom.js';
+import { customKeys, customProfile, stateFiles } from './custom-profile.js';
+import { callerEnvironment } from './environment.js';
+import { FcspSystem } from './fcsp.js';
+import { fcspVariables, settingKeys } from './fcsp-settings.js';
+import { HAMI_LIBRARY, HamiCoreSystem, policies } from './hami-core.js';
+import { parseVariable } from './ld-preload.js';
+import { checkLibrary } from './library.js';
+import { NativeSystem } from './native.js';
+import type { System } from './system.js';
+import { type RawMap, Values } from './values.js';
+
+export interface Surroundings {
+  /** The caller's environment as it was before the CLI stepped out of it. */
+  caller: NodeJS.ProcessEnv;
+  /** What relative paths of libraries are relative to. */
+  folder: string;
+}
+
+export const here = (): Surroundings => ({ caller: callerEnvironment(), folder: process.cwd() });
+
+interface Kind {
+  keys: readonly string[];
+  /** Keys that hold a map; the command line writes their entries `env.NAME=value`. */
+  maps: readonly string[];
+  /** Keys that hold a list; the command line repeats them. */
+  lists: readonly string[];
+  create: (values: Values, name: string, surroundings: Surroundings) => System;
+}
+
+const kinds: Record<string, Kind> = {
+  native: {
+    keys: ['name'],
+    maps: [],
+    lists: [],
+    create: (_values, name, { caller }) => new NativeSystem({ name, caller }),
+  },
+  'hami-core': {
+    keys: ['name', 'library', 'memory', 'sm', 'policy'],
+    maps: [],
+    lists: [],
+    create: createHami,
+  },
+  fcsp: {
+    keys: [...['name', 'library', 'memory', 'sm', 'mode', 'memoryMode', 'preset', 'env', 'stateFiles'], ...settingKeys],
+    maps: ['env'],
+    lists: ['stateFiles'],
+    create: createFcsp,
+  },
+  custom: {
+    keys: customKeys,
+    maps: ['env', 'limits', 'capabilities'],
+    lists: ['unsetEnv', 'prefix', 'stateFiles'],
+    create: createCustom,
+  },
+};
+
+export const kindNames = Object.keys(kinds);
+
+export function findKind(name: string): Kind {
+  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+  if (kind) return kind;
+  const near = closest(name, kindNames);
+  const hint = near ? `did you mean ${near}?` : `there are ${kindNames.join(', ')}.`;
+  throw new UsageError(`Expected a kind of system but received ${quoted(name)}: ${hint}`);
+}
+
+/** It names folders and files, and must read the same everywhere. */
+const label = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,39}$/;
+
+export function createSystem(kindName: string, raw: RawMap, surroundings: Surroundings): System {
+  const kind = findKind(kindName);
+  const { kind: _, ...settings } = raw;
+  const values = new Values(settings, kindName, kind.keys);
+  const name = kindName === 'custom' ? values.required('name') : (values.text('name') ?? kindName);
+  if (!label.test(name))
+    throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
+  return kind.create(values, name, surroundings);
+}
+
+/** Two systems of one name could not be told apart in a document, nor two that differ in case on every disk. */
+export function checkLabels(systems: readonly System[]): void {
+  const seen = new Set<string>();
+  for (const { name } of systems) {
+    const folded = name.replace(/ \(unverified\)$/, '').toLowerCase();
+    if (seen.has(folded))
+      throw new UsageError(
+        `Expected systems of different names but received ${name} twice: give each its own name, e.g. name=${folded}-2.`,
+      );
+    seen.add(folded);
+  }
+}
+
+function createHami(values: Values, name: string, { caller, folder }: Surroundings): System {
+  const named = values.text('library') ?? (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefined);
+  return new HamiCoreSystem({
+    name,
+    caller,
+    library: named === undefined ? null : library(values, named, folder),
+    memory: values.size('memory', false),
+    sm: values.integer('sm', 1, 100),
+    policy: values.choice('policy', policies) ?? 'force',
+  });
+}
+
+function createFcsp(values: Values, name: string, { caller, folder }: Surroundings): System {
+  const named = values.text('library');
+  return new FcspSystem({
+    name,
+    caller,
+    library: named === undefined ? null : library(values, named, folder),
+    memory: values.size('memory', true),
+    sm: values.integer('sm', 1, 100),
+    variables: fcspVariables(values),
+    stateFiles: stateFiles(values, 'stateFiles', []),
+  });
+}
+
+function createCustom(values: Values, name: string, { caller, folder }: Surroundings): System {
+  const profile = customProfile(values);
+  // What a placeholder or the loader expands, or a search finds, is known only when a worker has started.
+  const fixed = parseVariable(profile.env.LD_PRELOAD ?? '').filter((path) => /^[^${]*\/[^${]*$/.test(path));
+  for (const path of fixed) values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
+  return new CustomSystem({ name, caller, profile });
+}
+
+const library = (values: Values, path: string, folder: string): string =>
+  values.within('library', () => checkLibrary(path, values.named('library'), folder));

@@ -1,0 +1,145 @@
+/** What native, HAMi-core, FCSP and custom systems have in common: a clean environment and private state. */
+import { join } from 'node:path';
+import { UsageError } from '../errors/usage-error.js';
+import type { Description } from '../workers/description.js';
+import { baseEnvironment, withoutMps } from './base-environment.js';
+import { resolveSize, type Size } from './size.js';
+import { privateDirectory, removeDirectory, StateFiles } from './state-files.js';
+import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';
+import { FIRST_LOOK, SOLE_TENANT } from './system.js';
+
+export interface ProfileOptions {
+  name: string;
+  /** The caller's environment, from which the allow-list is taken. */
+  caller: NodeJS.ProcessEnv;
+  /** Folders of the layer's libraries: they leave LD_LIBRARY_PATH. */
+  layerFolders?: readonly string[];
+}
+
+export interface Prepared {
+  run: RunState;
+  /** This system's own part of the run directory. */
+  directory: string;
+  files: StateFiles;
+}
+
+export abstract class Profile implements System {
+  abstract readonly kind: string;
+  abstract readonly capabilities: Capabilities;
+  readonly unavailable: string | null = null;
+  readonly staggerStarts: boolean = false;
+  readonly name: string;
+  readonly #options: ProfileOptions;
+  #prepared: Prepared | null = null;
+
+  /** `shownAs` is what documents call it. */
+  constructor(options: ProfileOptions, shownAs = options.name) {
+    this.#options = options;
+    this.name = shownAs;
+  }
+
+  async prepare(run: RunState): Promise<void> {
+    const directory = join(run.directory, this.#options.name);
+    this.checkRun(run);
+    await privateDirectory(directory);
+    this.#prepared = { run, directory, files: new StateFiles(directory) };
+    await this.begin(this.#prepared);
+  }
+
+  environment(tenant: Tenant = SOLE_TENANT): NodeJS.ProcessEnv {
+    return { ...this.inherited(), ...this.variables(tenant) };
+  }
+
+  /** What `environment` adds for the layer. */
+  get settings(): Record<string, string> {
+    return this.#prepared ? publicVariables(this.variables(SOLE_TENANT)) : {};
+  }
+
+  argvPrefix(_tenant: Tenant = SOLE_TENANT): readonly string[] {
+    return [];
+  }
+
+  canaries(_tenant: Tenant = SOLE_TENANT): readonly Canary[] {
+    return [];
+  }
+
+  prepareTenant(_tenant: Tenant): Promise<void> {
+    return Promise.resolve();
+  }
+
+  abstract attest(description: Description, evidence?: Evidence): Promise<Attestation>;
+
+  betweenLimits(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  reap(_tenant: Tenant): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async teardown(): Promise<void> {
+    const prepared = this.#prepared;
+    if (!prepared) return;
+    const left = [...(await this.end(prepared)), ...(await prepared.files.remove())];
+    left.push(...(await removeDirectory(prepared.directory)));
+    this.#prepared = null;
+    if (left.length > 0) throw new Error(`${this.name} could not be taken down: ${left.join('; ')}.`);
+  }
+
+  protected get prepared(): Prepared {
+    if (!this.#prepared) throw new Error(`${this.name} was not prepared.`);
+    return this.#prepared;
+  }
+
+  protected inherited(): Record<string, string> {
+    const { caller, layerFolders } = this.#options;
+    return { ...baseEnvironment(caller, layerFolders), ...withoutMps(this.prepared.directory) };
+  }
+
+  /** Before anything is made: whether the run can be carried out at all. */
+  protected checkRun(_run: RunState): void {}
+
+  protected begin(_prepared: Prepared): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Undoes `begin`; answers what could not be undone. */
+  protected end(_prepared: Prepared): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
+  /** The layer's own variables. */
+  protected abstract variables(tenant: Tenant): Record<string, string>;
+
+  protected look(evidence: Evidence | undefined): Evidence {
+    return evidence ?? FIRST_LOOK;
+  }
+}
+
+/** As configured, before the card is known. */
+export interface WantedLimits {
+  memory: Size | undefined;
+  sm: number | undefined;
+}
+
+export function limitsOf(wanted: WantedLimits, tenant: Tenant, { gpu }: RunState, name: string): Limits {
+  const what = `memory of ${name}`;
+  const { limits } = tenant;
+  const own = wanted.memory ? resolveSize(wanted.memory, gpu.memoryBytes, what) : null;
+  const memoryBytes = limits?.memoryBytes === undefined ? own : limits.memoryBytes;
+  const smPercent = limits?.smPercent === undefined ? (wanted.sm ?? null) : limits.smPercent;
+  if (memoryBytes !== null && (!Number.isSafeInteger(memoryBytes) || memoryBytes < 1))
+    throw new UsageError(`Expected ${what} to be a number of bytes above 0 but received ${memoryBytes}.`);
+  if (memoryBytes !== null) resolveSize({ bytes: memoryBytes }, gpu.memoryBytes, what);
+  if (smPercent !== null && !(Number.isInteger(smPercent) && smPercent >= 1 && smPercent <= 100))
+    throw new UsageError(`Expected sm of ${name} to be an integer from 1 to 100 but received ${smPercent}.`);
+  return { memoryBytes, smPercent };
+}
+
+/** A document is shared more widely than a shell's environment. */
+function publicVariables(variables: Record<string, string>): Record<string, string> {
+  const secret = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE/i;
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, secret.test(name) ? '(not recorded)' : value]),
+  );
+}

@@ -1,0 +1,74 @@
+/** Memory sizes: read once with their unit, written in the form each layer reads correctly. */
+import { quoted, UsageError } from '../errors/usage-error.js';
+
+const MIB = 2 ** 20;
+
+const units: Record<string, number> = {
+  '': 1,
+  b: 1,
+  kib: 2 ** 10,
+  mib: MIB,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+};
+
+/** Before the card is known. */
+export type Size = { bytes: number } | { percent: number };
+
+export interface SizeRules {
+  /** What the size is of, e.g. `memory of hami-core`. */
+  what: string;
+  /** Whether `50%` of the card is a size here. */
+  percent: boolean;
+}
+
+export function parseSize(text: string, { what, percent }: SizeRules): Size {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?) ?([a-zA-Z]*|%)$/.exec(text.trim()) ?? [];
+  if (digits === undefined || unit === undefined) throw notASize(text, what, percent);
+  if (unit === '%') return parsePercent(Number(digits), text, what, percent);
+  const scale = units[unit.toLowerCase()];
+  if (scale === undefined) throw notASize(text, what, percent, bareLetter(digits, unit));
+  const bytes = Math.floor(Number(digits) * scale);
+  const whole = scale > 1 || !digits.includes('.');
+  if (!whole || bytes < 1 || !Number.isSafeInteger(bytes)) throw notASize(text, what, percent);
+  return { bytes };
+}
+
+/** Bytes, once the card is known. */
+export function resolveSize(size: Size, cardBytes: number, what: string): number {
+  const bytes = 'bytes' in size ? size.bytes : Math.floor((cardBytes * size.percent) / 100);
+  if (bytes <= cardBytes) return bytes;
+  throw new UsageError(
+    `Expected ${what} to be at most the card's ${inWords(cardBytes)} but received ${inWords(bytes)}.`,
+  );
+}
+
+/**
+ * HAMi-core reads an integer and at most one letter, and takes `4GB` for 4 bytes; only `<n>m` and plain bytes are safe.
+ */
+export const forHami = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB}m` : `${bytes}`);
+
+export const inWords = (bytes: number): string =>
+  bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes (${(bytes / MIB).toFixed(1)} MiB)`;
+
+function parsePercent(percent: number, text: string, what: string, allowed: boolean): Size {
+  if (!allowed || percent <= 0 || percent > 100) throw notASize(text, what, allowed);
+  return { percent };
+}
+
+/** `10G` is 2^30 to some layers and 10^9 to others. */
+const bareLetter = (digits: string, unit: string): string | undefined =>
+  /^[kmgt]$/i.test(unit)
+    ? `write ${digits}${unit.toUpperCase()}iB (binary) or ${digits}${unit.toUpperCase()}B (decimal)`
+    : undefined;
+
+function notASize(text: string, what: string, percent: boolean, hint?: string): UsageError {
+  const examples = `10GiB, 4096MiB, 10GB (1e9) or bytes${percent ? ', or 50% of the card' : ''}`;
+  return new UsageError(
+    `Expected ${what} to be a size above 0 such as ${examples} but received ${quoted(text)}${hint ? `: ${hint}` : ''}.`,
+  );
+}

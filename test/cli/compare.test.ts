@@ -1,0 +1,154 @@
+/** `compare` on the simulated GPU, with layers of known behaviour. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+
+const interposer = interposerLibrary() ?? '';
+const sim = 'init_ms=8,context_ms=8';
+const base = ['compare', '--simulate', '--tier', 'quick', '--seed', '1', '--json', '-'];
+
+const compare = (args: readonly string[], output = emptyFolder()) =>
+  command([...base, '--output', join(output, 'out'), ...args], {}, sim);
+
+const slow = (name: string, delay: string) =>
+  `custom:name=${name},env.LD_PRELOAD=${interposer},env.GVB_INTERPOSE=cuLaunchKernel=+${delay}`;
+
+describe('compare', () => {
+  it('finds a known delay, with ratio, interval and verdict, and says what is not proven', async () => {
+    const systems = ['--system', 'native', '--system', slow('slow', '2us')];
+    const { code, stdout, stderr } = await compare(['OH-001', 'OH-005', ...systems, '--rounds', '3']);
+    expect(code).toBe(0);
+    const document = parseComparison(stdout);
+    expect(document.plan.systems).toEqual(['native', 'slow (unverified)']);
+    expect(document.plan.order.map((round) => round[0])).toEqual(['native', 'slow (unverified)', 'native']);
+    const launch = document.effects.find(({ metric }) => metric === 'OH-001');
+    // 2.5 us inside the call and 2 us to the start: 4.5 us, and 2 us more.
+    expect(launch).toMatchObject({ system: 'slow (unverified)', baseline: 'native', rounds: 3, verdict: 'slower' });
+    expect(launch?.ratio).toBeCloseTo(6.5 / 4.5, 1);
+    expect(launch?.difference).toBeCloseTo(2, 1);
+    expect(document.effects.find(({ metric }) => metric === 'OH-005')?.difference).toBeGreaterThan(1_900);
+    expect(stderr).toMatch(/^Plan: 2 systems \(native, slow \(unverified\)\) × 3 rounds × 2 metrics/m);
+  }, 60_000);
+
+  it('raises no alarm between a system and itself', async () => {
+    const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+    const { code, stdout } = await compare([...systems, '--rounds', '3']);
+    expect(code).toBe(0);
+    const { effects } = parseComparison(stdout);
+    expect(effects).toHaveLength(5);
+    for (const { verdict } of effects) expect(['same', 'ambiguous']).toContain(verdict);
+  }, 60_000);
+
+  it('publishes no number under the name of a layer that is not active, and exits 5', async () => {
+    const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=10GiB`];
+    const { code, stdout } = await compare(['OH-001', 'OH-005', ...systems, '--rounds', '2']);
+    expect(code).toBe(5);
+    const { systems: documents, effects } = parseComparison(stdout);
+    const layered = (documents[1] ?? []).flatMap(({ metrics }) => metrics);
+    expect(layered).toHaveLength(4);
+    for (const { status, reason, value, stats } of layered) {
+      expect({ status, value, stats }).toEqual({ status: 'invalid', value: null, stats: null });
+      expect(reason).toMatch(/^layer not active: .*190 are expected/);
+    }
+    for (const { verdict, ratio } of effects) expect({ verdict, ratio }).toEqual({ verdict: 'invalid', ratio: null });
+  }, 60_000);
+
+  it('says that a library is not available, never a number, and exits 0', async () => {
+    const systems = ['--system', 'native', '--system', 'fcsp:mode=strict'];
+    const { code, stdout } = await compare(['OH-005', ...systems, '--rounds', '1']);
+    expect(code).toBe(0);
+    const { systems: documents, effects } = parseComparison(stdout);
+    expect(documents[1]?.[0]?.metrics[0]).toMatchObject({
+      status: 'unsupported',
+      reason: 'library not available',
+      value: null,
+    });
+    expect(effects).toEqual([]);
+  });
+
+  it('goes on where an earlier run ended', async () => {
+    const folder = emptyFolder();
+    const output = join(folder, 'out');
+    const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+    const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1', ...systems];
+    expect((await command([...args, '--rounds', '1', '--output', output], {}, sim)).code).toBe(0);
+    const first = join(output, 'round-0001-system-1.json');
+    const before = statSync(first).mtimeMs;
+    writeFileSync(join(output, 'round-0001-system-2.json'), '{"half":');
+    const { code, stderr } = await command([...args, '--rounds', '2', '--resume', output], {}, sim);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^warning: round-0001-system-2\.json is not a finished round of b: it is measured again\.$/m,
+    );
+    expect(statSync(first).mtimeMs).toBeGreaterThanOrEqual(before);
+    const { completed, systems: documents } = parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8'));
+    expect(completed).toBe(true);
+    expect(documents.map((rounds) => rounds.length)).toEqual([2, 2]);
+    expect(readdirSync(output).sort()).toEqual([
+      'comparison.json',
+      'round-0001-system-1.json',
+      'round-0001-system-2.json',
+      'round-0002-system-1.json',
+      'round-0002-system-2.json',
+    ]);
+  }, 60_000);
+
+  it('writes what exists on SIGINT and leaves nobody behind', async () => {
+    const folder = emptyFolder();
+    const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+    const run = start(
+      ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems, '--output', join(folder, 'out')],
+      {},
+      sim,
+    );
+    await run.said('Device 0');
+    run.child.kill('SIGINT');
+    const { code } = await run.done;
+    expect(code).toBe(130);
+    expect(readdirSync(join(folder, 'out'))).toEqual(['comparison.json']);
+    expect(parseComparison(readFileSync(join(folder, 'out/comparison.json'), 'utf8')).completed).toBe(false);
+    await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+  }, 30_000);
+
+  it('prints the plan alone on --dry-run', async () => {
+    const { code, stdout, stderr } = await command([
+      'compare',
+      '--dry-run',
+      '--system',
+      'native',
+      '--system',
+      'fcsp',
+      '--seed',
+      '3',
+    ]);
+    expect(stdout).toMatch(/^Plan: 2 systems \(native, fcsp\) × 5 rounds × 5 metrics .* about .*\n$/);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    [['--system', 'native'], /at least two systems to compare but received 1/],
+    [['--system', 'native', '--system', 'native'], /systems of different names but received native twice/],
+    [['--system', 'native', '--system', 'hami-cor'], /a kind of system but received 'hami-cor': did you mean hami-core/],
+    [['--system', 'native', '--system', 'hami-core:library=/nowhere.so'], /\/nowhere\.so/],
+    [['--system', 'native', '--system', 'hami-core:memory=4Gigs'], /4Gigs/],
+    [['--system', 'native', '--system', 'fcsp', '--rounds', '0'], /--rounds to be an integer from 1/],
+    [['--system', 'native', '--system', 'fcsp', '--resume', '/nowhere'], /--resume to be the directory/],
+    [['--system', 'native', '--system', 'fcsp', '--output', '/dev/null/x'], /--output to be a directory/],
+    [['--config', '/nowhere.yaml'], /\/nowhere\.yaml/],
+  ])('refuses %j in one line', async (args, message) => {
+    const { code, stdout, stderr } = await command(['compare', '--simulate', ...args]);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^error: [^\n]+\n$/);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('says the line and column of a mistake in the YAML', async () => {
+    const file = join(emptyFolder(), 'systems.yaml');
+    writeFileSync(file, 'systems:\n  - native\n  - name: x\n    kind: hami-core\n    memroy: 4GiB\n');
+    const { code, stderr } = await command(['compare', '--simulate', '--config', file]);
+    expect(stderr).toMatch(/^error: .*systems\.yaml:\d+:\d+: .*memroy/);
+    expect(code).toBe(2);
+  });
+});

@@ -1,0 +1,179 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSystem } from '../../lib/systems/kinds.js';
+import { FIRST_LOOK } from '../../lib/systems/system.js';
+import type { RawMap } from '../../lib/systems/values.js';
+import { description, GIB, gpu, libraryFile, probe, runState, temporaryFolder } from './systems-fixtures.js';
+
+const folder = temporaryFolder();
+const layer = libraryFile(folder, 'layer.so');
+const create = (raw: RawMap) =>
+  createSystem('custom', { name: 'mine', ...raw }, { caller: { PATH: process.env.PATH ?? '' }, folder });
+
+async function prepared(raw: RawMap) {
+  const system = create(raw);
+  const run = runState(folder);
+  onTestFinished(() => system.teardown().catch(() => {}));
+  await system.prepare(run);
+  return { system, directory: join(run.directory, 'mine') };
+}
+
+describe('a custom system', () => {
+  it('fills placeholders in variables and prefix', async () => {
+    const { system, directory } = await prepared({
+      env: {
+        STATE: '{runDir}/state-{tenant}',
+        LIMITS: '{memoryBytes} {memoryMiB} {smPercent}',
+        GPU: '{gpuUuid} {gpuIndex}',
+      },
+      limits: { memory: '10GiB', sm: '25' },
+      prefix: ['taskset', '-c', '{tenant}'],
+    });
+    expect(system.environment({ id: 3 })).toMatchObject({
+      STATE: `${directory}/state-3`,
+      LIMITS: `${10 * GIB} 10240 25`,
+      GPU: `${gpu.uuid} 0`,
+    });
+    expect(system.argvPrefix({ id: 3 })).toEqual(['taskset', '-c', '3']);
+  });
+
+  it('drops inherited variables, and may join an MPS daemon of its own', async () => {
+    const { system } = await prepared({ unsetEnv: ['PATH'], env: { CUDA_MPS_PIPE_DIRECTORY: '{runDir}/p' } });
+    expect(system.environment().PATH).toBeUndefined();
+    expect(system.environment().CUDA_MPS_PIPE_DIRECTORY).toMatch(/\/mine\/p$/);
+  });
+
+  it('does not put a secret into a document', async () => {
+    const { system } = await prepared({ env: { MY_TOKEN: 'hush', LAYER: 'on' } });
+    expect(system.settings).toEqual({ MY_TOKEN: '(not recorded)', LAYER: 'on' });
+  });
+
+  it('runs its commands without a shell and without the layer', async () => {
+    const print = 'require("fs").writeFileSync(process.argv[1], process.argv[2] + process.env.LD_PRELOAD)';
+    const { directory } = await prepared({
+      env: { LD_PRELOAD: layer },
+      setup: [process.execPath, '-e', print, '{runDir}/out', '$(id);`id` {gpuIndex} '],
+    });
+    expect(readFileSync(join(directory, 'out'), 'utf8')).toBe('$(id);`id` 0 undefined');
+  });
+
+  it('says which command failed and how, and cleans up after it', async () => {
+    const system = create({ setup: [[process.execPath, '-e', 'console.log("no disk"); process.exit(3)']] });
+    const run = runState(folder);
+    await expect(system.prepare(run)).rejects.toThrow(
+      /^setup of mine \(unverified\): .* ended with exit code 3: no disk\.$/,
+    );
+    await system.teardown();
+    expect(existsSync(join(run.directory, 'mine'))).toBe(false);
+  });
+
+  it('says what could not be started', () =>
+    expect(create({ setup: ['/nonexistent/tool'] }).prepare(runState(folder))).rejects.toThrow(/could not be started/));
+
+  it('removes its folder although a teardown command fails, and says so', async () => {
+    const { system, directory } = await prepared({ teardown: [['false'], ['touch', '{runDir}/x']] });
+    await expect(system.teardown()).rejects.toThrow(
+      /could not be taken down: teardown of mine \(unverified\): false ended with exit code 1/,
+    );
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it("reaps a tenant's state files and keeps those of others", async () => {
+    const { system, directory } = await prepared({ stateFiles: ['{runDir}/s-{tenant}', '{runDir}/all'] });
+    const file = (name: string) => join(directory, name);
+    for (const id of [1, 2]) await system.prepareTenant({ id });
+    for (const name of ['s-1', 's-2', 'all']) writeFileSync(file(name), '');
+    await system.reap({ id: 1 });
+    expect(['s-1', 's-2', 'all'].map((name) => existsSync(file(name)))).toEqual([false, true, true]);
+  });
+});
+
+describe('the description of a custom system', () => {
+  it.each<[RawMap, RegExp]>([
+    [{ setup: 'rm -rf /' }, /^Expected setup of custom to be a command as a list of arguments/],
+    [{ setup: [['a', ['b']]] }, /setup of custom to be a command/],
+    [{ setup: [[]] }, /setup of custom to be a command/],
+    [{ setup: ['x', '{tenant}'] }, /received {tenant}: it runs once for all tenants/],
+    [{ env: { A: '{memoryBytes}' } }, /received {memoryBytes}: set limits\.memory/],
+    [{ env: { A: '{runDr}' } }, /received {runDr}: did you mean {runDir}\?/],
+    [{ env: { 'A=B': 'x' } }, /A=B is none/],
+    [{ env: { LD_PRELOAD: '/nowhere/x.so' } }, /LD_PRELOAD of mine to be a shared library.*there is no such file/],
+    [{ stateFiles: ['/'] }, /stateFiles of custom to be files this run may delete/],
+    [{ stateFiles: ['{runDir}/../../etc'] }, /it has \. or \.\./],
+    [{ stateFiles: ['/tmp/*'] }, /it is a pattern/],
+    [{ limits: { memory: '0' } }, /memory of limits of custom to be a size above 0/],
+    [{ limits: { cpu: '1' } }, /a key of limits of custom but received 'cpu': it has memory, sm\./],
+    [{ capabilities: { memLimit: 'soft' } }, /memLimit of capabilities of custom/],
+    [{ verify: [{ symbolOwner: { symbol: 'a' } }] }, /matches of symbolOwner/],
+    [{ verify: [{ symbolOwner: { symbol: 'a', matches: '(' } }] }, /to be a regular expression: .*Unterminated group/],
+    [{ verify: [{ symbolOwned: 'a' }] }, /did you mean symbolOwner\?/],
+    [{ verify: [{ smCount: ['5', '1'] }] }, /two integers, the smaller first/],
+    [{ verify: [{ command: { argv: 'true' } }] }, /a list of texts/],
+    [{ verify: 'all' }, /a list of steps/],
+    [{ stateFile: ['x'] }, /did you mean stateFiles\?/],
+    [{ name: '../x' }, /at most 40 letters, digits/],
+  ])('refuses %j', (raw, message) => expect(() => create(raw)).toThrow(message));
+});
+
+describe('the proofs of a custom system', () => {
+  const attest = async (verify: RawMap[], change: Parameters<typeof description>[1] = {}, seen = probe()) => {
+    const { system } = await prepared({ verify });
+    return system.attest(description(layer, change), { ...FIRST_LOOK, probe: seen });
+  };
+
+  it('are missing without steps, and the name says so', async () => {
+    const { system } = await prepared({});
+    expect(system.name).toBe('mine (unverified)');
+    expect((await system.attest(description(layer))).invalid).toBeUndefined();
+  });
+
+  it('are never overlooked: a preload that was not loaded is not the system, verified or not', async () => {
+    const { system } = await prepared({});
+    const seen = { ...description(null), preload: [{ entry: layer, source: 'LD_PRELOAD' as const, mapped: null }] };
+    expect((await system.attest(seen)).invalid).toMatch(/layer\.so is not mapped/);
+  });
+
+  it('hold for every step of the documentation', async () => {
+    const steps: RawMap[] = [
+      { symbolOwner: { symbol: 'cuLaunchKernel', matches: 'layer\\.so' } },
+      { env: { name: 'PATH', value: process.env.PATH ?? '' } },
+      { smCount: ['1', '132'] },
+      { totalMemory: ['1GiB', '141GiB'] },
+      { allocationCanary: '11GiB' },
+      { command: { argv: ['true'], exit: '0', matches: '' } },
+    ];
+    const { invalid, proofs, notChecked } = await attest(
+      steps,
+      {},
+      probe({ allocations: [{ bytes: 11 * GIB, code: 2 }] }),
+    );
+    expect({ invalid, notChecked }).toEqual({ invalid: undefined, notChecked: [] });
+    expect(proofs).toHaveLength(6);
+  });
+
+  it.each<[RawMap, RegExp]>([
+    [
+      { symbolOwner: { symbol: 'cuLaunchKernel', matches: 'other' } },
+      /owner of cuLaunchKernel matches other: .*layer\.so owns it on runtime/,
+    ],
+    [{ symbolOwner: { symbol: 'cuNothing', matches: '.' } }, /nobody owns it/],
+    [{ symbolExported: 'some_symbol' }, /by none of 1 preloaded/],
+    [{ env: { name: 'PATH', value: 'x' } }, /it has another value/],
+    [{ smCount: ['1', '66'] }, /the worker sees 132 of 132/],
+    [{ totalMemory: ['1GiB', '2GiB'] }, /the worker sees 10240 MiB/],
+    [{ command: { argv: ['false'] } }, /it ended with exit code 1/],
+    [{ command: { argv: ['/nonexistent/x'] } }, /could not be started/],
+    [{ command: { argv: ['echo', 'no'], matches: 'yes' } }, /output matching yes/],
+  ])('fail for %j', async (step, reason) => expect((await attest([step])).invalid).toMatch(reason));
+
+  it('do not hold where nothing could be checked', async () =>
+    expect((await attest([{ allocationCanary: '11GiB' }])).invalid).toMatch(/nothing could be checked/));
+
+  it('look at the path that is measured', async () => {
+    const { system } = await prepared({ verify: [{ symbolOwner: { symbol: 'cuInit', matches: 'layer' } }] });
+    const seen = description(layer, { paths: ['dlsym'] });
+    expect((await system.attest(seen)).invalid).toMatch(/libcuda\.so\.1 owns it on runtime/);
+    expect((await system.attest(seen, { ...FIRST_LOOK, path: 'dlsym' })).invalid).toBeUndefined();
+  });
+});

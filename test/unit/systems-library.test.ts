@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exportedSymbols, parseElfHeader, unsuitable } from '../../lib/systems/elf.js';
+import { mappedFiles } from '../../lib/systems/ld-preload.js';
+import { checkLibrary } from '../../lib/systems/library.js';
+import { elfHeader, libraryFile, temporaryFolder } from './systems-fixtures.js';
+
+const folder = temporaryFolder();
+const check = (path: string) => checkLibrary(path, 'library of hami-core', folder);
+const refusal = (path: string, why: string) =>
+  `Expected library of hami-core to be a shared library of this machine but received '${path}': ${why}.`;
+
+describe('a library to preload', () => {
+  it('is found from its folder, and through a link', () => {
+    const path = libraryFile(folder);
+    expect(check('libvgpu.so')).toBe(path);
+    symlinkSync(path, join(folder, 'link.so'));
+    expect(check('./link.so')).toBe(join(folder, 'link.so'));
+  });
+
+  it('is refused where it is missing', () =>
+    expect(() => check('nowhere.so')).toThrow(refusal('nowhere.so', 'there is no such file')));
+
+  it('is refused where it is a folder', () => {
+    mkdirSync(join(folder, 'd.so'));
+    expect(() => check('d.so')).toThrow(refusal('d.so', 'it is a directory'));
+  });
+
+  it('is refused where it is a pipe, without waiting for it', () => {
+    execFileSync('mkfifo', [join(folder, 'p.so')]);
+    expect(() => check('p.so')).toThrow(refusal('p.so', 'it is not a regular file'));
+  });
+
+  it.each([
+    ['empty.so', Buffer.alloc(0), 'it is not an ELF file'],
+    ['text.so', Buffer.from('#!/bin/sh\necho hello world\n'), 'it is not an ELF file'],
+    ['program.so', elfHeader({ type: 2 }), 'it is not a shared object'],
+  ])('is refused as %s', (name, bytes, why) => {
+    libraryFile(folder, name, bytes);
+    expect(() => check(name)).toThrow(refusal(name, why));
+  });
+
+  it('is refused for another machine', () => {
+    const why = (header: Buffer) => unsuitable(parseElfHeader(header), 'x64');
+    expect(why(elfHeader({ machine: 183 }))).toBe('it is built for arm64, this machine is x64');
+    expect(why(elfHeader({ machine: 3, bits: 32 }))).toBe('it is built for x86, this machine is x64');
+    expect(why(elfHeader({ machine: 62 }))).toBeNull();
+  });
+
+  it.each(['a b.so', 'a:b.so', '$ORIGIN.so', 'a\n.so'])(
+    'is refused where LD_PRELOAD cannot hold its path: %j',
+    (name) => expect(() => check(name)).toThrow(/LD_PRELOAD cannot hold a path with white space, : or \$/),
+  );
+});
+
+describe('exported symbols', () => {
+  it('are read from a real library, imports aside', async () => {
+    const libc = mappedFiles().find((file) => /^libc\.so|^libc-/.test(basename(file))) as string;
+    const names = await exportedSymbols(libc);
+    expect(names?.has('getenv')).toBe(true);
+    expect(names?.has('_dl_argv')).toBe(false);
+  });
+
+  it('are null where there is nothing to read, and for sections that lead nowhere', async () => {
+    const hostile = elfHeader();
+    hostile.writeBigUInt64LE(2n ** 62n, 40);
+    hostile.writeUInt16LE(64, 58);
+    hostile.writeUInt16LE(65535, 60);
+    writeFileSync(join(folder, 'hostile.so'), hostile);
+    for (const name of ['nowhere.so', 'hostile.so', '.']) expect(await exportedSymbols(join(folder, name))).toBeNull();
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { forHami, parseSize, resolveSize } from '../../lib/systems/size.js';
+import { CARD, GIB } from './systems-fixtures.js';
+
+const what = 'memory of hami-core';
+const parse = (text: string, percent = true) => parseSize(text, { what, percent });
+
+describe('sizes', () => {
+  it.each([
+    ['10GiB', 10 * GIB],
+    ['4096MiB', 4 * GIB],
+    ['10GB', 1e10],
+    ['10 gb', 1e10],
+    ['1.5GiB', 1.5 * GIB],
+    ['4294967296', 4 * GIB],
+    ['512B', 512],
+    ['0.3GiB', 322122547],
+  ])('reads %s', (text, bytes) => expect(parse(text)).toEqual({ bytes }));
+
+  it('reads a share of the card', () => {
+    expect(parse('50%')).toEqual({ percent: 50 });
+    expect(resolveSize({ percent: 50 }, CARD, what)).toBe(CARD / 2);
+  });
+
+  it.each([
+    '0',
+    '0GiB',
+    '-1GiB',
+    '10XB',
+    '',
+    'GiB',
+    '1e9',
+    '0x10',
+    '1.5',
+    '10Gi B',
+    '9999999TiB',
+    '0.0001',
+    'NaN',
+    '0%',
+    '101%',
+  ])('refuses %j', (text) =>
+    expect(() => parse(text)).toThrow(/^Expected memory of hami-core to be a size above 0 such as 10GiB/),
+  );
+
+  it('refuses a share where the layer knows none', () =>
+    expect(() => parse('50%', false)).toThrow(/bytes but received '50%'/));
+
+  it('says what a lone letter could have meant', () =>
+    expect(() => parse('10g')).toThrow(/write 10GiB \(binary\) or 10GB \(decimal\)/));
+
+  it('refuses more than the card has', () =>
+    expect(() => resolveSize({ bytes: CARD + 1 }, CARD, what)).toThrow(
+      /^Expected memory of hami-core to be at most the card's 143360 MiB but received 150323855361 bytes/,
+    ));
+
+  it.each([
+    [10 * GIB, '10240m'],
+    [1e10, '10000000000'],
+  ])('writes %d for HAMi-core as %s', (bytes, text) => expect(forHami(bytes)).toBe(text));
+});
