@@ -130,7 +130,10 @@ describe('compare', () => {
   it.each([
     [['--system', 'native'], /at least two systems to compare but received 1/],
     [['--system', 'native', '--system', 'native'], /systems of different names but received native twice/],
-    [['--system', 'native', '--system', 'hami-cor'], /a kind of system but received 'hami-cor': did you mean hami-core/],
+    [
+      ['--system', 'native', '--system', 'hami-cor'],
+      /a kind of system but received 'hami-cor': did you mean hami-core/,
+    ],
     [['--system', 'native', '--system', 'hami-core:library=/nowhere.so'], /\/nowhere\.so/],
     [['--system', 'native', '--system', 'hami-core:memory=4Gigs'], /4Gigs/],
     [['--system', 'native', '--system', 'fcsp', '--rounds', '0'], /--rounds to be an integer from 1/],
