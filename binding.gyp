@@ -12,6 +12,7 @@
       "native/bench/health.cpp",
       "native/bench/inspect.cpp",
       "native/bench/launch_latency.cpp",
+      "native/bench/layer_probe.cpp",
       "native/bench/memory_latency.cpp",
       "native/bench/start_up.cpp",
       "native/kernels/ptx.cpp",

@@ -1,5 +1,5 @@
 // Records the evidence of the first measurements on a real GPU and checks it: a native run, agreement with the
-// hand-written probe, a run under HAMi-core, and one under a HAMi-core that exports only dlsym.
+// hand-written probe, calibration, runs and comparisons under HAMi-core, and under one that exports only dlsym.
 // Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--probe FILE --ptx FILE] [--hami FILE] [--crippled FILE]
 // Every document is written before it is judged; the verdicts are DIR/summary.txt. Exit 1 when one of them is "no".
 import { spawnSync } from 'node:child_process';
@@ -148,11 +148,69 @@ function crippled() {
   }
 }
 
+function systemsCompared() {
+  const library = resolve(values.hami);
+  const systems = [
+    'native',
+    `hami-core:library=${library},memory=10GiB`,
+    `hami-core:name=hami-50,library=${library},memory=10GiB,sm=50`,
+  ];
+  const args = systems.flatMap((system) => ['--system', system]);
+  const file = join(out, 'comparison.json');
+  const directory = mkdtempSync(join(tmpdir(), 'gvb-'));
+  const result = start(tool, ['compare', ...args, '--rounds', '3', '--output', directory, '--json', file]);
+  rmSync(directory, { recursive: true, force: true });
+  writeFileSync(join(out, 'comparison.txt'), `${result.stdout}\n${result.stderr}`);
+  verdict(
+    'compare native, HAMi-core without and with an SM limit attests',
+    result.status === 0,
+    `exit ${result.status}, ${result.seconds.toFixed(0)} s`,
+  );
+  const { systems: documents } = JSON.parse(readFileSync(file, 'utf8'));
+  const steps = (document) => document.metrics.find(({ id }) => id === 'OH-004').details.steps;
+  const init = (index) => median(documents[index].map((d) => steps(d).find(({ step }) => step === 'init').valueUs));
+  const ratio = init(1) / init(0);
+  verdict('cuInit under HAMi-core is 2 to 4 times native', ratio >= 2 && ratio <= 4, `ratio ${ratio.toFixed(2)}`);
+}
+
+function crippledCompared() {
+  const directory = mkdtempSync(join(tmpdir(), 'gvb-'));
+  const system = `hami-core:library=${resolve(values.crippled)},memory=10GiB`;
+  const result = start(tool, [
+    'compare',
+    'OH-005',
+    '--rounds',
+    '1',
+    '--system',
+    'native',
+    '--system',
+    system,
+    '--output',
+    directory,
+  ]);
+  rmSync(directory, { recursive: true, force: true });
+  writeFileSync(join(out, 'comparison-crippled.txt'), `${result.stdout}\n${result.stderr}`);
+  verdict(
+    'compare refuses the layer that exports only dlsym with exit 5',
+    result.status === 5,
+    `exit ${result.status}`,
+  );
+}
+
+function calibrated() {
+  const result = start(tool, ['calibrate', '--json', join(out, 'calibration.json')]);
+  writeFileSync(join(out, 'calibration.txt'), `${result.stdout}\n${result.stderr}`);
+  verdict('calibrate recovers every truth', result.status === 0, `exit ${result.status}`);
+}
+
 for (const [wanted, step] of [
   [true, native],
+  [true, calibrated],
   [values.probe, probe],
   [values.hami, hami],
   [values.crippled, crippled],
+  [values.hami, systemsCompared],
+  [values.crippled, crippledCompared],
 ]) {
   if (!wanted) continue;
   try {

@@ -5,7 +5,7 @@
 const mainNs = process.hrtime.bigint();
 
 import type { MeasureOptions, Progress } from './metrics/metric.js';
-import type { StartUpRequest, Target } from './native/addon-types.js';
+import type { DeviceTarget, StartUpRequest, Target } from './native/addon-types.js';
 import type { Handler } from './workers/serve.js';
 
 const { loadAddon } = await import('./native/load.js');
@@ -42,6 +42,17 @@ const describe: Handler = async (params) => {
   return { pid: process.pid, inspection, provenance, preload: preloadEntries() };
 };
 
+const probe: Handler = async (params) => {
+  const { allocations, ...target } = params as DeviceTarget & { allocations: number[] };
+  const { Session } = await import('./native/session.js');
+  const session = await Session.open(target, new AbortController().signal);
+  try {
+    return await session.probeLayer({ allocations });
+  } finally {
+    await session.close();
+  }
+};
+
 const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
 
 const measure: Handler = async (params, progress) => {
@@ -57,4 +68,4 @@ const measure: Handler = async (params, progress) => {
   );
 };
 
-serve({ describe, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });
+serve({ describe, probe, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });

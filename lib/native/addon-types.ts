@@ -22,6 +22,8 @@ export interface NativeAddon {
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
   health(session: number): Promise<Health>;
+  /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
+  probeLayer(session: number, request: { allocations: number[] }): Promise<LayerProbe>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
@@ -114,6 +116,15 @@ export interface StartUp {
   inactiveBetween: boolean;
   /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
   leftListBetween: boolean | null;
+}
+
+export interface LayerProbe {
+  visibleTotalBytes: number | null;
+  /** HAMi-core's own `pidfound`, and its limits as its functions say them; null under anything else. */
+  pidFound: boolean | null;
+  memoryLimitBytes: number | null;
+  smPercent: number | null;
+  allocations: { bytes: number; code: number }[];
 }
 
 export interface Health {

@@ -70,6 +70,7 @@ export class Session {
     else await closed;
   }
 
+  probeLayer = (request: { allocations: number[] }) => this.#run((a) => a.probeLayer(this.#id, request));
   health = () => this.#run((a) => a.health(this.#id));
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));

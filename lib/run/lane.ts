@@ -2,11 +2,11 @@
  * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric
  * gets a new one, which must be shown to be under the same layer as the first.
  */
-import type { MetricResult } from '../document.js';
+import type { ApplicationPath, MetricResult } from '../document.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
-import type { Target } from '../native/addon-types.js';
+import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError, CudaError } from '../native/errors.js';
-import { type Attestation, FIRST_LOOK, type System } from '../systems/system.js';
+import { type Attestation, type Evidence, type Probe, SOLE_TENANT, type System } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 
@@ -24,14 +24,23 @@ export interface LaneRequest {
   onProgress: (progress: Progress) => void;
 }
 
+/** What the workers of a lane measure with. */
+export interface LaneTarget extends Target {
+  /** NVML index or UUID; undefined for the first visible GPU. */
+  device: string | undefined;
+  path: ApplicationPath;
+}
+
+const PROBE_DEADLINE_MS = 120_000;
+
 export class Lane {
   readonly #system: System;
-  readonly #target: Target;
+  readonly #target: LaneTarget;
   readonly #signal: AbortSignal;
   #worker: Worker | null = null;
   #first: Prepared | null = null;
 
-  constructor(system: System, target: Target, signal: AbortSignal) {
+  constructor(system: System, target: LaneTarget, signal: AbortSignal) {
     this.#system = system;
     this.#target = target;
     this.#signal = signal;
@@ -46,7 +55,7 @@ export class Lane {
   /** Looks once more, when all is measured: a server may have died, a layer may have been lost. */
   async lookAgain(): Promise<Attestation> {
     const worker = await this.#ready();
-    return this.#system.attest(await describe(worker, this.#target, this.#signal), { ...FIRST_LOOK, phase: 'after' });
+    return (await this.#attest(worker, 'after')).attestation;
   }
 
   async measure(definition: MetricDefinition, request: LaneRequest): Promise<MetricResult> {
@@ -78,7 +87,11 @@ export class Lane {
 
   async #ready(): Promise<Worker> {
     if (this.#worker?.alive) return this.#worker;
-    this.#worker = await Worker.start({ environment: this.#system.environment(), signal: this.#signal });
+    this.#worker = await Worker.start({
+      environment: this.#system.environment(),
+      argvPrefix: this.#system.argvPrefix(),
+      signal: this.#signal,
+    });
     try {
       await this.#look(this.#worker);
       return this.#worker;
@@ -89,16 +102,30 @@ export class Lane {
   }
 
   async #look(worker: Worker): Promise<void> {
-    const description = await describe(worker, this.#target, this.#signal);
-    const { cuda } = description.inspection;
-    if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
-    const attestation = await this.#system.attest(description);
+    const { description, attestation } = await this.#attest(worker, 'before');
     if (this.#first && !sameLayer(this.#first.attestation, attestation))
       throw new BenchError(
         'WORKER',
         `A new worker process is under ${layerName(attestation)}, the first was under ${layerName(this.#first.attestation)}.`,
       );
     this.#first ??= { description, attestation };
+  }
+
+  async #attest(worker: Worker, phase: Evidence['phase']): Promise<Prepared> {
+    const description = await describe(worker, this.#target, this.#signal);
+    const { cuda } = description.inspection;
+    if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+    const probe = this.#system.wantsProbe ? await this.#probe(worker) : null;
+    const evidence = { phase, tenant: SOLE_TENANT, probe, path: this.#target.path };
+    return { description, attestation: await this.#system.attest(description, evidence) };
+  }
+
+  async #probe(worker: Worker): Promise<Probe> {
+    const { simulatedDriver, device, path } = this.#target;
+    const allocations = this.#system.canaries().map(({ bytes }) => bytes);
+    const target: DeviceTarget = { simulatedDriver, device: device ?? null, path };
+    const options = { deadlineMs: PROBE_DEADLINE_MS, signal: this.#signal };
+    return (await worker.request('probe', { ...target, allocations }, options)) as Probe;
   }
 }
 

@@ -48,7 +48,9 @@ export interface RunHooks {
 export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<RunDocument> {
   const startedAt = new Date();
   const began = performance.now();
-  const lane = new Lane(request.system, request.target, request.signal);
+  const { simulatedDriver } = request.target;
+  const { device, options } = request;
+  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal);
   try {
     const prepared = await lane.prepare();
     const { inspection } = prepared.description;

@@ -31,6 +31,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
     capabilities: unknownCapabilities,
     unavailable: null,
     staggerStarts: false,
+    wantsProbe: false,
     environment: () => environment,
     argvPrefix: () => [],
     canaries: () => [],

@@ -28,6 +28,7 @@ export abstract class Profile implements System {
   abstract readonly capabilities: Capabilities;
   readonly unavailable: string | null = null;
   readonly staggerStarts: boolean = false;
+  readonly wantsProbe: boolean = true;
   readonly name: string;
   readonly #options: ProfileOptions;
   #prepared: Prepared | null = null;

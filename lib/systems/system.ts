@@ -1,6 +1,6 @@
 /** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../document.js';
-import type { NativeDevice, Target } from '../native/addon-types.js';
+import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 
 export type Proof = RunDocument['system']['attestation'][number];
@@ -63,17 +63,8 @@ export interface Canary {
   expected: 'granted' | 'refused';
 }
 
-/** What a worker found out about its layer by trying; null where it did not try or could not. */
-export interface Probe {
-  visibleTotalBytes: number | null;
-  /** HAMi's internal `pidfound`: whether it knows its own process in NVML's list. */
-  pidFound: boolean | null;
-  /** The limits as the layer's own functions say them. */
-  memoryLimitBytes: number | null;
-  smPercent: number | null;
-  /** One per canary that was tried; `code` is the driver's. */
-  allocations: { bytes: number; code: number }[] | null;
-}
+/** What a worker found out about its layer by trying; `allocations` is null where none was tried. */
+export type Probe = Omit<LayerProbe, 'allocations'> & { allocations: LayerProbe['allocations'] | null };
 
 export interface Evidence {
   phase: 'before' | 'after';
@@ -100,6 +91,8 @@ export interface System {
   /** The whole environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
+  /** Whether a worker should try out its layer before it is judged; `run`, which takes things as they are, does not. */
+  readonly wantsProbe: boolean;
   /** Allocations a probe should try, in this order. */
   canaries(tenant?: Tenant): readonly Canary[];
   /** Judges what a living worker said of itself. */

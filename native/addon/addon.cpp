@@ -151,6 +151,13 @@ Napi::Value health(const Napi::CallbackInfo& info) {
       info, [](DeviceSession& session) { return read_health(session); }, convert_result<Health>);
 }
 
+Napi::Value layer_probe(const Napi::CallbackInfo& info) {
+  const std::vector<uint64_t> allocations = Fields(info[1]).byte_counts("allocations");
+  return promise_in<LayerProbe>(
+      info, [allocations](DeviceSession& session) { return probe_layer(session, allocations); },
+      convert_result<LayerProbe>);
+}
+
 Napi::Value launch_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const LaunchRequest request{
@@ -251,6 +258,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"closeSession", close_session},
       {"cancel", cancel},
       {"health", health},
+      {"probeLayer", layer_probe},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},
       {"freeBlock", free_block},

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/device_session.h"
 
@@ -30,6 +31,20 @@ class Fields {
     const double value = number(name);
     if (value < 0 || value > 9007199254740991.0 || value != std::floor(value)) fail("a non-negative integer", name);
     return static_cast<Integer>(value);
+  }
+
+  std::vector<uint64_t> byte_counts(const char* name) const {
+    const Napi::Value field = object_.Get(name);
+    if (!field.IsArray()) fail("an array of byte counts", name);
+    const auto array = field.As<Napi::Array>();
+    std::vector<uint64_t> counts;
+    for (uint32_t i = 0; i < array.Length(); ++i) {
+      const Napi::Value entry = array[i];
+      const double count = entry.IsNumber() ? entry.As<Napi::Number>().DoubleValue() : -1;
+      if (!(count >= 1 && count <= 9007199254740991.0)) fail("an array of byte counts", name);
+      counts.push_back(static_cast<uint64_t>(count));
+    }
+    return counts;
   }
 
   std::string text(const char* name) const {

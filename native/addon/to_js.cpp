@@ -125,6 +125,18 @@ Napi::Value to_js(Napi::Env env, const Health& health) {
       .set("processes", processes);
 }
 
+Napi::Value to_js(Napi::Env env, const LayerProbe& probe) {
+  const Napi::Value allocations = list(env, probe.allocations, [&](const TriedAllocation& tried) -> Napi::Value {
+    return Object(env).set("bytes", tried.bytes).set("code", tried.code);
+  });
+  return Object(env)
+      .set("visibleTotalBytes", probe.visible_total_bytes)
+      .set("pidFound", probe.pid_found)
+      .set("memoryLimitBytes", probe.memory_limit_bytes)
+      .set("smPercent", probe.sm_percent)
+      .set("allocations", allocations);
+}
+
 Napi::Value to_js(Napi::Env env, const StartUp& start) {
   // Plain arrays: this result crosses a process boundary as JSON.
   const auto numbers = [&](const std::vector<double>& times) {

@@ -7,6 +7,7 @@
 #include "bench/health.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
+#include "bench/layer_probe.h"
 #include "bench/memory_latency.h"
 #include "bench/start_up.h"
 
@@ -17,6 +18,7 @@ Napi::Value to_js(Napi::Env env, const AllocationBlock& block);
 Napi::Value to_js(Napi::Env env, const FreeBlock& block);
 Napi::Value to_js(Napi::Env env, const PairBlock& block);
 Napi::Value to_js(Napi::Env env, const Health& health);
+Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const Provenance& provenance);

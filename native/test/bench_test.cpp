@@ -8,6 +8,7 @@
 #include "bench/health.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
+#include "bench/layer_probe.h"
 #include "bench/memory_latency.h"
 #include "bench/start_up.h"
 #include "test/check.h"
@@ -92,6 +93,15 @@ void test_views(DeviceSession& session) {
     for (const std::string& owner : row.owners) CHECK(owner.find("libcuda.so.1") != std::string::npos);
 }
 
+void test_layer_probe(DeviceSession& session) {
+  const LayerProbe probe = probe_layer(session, {uint64_t{1} << 20, uint64_t{1} << 50});
+  CHECK(probe.visible_total_bytes.value_or(0) > 0);
+  CHECK(!probe.pid_found && !probe.memory_limit_bytes && !probe.sm_percent);
+  CHECK(probe.allocations.size() == 2);
+  CHECK(probe.allocations[0].code == abi::CUDA_SUCCESS);
+  CHECK(probe.allocations[1].code == abi::CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 void test_cancel(const Driver& driver) {
   CancelToken token;
   DeviceSession session(driver, SymbolPath::kDlsym, 0, token);
@@ -116,6 +126,7 @@ int main() {
     test_pairs(session);
     test_errors(session);
     test_views(session);
+    test_layer_probe(session);
   }
   test_cancel(driver);
   return test::report("bench_test");

@@ -1,0 +1,44 @@
+#include "bench/layer_probe.h"
+
+#include <dlfcn.h>
+
+namespace gvb {
+
+namespace {
+
+// A symbol of the layer that owns cuMemAlloc on the measured path; nullptr where the driver itself owns it, or where
+// another object happens to export that name.
+void* layer_symbol(const DeviceSession& session, const char* name) {
+  const DlsymFunction look_up = libc_dlsym();
+  const std::string layer = owner_of(reinterpret_cast<void*>(session.cuda.api.cuMemAlloc_v2));
+  if (!look_up || layer.empty() || layer == session.driver.libcuda_path) return nullptr;
+  void* symbol = look_up(RTLD_DEFAULT, name);
+  return owner_of(symbol) == layer ? symbol : nullptr;
+}
+
+}  // namespace
+
+LayerProbe probe_layer(DeviceSession& session, const std::vector<uint64_t>& allocations) {
+  const Cuda& cuda = session.cuda;
+  LayerProbe probe;
+  size_t free_bytes = 0, total = 0;
+  const auto info = cuda.require(cuda.api.cuMemGetInfo_v2, "cuMemGetInfo_v2");
+  if (info(&free_bytes, &total) == abi::CUDA_SUCCESS) probe.visible_total_bytes = total;
+  if (const auto* found = static_cast<const int*>(layer_symbol(session, "pidfound"))) probe.pid_found = *found != 0;
+  if (void* limit = layer_symbol(session, "get_current_device_memory_limit"))
+    probe.memory_limit_bytes = reinterpret_cast<uint64_t (*)(int)>(limit)(session.device);
+  if (void* limit = layer_symbol(session, "get_current_device_sm_limit"))
+    probe.sm_percent = reinterpret_cast<int (*)(int)>(limit)(session.device);
+  const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
+  const auto release = cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2");
+  for (const uint64_t bytes : allocations) {
+    session.token.check();
+    abi::CUdeviceptr pointer = 0;
+    const abi::CUresult code = allocate(&pointer, bytes);
+    if (code == abi::CUDA_SUCCESS) cuda.check(release(pointer), "cuMemFree_v2", "freeing a canary");
+    probe.allocations.push_back({bytes, code});
+  }
+  return probe;
+}
+
+}  // namespace gvb

@@ -1,0 +1,30 @@
+// What a process can find out about the layer it is under by trying: the memory it is told, what the layer's own
+// functions say of its limits, and whether given allocations are granted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct TriedAllocation {
+  uint64_t bytes;
+  abi::CUresult code;
+};
+
+struct LayerProbe {
+  std::optional<uint64_t> visible_total_bytes;
+  // HAMi-core's internals, where that layer owns the measured path and exports them.
+  std::optional<bool> pid_found;
+  std::optional<uint64_t> memory_limit_bytes;
+  std::optional<int> sm_percent;
+  std::vector<TriedAllocation> allocations;
+};
+
+// Every granted allocation is freed at once.
+LayerProbe probe_layer(DeviceSession& session, const std::vector<uint64_t>& allocations);
+
+}  // namespace gvb
