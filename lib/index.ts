@@ -6,7 +6,8 @@
  * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
  * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
  */
-import type { MetricResult } from './document.js';
+import type { ComparisonDocument, MetricResult, RunDocument } from './document.js';
+import type { CompareSystemsOptions, RunMetricsOptions } from './documents.js';
 import { measureMetric } from './metrics/measure.js';
 import type { MeasureOptions, MetricDefinition } from './metrics/metric.js';
 import { kernelLaunchLatency } from './metrics/overhead/oh-001-kernel-launch-latency.js';
@@ -44,8 +45,21 @@ export const measureContextCreation = measureFunction(contextCreationOverhead);
  */
 export const measureApiInterception = measureFunction(apiInterceptionOverhead);
 
+/**
+ * All metrics (or those of `metrics`) in worker processes under the caller's environment: the RunDocument of
+ * `gpu-virt-bench run`. An abort resolves with `completed: false` and what there is.
+ */
+export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocument> =>
+  (await import('./documents.js')).runMetrics(options);
+
+/** Systems side by side, in interleaved rounds of fresh workers: the document of `gpu-virt-bench compare`. */
+export const compareSystems = async (options: CompareSystemsOptions): Promise<ComparisonDocument> =>
+  (await import('./documents.js')).compareSystems(options);
+
 export type {
   Check,
+  ComparisonDocument,
+  Effect,
   FunctionProvenance,
   GpuInfo,
   MetricResult,
@@ -54,6 +68,7 @@ export type {
   SymbolPath,
   Tier,
 } from './document.js';
+export type { CompareSystemsOptions, RunMetricsOptions } from './documents.js';
 export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
 export type { MeasureOptions, Progress } from './metrics/metric.js';
 export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

@@ -11,7 +11,7 @@ import { type CompareHooks, compareSystems } from '../run/compare.js';
 import { makePlan, type Plan } from '../run/plan.js';
 import { selectMetrics } from '../run/select.js';
 import { chooseTarget } from '../run/target.js';
-import { quoted, UsageError } from '../run/usage-error.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 import { readConfig } from '../systems/config.js';
 import { callerEnvironment } from '../systems/environment.js';
 import { checkLabels } from '../systems/kinds.js';

@@ -2,7 +2,7 @@
 import type { ApplicationPath, Tier } from '../document.js';
 import type { MeasureOptions } from '../metrics/metric.js';
 import { resolveOptions } from '../metrics/options.js';
-import { quoted, UsageError } from '../run/usage-error.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 
 /** As commander hands them over: text, or flags. */
 export interface RawRunOptions {

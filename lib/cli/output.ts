@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { quoted, UsageError } from '../run/usage-error.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 
 export const STDOUT = '-';
 

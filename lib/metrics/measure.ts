@@ -5,7 +5,14 @@ import { simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { summarise } from '../stats/summary.js';
 import { healthChecks, healthDetails, ownPidMapping } from './health.js';
-import type { MeasureContext, Measured, MeasureOptions, MetricDefinition, ResolvedOptions } from './metric.js';
+import {
+  type MeasureContext,
+  type Measured,
+  type MeasureOptions,
+  type MetricDefinition,
+  type ResolvedOptions,
+  resultHead,
+} from './metric.js';
 import { resolveOptions } from './options.js';
 
 export interface Surroundings {
@@ -84,7 +91,6 @@ function toResult(
   measured: Measured,
   session: Session | undefined,
 ): MetricResult {
-  const { id, name, category, unit, direction, estimator } = definition;
   const status = measured.status ?? 'ok';
   // What is not vouched for is not published, in no form.
   const samples = status === 'ok' ? measured.headline : null;
@@ -92,15 +98,10 @@ function toResult(
   const health = healthDetails(log);
   const pidMapping = ownPidMapping(log);
   return {
-    id,
-    name,
-    category,
-    unit,
-    direction,
+    ...resultHead(definition),
     status,
     ...(measured.reason !== undefined && { reason: measured.reason }),
     value: status === 'ok' ? measured.value : null,
-    estimator,
     ci95: status === 'ok' ? measured.ci95 : null,
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,

@@ -100,3 +100,8 @@ export interface MetricDefinition {
   seconds: Record<Tier, number>;
   measure: (context: MeasureContext) => Promise<Measured>;
 }
+
+/** The fields of a definition that every result of it carries. */
+export function resultHead({ id, name, category, unit, direction, estimator }: MetricDefinition) {
+  return { id, name, category, unit, direction, estimator };
+}

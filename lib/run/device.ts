@@ -1,6 +1,6 @@
 /** Which GPU a run measures. */
 import type { NativeDevice } from '../native/addon-types.js';
-import { quoted, UsageError } from './usage-error.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 
 export interface Choice {
   device: NativeDevice;

@@ -1,6 +1,6 @@
 /** Small facts drawn from results. */
 import type { MetricResult, RunDocument } from '../document.js';
-import type { MetricDefinition } from '../metrics/metric.js';
+import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 
 /** The result of a metric whose measurement ended in an error instead of a result. */
 export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
@@ -12,17 +12,11 @@ export function emptyResult(
   status: Exclude<MetricResult['status'], 'ok'>,
   reason: string,
 ): MetricResult {
-  const { id, name, category, unit, direction, estimator } = definition;
   return {
-    id,
-    name,
-    category,
-    unit,
-    direction,
+    ...resultHead(definition),
     status,
     reason,
     value: null,
-    estimator,
     ci95: null,
     ciScope: 'within-process',
     processes: 0,

@@ -1,8 +1,8 @@
 /** Selectors of metrics: ids, globs over ids, category names; upper and lower case alike. */
 import picomatch from 'picomatch';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { closest } from './closest.js';
-import { quoted, UsageError } from './usage-error.js';
+import { closest } from '../errors/closest.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
 
 /** In the order of `all`, each once. No selector selects everything. */
 export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {

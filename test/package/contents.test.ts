@@ -123,6 +123,7 @@ describe('the exports map', () => {
     expect(names).toEqual([
       'BenchError',
       'CudaError',
+      'compareSystems',
       'getProvenance',
       'listDevices',
       'listMetrics',
@@ -131,6 +132,7 @@ describe('the exports map', () => {
       'measureKernelLaunch',
       'measureMemoryAllocation',
       'measureMemoryFree',
+      'runMetrics',
     ]);
   });
 

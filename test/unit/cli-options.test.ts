@@ -4,7 +4,7 @@ import { InterruptedError } from '../../lib/cli/interruption.js';
 import { parseRunOptions, type RawRunOptions } from '../../lib/cli/options.js';
 import { errorLine } from '../../lib/cli/talk.js';
 import { BenchError, CudaError } from '../../lib/native/errors.js';
-import { UsageError } from '../../lib/run/usage-error.js';
+import { UsageError } from '../../lib/errors/usage-error.js';
 
 const parse = (raw: Partial<RawRunOptions>) => parseRunOptions({ tier: 'quick', path: 'runtime', ...raw });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
-import { closest } from '../../lib/run/closest.js';
+import { closest } from '../../lib/errors/closest.js';
 import { selectMetrics } from '../../lib/run/select.js';
 import { metric } from './run-fixtures.js';
 

@@ -1,0 +1,73 @@
+/** Whole runs and comparisons for programs: the same documents as the command line's. */
+import type { ComparisonDocument, RunDocument } from './document.js';
+import { simulatedDriver } from './metrics/measure.js';
+import type { MeasureOptions, Progress } from './metrics/metric.js';
+import { resolveOptions } from './metrics/options.js';
+import { metrics } from './metrics/registry.js';
+import { compareSystems as compare } from './run/compare.js';
+import { makePlan } from './run/plan.js';
+import { type RunHooks, runMetrics as run } from './run/run.js';
+import { selectMetrics } from './run/select.js';
+import { callerEnvironment, environmentSystem } from './systems/environment.js';
+import { parseSystems } from './systems/parse.js';
+
+export interface RunMetricsOptions extends MeasureOptions {
+  /** Ids, globs over ids, categories. Default: all. */
+  metrics?: readonly string[];
+}
+
+export interface CompareSystemsOptions extends RunMetricsOptions {
+  /** As the command line's --system: `native`, `hami-core:library=/path,memory=10GiB`. The first is the baseline. */
+  systems: readonly string[];
+  /** Default 5. */
+  rounds?: number;
+}
+
+const DEFAULT_ROUNDS = 5;
+
+function prepared({ metrics: selectors = [], ...options }: RunMetricsOptions) {
+  const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples } = resolveOptions(options);
+  return {
+    plan: makePlan(selectMetrics(selectors, metrics), tier, seed),
+    target: { simulatedDriver: simulatedDriver(simulate), simulate, notice: null },
+    device: device === null ? undefined : String(device),
+    requireGpu: false,
+    timeoutSeconds: null,
+    options: {
+      path,
+      samples,
+      ...(iterations !== null && { iterations }),
+      ...(warmup !== null && { warmup }),
+      ...(iterations === null && { resolution }),
+    },
+    signal: options.signal ?? new AbortController().signal,
+  };
+}
+
+const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): RunHooks => ({
+  onPrepared: () => {},
+  onMetric: () => {},
+  onProgress: (progress) => onProgress?.(progress),
+  onResult: () => {},
+});
+
+/**
+ * Measures in worker processes under the caller's environment, as `gpu-virt-bench run` does. An abort resolves with
+ * `completed: false` and what there is; it rejects only when nothing could be measured at all.
+ */
+export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
+  return run({ ...prepared(options), system: environmentSystem() }, hooksOf(options.onProgress));
+}
+
+/** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
+export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
+  const { systems, rounds = DEFAULT_ROUNDS, ...rest } = options;
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new RangeError(`Expected rounds to be an integer of at least 1 but received ${rounds}.`);
+  const parsed = parseSystems(systems);
+  if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
+  return compare(
+    { ...prepared(rest), systems: parsed, rounds, finished: [], environment: callerEnvironment() },
+    { ...hooksOf(options.onProgress), onStart: () => {}, onRound: () => {}, onDocument: () => Promise.resolve() },
+  );
+}

@@ -1,1 +1,0 @@
-export { quoted, UsageError } from '../errors/usage-error.js';

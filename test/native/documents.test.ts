@@ -1,0 +1,72 @@
+/** Whole runs and comparisons through the library, as a program would ask for them. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/document.js';
+import type * as library from '../../lib/index.js';
+
+let bench: typeof library;
+beforeAll(async () => {
+  // The built one: its workers are started from beside it.
+  bench = (await import(fileURLToPath(new URL('../../dist/index.js', import.meta.url)))) as typeof library;
+  vi.stubEnv('GVB_SIM', `region=documents-${randomUUID().slice(0, 8)},init_ms=8,context_ms=8`);
+});
+afterAll(() => vi.unstubAllEnvs());
+
+describe('runMetrics', () => {
+  it('resolves with the document of the command line, and says how far it is', async () => {
+    const seen = new Set<string>();
+    const document = await bench.runMetrics({
+      metrics: ['OH-002', 'OH-005'],
+      simulate: true,
+      iterations: 30,
+      onProgress: ({ id }) => seen.add(id),
+    });
+    expect(v.parse(runDocumentSchema, document)).toEqual(document);
+    expect(document).toMatchObject({ completed: true, system: { name: 'environment' } });
+    expect(document.metrics.map(({ id, status }) => [id, status])).toEqual([
+      ['OH-002', 'ok'],
+      ['OH-005', 'ok'],
+    ]);
+    expect([...seen].sort()).toEqual(['OH-002', 'OH-005']);
+  });
+
+  it('gives what there is when it is aborted', async () => {
+    const controller = new AbortController();
+    const document = await bench.runMetrics({
+      metrics: ['OH-001'],
+      simulate: true,
+      iterations: 1_000_000,
+      signal: controller.signal,
+      onProgress: () => controller.abort(new Error('enough')),
+    });
+    expect(document).toMatchObject({ completed: false, metrics: [] });
+  });
+
+  it('refuses an unknown metric', () =>
+    expect(bench.runMetrics({ metrics: ['OH-999'], simulate: true })).rejects.toThrow(/OH-999/));
+});
+
+describe('compareSystems', () => {
+  it('resolves with the comparison document', async () => {
+    const document = await bench.compareSystems({
+      metrics: ['OH-005'],
+      systems: ['native:name=a', 'native:name=b'],
+      rounds: 2,
+      simulate: true,
+      iterations: 30,
+    });
+    expect(v.parse(comparisonDocumentSchema, document)).toEqual(document);
+    expect(document.systems.map((rounds) => rounds.length)).toEqual([2, 2]);
+    expect(document.effects).toHaveLength(1);
+  });
+
+  it.each([
+    [{ systems: ['native'] }, /at least two systems but received 1/],
+    [{ systems: ['native', 'fcsp'], rounds: 0 }, /rounds to be an integer of at least 1 but received 0/],
+    [{ systems: ['native', 'native'] }, /native twice/],
+  ])('refuses %j', (options, message) =>
+    expect(bench.compareSystems({ ...options, simulate: true })).rejects.toThrow(message),
+  );
+});
