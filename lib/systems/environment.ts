@@ -5,7 +5,7 @@ import type { Description, PreloadEntry } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
 import { type Interceptor, interceptors } from './interception.js';
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
-import type { Attestation, Capabilities, Proof, System } from './system.js';
+import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System } from './system.js';
 
 /** Where the CLI keeps the caller's LD_PRELOAD while it runs without it itself. */
 export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
@@ -48,14 +48,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
 const nothing = () => Promise.resolve();
 
 /** Whatever limits it has were not set here, so no metric may hold it to one. */
-const unknownCapabilities: Capabilities = {
-  memLimit: 'none',
-  computeLimit: 'none',
-  needsRoot: false,
-  needsIdleGpu: false,
-  changesGlobalGpuState: false,
-  limitGranularity: { memoryBytes: null, smPercent: null },
-};
+const unknownCapabilities: Capabilities = NO_LIMITS;
 
 type MappedObject = Provenance['objects'][number];
 

@@ -3,18 +3,11 @@ import type { Description } from '../workers/description.js';
 import { bareDriver, deviceSeen, type Finding, measuredDevice, memoryView, noMpsClient } from './attestation.js';
 import { judge } from './judgement.js';
 import { Profile } from './profile.js';
-import type { Attestation, Capabilities, Evidence } from './system.js';
+import { type Attestation, type Evidence, NO_LIMITS } from './system.js';
 
 export class NativeSystem extends Profile {
   readonly kind = 'native';
-  readonly capabilities: Capabilities = {
-    memLimit: 'none',
-    computeLimit: 'none',
-    needsRoot: false,
-    needsIdleGpu: false,
-    changesGlobalGpuState: false,
-    limitGranularity: { memoryBytes: null, smPercent: null },
-  };
+  readonly capabilities = NO_LIMITS;
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const { gpu } = this.prepared.run;

@@ -57,6 +57,16 @@ export interface Capabilities {
   limitGranularity: { memoryBytes: number | null; smPercent: number | null };
 }
 
+/** Of what sets no limit and changes nothing. */
+export const NO_LIMITS: Capabilities = {
+  memLimit: 'none',
+  computeLimit: 'none',
+  needsRoot: false,
+  needsIdleGpu: false,
+  changesGlobalGpuState: false,
+  limitGranularity: { memoryBytes: null, smPercent: null },
+};
+
 /** An allocation whose fate proves the limit. */
 export interface Canary {
   bytes: number;

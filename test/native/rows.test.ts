@@ -1,6 +1,9 @@
 /** A row that cannot be measured says why and costs no other; what is not vouched for is published in no form. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type MeasureFunction, measure } from './child.js';
+import { emptyFolder, type MeasureFunction, measure } from './child.js';
 
 const quick = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 5, vmm_us: 5 };
 type Rows = { name?: string; api?: string; call?: string; failed?: string }[];
@@ -38,6 +41,23 @@ describe('a call that fails in one row', () => {
     const result = await one('measureContextCreation', 'cuCtxCreate_v2:101@1', { iterations: 2 });
     expect(result.details.cuCtxCreate).toEqual({ processes: 1, failed: expect.stringContaining('cuCtxCreate_v2') });
     expect(result.processes).toBe(2);
+  });
+});
+
+describe('a layer that hands out another ABI of a function', () => {
+  it('has that function left out by name, and is never called through it', async () => {
+    const source = fileURLToPath(new URL('fixtures/other-abi.c', import.meta.url));
+    const library = join(emptyFolder(), 'other-abi.so');
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
+    const [result] = await measure([['measureContextCreation', { iterations: 2 }]], {
+      sim: { init_ms: 8, context_ms: 8 },
+      environment: { LD_PRELOAD: library },
+    });
+    expect(result?.status).toBe('ok');
+    expect(result?.details.cuCtxCreate).toEqual({
+      processes: 1,
+      unsupported: expect.stringMatching(/^cuCtxCreate_v2 is not offered .* on the runtime path/),
+    });
   });
 });
 

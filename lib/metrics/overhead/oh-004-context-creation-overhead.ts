@@ -7,7 +7,7 @@ import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { NS_PER_US, scaled } from '../units.js';
 
-const PROCESSES = { quick: 4, standard: 4, thorough: 20 } as const;
+const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
 const RECREATIONS = { quick: 1, standard: 2, thorough: 3 } as const;
 /** A real start takes tens of milliseconds; less means the context was there already. */
 const SHORTEST_CREDIBLE_NS = 5_000_000;
