@@ -59,7 +59,24 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
   }
 }
 
+/** Processes differ by some nanoseconds (where the loader put things): the middle one of these stands for a setting. */
+const PROCESSES = 3;
+
+/** Per function, the row of the process at the median of what it overstates the truth by. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
+  const processes: Map<string, FunctionRow>[] = [];
+  for (let i = 0; i < PROCESSES; i++) processes.push(await functionsOnce(request, delayNs));
+  const excess = ({ overheadNs, achievedNs }: FunctionRow) => overheadNs - (achievedNs ?? 0);
+  return new Map(
+    FUNCTIONS.flatMap((name) => {
+      const rows = processes.flatMap((functions) => functions.get(name) ?? []).sort((a, b) => excess(a) - excess(b));
+      const middle = rows[Math.floor(rows.length / 2)];
+      return middle ? [[name, middle] as const] : [];
+    }),
+  );
+}
+
+async function functionsOnce(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   request.onStep(`+${delayNs} ns on ${FUNCTIONS.join(', ')}`);
   const interpose = FUNCTIONS.map((name) => `${name}=+${delayNs}ns`).join(',');
   const { details } = await measureUnder(request, interpose, 'OH-005');
