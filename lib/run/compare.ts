@@ -16,7 +16,7 @@ import { effects } from './effects.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
-import { type RunHooks, runMetrics, type RunRequest } from './run.js';
+import { describePlan, identity, type RunHooks, runMetrics, type RunRequest } from './run.js';
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
@@ -129,15 +129,10 @@ async function oneRound(
 
 /** What cannot be measured at all still has its place in the document, with the reason in place of every number. */
 function unavailableDocument(request: CompareRequest, truth: Truth, system: System, reason: string): RunDocument {
-  const { plan, options, target, timeoutSeconds } = request;
-  const { path, ...rest } = options;
   const { inspection } = truth.description;
   const { device } = truth.choice;
   return {
-    schemaVersion: SCHEMA_VERSION,
-    kind: 'run',
-    tool: { name: 'gpu-virt-bench', version: toolVersion() },
-    startedAt: new Date().toISOString(),
+    ...identity(new Date()),
     durationMs: 0,
     completed: true,
     host: hostInfo(),
@@ -146,17 +141,9 @@ function unavailableDocument(request: CompareRequest, truth: Truth, system: Syst
     groundTruth: 'nvml',
     pidMapping: 'none',
     system: { name: system.name, kind: system.kind, settings: system.settings, attestation: [] },
-    plan: {
-      tier: plan.tier,
-      metrics: plan.metrics.map(({ id }) => id),
-      rounds: 1,
-      seed: plan.seed,
-      device: device.index,
-      path,
-      options: { ...rest, simulate: target.simulate, timeoutSeconds },
-    },
+    plan: describePlan(request, device.index),
     provenance: [],
-    metrics: sortedById(plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
+    metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
     warnings: [`${system.name}: ${reason}`],
   };
 }

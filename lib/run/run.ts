@@ -145,7 +145,7 @@ function underSameLayer(result: MetricResult, seen: FunctionProvenance[], path: 
   return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
 }
 
-function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {
+export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {
   return {
     schemaVersion: SCHEMA_VERSION,
     kind: 'run',
@@ -180,7 +180,10 @@ function describeResults({ plan }: RunRequest, results: readonly MetricResult[])
   };
 }
 
-function describePlan({ plan, options, target, timeoutSeconds }: RunRequest, device: number): RunDocument['plan'] {
+export function describePlan(
+  { plan, options, target, timeoutSeconds }: Omit<RunRequest, 'system'>,
+  device: number,
+): RunDocument['plan'] {
   const { path, ...rest } = options;
   return {
     tier: plan.tier,
