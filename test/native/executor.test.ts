@@ -127,9 +127,11 @@ describe('a worker_thread that ends', () => {
 });
 
 describe('the end of the process', () => {
-  it.each(['exitMidway', 'exitWhileOpening', 'exitWithThreads'])('%s: the code is kept, at once', async (name) => {
+  const ways = ['exitMidway', 'exitWhileOpening', 'exitWithThreads', 'exitAmongCalls'];
+  it.each(ways)('%s: the code is kept, at once', async (name) => {
     const { code, signal, stderr, durationMs } = await script('scenarios.mjs', [name], {
       sim: { ...sim, context_ms: 200 },
+      environment: addon,
     });
     expect({ code, signal, stderr }).toEqual({ code: 7, signal: null, stderr: '' });
     expect(durationMs).toBeLessThan(5_000);
