@@ -114,6 +114,33 @@ export const provenanceSchema = v.strictObject({
   interposed: v.array(v.picklist(['runtime', 'dlsym', 'linked'])),
 });
 
+const column = v.array(v.nullable(finite));
+
+/** What the coordinator read through NVML while the metrics ran; columns of equal length. */
+export const samplerSchema = v.strictObject({
+  source: v.literal('nvml'),
+  intervalMs: count,
+  /** From the first reading. */
+  timeMs: v.array(finite),
+  /** Per cent of NVML's own sampling period in which a kernel ran, or memory was accessed. */
+  gpuPercent: column,
+  memoryPercent: column,
+  usedBytes: column,
+  temperatureC: column,
+  powerW: column,
+  smClockMhz: column,
+  memoryClockMhz: column,
+  /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
+  eventReasons: column,
+});
+
+export const healthSchema = v.strictObject({
+  /** The machine before the first measurement. */
+  before: v.array(checkSchema),
+  /** What disturbed the measurements, over all metrics. */
+  after: v.array(checkSchema),
+});
+
 export const runDocumentSchema = v.strictObject({
   schemaVersion: v.literal(SCHEMA_VERSION),
   kind: v.literal('run'),
@@ -144,6 +171,9 @@ export const runDocumentSchema = v.strictObject({
   }),
   provenance: v.array(provenanceSchema),
   metrics: v.array(metricResultSchema),
+  health: healthSchema,
+  /** Absent where NVML could not be read. */
+  sampler: v.optional(samplerSchema),
   warnings: v.array(v.string()),
 });
 
@@ -194,6 +224,7 @@ export const comparisonDocumentSchema = v.strictObject({
 
 export type Effect = v.InferOutput<typeof effectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
+export type HealthReport = v.InferOutput<typeof healthSchema>;
 export type Status = v.InferOutput<typeof statusSchema>;
 export type Stats = v.InferOutput<typeof statsSchema>;
 export type Check = v.InferOutput<typeof checkSchema>;

@@ -14,6 +14,8 @@ import { parseSystems } from './systems/parse.js';
 export interface RunMetricsOptions extends MeasureOptions {
   /** Ids, globs over ids, categories. Default: all. */
   metrics?: readonly string[];
+  /** Reject with code `UNHEALTHY` where the machine is not at rest; a disturbed number is invalid. Default: warnings. */
+  strict?: boolean;
 }
 
 export interface CompareSystemsOptions extends RunMetricsOptions {
@@ -25,7 +27,8 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
 
 const DEFAULT_ROUNDS = 5;
 
-function prepared({ metrics: selectors = [], ...options }: RunMetricsOptions) {
+function prepared({ metrics: selectors = [], strict = false, ...options }: RunMetricsOptions) {
+  if (typeof strict !== 'boolean') throw new TypeError(`Expected strict to be true or false but received ${strict}.`);
   const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples } = resolveOptions(options);
   return {
     plan: makePlan(selectMetrics(selectors, metrics), tier, seed),
@@ -33,6 +36,7 @@ function prepared({ metrics: selectors = [], ...options }: RunMetricsOptions) {
     device: device === null ? undefined : String(device),
     requireGpu: false,
     timeoutSeconds: null,
+    strict,
     options: {
       path,
       samples,

@@ -85,8 +85,8 @@ function parseRounds(text: string | undefined): number | undefined {
 }
 
 function request(options: RunOptions, plan: Plan, target: ReturnType<typeof chooseTarget>) {
-  const { device, requireGpu, timeoutSeconds, path, measure } = options;
-  return { plan, target, device, requireGpu, timeoutSeconds, options: { ...measure, path } };
+  const { device, requireGpu, timeoutSeconds, strict, path, measure } = options;
+  return { plan, target, device, requireGpu, timeoutSeconds, strict, options: { ...measure, path } };
 }
 
 function planText(
@@ -163,11 +163,12 @@ function hooks(
 ): CompareHooks {
   let at = '';
   return {
-    onStart: ({ device, because }) =>
+    onStart: ({ device, because }, warnings) =>
       progress.aside(() => {
         if (notice) say(plain(notice));
         say(words);
         say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
+        warnings.forEach(warn);
       }),
     onRound: (round, { name }) => {
       at = `round ${round + 1}, ${plain(name)}`;

@@ -18,6 +18,7 @@ export interface RawRunOptions {
   json?: string;
   requireGpu?: true;
   simulate?: true;
+  strict?: true;
   dryRun?: true;
 }
 
@@ -32,6 +33,7 @@ export interface RunOptions {
   json: string | undefined;
   requireGpu: boolean;
   simulate: boolean;
+  strict: boolean;
   dryRun: boolean;
 }
 
@@ -51,6 +53,7 @@ export function parseRunOptions(raw: RawRunOptions): RunOptions {
     json: parseTarget(raw.json),
     requireGpu: raw.requireGpu ?? false,
     simulate: raw.simulate ?? false,
+    strict: raw.strict ?? false,
     dryRun: raw.dryRun ?? false,
   };
 }

@@ -96,6 +96,7 @@ function addCompare(root: Command): void {
         'requireGpu',
       ),
     )
+    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
     .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
     .action(async (selectors: string[], raw: RawCompareOptions) =>
       done((await import('./compare.js')).compare(selectors, raw)),
@@ -149,6 +150,7 @@ function addRun(root: Command): void {
         'requireGpu',
       ),
     )
+    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
     .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
     .action(async (selectors: string[], options: RawRunOptions) =>
       done((await import('./run.js')).run(selectors, options)),

@@ -66,7 +66,7 @@ function measure(
     onProgress: ({ id, step, fraction }) => progress.doing(`${id} ${step} ${Math.round(100 * fraction)} %`),
     onResult: (result) => progress.finished(result),
   };
-  const { device, requireGpu, timeoutSeconds, path } = options;
+  const { device, requireGpu, timeoutSeconds, strict, path } = options;
   const system = environmentSystem();
   const request = {
     plan,
@@ -75,6 +75,7 @@ function measure(
     device,
     requireGpu,
     timeoutSeconds,
+    strict,
     options: { ...options.measure, path },
     signal,
   };

@@ -1,61 +1,94 @@
-/** What NVML said while a metric ran, as evidence: findings warn and are recorded, they never change a number. */
-import type { Check } from '../document.js';
-import type { Health } from '../native/addon-types.js';
+/** What NVML and the samples say of how a metric was measured: evidence, which never changes a number by itself. */
+import type { Check, Stats } from '../document.js';
+import { slowdowns } from '../environment/event-reasons.js';
+import { type Judged, percent, SLOWEST_STATE } from '../environment/health.js';
+import type { GpuState } from '../native/addon-types.js';
 
-/** Bits of nvmlDeviceGetCurrentClocksEventReasons that mean the card was held back (not idle, not a user's setting). */
-const SLOWDOWNS: readonly [bit: number, name: string][] = [
-  [0x04, 'power cap'],
-  [0x08, 'hardware slowdown'],
-  [0x20, 'thermal slowdown (software)'],
-  [0x40, 'thermal slowdown (hardware)'],
-  [0x80, 'power brake'],
-];
 const CLOCK_DRIFT = 0.03;
+const MOST_OUTLIERS = 0.05;
+const LARGEST_CV = 0.05;
+/** Of fewer samples neither outliers nor their spread say anything. */
+const FEWEST_SAMPLES = 20;
 
-function clockCheck(log: readonly Health[]): Check {
-  const clocks = log.flatMap(({ smClockMhz }) => (smClockMhz === null ? [] : [smClockMhz]));
-  const name = 'SM clock steady';
-  if (clocks.length < 2) return { name, passed: 'not checked', detail: 'fewer than two readings under load' };
+const notChecked = (detail: string): Judged => ({ passed: 'not checked', detail });
+
+const known = <T>(values: readonly (T | null)[]): T[] => values.filter((value) => value !== null);
+
+function clock(log: readonly GpuState[]): Judged {
+  const clocks = known(log.map(({ smClockMhz }) => smClockMhz));
+  if (clocks.length < 2) return notChecked('fewer than two readings under load');
   const low = Math.min(...clocks);
   const high = Math.max(...clocks);
-  return {
-    name,
-    passed: (high - low) / high <= CLOCK_DRIFT,
-    detail: `${low} to ${high} MHz in ${clocks.length} readings under load`,
-  };
+  const passed = (high - low) / high <= CLOCK_DRIFT;
+  return { passed, detail: `${low} to ${high} MHz in ${clocks.length} readings under load` };
 }
 
-function throttleCheck(log: readonly Health[]): Check {
-  const name = 'no slowdown';
-  const masks = log.flatMap(({ eventReasons }) => (eventReasons === null ? [] : [eventReasons]));
-  if (masks.length === 0) return { name, passed: 'not checked', detail: 'NVML gives no clock event reasons' };
-  const seen = SLOWDOWNS.filter(([bit]) => masks.some((mask) => (mask & bit) !== 0)).map(([, text]) => text);
-  return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${masks.length} readings` };
+function slowdown(log: readonly GpuState[]): Judged {
+  const masks = known(log.map(({ eventReasons }) => eventReasons));
+  if (masks.length === 0) return notChecked('NVML gives no clock event reasons');
+  const seen = slowdowns(masks);
+  return { passed: seen.length === 0, detail: seen.join(', ') || `none in ${masks.length} readings` };
 }
 
-function foreignCheck(log: readonly Health[]): Check {
-  const name = 'no foreign GPU process';
-  const lists = log.flatMap(({ processes }) => (processes === null ? [] : [processes.map(({ pid }) => pid)]));
+function performanceState(log: readonly GpuState[]): Judged {
+  const states = known(log.map(({ performanceState: state }) => state));
+  if (states.length === 0) return notChecked('NVML gives no performance state');
+  const slowest = Math.max(...states);
+  return { passed: slowest <= SLOWEST_STATE, detail: `P${slowest} at the slowest of ${states.length} readings` };
+}
+
+function foreignProcess(log: readonly GpuState[]): Judged {
+  const lists = known(log.map(({ processes }) => processes)).map((list) => list.map(({ pid }) => pid));
   if (lists.length === 0 || !lists.every((pids) => pids.includes(process.pid)))
-    return { name, passed: 'not checked', detail: 'NVML does not list this process by its own PID' };
+    return notChecked('NVML does not list this process by its own PID');
   const foreign = [...new Set(lists.flat())].filter((pid) => pid !== process.pid);
-  return { name, passed: foreign.length === 0, detail: foreign.length > 0 ? `PID ${foreign.join(', ')}` : 'none' };
+  return { passed: foreign.length === 0, detail: foreign.length > 0 ? `PID ${foreign.join(', ')}` : 'none' };
 }
 
-export function healthChecks(log: readonly Health[]): Check[] {
-  return log.length === 0 ? [] : [clockCheck(log), throttleCheck(log), foreignCheck(log)];
+function outliers({ outliers: { mild, severe }, count }: Stats): Judged {
+  if (count < FEWEST_SAMPLES) return notChecked(`fewer than ${FEWEST_SAMPLES} samples`);
+  const share = (mild + severe) / count;
+  return { passed: share <= MOST_OUTLIERS, detail: `${percent(share)} of ${count} samples` };
+}
+
+function variation({ cv, count, min }: Stats): Judged {
+  if (count < FEWEST_SAMPLES) return notChecked(`fewer than ${FEWEST_SAMPLES} samples`);
+  if (cv === null || min <= 0) return notChecked('the values are not all above 0');
+  return { passed: cv <= LARGEST_CV, detail: percent(cv) };
+}
+
+const ofReadings: readonly [name: string, judge: (log: readonly GpuState[]) => Judged][] = [
+  ['SM clock steady', clock],
+  ['no slowdown', slowdown],
+  ['performance state', performanceState],
+  ['no foreign GPU process', foreignProcess],
+];
+const ofSamples: readonly [name: string, judge: (stats: Stats) => Judged][] = [
+  ['outliers at most 5 %', outliers],
+  ['coefficient of variation at most 5 %', variation],
+];
+
+/** Names of the checks that findings of health have; `--strict` makes a metric that fails one invalid. */
+export const healthCheckNames: readonly string[] = [...ofReadings, ...ofSamples].map(([name]) => name);
+
+/** `log`: readings after blocks, the device under load; `stats`: of the samples behind the value. */
+export function healthChecks(log: readonly GpuState[], stats: Stats | null): Check[] {
+  return [
+    ...(log.length === 0 ? [] : ofReadings.map(([name, judge]) => ({ name, ...judge(log) }))),
+    ...(stats === null ? [] : ofSamples.map(([name, judge]) => ({ name, ...judge(stats) }))),
+  ];
 }
 
 /** Whether NVML lists this process by its own PID; undefined where that was not looked at. */
-export function ownPidMapping(log: readonly Health[]): 'same' | 'none' | undefined {
-  const lists = log.flatMap(({ processes }) => (processes === null ? [] : [processes]));
+export function ownPidMapping(log: readonly GpuState[]): 'same' | 'none' | undefined {
   if (log.length === 0) return undefined;
+  const lists = known(log.map(({ processes }) => processes));
   return lists.length > 0 && lists.every((list) => list.some(({ pid }) => pid === process.pid)) ? 'same' : 'none';
 }
 
-export function healthDetails(log: readonly Health[]): Record<string, unknown> | undefined {
+export function healthDetails(log: readonly GpuState[]): Record<string, unknown> | undefined {
   const last = log.at(-1);
   if (!last) return undefined;
-  const { smClockMhz, memoryClockMhz, temperatureC, powerW, performanceState } = last;
-  return { readings: log.length, last: { smClockMhz, memoryClockMhz, temperatureC, powerW, performanceState } };
+  const { smClockMhz, memoryClockMhz, temperatureC, powerW, performanceState: state } = last;
+  return { readings: log.length, last: { smClockMhz, memoryClockMhz, temperatureC, powerW, performanceState: state } };
 }

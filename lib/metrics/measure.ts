@@ -96,6 +96,7 @@ function toResult(
   const samples = status === 'ok' ? measured.headline : null;
   const log = session?.healthLog ?? [];
   const health = healthDetails(log);
+  const stats = samples ? summarise(samples) : null;
   const pidMapping = ownPidMapping(log);
   return {
     ...resultHead(definition),
@@ -105,9 +106,9 @@ function toResult(
     ci95: status === 'ok' ? measured.ci95 : null,
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,
-    stats: samples ? summarise(samples) : null,
+    stats,
     ...(options.samples && samples && { samples: Array.from(samples) }),
     details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
-    checks: [...measured.checks, ...healthChecks(log)],
+    checks: [...measured.checks, ...healthChecks(log, stats)],
   };
 }

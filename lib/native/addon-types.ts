@@ -21,7 +21,12 @@ export interface NativeAddon {
   closeSession(session: number): Promise<void>;
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
-  health(session: number): Promise<Health>;
+  /** NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU. */
+  gpuState(request: Target & { uuid: string }): Promise<GpuState | null>;
+  /** NVML's view of the session's GPU; every field null where NVML does not know it. */
+  health(session: number): Promise<GpuState>;
+  /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
+  visibleMemory(session: number): Promise<{ freeBytes: number | null; totalBytes: number | null }>;
   /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
   probeLayer(session: number, request: { allocations: number[] }): Promise<LayerProbe>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
@@ -127,20 +132,23 @@ export interface LayerProbe {
   allocations: { bytes: number; code: number }[];
 }
 
-export interface Health {
+/** What NVML says of a GPU; null where it does not. */
+export interface GpuState {
   smClockMhz: number | null;
   maxSmClockMhz: number | null;
   memoryClockMhz: number | null;
   temperatureC: number | null;
   powerW: number | null;
   performanceState: number | null;
+  persistenceMode: boolean | null;
+  /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
   eventReasons: number | null;
+  /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
+  gpuPercent: number | null;
+  memoryPercent: number | null;
   usedBytes: number | null;
   freeBytes: number | null;
   totalBytes: number | null;
-  /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
-  visibleFreeBytes: number | null;
-  visibleTotalBytes: number | null;
   processes: { pid: number; usedBytes: number | null }[] | null;
 }
 

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'SIM_SETTINGS'
   | 'INVALID_RESULT'
   | 'NO_SUCH_DEVICE'
+  | 'UNHEALTHY'
   | 'WORKER';
 
 export class BenchError extends Error {
@@ -20,7 +21,7 @@ export class BenchError extends Error {
   }
 }
 
-/** A driver or NVML call that failed: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
+/** A driver call that failed: `code` 700, `name` CUDA_ERROR_ILLEGAL_ADDRESS, `call` cuStreamSynchronize. */
 export class CudaError extends Error {
   readonly code: number;
   readonly call: string;
@@ -36,7 +37,6 @@ export class CudaError extends Error {
 interface NativeFailure {
   kind:
     | 'cuda'
-    | 'nvml'
     | 'no-driver'
     | 'function-missing'
     | 'driver-conflict'
@@ -68,7 +68,7 @@ function isNativeFailure(value: unknown): value is NativeFailure {
 export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
   if (!isNativeFailure(failure)) return failure;
   if (failure.kind === 'aborted') return signal?.aborted ? signal.reason : failure;
-  if (failure.kind === 'cuda' || failure.kind === 'nvml')
+  if (failure.kind === 'cuda')
     return new CudaError(failure.code ?? -1, failure.codeName ?? 'unknown', failure.call ?? '', failure.attempt ?? '');
   const code = codes[failure.kind];
   return code ? new BenchError(code, failure.message) : failure;

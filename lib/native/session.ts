@@ -3,7 +3,7 @@ import type {
   AllocationRequest,
   DeviceTarget,
   FreeRequest,
-  Health,
+  GpuState,
   LaunchRequest,
   NativeAddon,
   PairRequest,
@@ -16,7 +16,7 @@ const HEALTH_EVERY_MS = 100;
 
 export class Session {
   /** NVML's readings after blocks, the device under load. */
-  readonly healthLog: Health[] = [];
+  readonly healthLog: GpuState[] = [];
   #lastHealth = Number.NEGATIVE_INFINITY;
   readonly #addon: NativeAddon;
   readonly #id: number;
@@ -72,6 +72,7 @@ export class Session {
 
   probeLayer = (request: { allocations: number[] }) => this.#run((a) => a.probeLayer(this.#id, request));
   health = () => this.#run((a) => a.health(this.#id));
+  visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
   freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
@@ -13,6 +13,7 @@ import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 import { type Choice, chooseDevice } from './device.js';
 import { effects } from './effects.js';
+import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
@@ -29,7 +30,8 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
 }
 
 export interface CompareHooks extends RunHooks {
-  onStart: (choice: Choice) => void;
+  /** With what is worth a warning before anything is measured. */
+  onStart: (choice: Choice, warnings: readonly string[]) => void;
   onRound: (round: number, system: System) => void;
   /** Awaited: a round that was announced as finished is on disk. */
   onDocument: (round: number, systemIndex: number, document: RunDocument) => Promise<void>;
@@ -38,6 +40,7 @@ export interface CompareHooks extends RunHooks {
 interface Truth {
   description: Description;
   choice: Choice;
+  before: Check[];
 }
 
 export async function compareSystems(request: CompareRequest, hooks: CompareHooks): Promise<ComparisonDocument> {
@@ -53,7 +56,8 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const warnings: string[] = [];
   try {
     const truth = await lookAround(request);
-    hooks.onStart(truth.choice);
+    refuseUnhealthy(truth.before, request.strict);
+    hooks.onStart(truth.choice, healthWarnings(truth.before));
     await prepareAll(request, truth, directory);
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
@@ -85,7 +89,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     systems: documents.map((rounds) => rounds.filter(Boolean)),
     effects: effects(sortedDefinitions(request), documents),
     violations: [],
-    warnings,
+    warnings: [...warnings, ...disturbances(documents)],
   };
 }
 
@@ -96,7 +100,8 @@ async function lookAround({ target, environment, device, signal }: CompareReques
   const worker = await Worker.start({ environment: baseEnvironment(environment), signal });
   try {
     const description = await describe(worker, target, signal);
-    return { description, choice: chooseDevice(description.inspection.devices, device, undefined) };
+    const choice = chooseDevice(description.inspection.devices, device, undefined);
+    return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
   } finally {
     await worker.stop();
   }
@@ -121,7 +126,8 @@ async function oneRound(
   try {
     const { metrics, tier, seed } = request.plan;
     const plan = makePlan(metrics, tier, seed + round);
-    return await runMetrics({ ...request, plan, system, device: truth.choice.device.uuid }, hooks);
+    const { choice, before } = truth;
+    return await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
   } finally {
     await system.reap(SOLE_TENANT);
   }
@@ -144,6 +150,7 @@ function unavailableDocument(request: CompareRequest, truth: Truth, system: Syst
     plan: describePlan(request, device.index),
     provenance: [],
     metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
+    health: { before: truth.before, after: [] },
     warnings: [`${system.name}: ${reason}`],
   };
 }

@@ -26,6 +26,12 @@ export function emptyResult(
   };
 }
 
+/** Takes a number back that nobody vouches for: in no form is it published. */
+export function disowned(result: MetricResult, reason: string): MetricResult {
+  const { samples: _samples, ...kept } = result;
+  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
+}
+
 export function sortedById(results: readonly MetricResult[]): MetricResult[] {
   return [...results].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
 }

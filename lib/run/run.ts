@@ -1,6 +1,7 @@
 /** From a request to a document: one system, one round. */
 import {
   type ApplicationPath,
+  type Check,
   type FunctionProvenance,
   type MetricResult,
   type RunDocument,
@@ -8,18 +9,21 @@ import {
 } from '../document.js';
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
+import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
 import { toolVersion } from '../environment/tool.js';
 import { measureMetric } from '../metrics/measure.js';
 import type { MetricDefinition, Progress } from '../metrics/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
+import { readGpuState } from '../native/gpu-state.js';
 import { functionProvenance } from '../systems/interception.js';
 import type { System } from '../systems/system.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
+import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health.js';
 import { Lane, type Prepared, type WireOptions } from './lane.js';
 import { defaultTimeoutSeconds, type Plan } from './plan.js';
-import { emptyResult, failedResult, pidMapping, sortedById } from './results.js';
+import { disowned, emptyResult, failedResult, pidMapping, sortedById } from './results.js';
 import { type ChosenTarget, targetWarnings } from './target.js';
 
 export interface RunRequest {
@@ -33,6 +37,10 @@ export interface RunRequest {
   options: Omit<WireOptions, 'device' | 'tier' | 'seed' | 'simulate'> & Required<Pick<WireOptions, 'path'>>;
   /** Deadline of each metric; null gives each its own. */
   timeoutSeconds: number | null;
+  /** Whether a machine that is not at rest is refused, and a disturbed number invalid. */
+  strict: boolean;
+  /** The look before the first measurement, where somebody took it already (a comparison looks once). */
+  before?: readonly Check[];
   signal: AbortSignal;
 }
 
@@ -60,19 +68,41 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         `${inspection.libcuda} is the simulated driver: take its folder out of LD_LIBRARY_PATH.`,
       );
     const choice = chooseDevice(inspection.devices, request.device, request.system.environment().CUDA_VISIBLE_DEVICES);
-    const known = knownWarnings(request, prepared);
+    const before = request.before ?? (await lookBefore(request.target, choice.device.uuid, request.signal));
+    refuseUnhealthy(before, request.strict);
+    const known = [...knownWarnings(request, prepared), ...(request.before ? [] : healthWarnings(before))];
     hooks.onPrepared(prepared, choice, known);
-    const results = await measureAttested(request, hooks, lane, prepared, choice);
+    const { results, samples } = await measureSampled(request, hooks, lane, prepared, choice);
+    const after = summariseAfter(results, samples);
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
       ...describePrepared(request, prepared, choice.device),
       ...describeResults(request, results),
       plan: describePlan(request, choice.device.index),
-      warnings: [...known, ...interruptionWarnings(request, results)],
+      health: { before: [...before], after },
+      ...(samples && { sampler: samples }),
+      warnings: [...known, ...healthWarnings(after), ...interruptionWarnings(request, results)],
     };
   } finally {
     await lane.close();
+  }
+}
+
+async function measureSampled(
+  request: RunRequest,
+  hooks: RunHooks,
+  lane: Lane,
+  prepared: Prepared,
+  choice: Choice,
+): Promise<{ results: MetricResult[]; samples: Samples | undefined }> {
+  const read = () => readGpuState(request.target, choice.device.uuid);
+  const sampler = new Sampler(read, samplingInterval(request.plan.estimatedSeconds));
+  try {
+    const results = await measureAttested(request, hooks, lane, prepared, choice);
+    return { results, samples: await sampler.stop() };
+  } finally {
+    await sampler.stop();
   }
 }
 
@@ -84,17 +114,17 @@ async function measureAttested(
   { attestation, description }: Prepared,
   choice: Choice,
 ): Promise<MetricResult[]> {
-  if (attestation.invalid !== undefined) return disowned(request, attestation.invalid);
+  if (attestation.invalid !== undefined) return allInvalid(request, attestation.invalid);
   const seen = functionProvenance(description.provenance);
-  const results = (await measureAll(request, hooks, lane, choice.device.uuid)).map((result) =>
-    underSameLayer(result, seen, request.options.path),
-  );
+  const measured = await measureAll(request, hooks, lane, choice.device.uuid);
+  const attested = measured.map((result) => underSameLayer(result, seen, request.options.path));
+  const results = request.strict ? attested.map(strictly) : attested;
   if (request.signal.aborted) return results;
   const { invalid } = await lane.lookAgain();
-  return invalid === undefined ? results : disowned(request, `${invalid} (after measuring)`);
+  return invalid === undefined ? results : allInvalid(request, `${invalid} (after measuring)`);
 }
 
-const disowned = ({ plan }: RunRequest, reason: string): MetricResult[] =>
+const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
   plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));
 
 async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: string): Promise<MetricResult[]> {
@@ -141,8 +171,7 @@ function underSameLayer(result: MetricResult, seen: FunctionProvenance[], path: 
   const expected = seen.find(({ name }) => name === context?.function)?.paths[path];
   if (!context || expected === undefined || expected === context.owner) return result;
   const reason = `layer not active: ${context.function} belongs to ${context.owner ?? 'nobody'} there, to ${expected ?? 'nobody'} in the worker that was looked at`;
-  const { samples: _disowned, ...kept } = result;
-  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
+  return disowned(result, reason);
 }
 
 export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {
@@ -181,7 +210,7 @@ function describeResults({ plan }: RunRequest, results: readonly MetricResult[])
 }
 
 export function describePlan(
-  { plan, options, target, timeoutSeconds }: Omit<RunRequest, 'system'>,
+  { plan, options, target, timeoutSeconds, strict }: Omit<RunRequest, 'system'>,
   device: number,
 ): RunDocument['plan'] {
   const { path, ...rest } = options;
@@ -192,7 +221,7 @@ export function describePlan(
     seed: plan.seed,
     device,
     path,
-    options: { ...rest, simulate: target.simulate, timeoutSeconds },
+    options: { ...rest, simulate: target.simulate, timeoutSeconds, strict },
   };
 }
 

@@ -146,9 +146,25 @@ Napi::Value cancel(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+// By the UUID and without a session: a coordinator makes no CUDA call.
+Napi::Value gpu_state(const Napi::CallbackInfo& info) {
+  using State = std::optional<GpuState>;
+  const Fields fields(info[0]);
+  const auto folder = fields.simulated_folder();
+  const auto uuid = fields.text("uuid");
+  return promise_of<State>(
+      info.Env(), [folder, uuid] { return read_gpu_state(Nvml::load(folder).api, uuid); }, convert_result<State>);
+}
+
 Napi::Value health(const Napi::CallbackInfo& info) {
-  return promise_in<Health>(
-      info, [](DeviceSession& session) { return read_health(session); }, convert_result<Health>);
+  return promise_in<GpuState>(
+      info, [](DeviceSession& session) { return read_gpu_state(session.driver.nvml.api, session.nvml_device); },
+      convert_result<GpuState>);
+}
+
+Napi::Value visible_memory_of(const Napi::CallbackInfo& info) {
+  return promise_in<VisibleMemory>(
+      info, [](DeviceSession& session) { return visible_memory(session); }, convert_result<VisibleMemory>);
 }
 
 Napi::Value layer_probe(const Napi::CallbackInfo& info) {
@@ -257,7 +273,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"openTurn", open_turn},
       {"closeSession", close_session},
       {"cancel", cancel},
+      {"gpuState", gpu_state},
       {"health", health},
+      {"visibleMemory", visible_memory_of},
       {"probeLayer", layer_probe},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},

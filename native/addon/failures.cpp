@@ -9,8 +9,6 @@ const char* kind_name(FailureKind kind) {
   switch (kind) {
     case FailureKind::kCuda:
       return "cuda";
-    case FailureKind::kNvml:
-      return "nvml";
     case FailureKind::kNoDriver:
       return "no-driver";
     case FailureKind::kFunctionMissing:

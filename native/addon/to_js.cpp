@@ -103,26 +103,35 @@ Napi::Value to_js(Napi::Env env, const PairBlock& block) {
       .set("achievedNs", block.achieved_ns);
 }
 
-Napi::Value to_js(Napi::Env env, const Health& health) {
+Napi::Value to_js(Napi::Env env, const GpuState& state) {
   Napi::Value processes = env.Null();
-  if (health.processes)
-    processes = list(env, *health.processes, [&](const GpuProcess& process) -> Napi::Value {
+  if (state.processes)
+    processes = list(env, *state.processes, [&](const GpuProcess& process) -> Napi::Value {
       return Object(env).set("pid", process.pid).set("usedBytes", process.used_bytes);
     });
   return Object(env)
-      .set("smClockMhz", health.sm_clock_mhz)
-      .set("maxSmClockMhz", health.max_sm_clock_mhz)
-      .set("memoryClockMhz", health.memory_clock_mhz)
-      .set("temperatureC", health.temperature_c)
-      .set("powerW", health.power_mw ? value(env, *health.power_mw / 1000.0) : env.Null())
-      .set("performanceState", health.performance_state)
-      .set("eventReasons", health.event_reasons)
-      .set("usedBytes", health.used_bytes)
-      .set("freeBytes", health.free_bytes)
-      .set("totalBytes", health.total_bytes)
-      .set("visibleFreeBytes", health.visible_free_bytes)
-      .set("visibleTotalBytes", health.visible_total_bytes)
+      .set("smClockMhz", state.sm_clock_mhz)
+      .set("maxSmClockMhz", state.max_sm_clock_mhz)
+      .set("memoryClockMhz", state.memory_clock_mhz)
+      .set("temperatureC", state.temperature_c)
+      .set("powerW", state.power_mw ? value(env, *state.power_mw / 1000.0) : env.Null())
+      .set("performanceState", state.performance_state)
+      .set("persistenceMode", state.persistence_mode ? value(env, *state.persistence_mode != 0) : env.Null())
+      .set("eventReasons", state.event_reasons)
+      .set("gpuPercent", state.gpu_percent)
+      .set("memoryPercent", state.memory_percent)
+      .set("usedBytes", state.used_bytes)
+      .set("freeBytes", state.free_bytes)
+      .set("totalBytes", state.total_bytes)
       .set("processes", processes);
+}
+
+Napi::Value to_js(Napi::Env env, const std::optional<GpuState>& state) {
+  return state ? to_js(env, *state) : env.Null();
+}
+
+Napi::Value to_js(Napi::Env env, const VisibleMemory& memory) {
+  return Object(env).set("freeBytes", memory.free_bytes).set("totalBytes", memory.total_bytes);
 }
 
 Napi::Value to_js(Napi::Env env, const LayerProbe& probe) {
@@ -204,7 +213,7 @@ Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspect
   return Object(env)
       .set("simulated", driver.simulated)
       .set("libcuda", driver.libcuda_path)
-      .set("libnvidiaMl", driver.libnvidia_ml_path)
+      .set("libnvidiaMl", driver.nvml.path)
       .set("driverVersion", inspection.driver_version)
       .set("cudaVersion", inspection.cuda_version)
       .set("cuda", to_js(env, inspection.cuda_error))

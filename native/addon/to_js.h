@@ -3,8 +3,10 @@
 
 #include <napi.h>
 
+#include <optional>
+
 #include "bench/call_pair.h"
-#include "bench/health.h"
+#include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
 #include "bench/layer_probe.h"
@@ -17,7 +19,9 @@ Napi::Value to_js(Napi::Env env, const LaunchBlock& block);
 Napi::Value to_js(Napi::Env env, const AllocationBlock& block);
 Napi::Value to_js(Napi::Env env, const FreeBlock& block);
 Napi::Value to_js(Napi::Env env, const PairBlock& block);
-Napi::Value to_js(Napi::Env env, const Health& health);
+Napi::Value to_js(Napi::Env env, const GpuState& state);
+Napi::Value to_js(Napi::Env env, const std::optional<GpuState>& state);
+Napi::Value to_js(Napi::Env env, const VisibleMemory& memory);
 Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);

@@ -24,9 +24,8 @@ std::string device_uuid(const Cuda& cuda, CUdevice device) {
   return text;
 }
 
-abi::nvmlDevice_t nvml_handle(const Driver& driver, const std::string& uuid) {
+abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
   abi::nvmlDevice_t handle = nullptr;
-  const NvmlApi& nvml = driver.nvml;
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByUUID || nvml.nvmlInit_v2() != NVML_SUCCESS) return nullptr;
   // A MIG device has another prefix in NVML than in the driver.
   for (const std::string& name : {uuid, "MIG-" + uuid.substr(4)})
@@ -38,7 +37,7 @@ namespace {
 
 // nullopt where there is no usable NVML; empty where NVML has no such device.
 std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
-  const NvmlApi& nvml = driver.nvml;
+  const NvmlApi& nvml = driver.nvml.api;
   abi::nvmlDevice_t handle = nullptr;
   std::array<char, 96> uuid{};
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByIndex_v2 || !nvml.nvmlDeviceGetUUID) return std::nullopt;
@@ -154,7 +153,7 @@ DeviceSession::DeviceSession(const Driver& loaded, SymbolPath path, const Device
       cuda(driver.cuda(path)),
       device(find_device(driver, cuda, selector)),
       uuid(device_uuid(cuda, device)),
-      nvml_device(nvml_handle(driver, uuid)),
+      nvml_device(nvml_handle(driver.nvml.api, uuid)),
       context(cuda, device),
       module(cuda, gvb_ptx_base),
       token(cancel) {}

@@ -19,7 +19,7 @@ using DeviceSelector = std::variant<std::monostate, int, std::string>;
 abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr where NVML does not know it.
-abi::nvmlDevice_t nvml_handle(const Driver& driver, const std::string& uuid);
+abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
 
 // A module of our own PTX.
 class Module {

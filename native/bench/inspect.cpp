@@ -58,12 +58,12 @@ DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   info.multiprocessors = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
   info.compute_mode = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
   info.mps_client = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
-  add_nvml_facts(driver.nvml, nvml_handle(driver, info.uuid), info);
+  add_nvml_facts(driver.nvml.api, nvml_handle(driver.nvml.api, info.uuid), info);
   return info;
 }
 
 void inspect_nvml(const Driver& driver, Inspection& out) {
-  const NvmlApi& nvml = driver.nvml;
+  const NvmlApi& nvml = driver.nvml.api;
   if (!nvml.nvmlInit_v2) return;
   const abi::nvmlReturn_t code = nvml.nvmlInit_v2();
   if (code != NVML_SUCCESS) {
@@ -107,12 +107,12 @@ Provenance provenance(const Driver& driver) {
   }
   for (size_t i = 0; i < kNvmlFunctionCount; ++i) {
     FunctionOwners owners{kNvmlFunctions[i], {}};
-    owners.owners[static_cast<size_t>(SymbolPath::kDlsym)] = owner_of(slot(driver.nvml_dlsym, i));
-    owners.owners[static_cast<size_t>(SymbolPath::kBare)] = owner_of(slot(driver.nvml, i));
+    owners.owners[static_cast<size_t>(SymbolPath::kDlsym)] = owner_of(slot(driver.nvml.dlsym, i));
+    owners.owners[static_cast<size_t>(SymbolPath::kBare)] = owner_of(slot(driver.nvml.api, i));
     out.nvml.push_back(std::move(owners));
   }
   const auto expected = [&](const std::string& path) {
-    if (path.empty() || path == driver.libcuda_path || path == driver.libnvidia_ml_path) return true;
+    if (path.empty() || path == driver.libcuda_path || path == driver.nvml.path) return true;
     for (const char* library : {"/libc.so.", "/libdl.so.", "/ld-linux"})
       if (path.find(library) != std::string::npos) return true;
     return false;

@@ -3,7 +3,7 @@
 #include <deque>
 #include <random>
 
-#include "bench/health.h"
+#include "bench/gpu_state.h"
 #include "driver/clock.h"
 
 namespace gvb {

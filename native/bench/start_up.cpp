@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bench/health.h"
+#include "bench/gpu_state.h"
 #include "driver/clock.h"
 #include "kernels/ptx.h"
 
@@ -77,7 +77,7 @@ bool mixed_correctly(const std::array<uint32_t, kWords>& words) {
 }
 
 std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvmlDevice_t device) {
-  const auto processes = gpu_processes(driver.nvml, device);
+  const auto processes = gpu_processes(driver.nvml.api, device);
   if (!processes) return std::nullopt;
   std::vector<unsigned> ids;
   for (const GpuProcess& process : *processes) ids.push_back(process.pid);
@@ -148,7 +148,7 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
     const StartedContext context(cuda, device, request.context_api);
     out.context_ns = lap.next();
     time_first_work(cuda, lap, out);
-    nvml = nvml_handle(driver, device_uuid(cuda, device));
+    nvml = nvml_handle(driver.nvml.api, device_uuid(cuda, device));
     out.processes_during = process_ids(driver, nvml);
   }
   out.processes_after = process_ids(driver, nvml);

@@ -34,10 +34,6 @@ std::string last_dl_error() {
   return text ? text : "unknown reason";
 }
 
-std::string file_in(const std::optional<std::string>& folder, const char* name) {
-  return folder ? *folder + "/" + name : std::string(name);
-}
-
 std::string no_driver(const std::string& reason, bool simulated) {
   return simulated ? "The simulated driver could not be loaded: " + reason + ". Run npm run build:native."
                    : "No NVIDIA driver: " + reason +
@@ -56,9 +52,11 @@ std::optional<std::string> Driver::probe(std::string& error) {
   return ElfImage::of_handle(handle).path();
 }
 
-Driver::Driver(const std::optional<std::string>& simulated_folder) : from_folder(simulated_folder.has_value()) {
+Driver::Driver(const std::optional<std::string>& simulated_folder)
+    : from_folder(simulated_folder.has_value()), nvml(Nvml::load(simulated_folder)) {
+  const std::string file = simulated_folder ? *simulated_folder + "/libcuda.so.1" : "libcuda.so.1";
   const int64_t start = now_ns();
-  void* libcuda = dlopen(file_in(simulated_folder, "libcuda.so.1").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* libcuda = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   load_ns = now_ns() - start;
   if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), from_folder));
   const ElfImage image = ElfImage::of_handle(libcuda);
@@ -67,13 +65,6 @@ Driver::Driver(const std::optional<std::string>& simulated_folder) : from_folder
   const int64_t loaded = now_ns();
   tables = resolve_cuda(libcuda, image);
   resolve_ns = now_ns() - loaded;
-  void* libnvidia_ml = dlopen(file_in(simulated_folder, "libnvidia-ml.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (libnvidia_ml) {
-    const ElfImage nvml_image = ElfImage::of_handle(libnvidia_ml);
-    libnvidia_ml_path = nvml_image.path();
-    nvml = resolve_nvml_bare(nvml_image);
-    nvml_dlsym = resolve_nvml_dlsym(libnvidia_ml);
-  }
 }
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
@@ -82,14 +73,7 @@ const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
   static Driver* driver = nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
   if (!driver) driver = new Driver(simulated_folder);
-  if (simulated_folder && !driver->simulated)
-    throw Failure(FailureKind::kDriverConflict,
-                  "Expected one driver per process but the machine's own is already loaded; simulate in a process "
-                  "of its own.");
-  if (!simulated_folder && driver->from_folder)
-    throw Failure(FailureKind::kDriverConflict,
-                  "Expected one driver per process but the simulated one is already loaded; measure the real GPU in "
-                  "a process of its own.");
+  if (simulated_folder ? !driver->simulated : driver->from_folder) fail_driver_conflict(driver->simulated);
   return *driver;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "driver/error.h"
+#include "driver/nvml.h"
 #include "driver/symbol_paths.h"
 
 namespace gvb {
@@ -40,7 +41,7 @@ class Cuda {
 
 class Driver {
  public:
-  // Loads libcuda.so.1 and libnvidia-ml.so.1 at first use: the machine's, or those in `simulated_folder`.
+  // Loads libcuda.so.1 and NVML at first use: the machine's, or those in `simulated_folder`.
   // A process keeps the one it loaded first.
   static const Driver& load(const std::optional<std::string>& simulated_folder);
   // dlopen of the machine's libcuda.so.1 alone: its path, or the reason in `error`.
@@ -54,10 +55,8 @@ class Driver {
   bool simulated;
   const bool from_folder;
   std::string libcuda_path;
-  std::optional<std::string> libnvidia_ml_path;
   SymbolTables tables;
-  NvmlApi nvml;        // bare: what this process sees of the GPU is the truth even under a layer
-  NvmlApi nvml_dlsym;  // for provenance only
+  const Nvml& nvml;
   int64_t load_ns;
   int64_t resolve_ns;
 

@@ -10,7 +10,6 @@ namespace gvb {
 
 enum class FailureKind {
   kCuda,
-  kNvml,
   kNoDriver,
   kFunctionMissing,
   kDriverConflict,
@@ -44,5 +43,14 @@ class CallFailure : public Failure {
   const std::string call;
   const std::string attempt;
 };
+
+// A process has one driver, real or simulated.
+[[noreturn]] inline void fail_driver_conflict(bool simulated_is_loaded) {
+  throw Failure(FailureKind::kDriverConflict,
+                simulated_is_loaded ? "Expected one driver per process but the simulated one is already loaded; "
+                                      "measure the real GPU in a process of its own."
+                                    : "Expected one driver per process but the machine's own is already loaded; "
+                                      "simulate in a process of its own.");
+}
 
 }  // namespace gvb

@@ -83,7 +83,7 @@ abi::CUresult initialiseDriver() {
   driver().devices = visibleDevices(std::getenv("CUDA_VISIBLE_DEVICES"), static_cast<int>(settings().devices));
   if (driver().devices.empty()) return abi::CUDA_ERROR_NO_DEVICE;
   std::string why;
-  driver().region = Region::attach(settings(), &why);
+  driver().region = Region::attach(settings(), Role::kUser, &why);
   if (driver().region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, why);
   driver().refusal.store(nullptr);
   pinLibrary();

@@ -44,7 +44,7 @@ abi::nvmlReturn_t initialise() {
   if (!environment().error.empty()) return abi::NVML_ERROR_INVALID_ARGUMENT;
   if (library().region == nullptr) {
     std::string why;
-    library().region = Region::attach(settings(), &why);
+    library().region = Region::attach(settings(), Role::kObserver, &why);
     if (library().region == nullptr) return abi::NVML_ERROR_UNKNOWN;
     attached.store(true);
     pthread_atfork(nullptr, nullptr, disableInChild);

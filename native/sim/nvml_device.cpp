@@ -4,7 +4,6 @@
 namespace gvb::sim {
 namespace {
 
-constexpr unsigned kTemperature = 35;  // °C
 constexpr unsigned kPowerMilliwatts = 120000;
 constexpr unsigned kNoInstance = 0xFFFFFFFF;  // as NVML reports outside MIG
 
@@ -95,7 +94,7 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned*, unsigned*) {
 
 nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, int* mode) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetPersistenceMode, device);
-  return sim::constant(mode, static_cast<int>(sim::settings().persistence));
+  return sim::constant(mode, static_cast<int>(sim::nvmlRegion().settings().persistence));
 }
 
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, int* mode) {
@@ -105,13 +104,13 @@ nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, int* mode) {
 
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, int* state) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetPerformanceState, device);
-  return sim::constant(state, 0);
+  return sim::constant(state, static_cast<int>(sim::nvmlRegion().settings().performance_state));
 }
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned* celsius) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetTemperature, device);
   if (sensor != NVML_TEMPERATURE_GPU) return NVML_ERROR_INVALID_ARGUMENT;
-  return sim::constant(celsius, sim::kTemperature);
+  return sim::constant(celsius, static_cast<unsigned>(sim::nvmlRegion().settings().temperature_c));
 }
 
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) {
@@ -121,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) 
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetUtilizationRates, device);
-  return sim::constant(rates, nvmlUtilization_t{0, 0});
+  return sim::constant(rates, nvmlUtilization_t{sim::nvmlRegion().busy(index) ? 100U : 0U, 0});
 }
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* megahertz) {
@@ -136,12 +135,12 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetCurrentClocksEventReasons, device);
-  return sim::constant(reasons, 0ULL);
+  return sim::constant(reasons, static_cast<unsigned long long>(sim::nvmlRegion().settings().event_reasons));
 }
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetCurrentClocksThrottleReasons, device);
-  return sim::constant(reasons, 0ULL);
+  return sim::constant(reasons, static_cast<unsigned long long>(sim::nvmlRegion().settings().event_reasons));
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned* count, nvmlProcessInfo_t* infos) {

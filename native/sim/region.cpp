@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sim/clock.h"
 #include "sim/region_state.h"
 
 namespace gvb::sim {
@@ -59,12 +60,13 @@ class LockedObject {
   int64_t size_ = 0;
 };
 
-int addParticipant(RegionState* state) {
+int addParticipant(RegionState* state, Role role) {
   for (int i = 0; i < kMaxParticipants; ++i) {
     Participant& participant = state->participants[i];
     if (participant.pid != 0) continue;
     participant = {};
     participant.startTime = startTimeOf(getpid());
+    participant.observer = role == Role::kObserver;
     participant.pid = getpid();
     return i;
   }
@@ -98,7 +100,7 @@ void sweepAbandoned() {
 
 }  // namespace
 
-Region* Region::attach(const Settings& settings, std::string* why) {
+Region* Region::attach(const Settings& settings, Role role, std::string* why) {
   sweepAbandoned();
   LockedObject object(objectName(settings));
   RegionState* state = object.map();
@@ -107,7 +109,13 @@ Region* Region::attach(const Settings& settings, std::string* why) {
     return nullptr;
   }
   if (!object.wasComplete() || state->magic != kRegionMagic || !anyAlive(*state)) initialise(state, settings);
-  const std::string different = difference(settings, state->settings);
+  if (role == Role::kUser) {
+    // Observers alone hold no card in place: the next user's settings make it.
+    RegionLock lock(state);
+    reapDead(state);
+    if (!anyUserAlive(*state)) state->settings = settings;
+  }
+  const std::string different = role == Role::kUser ? difference(settings, state->settings) : "";
   int participant = -1;
   if (!different.empty()) {
     *why = std::string("Expected the GVB_SIM settings of the live processes in region '") + settings.region +
@@ -115,7 +123,7 @@ Region* Region::attach(const Settings& settings, std::string* why) {
   } else {
     RegionLock lock(state);
     reapDead(state);
-    participant = addParticipant(state);
+    participant = addParticipant(state, role);
     if (participant < 0)
       *why = "Expected at most " + std::to_string(kMaxParticipants) + " processes in a GVB_SIM region.";
   }
@@ -137,6 +145,11 @@ void Region::detach() {
     for (const Participant& participant : state_->participants) last = last && participant.pid == 0;
   }
   if (last) shm_unlink(name.c_str());
+}
+
+Settings Region::settings() {
+  RegionLock lock(state_);
+  return state_->settings;
 }
 
 bool Region::take(int device, int64_t bytes) {
@@ -172,6 +185,14 @@ std::vector<ProcessUse> Region::processes(int device) {
   for (const Participant& participant : state_->participants)
     if (participant.contexts[device] > 0) uses.push_back({participant.pid, participant.used[device]});
   return uses;
+}
+
+bool Region::busy(int device) const {
+  const DeviceState& card = state_->devices[device];
+  const int64_t now = rawNow();
+  for (int i = 0; i < card.lanesEver.load(std::memory_order_relaxed); ++i)
+    if (card.lanes[i].tail.load(std::memory_order_relaxed) > now) return true;
+  return false;
 }
 
 int Region::openContext(int device, int64_t bytes) {

@@ -27,17 +27,22 @@ struct Placement {
   int64_t end;
 };
 
+// A user's settings make the card; an observer sees the card that is there, whatever its own settings say.
+enum class Role { kUser, kObserver };
+
 // The cards as all processes with one `region` setting see them. Owners that died are reaped by whoever looks next.
 class Region {
  public:
-  // Null with the reason in `why` when live processes hold the region with other settings.
-  static Region* attach(const Settings& settings, std::string* why);
+  // Null with the reason in `why` when live users hold the region with other settings.
+  static Region* attach(const Settings& settings, Role role, std::string* why);
   void detach();  // the last one out unlinks the shared memory
 
+  Settings settings();  // of the card, which an observer's own need not be
   bool take(int device, int64_t bytes);
   void give(int device, int64_t bytes);
   MemoryUse memory(int device);
   std::vector<ProcessUse> processes(int device);  // those with a live context
+  bool busy(int device) const;                    // now, with work of any context
 
   // A context's lane on the device's timeline; takes `bytes` for it. -1 when memory or lanes are exhausted.
   int openContext(int device, int64_t bytes);

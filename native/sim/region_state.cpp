@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace gvb::sim {
@@ -66,9 +68,12 @@ void initialise(RegionState* state, const Settings& settings) {
 }
 
 bool anyAlive(const RegionState& state) {
-  for (const Participant& participant : state.participants)
-    if (alive(participant)) return true;
-  return false;
+  return std::any_of(std::begin(state.participants), std::end(state.participants), alive);
+}
+
+bool anyUserAlive(const RegionState& state) {
+  return std::any_of(std::begin(state.participants), std::end(state.participants),
+                     [](const Participant& participant) { return !participant.observer && alive(participant); });
 }
 
 void forget(RegionState* state, int index) {

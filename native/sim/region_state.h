@@ -18,6 +18,7 @@ constexpr uint64_t kRegionMagic = 0x6776622d73696d31;
 struct Participant {
   int pid;
   uint64_t startTime;  // of the process, because pids are reused
+  bool observer;
   int64_t used[kMaxDevices];
   int contexts[kMaxDevices];
 };
@@ -43,6 +44,7 @@ struct RegionState {
 
 void initialise(RegionState* state, const Settings& settings);
 bool anyAlive(const RegionState& state);
+bool anyUserAlive(const RegionState& state);
 void reapDead(RegionState* state);
 void forget(RegionState* state, int participant);
 uint64_t startTimeOf(int pid);  // 0 when the process is gone or a zombie

@@ -52,6 +52,9 @@ constexpr Key kKeys[] = {
     quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -1e5, 1e5),
     count("persistence", &Settings::persistence, 0, 1),
     count("mps", &Settings::mps, 0, 1),
+    count("temperature_c", &Settings::temperature_c, 0, 150),
+    count("performance_state", &Settings::performance_state, 0, 15),
+    count("event_reasons", &Settings::event_reasons, 0, 0x1ff),
 };
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }

@@ -42,6 +42,9 @@ struct Settings {
   double clock_drift_ppm = 5;
   int64_t persistence = 1;
   int64_t mps = 0;
+  int64_t temperature_c = 35;
+  int64_t performance_state = 0;
+  int64_t event_reasons = 0;
   char region[49] = "default";
 };
 

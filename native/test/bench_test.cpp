@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/call_pair.h"
-#include "bench/health.h"
+#include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
 #include "bench/layer_probe.h"
@@ -83,8 +83,11 @@ void test_errors(DeviceSession& session) {
 }
 
 void test_views(DeviceSession& session) {
-  const Health health = read_health(session);
-  CHECK(health.sm_clock_mhz && health.processes && health.visible_total_bytes > 0);
+  const auto state = read_gpu_state(session.driver.nvml.api, session.uuid);
+  CHECK(state && state->sm_clock_mhz && state->temperature_c && state->gpu_percent && state->persistence_mode);
+  CHECK(state && state->processes && state->processes->size() == 1);
+  CHECK(!read_gpu_state(session.driver.nvml.api, "GPU-none"));
+  CHECK(visible_memory(session).total_bytes > 0);
   const Inspection seen = inspect(session.driver);
   CHECK(seen.devices.size() == 1 && !seen.cuda_error && !seen.nvml_error);
   const Provenance owners = provenance(session.driver);

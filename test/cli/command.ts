@@ -108,6 +108,12 @@ export function parseDocument(text: string): RunDocument {
   return document as RunDocument;
 }
 
+/** Warnings but those of health: how busy the machine is that runs the tests is not the tests' matter. */
+export function warningsOf({ warnings, health }: RunDocument): string[] {
+  const names = [...health.before, ...health.after].map(({ name }) => `${name}: `);
+  return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
+}
+
 export function parseComparison(text: string): ComparisonDocument {
   const document: unknown = JSON.parse(text);
   if (!validateComparison(document))

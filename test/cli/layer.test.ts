@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command, parseDocument } from './command.js';
+import { command, parseDocument, warningsOf } from './command.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'gvb-layer-'));
 const active = join(folder, 'libactive.so');
@@ -28,20 +28,25 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('under a layer', () => {
   it('names an active one by file, hash and exports', async () => {
     const { stdout, code } = await command(few, { LD_PRELOAD: active });
-    const { system, provenance, groundTruth, warnings } = parseDocument(stdout);
+    const document = parseDocument(stdout);
+    const { system, provenance, groundTruth } = document;
     const sha256 = createHash('sha256').update(readFileSync(active)).digest('hex');
     expect(system.layer).toEqual({ path: active, sha256, exports: 1, active: true });
     expect(provenance.filter(({ interposed }) => interposed.length > 0)).toEqual([
       expect.objectContaining({ interposed: ['linked'], paths: expect.objectContaining({ linked: active }) }),
     ]);
-    expect({ groundTruth, warnings, code }).toEqual({ groundTruth: 'nvml', warnings: [], code: 0 });
+    expect({ groundTruth, warnings: warningsOf(document), code }).toEqual({
+      groundTruth: 'nvml',
+      warnings: [],
+      code: 0,
+    });
   });
 
   it('says aloud that a loaded one hooks nothing', async () => {
     const { stdout, stderr } = await command(few, { LD_PRELOAD: idle });
-    const { system, warnings } = parseDocument(stdout);
-    expect(system.layer).toMatchObject({ path: idle, active: false });
-    expect(warnings).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no driver function/)]);
+    const document = parseDocument(stdout);
+    expect(document.system.layer).toMatchObject({ path: idle, active: false });
+    expect(warningsOf(document)).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no driver function/)]);
     expect(stderr.match(/hooks no driver function/g)).toHaveLength(1);
   });
 

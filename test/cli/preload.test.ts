@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { command, parseDocument, processesOf, start } from './command.js';
+import { command, parseDocument, processesOf, start, warningsOf } from './command.js';
 
 /** A library every Node has mapped anyway: preloading it changes nothing. */
 const harmless = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] as string;
@@ -51,7 +51,7 @@ describe('under LD_PRELOAD', () => {
     expect(stderr).toMatch(
       /^warning: LD_PRELOAD names \/nonexistent\/libvgpu\.so, which the dynamic loader did not load/m,
     );
-    expect(parseDocument(stdout).warnings).toHaveLength(1);
+    expect(warningsOf(parseDocument(stdout))).toHaveLength(1);
   });
 
   it('passes exit codes through', async () =>

@@ -70,6 +70,7 @@ hold<
     | 'SIM_SETTINGS'
     | 'INVALID_RESULT'
     | 'NO_SUCH_DEVICE'
+    | 'UNHEALTHY'
     | 'WORKER'
   >
 >();

@@ -30,6 +30,7 @@ const document: RunDocument = {
   plan: { tier: 'quick', metrics: [], rounds: 1, seed: 1, device: 0, path: 'runtime', options: {} },
   provenance: [],
   metrics: [],
+  health: { before: [], after: [] },
   warnings: [],
 };
 

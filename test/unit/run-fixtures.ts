@@ -1,6 +1,6 @@
 import type { MetricResult } from '../../lib/document.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
-import type { Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
+import type { GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
 
 export function metric(id: string, category = 'overhead', seconds = { quick: 1, standard: 10, thorough: 100 }) {
   return {
@@ -87,6 +87,27 @@ export function provenance(paths: readonly string[], change: Partial<Provenance>
     ],
     nvml: [],
     objects: paths.length > 0 ? [{ path: LAYER, cudaExports: 120, exportsDlsym: true }] : [],
+    ...change,
+  };
+}
+
+/** A card at rest. */
+export function gpuState(change: Partial<GpuState> = {}): GpuState {
+  return {
+    smClockMhz: 1980,
+    maxSmClockMhz: 1980,
+    memoryClockMhz: 3201,
+    temperatureC: 35,
+    powerW: 80,
+    performanceState: 0,
+    persistenceMode: true,
+    eventReasons: 1,
+    gpuPercent: 0,
+    memoryPercent: 0,
+    usedBytes: 0,
+    freeBytes: 2 ** 34,
+    totalBytes: 2 ** 34,
+    processes: [],
     ...change,
   };
 }

@@ -1,4 +1,4 @@
-// What NVML says of the device around a block. Read through the library's own addresses: the truth, under a layer too.
+// What NVML says of a device. Read through the library's own addresses: the truth, under a layer too.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,25 @@ struct GpuProcess {
   std::optional<uint64_t> used_bytes;
 };
 
-struct Health {
+struct GpuState {
   std::optional<unsigned> sm_clock_mhz, max_sm_clock_mhz, memory_clock_mhz, temperature_c, power_mw;
-  std::optional<int> performance_state;
+  std::optional<int> performance_state, persistence_mode;
+  // Per cent of the last sampling period (NVML's own, 1/6 to 1 s) in which a kernel ran, or memory was accessed.
+  std::optional<unsigned> gpu_percent, memory_percent;
   std::optional<uint64_t> event_reasons, used_bytes, free_bytes, total_bytes;
   std::optional<std::vector<GpuProcess>> processes;
-  // What the process itself is told by cuMemGetInfo, which a layer may bend, or refuse.
-  std::optional<uint64_t> visible_free_bytes, visible_total_bytes;
 };
 
-Health read_health(const DeviceSession& session);
+// Of no device: nothing is known.
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device);
+// nullopt where there is no NVML or it knows no such device.
+std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid);
+
+// What the process itself is told by cuMemGetInfo, which a layer may bend, or refuse.
+struct VisibleMemory {
+  std::optional<uint64_t> free_bytes, total_bytes;
+};
+VisibleMemory visible_memory(const DeviceSession& session);
 
 // Compute processes with a context on the device, MPS clients among them; nullopt where NVML cannot tell.
 std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device);

@@ -1,4 +1,4 @@
-#include "bench/health.h"
+#include "bench/gpu_state.h"
 
 #include <unistd.h>
 
@@ -49,42 +49,52 @@ std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::n
 }
 
 std::optional<uint64_t> used_bytes(const DeviceSession& session) {
-  const auto processes = gpu_processes(session.driver.nvml, session.nvml_device);
+  const auto processes = gpu_processes(session.driver.nvml.api, session.nvml_device);
   if (processes)
     for (const GpuProcess& process : *processes)
       if (process.pid == static_cast<unsigned>(getpid())) return process.used_bytes;
   return std::nullopt;
 }
 
-Health read_health(const DeviceSession& session) {
-  const NvmlApi& nvml = session.driver.nvml;
-  const abi::nvmlDevice_t device = session.nvml_device;
-  Health health;
+VisibleMemory visible_memory(const DeviceSession& session) {
   size_t free_bytes = 0, total = 0;
   const auto info = session.cuda.api.cuMemGetInfo_v2;
-  if (info && info(&free_bytes, &total) == abi::CUDA_SUCCESS) {
-    health.visible_free_bytes = free_bytes;
-    health.visible_total_bytes = total;
+  if (!info || info(&free_bytes, &total) != abi::CUDA_SUCCESS) return {};
+  return {free_bytes, total};
+}
+
+std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid) {
+  const abi::nvmlDevice_t device = nvml_handle(nvml, uuid);
+  if (!device) return std::nullopt;
+  return read_gpu_state(nvml, device);
+}
+
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  GpuState state;
+  if (!device) return state;
+  state.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
+  state.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
+  state.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
+  state.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
+  state.power_mw = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device);
+  state.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
+  state.persistence_mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device);
+  if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device)) {
+    state.gpu_percent = rates->gpu;
+    state.memory_percent = rates->memory;
   }
-  if (!device) return health;
-  health.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
-  health.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
-  health.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
-  health.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
-  health.power_mw = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device);
-  health.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
   const auto reasons = query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksEventReasons, device);
   // The name before driver 535.
   const auto older =
       reasons ? reasons : query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, device);
-  if (older) health.event_reasons = *older;
+  if (older) state.event_reasons = *older;
   if (const auto memory = query<abi::nvmlMemory_t>(nvml.nvmlDeviceGetMemoryInfo, device)) {
-    health.used_bytes = memory->used;
-    health.free_bytes = memory->free;
-    health.total_bytes = memory->total;
+    state.used_bytes = memory->used;
+    state.free_bytes = memory->free;
+    state.total_bytes = memory->total;
   }
-  health.processes = gpu_processes(nvml, device);
-  return health;
+  state.processes = gpu_processes(nvml, device);
+  return state;
 }
 
 }  // namespace gvb

@@ -1,0 +1,43 @@
+#include "driver/nvml.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+#include "driver/error.h"
+#include "driver/symbol_paths.h"
+
+namespace gvb {
+
+namespace {
+
+struct Loaded {
+  Nvml nvml;
+  bool from_folder;
+  bool simulated;
+};
+
+Loaded* load_library(const std::optional<std::string>& folder) {
+  auto* loaded = new Loaded{{}, folder.has_value(), folder.has_value()};
+  const std::string file = folder ? *folder + "/libnvidia-ml.so.1" : "libnvidia-ml.so.1";
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return loaded;
+  const ElfImage image = ElfImage::of_handle(handle);
+  loaded->simulated = image.find("gvbSimulatedDriver") != nullptr;
+  loaded->nvml = {image.path(), resolve_nvml_bare(image), resolve_nvml_dlsym(handle)};
+  return loaded;
+}
+
+}  // namespace
+
+const Nvml& Nvml::load(const std::optional<std::string>& simulated_folder) {
+  static std::mutex mutex;
+  // Never destroyed: the executor's thread may be inside it while the process exits.
+  static Loaded* loaded = nullptr;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!loaded) loaded = load_library(simulated_folder);
+  if (simulated_folder ? !loaded->simulated : loaded->from_folder) fail_driver_conflict(loaded->simulated);
+  return loaded->nvml;
+}
+
+}  // namespace gvb

@@ -1,0 +1,64 @@
+/** Health checks and the sampler, on simulated cards that are not in order. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, emptyFolder, parseComparison, parseDocument } from './command.js';
+
+const base = ['--simulate', '--tier', 'quick', '--seed', '1'];
+const quick = 'init_ms=1,context_ms=1';
+const run = (sim: string, ...args: string[]) =>
+  command(['run', 'OH-002', ...base, '--iterations', '20', ...args], {}, `${quick},${sim}`);
+
+describe('a card that is too hot', () => {
+  it('is measured with a warning', async () => {
+    const { code, stdout, stderr } = await run('temperature_c=85', '--json', '-');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: GPU temperature: 85 °C, expected below 80 °C$/m);
+    const { health, metrics } = parseDocument(stdout);
+    expect(health.before.find(({ name }) => name === 'GPU temperature')?.passed).toBe(false);
+    expect(metrics[0]?.status).toBe('ok');
+  });
+
+  it('is refused by --strict in one line, by run and by compare', async () => {
+    const systems = ['--system', 'native:name=a', '--system', 'native:name=b', '--output', join(emptyFolder(), 'out')];
+    const outcomes = [
+      await run('temperature_c=85', '--strict'),
+      await command(['compare', 'OH-002', ...base, ...systems, '--strict'], {}, `${quick},temperature_c=85`),
+    ];
+    for (const { code, stdout, stderr } of outcomes) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^error: Expected a machine at rest .*\(--strict\) but received GPU temperature: 85 °C/m);
+    }
+  });
+});
+
+describe('a card held back while it is measured', () => {
+  it('is said once, with the metrics it disturbed', async () => {
+    const { code, stdout, stderr } = await run('event_reasons=4', '--json', '-');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: no slowdown: OH-002 \(power cap\)$/m);
+    const { health } = parseDocument(stdout);
+    expect(health.after.find(({ name }) => name === 'no slowdown while sampled')?.passed).toBe(false);
+  });
+});
+
+describe('the sampler', () => {
+  it('records the card while a comparison runs, whatever the GVB_SIM of its systems', async () => {
+    const other = `custom:name=other,env.GVB_SIM=alloc_us=60`;
+    const systems = ['--system', 'native', '--system', other, '--output', join(emptyFolder(), 'out')];
+    const { code, stdout } = await command(
+      ['compare', 'OH-002', ...base, ...systems, '--rounds', '2', '--json', '-'],
+      // One region for both: the coordinator watches it all the time and must not hold its settings in place.
+      { GVB_SIM: 'alloc_us=40' },
+    );
+    expect(code).toBe(0);
+    const { systems: documents, effects } = parseComparison(stdout);
+    expect(effects[0]?.ratio).toBeCloseTo(1.5, 1);
+    for (const { sampler } of documents.flat()) {
+      expect(sampler).toMatchObject({ source: 'nvml', intervalMs: 100 });
+      expect(sampler?.timeMs.length).toBeGreaterThan(1);
+      expect(new Set(sampler?.temperatureC)).toEqual(new Set([35]));
+      // A worker's context occupies memory: the card is seen in use.
+      expect(Math.max(...(sampler?.usedBytes ?? []).map((bytes) => bytes ?? 0))).toBeGreaterThan(400 * 2 ** 20);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Check, RunDocument } from '../../lib/document.js';
+import { disturbances, healthWarnings, refuseUnhealthy, strictly, summariseAfter } from '../../lib/run/health.js';
+import { result } from './run-fixtures.js';
+
+const check = (name: string, passed: Check['passed'], detail = 'seen'): Check => ({ name, passed, detail });
+const hot = [check('GPU temperature', false, '83 °C'), check('no foreign GPU process', 'not checked')];
+
+describe('before', () => {
+  it('warns of what failed alone', () => expect(healthWarnings(hot)).toEqual(['GPU temperature: 83 °C']));
+
+  it('refuses under --strict what would be a warning, and nothing else', () => {
+    expect(() => refuseUnhealthy(hot, true)).toThrow(/--strict\) but received GPU temperature: 83 °C\.$/);
+    expect(() => refuseUnhealthy(hot, false)).not.toThrow();
+    expect(() => refuseUnhealthy(hot.slice(1), true)).not.toThrow();
+  });
+});
+
+describe('strictly', () => {
+  const disturbed = result('OH-001', { checks: [check('no slowdown', false, 'power cap')], samples: [1] });
+
+  it('takes a disturbed number back, with the reason', () =>
+    expect(strictly(disturbed)).toMatchObject({
+      status: 'invalid',
+      reason: 'health (--strict): no slowdown: power cap',
+      value: null,
+      ci95: null,
+      stats: null,
+    }));
+
+  it('keeps no sample of it', () => expect(strictly(disturbed)).not.toHaveProperty('samples'));
+
+  it.each([
+    ['all is well', [check('no slowdown', true)]],
+    ['nobody could tell', [check('no slowdown', 'not checked')]],
+    ['what failed is no matter of health', [check('checksum', false)]],
+  ])('leaves a number alone where %s', (_, checks) => {
+    const fine = result('OH-001', { checks });
+    expect(strictly(fine)).toBe(fine);
+  });
+
+  it('leaves the reason of what has no number', () => {
+    const failed = { ...disturbed, status: 'failed' as const, reason: 'lost', value: null };
+    expect(strictly(failed)).toBe(failed);
+  });
+});
+
+describe('after', () => {
+  const results = [
+    result('OH-001', { checks: [check('no slowdown', false, 'power cap'), check('SM clock steady', true)] }),
+    result('OH-002', { checks: [check('no slowdown', true), check('SM clock steady', true)] }),
+  ];
+  const summary = new Map(summariseAfter(results, undefined).map((found) => [found.name, found]));
+
+  it('names the metrics that were disturbed', () =>
+    expect(summary.get('no slowdown')).toEqual(check('no slowdown', false, 'OH-001 (power cap)')));
+
+  it('names those that were not', () => expect(summary.get('SM clock steady')?.detail).toBe('OH-001, OH-002'));
+
+  it('claims nothing that no metric could tell', () =>
+    expect(summary.get('no foreign GPU process')?.passed).toBe('not checked'));
+
+  it('sees a slowdown between the metrics too', () => {
+    const samples = { eventReasons: [1, null, 0x20] } as never;
+    expect(summariseAfter([], samples).at(-1)).toEqual(
+      check('no slowdown while sampled', false, 'thermal slowdown (software)'),
+    );
+  });
+
+  it('of a comparison says in how many rounds', () => {
+    const round = (metrics: RunDocument['metrics']) =>
+      ({ system: { name: 'x' }, metrics, health: { before: [], after: summariseAfter(metrics, undefined) } }) as never;
+    expect(disturbances([[round(results), round([]), round(results)]])).toEqual([
+      'x: failed in 2 of 3 rounds: no slowdown (OH-001)',
+    ]);
+  });
+});
