@@ -8,7 +8,7 @@ import { judgeStep } from './custom-proofs.js';
 import { interceptors } from './interception.js';
 import { judge } from './judgement.js';
 import { fill, type Placeholder, usesPlaceholder } from './placeholders.js';
-import { limitsOf, type Prepared, Profile, type ProfileOptions } from './profile.js';
+import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { resolveSize } from './size.js';
 import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
@@ -86,8 +86,12 @@ export class CustomSystem extends Profile {
     return judge(description, look, owner === undefined ? null : await layerInfo(description, owner), findings);
   }
 
+  protected override wantedLimits(): WantedLimits {
+    return this.#profile;
+  }
+
   protected override checkRun(run: RunState): void {
-    limitsOf(this.#profile, SOLE_TENANT, run, this.name);
+    super.checkRun(run);
     for (const step of this.#profile.verify)
       if (step.step === 'allocationCanary')
         resolveSize(step.size, run.gpu.memoryBytes, `allocationCanary of ${this.name}`);
@@ -147,7 +151,7 @@ export class CustomSystem extends Profile {
 
   #filler(tenant: Tenant): (text: string) => string {
     const { run, directory } = this.prepared;
-    const { memoryBytes, smPercent } = limitsOf(this.#profile, tenant, run, this.name);
+    const { memoryBytes, smPercent } = this.limits(tenant);
     const values: Record<Placeholder, string> = {
       memoryBytes: `${memoryBytes ?? ''}`,
       memoryMiB: memoryBytes === null ? '' : `${Math.floor(memoryBytes / 2 ** 20)}`,

@@ -34,6 +34,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
     wantsProbe: false,
     environment: () => environment,
     argvPrefix: () => [],
+    limits: () => ({ memoryBytes: null, smPercent: null }),
     canaries: () => [],
     attest,
     prepare: nothing,

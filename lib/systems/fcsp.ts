@@ -8,9 +8,9 @@ import * as proofs from './attestation.js';
 import { exportedSymbols } from './elf.js';
 import { sha256 } from './file-hash.js';
 import { judge } from './judgement.js';
-import { limitsOf, type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
+import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { discover, type Snapshot, snapshot } from './state-discovery.js';
-import type { Attestation, Canary, Capabilities, Evidence, RunState, Tenant } from './system.js';
+import type { Attestation, Canary, Capabilities, Evidence, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 
 const MIB = 2 ** 20;
@@ -70,7 +70,7 @@ export class FcspSystem extends Profile {
 
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     const { run } = this.prepared;
-    const { memoryBytes } = limitsOf(this.#options, tenant, run, this.name);
+    const { memoryBytes } = this.limits(tenant);
     // `soft` grants what is over the limit, by its documents.
     if (memoryBytes === null || this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft') return [];
     const over = memoryBytes + 256 * MIB;
@@ -82,7 +82,7 @@ export class FcspSystem extends Profile {
     const { run } = this.prepared;
     const layer = await proofs.layerInfo(description, this.#library);
     const device = proofs.measuredDevice(description, run.gpu);
-    const { memoryBytes } = limitsOf(this.#options, look.tenant, run, this.name);
+    const { memoryBytes } = this.limits(look.tenant);
     const attestation = judge(description, look, layer, [
       proofs.libraryIdentity(layer, this.#library, this.#sha256),
       await ownExports(this.#library),
@@ -95,8 +95,8 @@ export class FcspSystem extends Profile {
     return { ...attestation, warnings: await this.#newState(description.pid) };
   }
 
-  protected override checkRun(run: RunState): void {
-    limitsOf(this.#options, SOLE_TENANT, run, this.name);
+  protected override wantedLimits(): WantedLimits {
+    return this.#options;
   }
 
   protected override async begin({ files }: Prepared): Promise<void> {
@@ -105,7 +105,7 @@ export class FcspSystem extends Profile {
   }
 
   protected variables(tenant: Tenant): Record<string, string> {
-    const { memoryBytes, smPercent } = limitsOf(this.#options, tenant, this.prepared.run, this.name);
+    const { memoryBytes, smPercent } = this.limits(tenant);
     return {
       LD_PRELOAD: this.#library,
       ...(memoryBytes !== null && { BUD_MEMORY_LIMIT: `${memoryBytes}` }),

@@ -6,10 +6,10 @@ import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
 import { sha256 } from './file-hash.js';
 import { judge } from './judgement.js';
-import { limitsOf, type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
+import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { forHami } from './size.js';
 import { exists } from './state-files.js';
-import type { Attestation, Canary, Capabilities, Evidence, Probe, RunState, Tenant } from './system.js';
+import type { Attestation, Canary, Capabilities, Evidence, Probe, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 
 const MIB = 2 ** 20;
@@ -74,7 +74,7 @@ export class HamiCoreSystem extends Profile {
   }
 
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
-    const { memoryBytes } = this.#limits(tenant);
+    const { memoryBytes } = this.#enforced(tenant);
     const tries: Canary[] = [];
     const over = memoryBytes + 256 * MIB;
     // Three quarters, less what a context takes, must fit; above the card the driver itself refuses.
@@ -87,7 +87,7 @@ export class HamiCoreSystem extends Profile {
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const look = this.look(evidence);
     const { gpu } = this.prepared.run;
-    const { memoryBytes, smPercent } = this.#limits(look.tenant);
+    const { memoryBytes, smPercent } = this.#enforced(look.tenant);
     const layer = await proofs.layerInfo(description, this.#library);
     const device = proofs.measuredDevice(description, gpu);
     const { probe } = look;
@@ -106,8 +106,8 @@ export class HamiCoreSystem extends Profile {
     return withPidFound(attestation, probe);
   }
 
-  protected override checkRun(run: RunState): void {
-    this.#limits(SOLE_TENANT, run);
+  protected override wantedLimits(): WantedLimits {
+    return this.#options;
   }
 
   protected override async begin(_prepared: Prepared): Promise<void> {
@@ -129,7 +129,7 @@ export class HamiCoreSystem extends Profile {
   }
 
   protected variables(tenant: Tenant): Record<string, string> {
-    const { memoryBytes, smPercent } = this.#limits(tenant);
+    const { memoryBytes, smPercent } = this.#enforced(tenant);
     const { policy } = this.#options;
     return {
       LD_PRELOAD: this.#library,
@@ -144,9 +144,9 @@ export class HamiCoreSystem extends Profile {
   }
 
   /** Without a memory limit cuDeviceTotalMem is 0, so there always is one: the card's size. 100 % does not throttle. */
-  #limits(tenant: Tenant, run: RunState = this.prepared.run) {
-    const { memoryBytes, smPercent } = limitsOf(this.#options, tenant, run, this.name);
-    return { memoryBytes: memoryBytes ?? run.gpu.memoryBytes, smPercent: smPercent ?? 100 };
+  #enforced(tenant: Tenant) {
+    const { memoryBytes, smPercent } = this.limits(tenant);
+    return { memoryBytes: memoryBytes ?? this.prepared.run.gpu.memoryBytes, smPercent: smPercent ?? 100 };
   }
 
   #cache({ id }: Tenant): string {

@@ -60,6 +60,10 @@ export abstract class Profile implements System {
     return [];
   }
 
+  limits(tenant: Tenant = SOLE_TENANT): Limits {
+    return limitsOf(this.wantedLimits(), tenant, this.prepared.run, this.name);
+  }
+
   canaries(_tenant: Tenant = SOLE_TENANT): readonly Canary[] {
     return [];
   }
@@ -97,8 +101,14 @@ export abstract class Profile implements System {
     return { ...baseEnvironment(caller, layerFolders), ...withoutMps(this.prepared.directory) };
   }
 
+  protected wantedLimits(): WantedLimits {
+    return { memory: undefined, sm: undefined };
+  }
+
   /** Before anything is made: whether the run can be carried out at all. */
-  protected checkRun(_run: RunState): void {}
+  protected checkRun(run: RunState): void {
+    limitsOf(this.wantedLimits(), SOLE_TENANT, run, this.name);
+  }
 
   protected begin(_prepared: Prepared): Promise<void> {
     return Promise.resolve();
@@ -123,7 +133,7 @@ export interface WantedLimits {
   sm: number | undefined;
 }
 
-export function limitsOf(wanted: WantedLimits, tenant: Tenant, { gpu }: RunState, name: string): Limits {
+function limitsOf(wanted: WantedLimits, tenant: Tenant, { gpu }: RunState, name: string): Limits {
   const what = `memory of ${name}`;
   const { limits } = tenant;
   const own = wanted.memory ? resolveSize(wanted.memory, gpu.memoryBytes, what) : null;

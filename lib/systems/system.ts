@@ -101,6 +101,8 @@ export interface System {
   /** The whole environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
+  /** What a tenant's workers are limited to; null where nothing was set. */
+  limits(tenant?: Tenant): Limits;
   /** Whether a worker should try out its layer before it is judged; `run`, which takes things as they are, does not. */
   readonly wantsProbe: boolean;
   /** Allocations a probe should try, in this order. */
