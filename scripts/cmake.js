@@ -3,8 +3,8 @@
 //   node scripts/cmake.js kernels                          regenerates the committed PTX
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildEnvironment } from './node-headers.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -13,8 +13,7 @@ const flags = rest.filter((argument) => argument.startsWith('--'));
 const out = rest.find((argument) => !argument.startsWith('--')) ?? 'build-cmake';
 
 function run(program, args) {
-  const env = { ...process.env, npm_config_nodedir: dirname(dirname(process.execPath)) };
-  const { status, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', env });
+  const { status, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', env: buildEnvironment });
   if (error) console.error(`${program}: ${error.message}; it is needed for the native tests.`);
   if (status !== 0) process.exit(status ?? 1);
 }

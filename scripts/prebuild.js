@@ -1,20 +1,17 @@
 // Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, and the simulated driver beside it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildEnvironment } from './node-headers.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-const prefix = dirname(dirname(process.execPath));
-const env = { ...process.env };
-if (existsSync(`${prefix}/include/node/node_api.h`)) env.npm_config_nodedir = prefix;
 
 const { status } = spawnSync(
   process.execPath,
   [require.resolve('prebuildify/bin.js'), '--napi', '--strip', '--tag-libc', '-t', process.versions.node],
-  { cwd: root, stdio: 'inherit', env },
+  { cwd: root, stdio: 'inherit', env: buildEnvironment },
 );
 if (status !== 0) process.exit(status ?? 1);
 
