@@ -51,3 +51,14 @@ extern "C" __global__ void gvb_mix(uint32_t* words, unsigned count, unsigned see
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
     words[i] = (i + seed) * 2654435761u;
 }
+
+// Occupies the device: every block spins for spinNs, so that the grid's size sets the kernel's length. stamps[0]: when
+// block 0 began; stamps[1], which the host sets to 0: when the last block ended.
+extern "C" __global__ void gvb_occupy(unsigned long long* stamps, unsigned long long spinNs) {
+  const unsigned long long first = global_timer();
+  unsigned long long last = first;
+  while (last - first < spinNs) last = global_timer();
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) stamps[0] = first;
+  atomicMax(&stamps[1], last);
+}

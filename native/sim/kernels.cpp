@@ -2,7 +2,11 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/clock.h"
+#include "sim/module.h"
 
 namespace gvb::sim {
 namespace {
@@ -64,12 +68,31 @@ Plan planMix(const Arguments& arguments, const Geometry&) {
   return {count * 4.0 / settings().dram_gbs, Talk::kNone, {{words, count * size_t{4}, 4}}, run};
 }
 
+// Blocks run in waves of as many as the card holds at a time, each wave as long as one block spins.
+double waves(const Geometry& geometry) {
+  const auto product = [](const unsigned(&extent)[3]) { return double{1} * extent[0] * extent[1] * extent[2]; };
+  const int resident = maxActiveBlocks(static_cast<int>(product(geometry.block)), geometry.sharedBytes);
+  return std::ceil(product(geometry.grid) / (static_cast<double>(resident) * static_cast<double>(settings().sms)));
+}
+
+Plan planOccupy(const Arguments& arguments, const Geometry& geometry) {
+  const auto stamps = arguments.get<uint64_t>(0);
+  const auto spin = arguments.get<uint64_t>(1);
+  const auto run = [stamps](const Placement& placement) {
+    publishStamp(stamps, deviceClock(placement.start));
+    publishStamp(stamps + 8, std::max(*reinterpret_cast<uint64_t*>(stamps + 8), deviceClock(placement.end)));
+  };
+  const double duration = waves(geometry) * static_cast<double>(spin) / deviceClockRate();
+  return {duration, Talk::kTimed, {{stamps, 16, 8}}, run};
+}
+
 const Kernel kKernels[] = {
     {"gvb_empty", {}, planEmpty},
     {"gvb_stamp", {8}, planStamp},
     {"gvb_clock_echo", {8, 8, 4, 8}, planClockEcho},
     {"gvb_timer_steps", {8, 4}, planTimerSteps},
     {"gvb_mix", {8, 4, 4}, planMix},
+    {"gvb_occupy", {8, 8}, planOccupy},
 };
 
 }  // namespace

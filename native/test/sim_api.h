@@ -49,7 +49,8 @@ constexpr const char* kPtx =
     "// comment\n.version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry gvb_empty() { ret; }\n.visible .entry gvb_stamp(.param .u64 a) { ret; }\n"
     ".visible .entry gvb_clock_echo(.param .u64 a) { ret; }\n.visible .entry gvb_timer_steps(.param .u64 a) { ret; }\n"
-    ".visible .entry gvb_mix(.param .u64 a) { ret; }\n.visible .entry foreign() { ret; }\n";
+    ".visible .entry gvb_mix(.param .u64 a) { ret; }\n.visible .entry gvb_occupy(.param .u64 a) { ret; }\n"
+    ".visible .entry foreign() { ret; }\n";
 
 inline long long rawNow() {
   timespec now;

@@ -14,6 +14,7 @@ struct Part {
 
 void timing();
 void kernels();
+void occupying();
 void polling();
 void echo();
 void events();

@@ -30,6 +30,7 @@ void mismatched() {
 const Part kParts[] = {
     {"timing", "init_ms=5,context_ms=7", timing},
     {"kernels", kFast, kernels},
+    {"occupying", kFast, occupying},
     {"polling", kFast, polling},
     {"echo", kFast, echo},
     {"events", kFast, events},

@@ -51,6 +51,53 @@ void kernels() {
   CHECK_EQUAL(cuMemAlloc_v2(&wild, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+namespace {
+
+// The two stamps of a kernel of `blocks` blocks of 1024 threads that spin for `spin` ns, after it has been waited for.
+std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spin) {
+  CUdeviceptr at = 0;
+  std::vector<unsigned long long> stamps(2);
+  CHECK_EQUAL(cuMemAlloc_v2(&at, 16), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemsetD8_v2(at, 0, 16), CUDA_SUCCESS);
+  void* arguments[] = {&at, &spin};
+  CHECK_EQUAL(cuLaunchKernel(kernel("gvb_occupy"), blocks, 1, 1, 1024, 1, 1, 0, nullptr, arguments, nullptr),
+              CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
+  const double now = deviceClock(rawNow());
+  CHECK_EQUAL(cuMemcpyDtoH_v2(stamps.data(), at, 16), CUDA_SUCCESS);
+  CHECK(double(stamps[1]) <= now + 256);  // what a double holds of it
+  CHECK_EQUAL(cuMemFree_v2(at), CUDA_SUCCESS);
+  return stamps;
+}
+
+}  // namespace
+
+// 132 multiprocessors of two such blocks each: 264 run at a time. A trivial kernel takes 1000 ns.
+void occupying() {
+  enterPrimary();
+  const auto duration = [](unsigned blocks, unsigned long long spin) {
+    const std::vector<unsigned long long> stamps = occupied(blocks, spin);
+    return double(stamps[1] - stamps[0]);
+  };
+  CHECK_NEAR(duration(1, 2000), 3000, 64);
+  CHECK_NEAR(duration(264, 2000), 3000, 64);
+  CHECK_NEAR(duration(265, 2000), 5000, 64);
+  CHECK_NEAR(duration(132000, 2000), 1001000, 64);
+  CHECK_NEAR(duration(2147483647, 0), 1000, 64);
+
+  CUdeviceptr at = 0;
+  const unsigned long long spin = 2000;
+  const unsigned long long later[] = {0, ~0ULL};
+  unsigned long long stamps[2] = {};
+  CHECK_EQUAL(cuMemAlloc_v2(&at, 16), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyHtoD_v2(at, later, 16), CUDA_SUCCESS);
+  void* arguments[] = {&at, const_cast<unsigned long long*>(&spin)};
+  CHECK_EQUAL(launch(kernel("gvb_occupy"), nullptr, arguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(stamps, at, 16), CUDA_SUCCESS);
+  CHECK(stamps[0] != 0);
+  CHECK(stamps[1] == ~0ULL);  // the largest stays
+}
+
 void polling() {
   enterPrimary();
   auto* slot = mapped<unsigned long long>(1);
