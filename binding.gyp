@@ -95,6 +95,7 @@
       "product_extension": "so",
       "product_dir": "<(PRODUCT_DIR)/interpose",
       "sources": [
+        "native/interpose/compute_limit.cpp",
         "native/interpose/hooks.cpp",
         "native/interpose/limits.cpp",
         "native/interpose/lookup.cpp",

@@ -1,11 +1,8 @@
-// Limits of known behaviour: an exact byte limit per process, and a compute limit that lets every launch finish and
-// then sleeps so that the device is busy for the given share of the time.
-#include <time.h>
-
+// Which functions the limits replace, and the byte limit per process, which is exact.
 #include <mutex>
 #include <unordered_map>
 
-#include "driver/clock.h"
+#include "interpose/compute_limit.h"
 #include "interpose/interposer.h"
 
 namespace gvb::interpose {
@@ -59,30 +56,6 @@ CUresult limited_total(size_t* total, abi::CUdevice device) {
   const CUresult code = driver().cuDeviceTotalMem_v2(total, device);
   if (code == abi::CUDA_SUCCESS) *total = settings().memory_limit;
   return code;
-}
-
-// Sleeps for what the launch's own time leaves of its period.
-CUresult pay_for(int64_t started, abi::CUstream stream, CUresult launched) {
-  if (launched != abi::CUDA_SUCCESS) return launched;
-  const CUresult code = driver().cuStreamSynchronize(stream);
-  const int64_t busy = now_ns() - started;
-  const int64_t pause = busy * (100 - settings().sm_percent) / settings().sm_percent;
-  const timespec duration{pause / 1'000'000'000, pause % 1'000'000'000};
-  nanosleep(&duration, nullptr);
-  return code;
-}
-
-CUresult limited_launch(abi::CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                        unsigned bz, unsigned shared, abi::CUstream stream, void** parameters, void** extra) {
-  const int64_t started = now_ns();
-  return pay_for(started, stream,
-                 driver().cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
-}
-
-CUresult limited_launch_ex(const abi::CUlaunchConfig* config, abi::CUfunction kernel, void** parameters, void** extra) {
-  const int64_t started = now_ns();
-  const CUresult code = driver().cuLaunchKernelEx(config, kernel, parameters, extra);
-  return pay_for(started, config ? config->hStream : nullptr, code);
 }
 
 template <class Function>
