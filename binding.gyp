@@ -9,6 +9,7 @@
       "native/bench/blocks.cpp",
       "native/bench/call_pair.cpp",
       "native/bench/clock_mapping.cpp",
+      "native/bench/compute_share.cpp",
       "native/bench/device_session.cpp",
       "native/bench/gpu_state.cpp",
       "native/bench/inspect.cpp",

@@ -5,7 +5,8 @@
 const mainNs = process.hrtime.bigint();
 
 import type { MeasureOptions, Progress } from './metrics/metric.js';
-import type { DeviceTarget, StartUpRequest, Target } from './native/addon-types.js';
+import type { ComputeShareRequest, DeviceTarget, StartUpRequest, Target } from './native/addon-types.js';
+import type { Session } from './native/session.js';
 import type { Handler } from './workers/serve.js';
 
 const { loadAddon } = await import('./native/load.js');
@@ -42,15 +43,24 @@ const describe: Handler = async (params) => {
   return { pid: process.pid, inspection, provenance, preload: preloadEntries() };
 };
 
-const probe: Handler = async (params) => {
-  const { allocations, ...target } = params as DeviceTarget & { allocations: number[] };
+async function inSession<T>(target: DeviceTarget, use: (session: Session) => Promise<T>): Promise<T> {
   const { Session } = await import('./native/session.js');
   const session = await Session.open(target, new AbortController().signal);
   try {
-    return await session.probeLayer({ allocations });
+    return await use(session);
   } finally {
     await session.close();
   }
+}
+
+const probe: Handler = (params) => {
+  const { allocations, ...target } = params as DeviceTarget & { allocations: number[] };
+  return inSession(target, (session) => session.probeLayer({ allocations }));
+};
+
+const computeShare: Handler = (params) => {
+  const { simulatedDriver, device, path, ...request } = params as DeviceTarget & ComputeShareRequest;
+  return inSession({ simulatedDriver, device, path }, (session) => session.computeShare(request));
 };
 
 const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
@@ -68,4 +78,4 @@ const measure: Handler = async (params, progress) => {
   );
 };
 
-serve({ describe, probe, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });
+serve({ describe, probe, computeShare, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });

@@ -29,6 +29,8 @@ export interface NativeAddon {
   visibleMemory(session: number): Promise<{ freeBytes: number | null; totalBytes: number | null }>;
   /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
   probeLayer(session: number, request: { allocations: number[] }): Promise<LayerProbe>;
+  /** Keeps kernels that fill the device queued and says how much of the device's time they ran. */
+  computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
@@ -130,6 +132,32 @@ export interface LayerProbe {
   memoryLimitBytes: number | null;
   smPercent: number | null;
   allocations: { bytes: number; code: number }[];
+}
+
+/** Whole numbers, above 0 but for `blocks`. */
+export interface ComputeShareRequest {
+  /** For how long the host launches, in milliseconds. */
+  durationMs: number;
+  /** Of each kernel; 0 asks for 1000 for each of the device's multiprocessors. */
+  blocks: number;
+  threadsPerBlock: number;
+  /** For how long every block spins, in nanoseconds. */
+  spinNs: number;
+  /** Most launches that are not over at any time. */
+  inFlight: number;
+  /** Length of one of `bins`, in milliseconds of the device's time. */
+  binMs: number;
+}
+
+/** Shares are of 1, in the time the device itself stamps. */
+export interface ComputeShare {
+  launches: number;
+  /** How long a kernel took at the median. */
+  kernelNs: number;
+  /** Of the time from the first kernel's start to the last one's end. */
+  busyShare: number;
+  /** Of each whole window of `binMs` from the first kernel's start on; a rest behind the last window is in none. */
+  bins: number[];
 }
 
 /** What NVML says of a GPU; null where it does not. */

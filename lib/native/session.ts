@@ -1,6 +1,7 @@
 /** One exclusive use of the device by one measurement; all native work of a metric goes through it. */
 import type {
   AllocationRequest,
+  ComputeShareRequest,
   DeviceTarget,
   FreeRequest,
   GpuState,
@@ -73,6 +74,7 @@ export class Session {
   probeLayer = (request: { allocations: number[] }) => this.#run((a) => a.probeLayer(this.#id, request));
   health = () => this.#run((a) => a.health(this.#id));
   visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
+  computeShare = (request: ComputeShareRequest) => this.#block((a) => a.computeShare(this.#id, request));
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
   freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));

@@ -174,6 +174,16 @@ Napi::Value layer_probe(const Napi::CallbackInfo& info) {
       convert_result<LayerProbe>);
 }
 
+Napi::Value compute_share(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const ComputeShareRequest request{fields.positive<unsigned>("durationMs"),      fields.integer<unsigned>("blocks"),
+                                    fields.positive<unsigned>("threadsPerBlock"), fields.positive<uint64_t>("spinNs"),
+                                    fields.positive<unsigned>("inFlight"),        fields.positive<unsigned>("binMs")};
+  return promise_in<ComputeShare>(
+      info, [request](DeviceSession& session) { return measure_compute_share(session, request); },
+      convert_result<ComputeShare>);
+}
+
 Napi::Value launch_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const LaunchRequest request{
@@ -277,6 +287,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"health", health},
       {"visibleMemory", visible_memory_of},
       {"probeLayer", layer_probe},
+      {"computeShare", compute_share},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},
       {"freeBlock", free_block},

@@ -33,6 +33,13 @@ class Fields {
     return static_cast<Integer>(value);
   }
 
+  template <class Integer>
+  Integer positive(const char* name) const {
+    const auto value = integer<Integer>(name);
+    if (value == 0) fail("a positive integer", name);
+    return value;
+  }
+
   std::vector<uint64_t> byte_counts(const char* name) const {
     const Napi::Value field = object_.Get(name);
     if (!field.IsArray()) fail("an array of byte counts", name);

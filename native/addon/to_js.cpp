@@ -30,6 +30,11 @@ Napi::Value list(Napi::Env env, const std::vector<Item>& items, Convert convert)
   return array;
 }
 
+// For results that cross a process boundary as JSON, which has no typed arrays.
+Napi::Value plain_numbers(Napi::Env env, const std::vector<double>& numbers) {
+  return list(env, numbers, [&](double number) { return value(env, number); });
+}
+
 template <class T>
 Napi::Value value(Napi::Env env, const std::optional<T>& maybe) {
   return maybe ? value(env, *maybe) : env.Null();
@@ -146,11 +151,15 @@ Napi::Value to_js(Napi::Env env, const LayerProbe& probe) {
       .set("allocations", allocations);
 }
 
+Napi::Value to_js(Napi::Env env, const ComputeShare& share) {
+  return Object(env)
+      .set("launches", share.launches)
+      .set("kernelNs", share.kernel_ns)
+      .set("busyShare", share.busy_share)
+      .set("bins", plain_numbers(env, share.bins));
+}
+
 Napi::Value to_js(Napi::Env env, const StartUp& start) {
-  // Plain arrays: this result crosses a process boundary as JSON.
-  const auto numbers = [&](const std::vector<double>& times) {
-    return list(env, times, [&](double time) { return value(env, time); });
-  };
   Napi::Value mode = env.Null();
   if (start.loading_mode) mode = value(env, *start.loading_mode == abi::CU_MODULE_LAZY_LOADING ? "lazy" : "eager");
   return Object(env)
@@ -171,8 +180,8 @@ Napi::Value to_js(Napi::Env env, const StartUp& start) {
       .set("processesDuring", start.processes_during)
       .set("processesAfter", start.processes_after)
       .set("pid", start.pid)
-      .set("retainNs", numbers(start.retain_ns))
-      .set("releaseNs", numbers(start.release_ns))
+      .set("retainNs", plain_numbers(env, start.retain_ns))
+      .set("releaseNs", plain_numbers(env, start.release_ns))
       .set("inactiveBetween", start.inactive_between)
       .set("leftListBetween", start.left_list_between);
 }

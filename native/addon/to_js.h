@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench/call_pair.h"
+#include "bench/compute_share.h"
 #include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
@@ -23,6 +24,7 @@ Napi::Value to_js(Napi::Env env, const GpuState& state);
 Napi::Value to_js(Napi::Env env, const std::optional<GpuState>& state);
 Napi::Value to_js(Napi::Env env, const VisibleMemory& memory);
 Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
+Napi::Value to_js(Napi::Env env, const ComputeShare& share);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const Provenance& provenance);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/call_pair.h"
+#include "bench/compute_share.h"
 #include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
@@ -105,11 +106,55 @@ void test_layer_probe(DeviceSession& session) {
   CHECK(probe.allocations[1].code == abi::CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+void test_share_arithmetic() {
+  constexpr uint64_t kOrigin = 1'700'000'000'000'000'000;
+  const auto kernels = [](std::vector<Occupied> stretches) {
+    for (Occupied& stretch : stretches) stretch = {kOrigin + stretch.start, kOrigin + stretch.end};
+    return stretches;
+  };
+  const ComputeShare one = share_of(kernels({{0, 250}}), 100);
+  CHECK(one.launches == 1 && one.kernel_ns == 250 && one.busy_share == 1);
+  CHECK(one.bins == std::vector<double>({1, 1}));
+  CHECK(share_of(kernels({{0, 99}}), 100).bins.empty());
+
+  // Busy 40 + 60 + 60 + 100 of 500: a gap within the first window, an edge crossed, a whole window empty.
+  const ComputeShare gaps = share_of(kernels({{0, 40}, {70, 130}, {130, 190}, {400, 500}}), 100);
+  CHECK(gaps.launches == 4 && gaps.kernel_ns == 60);
+  CHECK_NEAR(gaps.busy_share, 260.0 / 500, 1e-12);
+  const std::vector<double> expected = {0.7, 0.9, 0, 0, 1};
+  CHECK(gaps.bins.size() == expected.size());
+  for (size_t i = 0; i < expected.size() && i < gaps.bins.size(); ++i) CHECK_NEAR(gaps.bins[i], expected[i], 1e-12);
+  CHECK(share_of(kernels({{0, 10}, {10, 40}}), 100).kernel_ns == 20);
+
+  const auto refused = [&](std::vector<Occupied> stamps) {
+    return failure_of([&] { share_of(stamps, 100); }).find("Expected kernel ") == 0;
+  };
+  CHECK(refused({{0, 40}}) && refused({{40, 0}}) && refused({{40, 39}}));
+  CHECK(refused({{40, 50}, {60, 0}}) && refused({{40, 50}, {30, 60}}) && refused({{40, 50}, {45, 49}}));
+  CHECK(!refused({{40, 50}, {50, 60}}));
+  CHECK(failure_of([&] { share_of({{40, 40}}, 100); }).find("Expected kernels that last") == 0);
+}
+
+void test_compute_share(DeviceSession& session) {
+  // 500 waves of 2 us and a kernel's own 1000 ns; queued eight deep, they follow each other.
+  const ComputeShare share = measure_compute_share(session, {200, 0, 1024, 2000, 8, 50});
+  CHECK_NEAR(share.kernel_ns, 1'001'000, 64);
+  // On a busy machine the host does not always keep them queued.
+  CHECK(share.launches >= 20 && share.busy_share > 0.5 && share.busy_share < 1.0001);
+  CHECK(!share.bins.empty());
+  for (const double bin : share.bins) CHECK(bin >= 0 && bin < 1.0001);
+  // Too short for the table of stamps to last.
+  CHECK(failure_of([&] {
+          measure_compute_share(session, {60000, 1, 32, 1, 64, 50});
+        }).find("Expected kernels so long") == 0);
+}
+
 void test_cancel(const Driver& driver) {
   CancelToken token;
   DeviceSession session(driver, SymbolPath::kDlsym, 0, token);
   token.cancel();
   CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1}); }) == "aborted");
+  CHECK(failure_of([&] { measure_compute_share(session, {60000, 0, 1024, 2000, 8, 100}); }) == "aborted");
 }
 
 }  // namespace
@@ -121,6 +166,7 @@ int main() {
   CHECK(start.init_ns >= 29e6 && start.context_ns >= 29e6 && start.retain_ns.size() == 2);
   const Driver& driver = Driver::load(std::nullopt);
   CHECK(driver.simulated);
+  test_share_arithmetic();
   {
     CancelToken token;
     DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
@@ -130,6 +176,7 @@ int main() {
     test_errors(session);
     test_views(session);
     test_layer_probe(session);
+    test_compute_share(session);
   }
   test_cancel(driver);
   return test::report("bench_test");
