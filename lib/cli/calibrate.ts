@@ -25,8 +25,9 @@ const columns = [
   { title: 'Recovered' },
 ] as const;
 
-const quantity = (value: number, unit: CalibrationRow['unit']): string =>
-  unit === 'ns' ? `${value.toFixed(1)} ns` : `${value} B`;
+function quantity(value: number, unit: CalibrationRow['unit']): string {
+  return unit === 'bytes' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
+}
 
 export function calibrationTable(rows: readonly CalibrationRow[]): string {
   return table(

@@ -107,7 +107,7 @@ function addCalibrate(root: Command): void {
   root
     .command('calibrate')
     .description(
-      'inject known delays and a known limit, print bias and resolution of the tool here; 1 if a truth is missed',
+      'inject known delays and known limits, print bias and resolution of the tool here; 1 if a truth is missed',
     )
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')

@@ -4,7 +4,11 @@
  */
 import type { ApplicationPath, MetricResult, Tier } from '../document.js';
 import { BenchError } from '../native/errors.js';
-import type { Target } from '../native/addon-types.js';
+import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.js';
+import { COMPUTE_SHARE } from '../native/compute-share.js';
+import { resolveOptions } from '../metrics/options.js';
+import { tCritical } from '../stats/student-t.js';
+import { summarise } from '../stats/summary.js';
 import { Worker } from '../workers/worker.js';
 
 /** A truth is recovered within this, or within the 99.9 % half-width where that is more. */
@@ -12,12 +16,15 @@ const TOLERANCE_NS = 15;
 const DELAYS_NS = [50, 100, 250, 1_000];
 const FUNCTIONS = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
 const MEMORY_LIMIT = 4 * 1024 ** 3;
+const COMPUTE_LIMIT_PERCENT = 50;
+const TOLERANCE_PERCENTAGE_POINTS = 3;
+const DEADLINE_MS = 120_000;
 /** From the 95 % half-width to the 99.9 % one, of a normal distribution. */
 const WIDEN = 3.2905 / 1.96;
 
 export interface CalibrationRow {
   what: string;
-  unit: 'ns' | 'bytes';
+  unit: 'ns' | 'bytes' | '%';
   truth: number;
   estimate: number;
   bias: number;
@@ -45,18 +52,27 @@ interface FunctionRow {
   achievedNs: number | null;
 }
 
-async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
-  const { target, interposer, signal, tier, device, path } = request;
-  const environment = { ...request.environment, LD_PRELOAD: interposer, GVB_INTERPOSE: interpose };
-  const worker = await Worker.start({ environment, signal });
+async function askUnder(
+  { interposer, environment, signal }: CalibrationRequest,
+  interpose: string,
+  method: string,
+  params: unknown,
+): Promise<unknown> {
+  const layered = { ...environment, LD_PRELOAD: interposer, GVB_INTERPOSE: interpose };
+  const worker = await Worker.start({ environment: layered, signal });
   try {
-    const options = { tier, path, simulate: target.simulatedDriver !== null, ...(device !== undefined && { device }) };
-    const result = (await worker.request('measure', { id, options }, { deadlineMs: 120_000, signal })) as MetricResult;
-    if (result.status !== 'ok') throw new BenchError('INVALID_RESULT', `${id} is ${result.status}: ${result.reason}`);
-    return result;
+    return await worker.request(method, params, { deadlineMs: DEADLINE_MS, signal });
   } finally {
     await worker.stop();
   }
+}
+
+async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
+  const { target, tier, device, path } = request;
+  const options = { tier, path, simulate: target.simulatedDriver !== null, ...(device !== undefined && { device }) };
+  const result = (await askUnder(request, interpose, 'measure', { id, options })) as MetricResult;
+  if (result.status !== 'ok') throw new BenchError('INVALID_RESULT', `${id} is ${result.status}: ${result.reason}`);
+  return result;
 }
 
 /** Processes differ by some nanoseconds (where the loader put things): the middle one of these stands for a setting. */
@@ -111,6 +127,34 @@ async function memoryRow(request: CalibrationRequest): Promise<CalibrationRow> {
   return { what, unit: 'bytes', truth: MEMORY_LIMIT, estimate, bias, halfWidth: null, recovered: bias === 0 };
 }
 
+async function computeRow(request: CalibrationRequest): Promise<CalibrationRow> {
+  const { target, device: wanted, path } = request;
+  const limit = `compute limit of ${COMPUTE_LIMIT_PERCENT} %`;
+  request.onStep(limit);
+  const { device } = resolveOptions(wanted === undefined ? {} : { device: wanted });
+  const params: DeviceTarget = { simulatedDriver: target.simulatedDriver, device, path };
+  const share = await askUnder(request, `sm=${COMPUTE_LIMIT_PERCENT}`, 'computeShare', { ...params, ...COMPUTE_SHARE });
+  const { busyShare, bins } = share as ComputeShare;
+  const estimate = 100 * busyShare;
+  const bias = estimate - COMPUTE_LIMIT_PERCENT;
+  return {
+    what: `${limit}, share of time the device is busy`,
+    unit: '%',
+    truth: COMPUTE_LIMIT_PERCENT,
+    estimate,
+    bias,
+    halfWidth: halfWidthOfMean(bins.map((bin) => 100 * bin)),
+    recovered: Math.abs(bias) <= TOLERANCE_PERCENTAGE_POINTS,
+  };
+}
+
+/** Of the 95 % interval. */
+function halfWidthOfMean(samples: readonly number[]): number {
+  const stddev = summarise(samples)?.stddev ?? null;
+  if (stddev === null) throw new BenchError('INVALID_RESULT', 'The device was not watched for two windows of time.');
+  return (tCritical(0.05, samples.length - 1) * stddev) / Math.sqrt(samples.length);
+}
+
 export async function calibrate(request: CalibrationRequest): Promise<CalibrationRow[]> {
   const without = await functionsUnder(request, 0);
   const rows: CalibrationRow[] = [];
@@ -119,5 +163,5 @@ export async function calibrate(request: CalibrationRequest): Promise<Calibratio
     rows.push(...FUNCTIONS.map((name) => rowOf(name, delay, without.get(name), measured.get(name))));
   }
   rows.sort((a, b) => a.what.localeCompare(b.what, 'en', { numeric: true }));
-  return [...rows, await memoryRow(request)];
+  return [...rows, await memoryRow(request), await computeRow(request)];
 }
