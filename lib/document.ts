@@ -199,6 +199,20 @@ export const effectSchema = v.strictObject({
   reason: v.optional(v.string()),
 });
 
+export const computeLimitSchema = v.strictObject({
+  system: v.string(),
+  /** As configured: per cent of the card's time. */
+  limitPercent: finite,
+  label: v.picklist(['throttled', 'not throttled', 'not checked']),
+  /** Share of time in which a load that fills the card ran, over the second half of the load. */
+  achievedPercent: v.nullable(finite),
+  /** The load, or why it was not run. */
+  detail: v.string(),
+  /** Length of one of `sharesPercent`, in milliseconds of the device's time. */
+  binMs: count,
+  sharesPercent: v.array(finite),
+});
+
 export const comparisonDocumentSchema = v.strictObject({
   schemaVersion: v.literal(SCHEMA_VERSION),
   kind: v.literal('comparison'),
@@ -218,6 +232,9 @@ export const comparisonDocumentSchema = v.strictObject({
   /** By system, by round. */
   systems: v.array(v.array(runDocumentSchema)),
   effects: v.array(effectSchema),
+  /** Whether the compute limits that were set show; measured once, before the rounds. They invalidate nothing. */
+  computeLimits: v.array(computeLimitSchema),
+  /** Limits that a metric showed not to hold. */
   violations: v.array(v.strictObject({ system: v.string(), metric: v.string(), detail: v.string() })),
   warnings: v.array(v.string()),
 });

@@ -170,6 +170,7 @@ function hooks(
         say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
         warnings.forEach(warn);
       }),
+    onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
     onRound: (round, { name }) => {
       at = `round ${round + 1}, ${plain(name)}`;
       progress.doing(at);

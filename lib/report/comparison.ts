@@ -64,6 +64,14 @@ function notMeasured({ systems }: ComparisonDocument): string[] {
   return [...new Set(lines)];
 }
 
+function computeLimitLines({ computeLimits }: ComparisonDocument): string[] {
+  const lines = computeLimits.map(({ system, limitPercent, label, achievedPercent, detail }) => {
+    const seen = achievedPercent === null ? '' : ` (busy ${number(achievedPercent)} % of the time)`;
+    return `  ${plain(`${system}, ${limitPercent} %: ${label}${seen}; ${detail}`)}`;
+  });
+  return lines.length > 0 ? [`Compute limits:\n${lines.join('\n')}`] : [];
+}
+
 export function comparisonReport(document: ComparisonDocument): string {
   const simulated = document.systems.flat().some(({ gpu }) => gpu.some((device) => device.simulated));
   const known = new Map(document.systems.flat().flatMap(({ metrics }) => metrics.map((result) => [result.id, result])));
@@ -81,6 +89,7 @@ export function comparisonReport(document: ComparisonDocument): string {
         results.filter((result) => result.category === category),
       ),
     ),
+    ...computeLimitLines(document),
     ...document.violations.map(({ system, metric, detail }) => plain(`VIOLATION: ${system}, ${metric}: ${detail}`)),
     ...(missing.length > 0 ? [`Not measured:\n${missing.map((line) => `  ${line}`).join('\n')}`] : []),
   ].join('\n\n');

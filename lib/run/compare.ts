@@ -11,6 +11,7 @@ import { baseEnvironment } from '../systems/base-environment.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
+import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
 import { effects } from './effects.js';
 import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health.js';
@@ -32,6 +33,8 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
 export interface CompareHooks extends RunHooks {
   /** With what is worth a warning before anything is measured. */
   onStart: (choice: Choice, warnings: readonly string[]) => void;
+  /** Before the rounds, once a system; most have no compute limit and are done at once. */
+  onComputeLimit: (system: System) => void;
   onRound: (round: number, system: System) => void;
   /** Awaited: a round that was announced as finished is on disk. */
   onDocument: (round: number, systemIndex: number, document: RunDocument) => Promise<void>;
@@ -54,11 +57,13 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   );
   const documents: RunDocument[][] = request.systems.map(() => []);
   const warnings: string[] = [];
+  const computeLimits: ComputeLimit[] = [];
   try {
     const truth = await lookAround(request);
     refuseUnhealthy(truth.before, request.strict);
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     await prepareAll(request, truth, directory);
+    computeLimits.push(...(await labelAll(request, hooks, truth)));
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
         if (request.signal.aborted) break;
@@ -88,6 +93,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     },
     systems: documents.map((rounds) => rounds.filter(Boolean)),
     effects: effects(sortedDefinitions(request), documents),
+    computeLimits,
     violations: [],
     warnings: [...warnings, ...disturbances(documents)],
   };
@@ -110,6 +116,19 @@ async function lookAround({ target, environment, device, signal }: CompareReques
 async function prepareAll({ systems, target, signal }: CompareRequest, { choice }: Truth, directory: string) {
   const runId = randomUUID().slice(0, 8);
   for (const system of systems) await system.prepare({ runId, directory, gpu: choice.device, target, signal });
+}
+
+async function labelAll(request: CompareRequest, hooks: CompareHooks, { choice }: Truth): Promise<ComputeLimit[]> {
+  const { systems, target, plan, options, signal } = request;
+  const where = { simulatedDriver: target.simulatedDriver, device: choice.device.uuid, path: options.path };
+  const labels: ComputeLimit[] = [];
+  for (const system of systems) {
+    if (signal.aborted) break;
+    hooks.onComputeLimit(system);
+    const label = await labelComputeLimit(system, where, plan.tier, signal);
+    if (label) labels.push(label);
+  }
+  return labels;
 }
 
 async function oneRound(

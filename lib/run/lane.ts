@@ -8,7 +8,7 @@ import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import { type Attestation, type Evidence, type Probe, SOLE_TENANT, type System } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
-import { Worker } from '../workers/worker.js';
+import { type RequestOptions, Worker } from '../workers/worker.js';
 
 export interface Prepared {
   description: Description;
@@ -77,6 +77,11 @@ export class Lane {
       await this.close();
       throw error;
     }
+  }
+
+  /** A request of another kind than a measurement. */
+  async ask(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
+    return (await this.#ready()).request(method, params, options);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,77 @@
+/**
+ * Whether a layer's compute limit shows: a load that fills the card, and the share of time in which it ran. It labels
+ * and never invalidates: some limiters need more than a minute on a large card (shared method 0.7), and what they do
+ * depends on the grid.
+ */
+import type { ComparisonDocument, Tier } from '../document.js';
+import type { ComputeShare, DeviceTarget } from '../native/addon-types.js';
+import { COMPUTE_SHARE } from '../native/compute-share.js';
+import { SOLE_TENANT, type System } from '../systems/system.js';
+import { Lane, type LaneTarget } from './lane.js';
+
+export type ComputeLimit = ComparisonDocument['computeLimits'][number];
+
+/** For how long the load runs: a limiter's first seconds say little. */
+const SECONDS: Record<Tier, number> = { quick: 3, standard: 10, thorough: 60 };
+const GRACE_MS = 60_000;
+
+/** Null where no limit of compute time was set, and after an abort. */
+export async function labelComputeLimit(
+  system: System,
+  target: LaneTarget,
+  tier: Tier,
+  signal: AbortSignal,
+): Promise<ComputeLimit | null> {
+  if (system.unavailable !== null) return null;
+  const limitPercent = system.limits().smPercent ?? 100;
+  if (limitPercent === 100 || system.capabilities.computeLimit === 'none') return null;
+  const head = { system: system.name, limitPercent };
+  if (system.capabilities.computeLimit !== 'softDutyCycle')
+    return { ...head, ...notChecked('it limits which part of the card is used, not for how long') };
+  await system.prepareTenant(SOLE_TENANT);
+  const lane = new Lane(system, target, signal);
+  try {
+    const { attestation } = await lane.prepare();
+    const reason = attestation.invalid ?? attestation.computeLimitUnsupported;
+    if (reason !== undefined) return { ...head, ...notChecked(reason) };
+    return { ...head, ...judged(limitPercent, await load(lane, target, SECONDS[tier], signal)) };
+  } catch (error) {
+    if (signal.aborted) return null;
+    return { ...head, ...notChecked(error instanceof Error ? error.message : String(error)) };
+  } finally {
+    await lane.close();
+    await system.reap(SOLE_TENANT);
+  }
+}
+
+type Label = Omit<ComputeLimit, 'system' | 'limitPercent'>;
+
+const notChecked = (detail: string): Label => ({
+  label: 'not checked',
+  achievedPercent: null,
+  detail,
+  binMs: COMPUTE_SHARE.binMs,
+  sharesPercent: [],
+});
+
+async function load(lane: Lane, target: LaneTarget, seconds: number, signal: AbortSignal): Promise<ComputeShare> {
+  const { simulatedDriver, device, path } = target;
+  const where: DeviceTarget = { simulatedDriver, device: device ?? null, path };
+  const params = { ...where, ...COMPUTE_SHARE, durationMs: 1_000 * seconds };
+  const options = { deadlineMs: 1_000 * seconds + GRACE_MS, signal };
+  return (await lane.ask('computeShare', params, options)) as ComputeShare;
+}
+
+/** By the second half, when a limiter has had its time; at least half of what the limit takes away must be gone. */
+function judged(limitPercent: number, { bins, busyShare, kernelNs, launches }: ComputeShare): Label {
+  const sharesPercent = bins.map((share) => Math.round(1_000 * share) / 10);
+  const late = sharesPercent.slice(Math.floor(sharesPercent.length / 2));
+  const achievedPercent = late.length > 0 ? late.reduce((sum, share) => sum + share, 0) / late.length : 100 * busyShare;
+  return {
+    label: achievedPercent <= (100 + limitPercent) / 2 ? 'throttled' : 'not throttled',
+    achievedPercent,
+    detail: `${launches} kernels of ${(kernelNs / 1e6).toFixed(2)} ms, each ${COMPUTE_SHARE.threadsPerBlock} threads a block and 1000 blocks a multiprocessor`,
+    binMs: COMPUTE_SHARE.binMs,
+    sharesPercent,
+  };
+}
