@@ -172,6 +172,8 @@ export const runDocumentSchema = v.strictObject({
   provenance: v.array(provenanceSchema),
   metrics: v.array(metricResultSchema),
   health: healthSchema,
+  /** Of one core: what the coordinating process used while the metrics ran. */
+  coordinatorCpuPercent: finite,
   /** Absent where NVML could not be read. */
   sampler: v.optional(samplerSchema),
   warnings: v.array(v.string()),

@@ -170,6 +170,7 @@ function unavailableDocument(request: CompareRequest, truth: Truth, system: Syst
     provenance: [],
     metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
     health: { before: truth.before, after: [] },
+    coordinatorCpuPercent: 0,
     warnings: [`${system.name}: ${reason}`],
   };
 }

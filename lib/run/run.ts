@@ -72,7 +72,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     refuseUnhealthy(before, request.strict);
     const known = [...knownWarnings(request, prepared), ...(request.before ? [] : healthWarnings(before))];
     hooks.onPrepared(prepared, choice, known);
-    const { results, samples } = await measureSampled(request, hooks, lane, prepared, choice);
+    const { results, samples, coordinatorCpuPercent } = await measureSampled(request, hooks, lane, prepared, choice);
     const after = summariseAfter(results, samples);
     return {
       ...identity(startedAt),
@@ -81,6 +81,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
       ...describeResults(request, results),
       plan: describePlan(request, choice.device.index),
       health: { before: [...before], after },
+      coordinatorCpuPercent,
       ...(samples && { sampler: samples }),
       warnings: [...known, ...healthWarnings(after), ...interruptionWarnings(request, results)],
     };
@@ -95,12 +96,16 @@ async function measureSampled(
   lane: Lane,
   prepared: Prepared,
   choice: Choice,
-): Promise<{ results: MetricResult[]; samples: Samples | undefined }> {
+): Promise<{ results: MetricResult[]; samples: Samples | undefined; coordinatorCpuPercent: number }> {
+  const began = performance.now();
+  const cpu = process.cpuUsage();
   const read = () => readGpuState(request.target, choice.device.uuid);
   const sampler = new Sampler(read, samplingInterval(request.plan.estimatedSeconds));
   try {
     const results = await measureAttested(request, hooks, lane, prepared, choice);
-    return { results, samples: await sampler.stop() };
+    const samples = await sampler.stop();
+    const { user, system } = process.cpuUsage(cpu);
+    return { results, samples, coordinatorCpuPercent: (user + system) / 10 / (performance.now() - began) };
   } finally {
     await sampler.stop();
   }

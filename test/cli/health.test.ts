@@ -46,19 +46,22 @@ describe('the sampler', () => {
     const other = `custom:name=other,env.GVB_SIM=alloc_us=60`;
     const systems = ['--system', 'native', '--system', other, '--output', join(emptyFolder(), 'out')];
     const { code, stdout } = await command(
-      ['compare', 'OH-002', ...base, ...systems, '--rounds', '2', '--json', '-'],
+      ['compare', 'OH-002', ...base, ...systems, '--rounds', '2', '--iterations', '1000', '--json', '-'],
       // One region for both: the coordinator watches it all the time and must not hold its settings in place.
       { GVB_SIM: 'alloc_us=40' },
     );
     expect(code).toBe(0);
     const { systems: documents, effects } = parseComparison(stdout);
     expect(effects[0]?.ratio).toBeCloseTo(1.5, 1);
-    for (const { sampler } of documents.flat()) {
+    for (const { sampler, coordinatorCpuPercent } of documents.flat()) {
+      expect(coordinatorCpuPercent).toBeGreaterThan(0);
+      expect(coordinatorCpuPercent).toBeLessThan(5);
       expect(sampler).toMatchObject({ source: 'nvml', intervalMs: 100 });
       expect(sampler?.timeMs.length).toBeGreaterThan(1);
       expect(new Set(sampler?.temperatureC)).toEqual(new Set([35]));
-      // A worker's context occupies memory: the card is seen in use.
-      expect(Math.max(...(sampler?.usedBytes ?? []).map((bytes) => bytes ?? 0))).toBeGreaterThan(400 * 2 ** 20);
     }
+    // A worker's context occupies memory: the card is seen in use.
+    const used = documents.flat().flatMap(({ sampler }) => sampler?.usedBytes ?? []);
+    expect(Math.max(...used.map((bytes) => bytes ?? 0))).toBeGreaterThan(400 * 2 ** 20);
   });
 });

@@ -31,6 +31,7 @@ const document: RunDocument = {
   provenance: [],
   metrics: [],
   health: { before: [], after: [] },
+  coordinatorCpuPercent: 0,
   warnings: [],
 };
 
