@@ -72,6 +72,12 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
   return compare(
     { ...prepared(rest), systems: parsed, rounds, finished: [], environment: callerEnvironment() },
-    { ...hooksOf(options.onProgress), onStart: () => {}, onComputeLimit: () => {}, onRound: () => {}, onDocument: () => Promise.resolve() },
+    {
+      ...hooksOf(options.onProgress),
+      onStart: () => {},
+      onComputeLimit: () => {},
+      onRound: () => {},
+      onDocument: () => Promise.resolve(),
+    },
   );
 }

@@ -43,8 +43,19 @@ const describe: Handler = async (params) => {
   return { pid: process.pid, inspection, provenance, preload: preloadEntries() };
 };
 
+const kept = new Map<string, Promise<void>>();
+
+/** Creating a context costs as much as measuring: a worker makes one, which all its sessions share. */
+function keepContext({ simulatedDriver, device, path }: DeviceTarget): Promise<void> {
+  const key = JSON.stringify([simulatedDriver, device, path]);
+  const keeping = kept.get(key) ?? native(loadAddon().keepContext({ simulatedDriver, device, path }));
+  kept.set(key, keeping);
+  return keeping;
+}
+
 async function inSession<T>(target: DeviceTarget, use: (session: Session) => Promise<T>): Promise<T> {
   const { Session } = await import('./native/session.js');
+  await keepContext(target);
   const session = await Session.open(target, new AbortController().signal);
   try {
     return await use(session);
@@ -68,9 +79,12 @@ const startUp: Handler = (params) => native(loadAddon().startUp(params as StartU
 const measure: Handler = async (params, progress) => {
   const { id, options } = params as { id: string; options: MeasureOptions };
   const { findMetric } = await import('./metrics/registry.js');
-  const { measureMetric } = await import('./metrics/measure.js');
+  const { measureMetric, simulatedDriver } = await import('./metrics/measure.js');
+  const { resolveOptions } = await import('./metrics/options.js');
   const definition = findMetric(id);
   if (!definition) throw new Error(`This worker knows no metric named ${id}.`);
+  const { device, path, simulate } = resolveOptions(options);
+  if (definition.where === 'process') await keepContext({ simulatedDriver: simulatedDriver(simulate), device, path });
   return measureMetric(
     definition,
     { ...options, onProgress: (value: Progress) => progress(value) },

@@ -14,6 +14,8 @@ export interface NativeAddon {
   provenance(target: Target): Promise<Provenance>;
   /** The start of a process split into steps; once per process, before anything else. */
   startUp(request: StartUpRequest): Promise<StartUp>;
+  /** Retains the device's primary context until the process ends: sessions on it then open at once. */
+  keepContext(target: DeviceTarget): Promise<void>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
   /** Waits as openSession does, but touches no device: the turn of a measurement made by other processes. */

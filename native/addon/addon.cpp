@@ -100,6 +100,20 @@ Napi::Value start_up(const Napi::CallbackInfo& info) {
       info.Env(), [request] { return measure_start_up(request, CancelToken()); }, convert_result<StartUp>);
 }
 
+Napi::Value keep_context_of(const Napi::CallbackInfo& info) {
+  const Fields fields(info[0]);
+  const auto folder = fields.simulated_folder();
+  const auto device = fields.device();
+  const auto path = fields.path();
+  return promise_of<bool>(
+      info.Env(),
+      [folder, device, path] {
+        keep_context(Driver::load(folder), path, device);
+        return true;
+      },
+      [](Napi::Env env, const bool&) -> Napi::Value { return env.Undefined(); });
+}
+
 // Both ways to take a turn: with the device, or (for a coordinator, which makes no CUDA call) without.
 Napi::Value take_turn(Napi::Env env, Executor::OpenDevice open) {
   auto job = make_job<SessionId>(
@@ -279,6 +293,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"inspect", inspect_driver},
       {"provenance", read_provenance},
       {"startUp", start_up},
+      {"keepContext", keep_context_of},
       {"openSession", open_session},
       {"openTurn", open_turn},
       {"closeSession", close_session},

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <deque>
 
 #include "kernels/ptx.h"
 
@@ -146,6 +147,18 @@ const Driver& initialised(const Driver& driver, SymbolPath path) {
 }
 
 }  // namespace
+
+void keep_context(const Driver& loaded, SymbolPath path, const DeviceSelector& selector) {
+  struct Kept {
+    explicit Kept(const Driver& driver, SymbolPath path, const DeviceSelector& selector)
+        : cuda(driver.cuda(path)), context(cuda, find_device(driver, cuda, selector)) {}
+    const Cuda cuda;
+    const PrimaryContext context;
+  };
+  // Never destroyed: at the exit the driver may be gone before.
+  static auto& kept = *new std::deque<Kept>;
+  kept.emplace_back(initialised(loaded, path), path, selector);
+}
 
 DeviceSession::DeviceSession(const Driver& loaded, SymbolPath path, const DeviceSelector& selector,
                              const CancelToken& cancel)

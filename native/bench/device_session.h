@@ -54,6 +54,10 @@ class PrimaryContext {
   abi::CUcontext context_ = nullptr;
 };
 
+// Retains the primary context until the process ends, so that every later session on it opens at once. For a worker,
+// which measures one thing after the other.
+void keep_context(const Driver& driver, SymbolPath path, const DeviceSelector& selector);
+
 class DeviceSession {
  public:
   DeviceSession(const Driver& driver, SymbolPath path, const DeviceSelector& selector, const CancelToken& token);

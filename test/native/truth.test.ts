@@ -219,8 +219,8 @@ describe('OH-003 recovers free_us', () => {
     expect(result).toMatchObject({ status: 'ok', value: headline?.valueUs, ci95: headline?.ci95 });
   });
 
-  it('in every order at every size from tier standard on', async () => {
-    const [result] = await measure([['measureMemoryFree', { iterations: 20, tier: 'standard' }]], {
+  it('in every order at every size at tier thorough', async () => {
+    const [result] = await measure([['measureMemoryFree', { iterations: 20, tier: 'thorough' }]], {
       sim: { free_us: 7, alloc_us: 3 },
     });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
@@ -235,7 +235,7 @@ describe('OH-004 recovers init_ms and context_ms', () => {
     { init_ms: 23, context_ms: 6, alloc_us: 350, launch_ns: 2500 },
   ])('$init_ms ms and $context_ms ms', async (sim) => {
     // A quarter as many more start with cuCtxCreate; six are the fewest with an interval.
-    const [result] = await measure([['measureContextCreation', { iterations: 24 }]], { sim });
+    const [result] = await measure([['measureContextCreation', { iterations: 24, tier: 'thorough' }]], { sim });
     if (!result) throw new Error('unreachable');
     const { steps, cuCtxCreate, recreation } = result.details as {
       steps: StepRow[];

@@ -9,8 +9,8 @@ import { NS_PER_US, scaled, scaledSamples } from '../units.js';
 
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 const WARMUP = 200;
-/** 2 000 launches with random gaps take about 0.3 s; `quick` stops at half of them. */
-const CAP = { quick: 1_000, standard: 2_000, thorough: 2_000 } as const;
+/** Of a process: 2 000 launches with random gaps take about 0.3 s. `standard` has five processes. */
+const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
 /** Every block has a clock mapping of its own, whose error all its starts share: many small ones average it out. */
 const BLOCK = 100;
 const BLOCKS_OF_FIXED = 8;
@@ -119,7 +119,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   needs: [],
   functionName: 'measureKernelLaunch',
   where: 'process',
-  seconds: { quick: 1, standard: 2, thorough: 2 },
+  seconds: { quick: 1, standard: 1, thorough: 2 },
   async measure(context) {
     const calls: Record<string, unknown>[] = [];
     let headline: Row | null = null;

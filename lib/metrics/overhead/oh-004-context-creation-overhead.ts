@@ -8,7 +8,9 @@ import { rowState } from '../row-state.js';
 import { NS_PER_US, scaled } from '../units.js';
 
 const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
-const RECREATIONS = { quick: 1, standard: 2, thorough: 3 } as const;
+/** In each of the first processes. */
+const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
+const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
 /** A real start takes tens of milliseconds; less means the context was there already. */
 const SHORTEST_CREDIBLE_NS = 5_000_000;
 
@@ -34,19 +36,30 @@ async function start(context: MeasureContext, contextApi: ContextApi, recreation
   );
 }
 
-async function startMany(context: MeasureContext, contextApi: ContextApi, count: number, done: number, total: number) {
+interface Batch {
+  contextApi: ContextApi;
+  count: number;
+  /** How many of them, the first, release and re-create their context afterwards. */
+  recreating: number;
+  /** Processes before it, and in all, for progress. */
+  done: number;
+  total: number;
+}
+
+async function startMany(context: MeasureContext, { contextApi, count, recreating, done, total }: Batch) {
   const starts: StartUpAnswer[] = [];
   for (let i = 0; i < count; i++) {
     context.progress(`${contextApi}, process ${i + 1} of ${count}`, (done + i) / total);
-    starts.push(await start(context, contextApi, RECREATIONS[context.options.tier]));
+    starts.push(await start(context, contextApi, i < recreating ? RECREATIONS[context.options.tier] : 0));
   }
   return starts;
 }
 
 /** The other way to a context, a row beside the headline: what it lacks or fails at is its own affair. */
-async function createdContexts(context: MeasureContext, count: number, done: number, total: number) {
+async function createdContexts(context: MeasureContext, batch: Pick<Batch, 'count' | 'done' | 'total'>) {
+  const { count } = batch;
   try {
-    const starts = await startMany(context, 'cuCtxCreate', count, done, total);
+    const starts = await startMany(context, { ...batch, contextApi: 'cuCtxCreate', recreating: 0 });
     return {
       processes: count,
       owner: starts[0]?.contextOwner,
@@ -137,16 +150,18 @@ export const contextCreationOverhead: MetricDefinition = {
   needs: ['fresh processes'],
   functionName: 'measureContextCreation',
   where: 'fresh-processes',
-  seconds: { quick: 4, standard: 6, thorough: 24 },
+  seconds: { quick: 2, standard: 3, thorough: 24 },
   async measure(context) {
     const { iterations, tier, warmup } = context.options;
     const processes = iterations ?? PROCESSES[tier];
     const created = Math.max(1, Math.floor(processes / 4));
     const discarded = warmup ?? 0;
     const total = discarded + processes + created;
-    await startMany(context, 'cuDevicePrimaryCtxRetain', discarded, 0, total);
-    const starts = await startMany(context, 'cuDevicePrimaryCtxRetain', processes, discarded, total);
-    const cuCtxCreate = await createdContexts(context, created, discarded + processes, total);
+    const primary = { contextApi: 'cuDevicePrimaryCtxRetain' as const, total };
+    const recreating = RECREATING_PROCESSES[tier];
+    await startMany(context, { ...primary, count: discarded, recreating: 0, done: 0 });
+    const starts = await startMany(context, { ...primary, count: processes, recreating, done: discarded });
+    const cuCtxCreate = await createdContexts(context, { count: created, done: discarded + processes, total });
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);
     const { value, ci95 } = median(totals);
     const recreated = recreation(starts);

@@ -33,7 +33,7 @@ const CONTROL_TOLERANCE_NS = 5;
 const CALLS_PER_BATCH = 1_000;
 const BUDGET = {
   quick: { batches: 100, maxBatchNs: 30_000 },
-  standard: { batches: 400, maxBatchNs: 60_000 },
+  standard: { batches: 200, maxBatchNs: 30_000 },
   thorough: { batches: 400, maxBatchNs: 200_000 },
 } as const;
 const WARMUP_BATCHES = 4;
@@ -118,7 +118,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   needs: [],
   functionName: 'measureApiInterception',
   where: 'process',
-  seconds: { quick: 1, standard: 3, thorough: 8 },
+  seconds: { quick: 1, standard: 1, thorough: 8 },
   async measure(context) {
     const session = await context.session();
     const rows: Row[] = [];
