@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { effect, holmVerdicts, type Round } from '../../lib/stats/effect.js';
-import { seededRandom } from '../../lib/stats/random.js';
+import { gaussian } from './stats-fixtures.js';
 
 const RUNS = 1_000;
 const relative = { relative: 0.02 };
-
-/** Box–Muller. */
-function gaussian(seed: number): () => number {
-  const random = seededRandom(seed);
-  return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
 
 const rounds = (count: number, one: (i: number) => Round) => Array.from({ length: count }, (_, i) => one(i));
 

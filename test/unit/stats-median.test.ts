@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { median, relativeHalfWidth } from '../../lib/stats/median.js';
 import { seededRandom } from '../../lib/stats/random.js';
-
-const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+import { upTo } from './stats-fixtures.js';
 
 describe('median', () => {
   it.each([

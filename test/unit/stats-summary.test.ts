@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../lib/stats/random.js';
 import { percentileFloors, summarise } from '../../lib/stats/summary.js';
-
-const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+import { upTo } from './stats-fixtures.js';
 
 describe('summarise', () => {
   // NIST Statistical Reference Datasets, NumAcc3: certified mean and standard deviation.
