@@ -3,6 +3,7 @@
  * A number in a document is finite or null; NaN never appears.
  */
 import * as v from 'valibot';
+import { MOST_BLOCKS } from './stats/blocks.js';
 
 export const SCHEMA_VERSION = 1;
 
@@ -52,6 +53,11 @@ export const metricResultSchema = v.strictObject({
   ciScope: v.picklist(['within-process', 'between-processes']),
   processes: count,
   stats: v.nullable(statsSchema),
+  /**
+   * In `unit`: medians of consecutive blocks of the samples behind `value`, in the order they were measured. Present
+   * exactly where status is ok and there were samples.
+   */
+  blocks: v.optional(v.pipe(v.array(finite), v.maxLength(MOST_BLOCKS))),
   samples: v.optional(v.array(finite)),
   details: v.record(v.string(), v.unknown()),
   checks: v.array(checkSchema),

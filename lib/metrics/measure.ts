@@ -3,6 +3,7 @@ import type { MetricResult } from '../document.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import { simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
+import { blockMedians } from '../stats/blocks.js';
 import { summarise } from '../stats/summary.js';
 import { healthChecks, healthDetails, ownPidMapping } from './health.js';
 import {
@@ -107,6 +108,7 @@ function toResult(
     ciScope: measured.ciScope ?? 'within-process',
     processes: measured.processes ?? 1,
     stats,
+    ...(samples && { blocks: blockMedians(measured.blocks ?? samples) }),
     ...(options.samples && samples && { samples: Array.from(samples) }),
     details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
     checks: [...measured.checks, ...healthChecks(log, stats)],

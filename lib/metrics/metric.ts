@@ -62,6 +62,8 @@ export interface Measured {
   ciScope?: MetricResult['ciScope'];
   /** Samples behind `value`, in the metric's unit. */
   headline: Float64Array | null;
+  /** Their medians by block of measurement, where the samples of one share an error; default: consecutive samples. */
+  blocks?: Float64Array;
   details: Record<string, unknown>;
   checks: Check[];
 }

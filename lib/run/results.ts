@@ -28,7 +28,7 @@ export function emptyResult(
 
 /** Takes a number back that nobody vouches for: in no form is it published. */
 export function disowned(result: MetricResult, reason: string): MetricResult {
-  const { samples: _samples, ...kept } = result;
+  const { samples: _samples, blocks: _blocks, ...kept } = result;
   return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
 }
 

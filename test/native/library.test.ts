@@ -4,6 +4,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type GpuInfo, gpuSchema, metricResultSchema } from '../../lib/document.js';
 import * as library from '../../lib/index.js';
+import { blockMedians } from '../../lib/stats/blocks.js';
+import { median } from '../../lib/stats/median.js';
 import { summarise } from '../../lib/stats/summary.js';
 import { answerOf, attempt, hasDriver, measure, type Request, scenario } from './child.js';
 
@@ -144,11 +146,20 @@ describe('results', () => {
     const plain = results.pop();
     expect(plain).not.toHaveProperty('samples');
     expect(plain?.stats?.count).toBe(40);
-    for (const { id, samples, stats, status, value } of results) {
+    for (const { id, samples, stats, blocks, status, value } of results) {
       expect([id, samples?.length]).toEqual([id, id === 'OH-005' ? samples?.length : 6]);
       expect(summarise(samples as number[])).toEqual(stats);
+      expect(blocks).toEqual(blockMedians(samples as number[]));
       if (status === 'ok' && id !== 'OH-005') expect(value).toBeCloseTo(stats?.p50 as number, 9);
     }
+  });
+
+  it('of OH-001 have the blocks that share a clock mapping', async () => {
+    const [result] = await measure([['measureKernelLaunch', { iterations: 400 }]], { sim: quick });
+    const [call] = result?.details.calls as { count: number; mapping: { blocks: number; blocksMapped: number } }[];
+    expect(call).toMatchObject({ count: 400, mapping: { blocks: 8 } });
+    expect(result?.blocks).toHaveLength(call?.mapping.blocksMapped as number);
+    expect(median(result?.blocks as number[]).value).toBeCloseTo(result?.value as number, 9);
   });
 
   it('hold percentiles from their floors on', async () => {

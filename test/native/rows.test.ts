@@ -69,5 +69,6 @@ describe('a result that is not ok', () => {
     expect(fast.reason).toMatch(/context really created/);
     expect(fast).toMatchObject({ value: null, ci95: null, stats: null });
     expect(fast).not.toHaveProperty('samples');
+    expect(fast).not.toHaveProperty('blocks');
   });
 });

@@ -24,10 +24,13 @@ const isMapped = ({ mapping }: LaunchBlock): boolean => mapping.residualNs <= Ma
 
 const medianOf = (samples: Float64Array): number => median(samples).value;
 
+const startMedians = (blocks: LaunchBlock[]): Float64Array<ArrayBuffer> =>
+  Float64Array.from(blocks.filter(isMapped), ({ startNs }) => medianOf(startNs));
+
 /** Over blocks, not over launches: the launches of one block are not independent of each other. */
 function startEstimate(blocks: LaunchBlock[]): MedianEstimate {
-  const mapped = blocks.filter(isMapped);
-  return mapped.length > 0 ? median(mapped.map(({ startNs }) => medianOf(startNs))) : { value: Number.NaN, ci95: null };
+  const starts = startMedians(blocks);
+  return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
 }
 
 async function measureCall(context: MeasureContext, call: LaunchCall, index: number): Promise<Row> {
@@ -142,6 +145,7 @@ export const kernelLaunchLatency: MetricDefinition = {
       value: start.value,
       ci95: start.ci95,
       headline: scaledSamples(mappedStarts(headline), NS_PER_US),
+      blocks: scaledSamples(startMedians(headline.blocks), NS_PER_US),
       details: { calls },
       checks,
     };

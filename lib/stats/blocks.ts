@@ -1,0 +1,12 @@
+/** What is kept of a process's samples beside their median: enough to say how it varied within the process. */
+import { median } from './median.js';
+
+export const MOST_BLOCKS = 20;
+
+/** Medians of at most 20 consecutive blocks, as equal in length as can be; up to 20 samples are a block each. */
+export function blockMedians(samples: ArrayLike<number>): number[] {
+  const all = Float64Array.from(samples);
+  const blocks = Math.min(MOST_BLOCKS, all.length);
+  const start = (block: number) => Math.floor((block * all.length) / blocks);
+  return Array.from({ length: blocks }, (_, block) => median(all.subarray(start(block), start(block + 1))).value);
+}
