@@ -199,6 +199,12 @@ export const effectSchema = v.strictObject({
   /** System − baseline in the metric's unit, signed. */
   difference: v.nullable(finite),
   differenceCi95: interval,
+  /**
+   * From a hierarchical bootstrap over rounds and blocks, seeded with the plan's seed: on the scale of `ratio` where the
+   * metric's δ is relative and all values are positive, else on that of `difference`. Null below 10 rounds. It stands
+   * beside the t intervals above, of which one decides the verdict.
+   */
+  bootstrapCi95: interval,
   /** After Holm's adjustment over all effects of the document. */
   verdict: verdictSchema,
   verdictRaw: verdictSchema,

@@ -92,7 +92,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
       order: order.map((indexes) => indexes.map((index) => request.systems[index]?.name ?? '')),
     },
     systems: documents.map((rounds) => rounds.filter(Boolean)),
-    effects: effects(sortedDefinitions(request), documents),
+    effects: effects(sortedDefinitions(request), documents, request.plan.seed),
     computeLimits,
     violations: [],
     warnings: [...warnings, ...disturbances(documents)],

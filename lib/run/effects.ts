@@ -1,13 +1,14 @@
 /** From documents by system and round to effects: every system against the baseline, every metric, Holm over all. */
 import type { Effect, MetricResult, RunDocument } from '../document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { effect, holmVerdicts, type Round, type Effect as RoundEffect } from '../stats/effect.js';
+import { type Arm, type ArmRound, bootstrapCi95 } from '../stats/bootstrap.js';
+import { effect, holmVerdicts, type Effect as RoundEffect } from '../stats/effect.js';
 
 interface Pairing {
   metric: MetricDefinition;
   system: string;
   baseline: string;
-  rounds: Round[];
+  rounds: ArmRound[];
   /** Why this pair has no verdict although it was measured. */
   invalid: string | null;
 }
@@ -15,17 +16,22 @@ interface Pairing {
 const resultOf = (document: RunDocument | undefined, id: string): MetricResult | undefined =>
   document?.metrics.find((result) => result.id === id);
 
+const armOf = (result: MetricResult | undefined): Arm | null =>
+  result?.status === 'ok' && result.value !== null
+    ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
+    : null;
+
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
 function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline: readonly RunDocument[]): Pairing {
-  const rounds: Round[] = [];
+  const rounds: ArmRound[] = [];
   let invalid: string | null = null;
   for (let round = 0; round < Math.min(system.length, baseline.length); round++) {
     const arms = [resultOf(system[round], metric.id), resultOf(baseline[round], metric.id)];
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
-    if (a?.status === 'ok' && b?.status === 'ok' && a.value !== null && b.value !== null)
-      rounds.push({ system: a.value, baseline: b.value });
+    const [measured, against] = [armOf(a), armOf(b)];
+    if (measured && against) rounds.push({ system: measured, baseline: against });
   }
   return {
     metric,
@@ -36,35 +42,47 @@ function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline
   };
 }
 
-function judge({ metric, rounds, invalid }: Pairing): RoundEffect {
-  if (metric.direction === 'none') throw new Error('unreachable: a metric without a direction has no verdict');
-  const found = effect(rounds, metric.direction, metric.delta);
+type Judged = RoundEffect & Pick<Effect, 'bootstrapCi95'>;
+
+function judge({ metric, rounds, invalid }: Pairing, seed: number): Judged {
+  const { direction, delta } = metric;
+  if (direction === 'none') throw new Error('unreachable: a metric without a direction has no verdict');
+  const values = rounds.map(({ system, baseline }) => ({ system: system.value, baseline: baseline.value }));
+  const found = { ...effect(values, direction, delta), bootstrapCi95: bootstrapCi95(rounds, direction, delta, seed) };
   return invalid === null ? found : { ...found, verdictRaw: 'invalid', pBeyondDelta: null };
 }
 
-/** The first system is the baseline. A metric that was not measured in both arms of any round has no effect. */
-export function effects(metrics: readonly MetricDefinition[], systems: readonly (readonly RunDocument[])[]): Effect[] {
+/**
+ * The first system is the baseline. A metric that was not measured in both arms of any round has no effect. Every effect
+ * is drawn from the seed anew, so that it does not depend on what else was measured.
+ */
+export function effects(
+  metrics: readonly MetricDefinition[],
+  systems: readonly (readonly RunDocument[])[],
+  seed: number,
+): Effect[] {
   const [baseline = [], ...others] = systems;
   const pairings = metrics
     .filter(({ direction }) => direction !== 'none')
     .flatMap((metric) => others.map((system) => pair(metric, system, baseline)))
     .filter(({ rounds, invalid }) => rounds.length > 0 || invalid !== null);
-  const judged = pairings.map(judge);
+  const judged = pairings.map((pairing) => judge(pairing, seed));
   const verdicts = holmVerdicts(judged);
   return pairings.map(({ metric, system, baseline: against, rounds, invalid }, i) => {
-    const { ratio, ratioCi95, difference, differenceCi95, verdictRaw, pValues } = judged[i] as RoundEffect;
+    const { difference, ...found } = judged[i] as Judged;
     return {
       metric: metric.id,
       system,
       baseline: against,
       rounds: rounds.length,
-      ratio,
-      ratioCi95,
+      ratio: found.ratio,
+      ratioCi95: found.ratioCi95,
       difference: Number.isFinite(difference) ? difference : null,
-      differenceCi95,
+      differenceCi95: found.differenceCi95,
+      bootstrapCi95: found.bootstrapCi95,
       verdict: verdicts[i] ?? 'ambiguous',
-      verdictRaw,
-      pValues,
+      verdictRaw: found.verdictRaw,
+      pValues: found.pValues,
       ...(invalid !== null && { reason: invalid }),
     };
   });

@@ -1,39 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type RunDocument, SCHEMA_VERSION } from '../../lib/document.js';
 import { bytes, duration, number, plain } from '../../lib/report/plain.js';
 import { metricList, runReport, WATERMARK } from '../../lib/report/terminal.js';
-import { device, metric, result } from './run-fixtures.js';
+import { device, metric, result, runDocument } from './run-fixtures.js';
 
-const document: RunDocument = {
-  schemaVersion: SCHEMA_VERSION,
-  kind: 'run',
-  tool: { name: 'gpu-virt-bench', version: '0.0.0' },
-  startedAt: '2026-01-01T00:00:00.000Z',
-  durationMs: 1,
-  completed: true,
-  host: {
-    platform: 'linux',
-    arch: 'x64',
-    kernel: '6',
-    cpu: 'x',
-    cores: 2,
-    usableCores: 2,
-    memoryBytes: 1,
-    node: 'v20',
-    container: false,
-  },
-  gpu: [{ ...device(0), simulated: false }],
-  driver: { version: '580.1', cudaVersion: 13000, libcuda: null, libnvidiaMl: null },
-  groundTruth: 'nvml',
-  pidMapping: 'none',
-  system: { name: 'environment', kind: 'environment', settings: {}, attestation: [] },
-  plan: { tier: 'quick', metrics: [], rounds: 1, seed: 1, device: 0, path: 'runtime', options: {} },
-  provenance: [],
-  metrics: [],
-  health: { before: [], after: [] },
-  coordinatorCpuPercent: 0,
-  warnings: [],
-};
+const document = runDocument();
 
 const stats = {
   count: 1000,

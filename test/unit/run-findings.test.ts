@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Facts, findings } from '../../lib/run/findings.js';
 import { interceptors } from '../../lib/systems/interception.js';
-import { device, inspection, provenance } from './run-fixtures.js';
-
-const host = {
-  platform: 'linux',
-  arch: 'x64',
-  kernel: '6',
-  cpu: 'x',
-  cores: 2,
-  usableCores: 2,
-  memoryBytes: 1,
-  node: 'v20',
-  container: false,
-};
+import { device, host, inspection, provenance } from './run-fixtures.js';
 
 function conclude(change: Partial<Facts>) {
   return findings({

@@ -1,4 +1,4 @@
-import type { MetricResult } from '../../lib/document.js';
+import { type HostInfo, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../../lib/document.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
 import type { GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
 
@@ -68,6 +68,43 @@ export function inspection(change: Partial<Inspection> = {}): Inspection {
     cuda: null,
     nvml: null,
     devices: [device(0)],
+    ...change,
+  };
+}
+
+export const host: HostInfo = {
+  platform: 'linux',
+  arch: 'x64',
+  kernel: '6',
+  cpu: 'x',
+  cores: 2,
+  usableCores: 2,
+  memoryBytes: 1,
+  node: 'v20',
+  container: false,
+};
+
+/** Of a real GPU, without a metric. */
+export function runDocument(change: Partial<RunDocument> = {}): RunDocument {
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    kind: 'run',
+    tool: { name: 'gpu-virt-bench', version: '0.0.0' },
+    startedAt: '2026-01-01T00:00:00.000Z',
+    durationMs: 1,
+    completed: true,
+    host,
+    gpu: [{ ...device(0), simulated: false }],
+    driver: { version: '580.1', cudaVersion: 13000, libcuda: null, libnvidiaMl: null },
+    groundTruth: 'nvml',
+    pidMapping: 'none',
+    system: { name: 'environment', kind: 'environment', settings: {}, attestation: [] },
+    plan: { tier: 'quick', metrics: [], rounds: 1, seed: 1, device: 0, path: 'runtime', options: {} },
+    provenance: [],
+    metrics: [],
+    health: { before: [], after: [] },
+    coordinatorCpuPercent: 0,
+    warnings: [],
     ...change,
   };
 }

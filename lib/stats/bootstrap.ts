@@ -1,0 +1,84 @@
+/**
+ * A hierarchical bootstrap of the effect over rounds: rounds are drawn with replacement, then in each arm of a drawn
+ * round its process's blocks with replacement. Davison & Hinkley, Bootstrap Methods and their Application (1997),
+ * section 3.8; percentile interval.
+ *
+ * What it covers was measured on 4 000 seeded comparisons with 1 % (standard deviation) between processes and 20 blocks:
+ * with ten rounds 90 % where blocks do not vary, 92 % where they vary by 1 %, 97 % by 3 %, 99 % by 10 %; with twelve 91,
+ * 93, 97 and 99 %. A percentile interval of so few rounds is narrow, and drawing blocks anew counts their noise a second
+ * time. The t interval covered 95 % throughout: it decides, this stands beside it.
+ */
+import { quantileSorted } from 'simple-statistics';
+import type { Delta, Interval } from './effect.js';
+import { seededRandom } from './random.js';
+
+/** One process: what it measured, and the medians of its blocks; without blocks the value stands as it is. */
+export interface Arm {
+  value: number;
+  blocks?: readonly number[];
+}
+
+export interface ArmRound {
+  system: Arm;
+  baseline: Arm;
+}
+
+export const REPLICATES = 1_000;
+/** With fewer there is no interval: it would be narrower still. */
+export const FEWEST_ROUNDS = 10;
+
+const blocksOf = ({ value, blocks }: Arm): readonly number[] => (blocks && blocks.length > 0 ? blocks : [value]);
+
+/** The median of as many draws as there are blocks. Counting the draws of each saves sorting them every time. */
+function redrawn(arm: Arm, random: () => number): () => number {
+  const sorted = Float64Array.from(blocksOf(arm)).sort();
+  const n = sorted.length;
+  const draws = new Uint32Array(n);
+  const ranked = (rank: number): number => {
+    let at = 0;
+    for (let upTo = draws[0] as number; upTo <= rank; upTo += draws[at] as number) at++;
+    return sorted[at] as number;
+  };
+  return () => {
+    draws.fill(0);
+    for (let i = 0; i < n; i++) (draws[Math.floor(random() * n)] as number) += 1;
+    return (ranked((n - 1) >> 1) + ranked(n >> 1)) / 2;
+  };
+}
+
+function replicates(
+  rounds: readonly ArmRound[],
+  effectOf: (system: number, baseline: number) => number,
+  seed: number,
+): Float64Array {
+  const random = seededRandom(seed);
+  const arms = rounds.map(({ system, baseline }) => {
+    const [drawSystem, drawBaseline] = [redrawn(system, random), redrawn(baseline, random)];
+    return () => effectOf(drawSystem(), drawBaseline());
+  });
+  const draw = () => (arms[Math.floor(random() * arms.length)] as () => number)();
+  const once = () => arms.reduce((sum) => sum + draw(), 0) / arms.length;
+  return Float64Array.from({ length: REPLICATES }, once).sort();
+}
+
+/**
+ * 95 % interval from 1 000 replicates; null below 10 rounds. On the scale of `ratio`, oriented so that above 1 is worse,
+ * where `delta` is relative and everything measured is positive; else on that of `difference`, signed and not oriented.
+ */
+export function bootstrapCi95(
+  rounds: readonly ArmRound[],
+  direction: 'lower' | 'higher',
+  delta: Delta,
+  seed: number,
+): Interval | null {
+  if (rounds.length < FEWEST_ROUNDS) return null;
+  const positive = rounds.every((round) =>
+    [round.system, round.baseline].every((arm) => blocksOf(arm).every((x) => x > 0)),
+  );
+  const asRatio = 'relative' in delta && positive;
+  const worse = direction === 'lower' ? 1 : -1;
+  const effectOf = asRatio ? (s: number, b: number) => worse * Math.log(s / b) : (s: number, b: number) => s - b;
+  const sorted = replicates(rounds, effectOf, seed) as unknown as number[];
+  const [low, high] = [quantileSorted(sorted, 0.025), quantileSorted(sorted, 0.975)];
+  return asRatio ? [Math.exp(low), Math.exp(high)] : [low, high];
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import type { MetricResult, RunDocument } from '../../lib/document.js';
+import { effects } from '../../lib/run/effects.js';
+import { metric, result, runDocument } from './run-fixtures.js';
+
+const launch = metric('OH-001');
+
+/** A system's rounds, with the same result in each. */
+const rounds = (name: string, count: number, change: Partial<MetricResult>, document: Partial<RunDocument> = {}) =>
+  Array.from({ length: count }, () =>
+    runDocument({
+      system: { name, kind: 'native', settings: {}, attestation: [] },
+      metrics: [result('OH-001', change)],
+      ...document,
+    }),
+  );
+
+describe('the effects of a comparison', () => {
+  it('have a bootstrap interval from ten rounds on', () => {
+    const of = (count: number) =>
+      effects([launch], [rounds('a', count, { value: 2 }), rounds('b', count, { value: 3 })], 1)[0];
+    expect(of(9)).toMatchObject({ rounds: 9, bootstrapCi95: null });
+    expect(of(10)?.bootstrapCi95?.[0]).toBeCloseTo(1.5, 12);
+  });
+
+  it('draw the blocks of a process, by the seed they are given', () => {
+    const baseline = rounds('a', 10, { value: 2, blocks: [1, 2, 3] });
+    const drawn = (seed: number) =>
+      effects([launch], [baseline, rounds('b', 10, { value: 2 })], seed)[0]?.bootstrapCi95;
+    expect(drawn(1)?.[0]).toBeLessThan(1);
+    expect(drawn(1)?.[1]).toBeGreaterThan(1);
+    expect(drawn(1)).toEqual(drawn(1));
+    expect(drawn(1)).not.toEqual(drawn(2));
+  });
+});
