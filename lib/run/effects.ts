@@ -21,17 +21,24 @@ const armOf = (result: MetricResult | undefined): Arm | null =>
     ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
     : null;
 
+/** What a simulated GPU shows beside a real one is a difference of worlds, not of systems. */
+function mixedWorlds(...arms: (readonly RunDocument[])[]): string | null {
+  const worlds = new Set(arms.flatMap((rounds) => rounds.flatMap(({ gpu }) => gpu.map(({ simulated }) => simulated))));
+  return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
+}
+
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
 function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline: readonly RunDocument[]): Pairing {
   const rounds: ArmRound[] = [];
-  let invalid: string | null = null;
+  const mixed = mixedWorlds(system, baseline);
+  let invalid = mixed;
   for (let round = 0; round < Math.min(system.length, baseline.length); round++) {
     const arms = [resultOf(system[round], metric.id), resultOf(baseline[round], metric.id)];
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
     const [measured, against] = [armOf(a), armOf(b)];
-    if (measured && against) rounds.push({ system: measured, baseline: against });
+    if (measured && against && mixed === null) rounds.push({ system: measured, baseline: against });
   }
   return {
     metric,

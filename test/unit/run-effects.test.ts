@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricResult, RunDocument } from '../../lib/document.js';
 import { effects } from '../../lib/run/effects.js';
-import { metric, result, runDocument } from './run-fixtures.js';
+import { device, metric, result, runDocument } from './run-fixtures.js';
 
 const launch = metric('OH-001');
 
@@ -31,5 +31,30 @@ describe('the effects of a comparison', () => {
     expect(drawn(1)?.[1]).toBeGreaterThan(1);
     expect(drawn(1)).toEqual(drawn(1));
     expect(drawn(1)).not.toEqual(drawn(2));
+  });
+
+  it('are invalid, without a number, between a simulated and a real GPU, in any round', () => {
+    const simulated = { gpu: [{ ...device(0), simulated: true }] };
+    const real = (count: number) => rounds('a', count, { value: 2 });
+    const later = [...real(4), ...rounds('b', 1, { value: 3 }, simulated)];
+    for (const system of [rounds('b', 5, { value: 3 }, simulated), later])
+      expect(effects([launch], [real(5), system], 1)).toMatchObject([
+        {
+          verdict: 'invalid',
+          reason: 'measured partly on a simulated and partly on a real GPU',
+          rounds: 0,
+          ratio: null,
+          ratioCi95: null,
+          difference: null,
+          differenceCi95: null,
+          pValues: { welch: null, mannWhitney: null },
+        },
+      ]);
+  });
+
+  it('are as valid between simulated GPUs as between real ones', () => {
+    const simulated = { gpu: [{ ...device(0), simulated: true }] };
+    const [found] = effects([launch], [rounds('a', 2, {}, simulated), rounds('b', 2, {}, simulated)], 1);
+    expect(found).toMatchObject({ verdict: 'same', rounds: 2 });
   });
 });
