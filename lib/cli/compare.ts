@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { type ComparisonDocument, type RunDocument, runDocumentSchema } from '../document.js';
+import { type ComparisonDocument, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
@@ -145,11 +145,25 @@ async function finishedRounds(directory: string, systems: readonly System[], rou
 }
 
 async function readRound(path: string): Promise<RunDocument | null> {
+  const found = await readJson(path);
+  const { success, output } = v.safeParse(otherSchema, found);
+  if (success)
+    throw new UsageError(
+      `Expected --resume to hold documents of schema version ${SCHEMA_VERSION} but received version ${output.schemaVersion} in ${quoted(path)}: go on with the version of gpu-virt-bench that wrote it, or begin anew with --output.`,
+    );
+  return v.is(runDocumentSchema, found) ? found : null;
+}
+
+const otherSchema = v.object({
+  kind: v.literal('run'),
+  schemaVersion: v.pipe(v.number(), v.notValue(SCHEMA_VERSION)),
+});
+
+/** Null where it cannot be read or is no JSON: then it is not a document. */
+async function readJson(path: string): Promise<unknown> {
   try {
-    const { success, output } = v.safeParse(runDocumentSchema, JSON.parse(await readFile(path, 'utf8')));
-    return success ? output : null;
+    return JSON.parse(await readFile(path, 'utf8')) as unknown;
   } catch {
-    // Unreadable or no JSON: not a document.
     return null;
   }
 }

@@ -18,13 +18,14 @@ import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './hea
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
+import { checkResumable, type Circumstances } from './resume.js';
 import { describePlan, identity, type RunHooks, runMetrics, type RunRequest } from './run.js';
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
   systems: readonly System[];
   rounds: number;
-  /** Of an earlier run of the same request, by system and round: not measured again. */
+  /** Of an earlier run of the same request, by system and round: not measured again. Those of another are refused. */
   finished: readonly (readonly (RunDocument | undefined)[])[];
   /** The caller's environment, from which workers inherit an allow-list. */
   environment: NodeJS.ProcessEnv;
@@ -60,6 +61,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const computeLimits: ComputeLimit[] = [];
   try {
     const truth = await lookAround(request);
+    checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
     refuseUnhealthy(truth.before, request.strict);
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     await prepareAll(request, truth, directory);
@@ -152,21 +154,26 @@ async function oneRound(
   }
 }
 
+function circumstances(request: CompareRequest, { description, choice }: Truth): Circumstances {
+  const { inspection } = description;
+  return {
+    gpu: [gpuInfo(inspection, choice.device)],
+    driver: driverInfo(inspection),
+    plan: describePlan(request, choice.device.index),
+  };
+}
+
 /** What cannot be measured at all still has its place in the document, with the reason in place of every number. */
 function unavailableDocument(request: CompareRequest, truth: Truth, system: System, reason: string): RunDocument {
-  const { inspection } = truth.description;
-  const { device } = truth.choice;
   return {
     ...identity(new Date()),
     durationMs: 0,
     completed: true,
     host: hostInfo(),
-    gpu: [gpuInfo(inspection, device)],
-    driver: driverInfo(inspection),
+    ...circumstances(request, truth),
     groundTruth: 'nvml',
     pidMapping: 'none',
     system: { name: system.name, kind: system.kind, settings: system.settings, attestation: [] },
-    plan: describePlan(request, device.index),
     provenance: [],
     metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
     health: { before: truth.before, after: [] },
