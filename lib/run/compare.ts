@@ -1,6 +1,6 @@
 /** Systems side by side: rounds of fresh workers, interleaved, one run document each; then effects against the first. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
@@ -8,6 +8,7 @@ import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
 import { baseEnvironment } from '../systems/base-environment.js';
+import { removeDirectory } from '../systems/state-files.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
@@ -63,20 +64,22 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     const truth = await lookAround(request);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
     refuseUnhealthy(truth.before, request.strict);
-    hooks.onStart(truth.choice, healthWarnings(truth.before));
     await prepareAll(request, truth, directory);
+    hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth)));
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
         if (request.signal.aborted) break;
-        const document = request.finished[index]?.[round] ?? (await oneRound(request, hooks, truth, round, index));
+        const document =
+          request.finished[index]?.[round] ??
+          (await unlessInterrupted(request, () => oneRound(request, hooks, truth, round, index)));
+        if (!document) break;
         (documents[index] as RunDocument[])[round] = document;
         if (document.completed) await hooks.onDocument(round, index, document);
       }
     }
   } finally {
-    warnings.push(...(await tearDownAll(request.systems)));
-    await rm(directory, { recursive: true, force: true });
+    warnings.push(...(await tearDownAll(request.systems)), ...(await removeDirectory(directory)));
   }
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -99,6 +102,16 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     violations: [],
     warnings: [...warnings, ...disturbances(documents)],
   };
+}
+
+/** Null for a round that was interrupted before its worker could measure: those before it stay. */
+async function unlessInterrupted<T>({ signal }: CompareRequest, task: () => Promise<T>): Promise<T | null> {
+  try {
+    return await task();
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
