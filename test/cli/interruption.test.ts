@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { emptyFolder, parseDocument, processesOf, start, workersOf } from './command.js';
+import { emptyFolder, parseComparison, parseDocument, processesOf, start, workersOf } from './command.js';
 
 /** Far longer than any test waits. */
 const long = ['run', 'OH-001', 'OH-002', '--simulate', '--iterations', '10000000', '--seed', '1'];
@@ -37,6 +37,21 @@ describe('interruption', () => {
     expect(performance.now() - began).toBeLessThan(1_500);
     expect(code).toBe(130);
     expect(readdirSync(folder)).toEqual([]);
+    await nobodyLeft(run.mark);
+  }, 30_000);
+
+  it('keeps the rounds before a worker that was only starting', async () => {
+    const folder = emptyFolder();
+    const waits = join(folder, 'waits');
+    const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sh', '-c', 'touch "$0" && sleep 60', waits]] };
+    writeFileSync(join(folder, 'systems.yaml'), JSON.stringify({ systems: ['native', slow] }));
+    const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--config', join(folder, 'systems.yaml')];
+    const run = start([...args, '--output', join(folder, 'out')]);
+    await expect.poll(() => existsSync(waits), { timeout: 20_000 }).toBe(true);
+    run.child.kill('SIGINT');
+    expect((await run.done).code).toBe(130);
+    const { completed, systems } = parseComparison(readFileSync(join(folder, 'out/comparison.json'), 'utf8'));
+    expect({ completed, rounds: systems.map((rounds) => rounds.length) }).toEqual({ completed: false, rounds: [1, 0] });
     await nobodyLeft(run.mark);
   }, 30_000);
 
