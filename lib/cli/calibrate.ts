@@ -10,7 +10,7 @@ import { callerEnvironment } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
-import { checkTarget, STDOUT, writeStdout, writeWhole } from './output.js';
+import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
 import { progressDisplay } from './progress.js';
 import { say } from './talk.js';
 
@@ -73,8 +73,10 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
     );
     progress.stop();
     const report = `${target.simulate ? `${WATERMARK}\n\n` : ''}${calibrationTable(rows)}\n`;
-    if (json !== undefined && json !== STDOUT) await writeWhole(json, `${JSON.stringify(rows, null, 2)}\n`);
-    await writeStdout(json === STDOUT ? `${JSON.stringify(rows, null, 2)}\n` : report);
+    const text = `${JSON.stringify(rows, null, 2)}\n`;
+    const failure = json === undefined || json === STDOUT ? null : await failureOf(writeWhole(json, text));
+    await writeStdout(json === STDOUT ? text : report);
+    if (failure) throw failure;
     return rows.every(({ recovered }) => recovered) ? exitCodes.ok : exitCodes.failed;
   } finally {
     progress.stop();

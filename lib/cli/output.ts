@@ -1,6 +1,6 @@
 /** Where data goes: standard output, or a file that appears whole or not at all. */
 import { constants } from 'node:fs';
-import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
@@ -17,12 +17,46 @@ export async function checkTarget(target: string, option: string): Promise<void>
   try {
     if (existing) await access(target, constants.W_OK);
     if (existing && !existing.isFile()) return;
-    const probe = await aside(target);
-    await (await open(probe, 'wx')).close();
-    await rm(probe);
+    await probe(target);
   } catch (error) {
     throw refuse(reason(error));
   }
+}
+
+/** Makes a directory for results, or refuses one that no file could be put in. Answers whether it is new. */
+export async function makeDirectory(directory: string, option: string): Promise<boolean> {
+  const refuse = (why: string) =>
+    new UsageError(
+      `Expected ${option} to be a directory that can be written but received ${quoted(directory)}: ${why}.`,
+    );
+  const existing = await stat(directory).catch(() => null);
+  if (existing && !existing.isDirectory()) throw refuse('it is a file');
+  try {
+    await makePath(directory);
+    await probe(join(directory, 'probe'));
+    return existing === null;
+  } catch (error) {
+    throw refuse(reason(error));
+  }
+}
+
+/** As mkdir's `recursive`, which reports a read-only file system as a missing directory (seen with Node 20). */
+async function makePath(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makePath(dirname(path));
+    await mkdir(path);
+  }
+}
+
+async function probe(target: string): Promise<void> {
+  const path = await aside(target);
+  await (await open(path, 'wx')).close();
+  await rm(path);
 }
 
 const reasons: Record<string, string> = {
@@ -30,6 +64,8 @@ const reasons: Record<string, string> = {
   ENOTDIR: 'its directory is a file',
   EACCES: 'permission denied',
   EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on its disk',
+  EDQUOT: 'the disk quota is used up',
 };
 
 function reason(error: unknown): string {
@@ -37,8 +73,27 @@ function reason(error: unknown): string {
   return ('code' in error && reasons[String(error.code)]) || error.message;
 }
 
-/** Written aside, synced, renamed: a reader never meets half a file, nor does a crash leave one under the name. */
+/** Rejects with an error that names the file and says why. */
 export async function writeWhole(target: string, text: string): Promise<void> {
+  try {
+    await replaceFile(target, text);
+  } catch (error) {
+    throw unwritable(quoted(target), error);
+  }
+}
+
+const unwritable = (what: string, error: unknown): Error =>
+  new Error(`Could not write ${what}: ${reason(error)}.`, { cause: error });
+
+/** What went wrong, or null: for what must not cost whatever is written after it. */
+export const failureOf = (writing: Promise<void>): Promise<Error | null> =>
+  writing.then(
+    () => null,
+    (error: Error) => error,
+  );
+
+/** Written aside, synced, renamed: a reader never meets half a file, nor does a crash leave one under the name. */
+async function replaceFile(target: string, text: string): Promise<void> {
   const existing = await stat(target).catch(() => null);
   // Renaming over /dev/stderr or a named pipe would replace it.
   if (existing && !existing.isFile()) return writeInto(target, text);
@@ -73,6 +128,6 @@ async function aside(target: string): Promise<string> {
 /** Resolves when the text is handed to the system, so that leaving right after cuts nothing off. */
 export function writeStdout(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    process.stdout.write(text, (error) => (error ? reject(unwritable('standard output', error)) : resolve()));
   });
 }

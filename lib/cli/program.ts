@@ -18,8 +18,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** `gpu-virt-bench list | head -1` is no error. */
 function endQuietlyWithoutReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
+    if (error.code === 'EPIPE') process.exit();
+    // writeStdout says it; what commander prints has only the exit code.
+    process.exitCode = exitCodes.failed;
   });
   process.stderr.on('error', () => {});
 }

@@ -71,7 +71,9 @@ describe('writing whole', () => {
     mkdirSync(join(folder, 'gone'));
     const target = join(folder, 'gone', 'x.json');
     rmSync(join(folder, 'gone'), { recursive: true });
-    await expect(writeWhole(target, 'text')).rejects.toThrow(/ENOENT/);
+    await expect(writeWhole(target, 'text')).rejects.toThrow(
+      `Could not write '${target}': its directory does not exist.`,
+    );
     expect(existsSync(target)).toBe(false);
   });
 });
