@@ -1,8 +1,6 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as v from 'valibot';
-import { type ComparisonDocument, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import type { ComparisonDocument } from '../document.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
@@ -20,9 +18,10 @@ import type { System } from '../systems/system.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { checkTarget, STDOUT, writeStdout, writeWhole } from './output.js';
+import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
-import { say, warn } from './talk.js';
+import { finishedRounds, openDirectory, roundFile } from './result-directory.js';
+import { errorLine, say, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions {
   system?: string[];
@@ -48,21 +47,29 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
   }
   if (options.json !== undefined) await checkTarget(options.json, '--json');
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
-  const directory = await resultDirectory(raw, systems);
-  const finished = raw.resume === undefined ? [] : await finishedRounds(directory, systems, rounds);
+  const directory = await openDirectory(raw, systems);
+  const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
   const progress = progressDisplay();
+  const unwritten: Error[] = [];
   try {
     const document = await interruptible((signal) =>
       compareSystems(
         { ...request(options, plan, target), systems, rounds, finished, environment: callerEnvironment(), signal },
-        hooks(progress, directory, words, systems, target.notice),
+        {
+          ...hooks(progress, directory.path, words, target.notice),
+          onDocument: recorder(progress, directory.path, systems, unwritten),
+        },
       ),
     );
     progress.stop();
-    await publish(document, directory, options.json);
-    return exitCode(document);
+    // Should whoever reads the report leave, nothing after it runs.
+    process.exitCode = exitCode(document, unwritten);
+    unwritten.push(...(await publish(document, directory.path, options.json)));
+    if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
+    return exitCode(document, unwritten);
   } finally {
     progress.stop();
+    await directory.discard();
   }
 }
 
@@ -100,81 +107,12 @@ function planText(
   return `Plan: ${systems.length} systems (${names}) × ${rounds} rounds × ${ids.length} metrics (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${duration(total)}`;
 }
 
-/** Made now, so that a place that cannot be written costs no measurement. */
-async function resultDirectory({ output, resume }: RawCompareOptions, systems: readonly System[]): Promise<string> {
-  if (resume !== undefined) {
-    const found = await stat(resume).catch(() => null);
-    if (!found?.isDirectory())
-      throw new UsageError(`Expected --resume to be the directory of an earlier run but received ${quoted(resume)}.`);
-    return resume;
-  }
-  const stamp = new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19);
-  const names = systems
-    .map(({ name }) => name.replace(/[^\w.+-]/g, '_'))
-    .join('-')
-    .slice(0, 80);
-  const directory = output ?? join('results', `${stamp}-${names}`);
-  try {
-    await mkdir(directory, { recursive: true });
-  } catch (error) {
-    throw new UsageError(
-      `Expected --output to be a directory that can be made but received ${quoted(directory)}: ${error instanceof Error ? error.message : error}.`,
-    );
-  }
-  await checkTarget(join(directory, 'comparison.json'), '--output');
-  return directory;
-}
-
-const roundFile = (round: number, index: number): string =>
-  `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}.json`;
-
-/** Whole documents of the same systems; anything else in the directory is said and left alone. */
-async function finishedRounds(directory: string, systems: readonly System[], rounds: number) {
-  const present = new Set(await readdir(directory));
-  const finished: (RunDocument | undefined)[][] = systems.map(() => []);
-  for (let round = 0; round < rounds; round++)
-    for (const [index, system] of systems.entries()) {
-      const name = roundFile(round, index);
-      if (!present.has(name)) continue;
-      const document = await readRound(join(directory, name));
-      if (document?.completed && document.system.name === system.name)
-        (finished[index] as (RunDocument | undefined)[])[round] = document;
-      else warn(`${name} is not a finished round of ${system.name}: it is measured again.`);
-    }
-  return finished;
-}
-
-async function readRound(path: string): Promise<RunDocument | null> {
-  const found = await readJson(path);
-  const { success, output } = v.safeParse(otherSchema, found);
-  if (success)
-    throw new UsageError(
-      `Expected --resume to hold documents of schema version ${SCHEMA_VERSION} but received version ${output.schemaVersion} in ${quoted(path)}: go on with the version of gpu-virt-bench that wrote it, or begin anew with --output.`,
-    );
-  return v.is(runDocumentSchema, found) ? found : null;
-}
-
-const otherSchema = v.object({
-  kind: v.literal('run'),
-  schemaVersion: v.pipe(v.number(), v.notValue(SCHEMA_VERSION)),
-});
-
-/** Null where it cannot be read or is no JSON: then it is not a document. */
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown;
-  } catch {
-    return null;
-  }
-}
-
 function hooks(
   progress: ProgressDisplay,
   directory: string,
   words: string,
-  systems: readonly System[],
   notice: string | null,
-): CompareHooks {
+): Omit<CompareHooks, 'onDocument'> {
   let at = '';
   return {
     onStart: ({ device, because }, warnings) =>
@@ -193,32 +131,54 @@ function hooks(
     onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
     onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
     onResult: () => {},
-    onDocument: async (round, index, document) => {
-      await writeWhole(join(directory, roundFile(round, index)), `${JSON.stringify(document, null, 2)}\n`);
-      progress.aside(() =>
-        say(`Round ${round + 1}, ${plain(systems[index]?.name ?? '')}: ${duration(document.durationMs / 1_000)}`),
-      );
-    },
   };
 }
 
-async function publish(document: ComparisonDocument, directory: string, json: string | undefined): Promise<void> {
+/** A round that cannot be written goes on in memory: the disk may have room again before the end. */
+function recorder(
+  progress: ProgressDisplay,
+  directory: string,
+  systems: readonly System[],
+  unwritten: Error[],
+): CompareHooks['onDocument'] {
+  return async (round, index, document) => {
+    const file = join(directory, roundFile(round, index));
+    const failure = await failureOf(writeWhole(file, `${JSON.stringify(document, null, 2)}\n`));
+    if (failure) unwritten.push(failure);
+    progress.aside(() => {
+      if (failure) warn(`${failure.message} Measuring goes on; the result is written and printed at the end.`);
+      say(`Round ${round + 1}, ${plain(systems[index]?.name ?? '')}: ${duration(document.durationMs / 1_000)}`);
+    });
+  };
+}
+
+/** To every place that takes it; answers what went wrong with the others. */
+async function publish(document: ComparisonDocument, directory: string, json: string | undefined): Promise<Error[]> {
   const text = `${JSON.stringify(document, null, 2)}\n`;
-  await writeWhole(join(directory, 'comparison.json'), text);
-  if (json !== undefined && json !== STDOUT) await writeWhole(json, text);
   const report = `${comparisonReport(document)}\n`;
-  if (json === STDOUT) {
-    await writeStdout(text);
-    say(report.trimEnd());
-  } else await writeStdout(report);
+  const toStdout = json === STDOUT;
+  const files = [join(directory, 'comparison.json'), ...(json === undefined || toStdout ? [] : [json])];
+  const failures: (Error | null)[] = [];
+  for (const file of files) failures.push(await failureOf(writeWhole(file, text)));
+  failures.push(await failureOf(writeStdout(toStdout ? text : report)));
+  if (toStdout) say(report.trimEnd());
   document.warnings.forEach(warn);
+  return failures.filter((failure) => failure !== null);
+}
+
+/** One line, whatever the number: the first names file and reason. */
+function sayUnwritten([first, ...others]: readonly Error[], directory: string): void {
+  const more = others.length > 0 ? ` Nor could ${others.length} more.` : '';
+  const advice = `With room, --resume ${directory} goes on from what is there.`;
+  process.stderr.write(errorLine(new Error(`${first?.message}${more} ${advice}`)));
 }
 
 /** The first that applies, in the order of the exit codes' documentation. */
-function exitCode({ completed, systems }: ComparisonDocument): number {
+function exitCode({ completed, systems }: ComparisonDocument, unwritten: readonly Error[]): number {
   if (!completed) return exitCodes.interrupted;
   const results = systems.flat().flatMap(({ metrics: measured }) => measured);
   if (results.some(({ status, reason }) => status === 'invalid' && reason?.startsWith('layer not active')))
     return exitCodes.notAttested;
-  return results.some(({ status }) => status === 'failed' || status === 'invalid') ? exitCodes.failed : exitCodes.ok;
+  const failed = results.some(({ status }) => status === 'failed' || status === 'invalid');
+  return failed || unwritten.length > 0 ? exitCodes.failed : exitCodes.ok;
 }

@@ -126,32 +126,4 @@ describe('compare', () => {
     expect(stdout).toMatch(/^Plan: 2 systems \(native, fcsp\) × 5 rounds × 5 metrics .* about .*\n$/);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
-
-  it.each([
-    [['--system', 'native'], /at least two systems to compare but received 1/],
-    [['--system', 'native', '--system', 'native'], /systems of different names but received native twice/],
-    [
-      ['--system', 'native', '--system', 'hami-cor'],
-      /a kind of system but received 'hami-cor': did you mean hami-core/,
-    ],
-    [['--system', 'native', '--system', 'hami-core:library=/nowhere.so'], /\/nowhere\.so/],
-    [['--system', 'native', '--system', 'hami-core:memory=4Gigs'], /4Gigs/],
-    [['--system', 'native', '--system', 'fcsp', '--rounds', '0'], /--rounds to be an integer from 1/],
-    [['--system', 'native', '--system', 'fcsp', '--resume', '/nowhere'], /--resume to be the directory/],
-    [['--system', 'native', '--system', 'fcsp', '--output', '/dev/null/x'], /--output to be a directory/],
-    [['--config', '/nowhere.yaml'], /\/nowhere\.yaml/],
-  ])('refuses %j in one line', async (args, message) => {
-    const { code, stdout, stderr } = await command(['compare', '--simulate', ...args]);
-    expect(stderr).toMatch(message);
-    expect(stderr).toMatch(/^error: [^\n]+\n$/);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
-
-  it('says the line and column of a mistake in the YAML', async () => {
-    const file = join(emptyFolder(), 'systems.yaml');
-    writeFileSync(file, 'systems:\n  - native\n  - name: x\n    kind: hami-core\n    memroy: 4GiB\n');
-    const { code, stderr } = await command(['compare', '--simulate', '--config', file]);
-    expect(stderr).toMatch(/^error: .*systems\.yaml:\d+:\d+: .*memroy/);
-    expect(code).toBe(2);
-  });
 });

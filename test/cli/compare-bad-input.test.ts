@@ -1,0 +1,259 @@
+/** What `compare` refuses, and what it saves where it cannot go on as asked. */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { interposerLibrary } from '../../lib/native/load.js';
+import {
+  command,
+  emptyFolder,
+  type Outcome,
+  parseComparison,
+  parseDocument,
+  processesOf,
+  root,
+  start,
+} from './command.js';
+
+const ONE_LINE = /^error: [^\n]+\n$/;
+const interposer = interposerLibrary() ?? '';
+const sim = 'init_ms=8,context_ms=8';
+const isRoot = process.getuid?.() === 0;
+const two = ['--system', 'native:name=a', '--system', 'native:name=b'];
+const quick = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1'];
+
+function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
+  expect(stderr).toMatch(ONE_LINE);
+  expect(stderr).toMatch(says);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+}
+
+/** What is in a folder, file by file. */
+const contents = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+
+/** A file system of its own at an empty folder, or null where that is not permitted. */
+const mounted: string[] = [];
+function fileSystem(options: string): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'gvb-fs-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  if (status === 0) mounted.push(folder);
+  else rmSync(folder, { recursive: true });
+  return status === 0 ? folder : null;
+}
+afterAll(() => {
+  for (const folder of mounted) {
+    spawnSync('umount', [folder]);
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** Room for one round and not for two. */
+const small = fileSystem('size=96k');
+const readOnly = isRoot ? fileSystem('ro,size=64k') : unwritableFolder();
+
+function unwritableFolder(): string {
+  const folder = emptyFolder();
+  chmodSync(folder, 0o555);
+  return folder;
+}
+
+describe('compare refuses', () => {
+  it.each([
+    [['--system', 'native'], /at least two systems to compare but received 1/],
+    [['--system', 'native', '--system', 'native'], /systems of different names but received native twice/],
+    [
+      ['--system', 'native', '--system', 'hami-cor'],
+      /a kind of system but received 'hami-cor': did you mean hami-core/,
+    ],
+    [['--system', 'native', '--system', 'hami-core:library=/nowhere.so'], /\/nowhere\.so': there is no such file/],
+    [['--system', 'native', '--system', 'hami-core:library=/etc/passwd'], /\/etc\/passwd': it is not an ELF file/],
+    [['--system', 'native', '--system', 'hami-core:memory=4Gigs'], /a size above 0 .* received '4Gigs'/],
+    [['--system', 'native', '--system', 'fcsp:memory=0'], /a size above 0 .* received 0/],
+    [['--system', 'native', '--system', 'fcsp', '--rounds', '0'], /--rounds to be an integer from 1/],
+    [['--system', 'native', '--system', 'fcsp', '--resume', '/nowhere'], /--resume to be the directory/],
+    [['--system', 'native', '--system', 'fcsp', '--output', '/dev/null/x'], /--output to be a directory/],
+    [['--config', '/nowhere.yaml'], /\/nowhere\.yaml/],
+  ])('%j', async (args, says) => expectRefusal(await command(['compare', '--simulate', ...args]), says));
+
+  it('a mistake in the YAML, by line and column', async () => {
+    const file = join(emptyFolder(), 'systems.yaml');
+    writeFileSync(file, 'systems:\n  - native\n  - name: x\n    kind: hami-core\n    memroy: 4GiB\n');
+    expectRefusal(await command(['compare', '--simulate', '--config', file]), /systems\.yaml:5:13: .*memroy/);
+  });
+
+  it('a library of another machine, on which nothing else is wrong', async () => {
+    const library = join(emptyFolder(), 'libvgpu.so');
+    const bytes = readFileSync(interposer);
+    bytes.writeUInt16LE(process.arch === 'arm64' ? 62 : 183, 18);
+    writeFileSync(library, bytes);
+    const outcome = await command([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
+    expectRefusal(outcome, /libvgpu\.so': it is built for (arm64|x64), this machine is (x64|arm64)\.$/m);
+  });
+
+  it.skipIf(isRoot)('a library that may not be read (not as root, who may read all)', async () => {
+    const library = join(emptyFolder(), 'libvgpu.so');
+    copyFileSync(interposer, library);
+    chmodSync(library, 0o000);
+    const outcome = await command([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
+    expectRefusal(outcome, /libvgpu\.so': it cannot be read\.$/m);
+  });
+
+  it('more memory than the card has, and leaves neither a folder nor a worker', async () => {
+    const folder = emptyFolder();
+    const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=900GiB`];
+    const run = start([...quick, ...systems, '--output', join(folder, 'out')]);
+    expectRefusal(await run.done, /memory of hami-core to be at most the card's \d+ MiB but received 921600 MiB\./);
+    expect(readdirSync(folder)).toEqual([]);
+    await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it.each(['--output', '--resume'])('a file as the directory of %s', async (option) => {
+    const file = join(emptyFolder(), 'file');
+    writeFileSync(file, 'kept');
+    expectRefusal(await command([...quick, ...two, option, file]), new RegExp(`Expected ${option} to be .*directory`));
+    expect(readFileSync(file, 'utf8')).toBe('kept');
+  });
+
+  it.skipIf(readOnly === null).each([
+    ['--output', '.'],
+    ['--output', 'far/below'],
+    ['--resume', '.'],
+  ])(
+    'a directory of %s that cannot be written, at %s (as root only where mounting is permitted)',
+    async (option, name) => {
+      const outcome = await command([...quick, ...two, option, join(readOnly as string, name)]);
+      expectRefusal(outcome, /to be a directory that can be written .* (read-only|permission denied)\.$/m);
+    },
+  );
+});
+
+describe('compare --resume', () => {
+  let earlier: string;
+  beforeAll(async () => {
+    earlier = join(emptyFolder(), 'out');
+    expect((await command([...quick, ...two, '--rounds', '1', '--output', earlier], {}, sim)).code).toBe(0);
+  }, 60_000);
+
+  type Raw = Record<string, never> & { gpu: [{ simulated: boolean; name: string }]; driver: { version: string } };
+  const edits: Record<string, [(document: Raw) => unknown, RegExp]> = {
+    'measured on a real GPU': [
+      ({ gpu }) => (gpu[0].simulated = false),
+      /GPU of this one \(simulated Simulated GPU .*\) but received one with another \(real Simulated GPU/,
+    ],
+    'measured on another GPU': [
+      ({ gpu }) => (gpu[0].name = 'NVIDIA H200'),
+      /\(simulated Simulated GPU .*\(simulated NVIDIA H200\)/,
+    ],
+    'measured under another driver': [
+      ({ driver }) => (driver.version = '1.2.3'),
+      /driver of this one \(.+\) but received one with another \(1\.2\.3\)/,
+    ],
+    'of another schema': [
+      (document) => Object.assign(document, { schemaVersion: 2 }),
+      /schema version 1 but received version 2 in '.*round-0001-system-2\.json'/,
+    ],
+  };
+  it.each(Object.entries(edits))('refuses a round %s, before measuring', async (_, [edit, says]) => {
+    const folder = join(emptyFolder(), 'out');
+    cpSync(earlier, folder, { recursive: true });
+    const file = join(folder, 'round-0001-system-2.json');
+    const document = JSON.parse(readFileSync(file, 'utf8')) as Raw;
+    edit(document);
+    writeFileSync(file, JSON.stringify(document));
+    const before = contents(folder);
+    expectRefusal(await command([...quick, ...two, '--rounds', '2', '--resume', folder], {}, sim), says);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  it('refuses rounds of another plan', async () => {
+    const args = ['compare', 'OH-001', '--simulate', '--tier', 'standard', ...two, '--resume', earlier];
+    expectRefusal(await command(args, {}, sim), /\(tier standard, path runtime, OH-001\) .* \(tier quick, .*OH-005\)/);
+  });
+});
+
+describe('compare saves what it measured', () => {
+  const report = /OH-005 API Interception Overhead/;
+
+  it.skipIf(small === null)(
+    'from a full disk (where mounting is permitted)',
+    async () => {
+      const output = join(small as string, 'out');
+      const json = join(emptyFolder(), 'x.json');
+      const args = [...quick, '--samples', '--rounds', '2', ...two, '--output', output, '--json', json];
+      const run = start(args, {}, sim);
+      const { code, stdout, stderr } = await run.done;
+      expect(code).toBe(1);
+      expect(stdout).toMatch(report);
+      expect(parseComparison(readFileSync(json, 'utf8'))).toMatchObject({ completed: true, effects: [{ rounds: 2 }] });
+      expect(readdirSync(output)).toEqual(['round-0001-system-1.json']);
+      expect(parseDocument(readFileSync(join(output, 'round-0001-system-1.json'), 'utf8')).completed).toBe(true);
+      const errors = stderr.match(/^error: .*$/gm);
+      expect(errors).toEqual([
+        expect.stringMatching(
+          /Could not write '.*round-0001-system-2\.json': no space is left on its disk\. Nor could 3 more\./,
+        ),
+      ]);
+      expect(stderr.trimEnd().endsWith(errors?.[0] as string)).toBe(true);
+      await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('where --json takes nothing', async () => {
+    const output = join(emptyFolder(), 'out');
+    const args = [...quick, '--rounds', '1', ...two, '--output', output, '--json', '/dev/full'];
+    const { code, stdout, stderr } = await command(args, {}, sim);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(report);
+    expect(stderr.match(/^error: .*$/gm)).toEqual([
+      expect.stringMatching(/Could not write '\/dev\/full': no space is left on its disk\./),
+    ]);
+    expect(parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8')).completed).toBe(true);
+  }, 60_000);
+
+  it('where standard output takes nothing', () => {
+    const output = join(emptyFolder(), 'out');
+    const args = [join(root, 'dist/cli/main.js'), ...quick, '--rounds', '1', ...two, '--output', output];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      env: { ...process.env, GVB_SIM: `region=full-${process.pid},${sim}` },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr.match(/^error: .*$/gm)).toEqual([
+      expect.stringMatching(/Could not write standard output: no space is left on its disk\./),
+    ]);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8')).completed).toBe(true);
+  }, 60_000);
+
+  it('from a system that cannot be taken down, and takes the others down', async () => {
+    const folder = emptyFolder();
+    const config = join(folder, 'systems.yaml');
+    const system = (name: string, teardown: string[]) => ({ kind: 'custom', name, teardown: [teardown] });
+    const touched = join(folder, 'taken-down');
+    const systems = [system('stays', ['false']), system('goes', ['touch', touched])];
+    writeFileSync(config, JSON.stringify({ systems }));
+    const args = [...quick, '--rounds', '1', '--config', config, '--output', join(folder, 'out'), '--json', '-'];
+    const { code, stdout, stderr } = await command(args, {}, sim);
+    expect(code).toBe(0);
+    const { effects, warnings } = parseComparison(stdout);
+    expect(effects).toHaveLength(1);
+    expect(warnings).toEqual([expect.stringMatching(/^stays \(unverified\): teardown failed: .*false/)]);
+    expect(stderr).toMatch(/^warning: stays \(unverified\): teardown failed/m);
+    expect(existsSync(touched)).toBe(true);
+  }, 60_000);
+});
