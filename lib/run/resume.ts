@@ -4,12 +4,12 @@ import { UsageError } from '../errors/usage-error.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 
-/** What decides a sample beside the metric itself; a time limit or the keeping of samples does not. */
-const deciding = ['iterations', 'warmup', 'resolution'] as const;
+/** What decides a number beside the metric itself; a time limit or the keeping of samples does not. */
+const deciding = ['iterations', 'warmup', 'resolution', 'strict'] as const;
 
 function planText({ tier, path, metrics, options }: RunDocument['plan']): string {
   const given = deciding
-    .filter((name) => options[name] !== undefined)
+    .filter((name) => options[name] !== undefined && options[name] !== false)
     .map((name) => `${name} ${String(options[name])}`);
   return [`tier ${tier}`, `path ${path}`, ...given, ...[...metrics].sort()].join(', ');
 }

@@ -10,7 +10,7 @@ const earlier = (change: Partial<Circumstances> = {}) =>
 describe('finished rounds', () => {
   it('may be of another card of the same model, in another order, with another time limit', () => {
     const gpu = [{ ...device(3), simulated: false }];
-    const options = { timeoutSeconds: 5, samples: true };
+    const options = { timeoutSeconds: 5, samples: true, strict: false };
     const documents = [earlier(), earlier({ gpu, plan: { ...plan, metrics: ['OH-001', 'OH-002'], options } })];
     expect(() => checkResumable(documents, now)).not.toThrow();
   });
@@ -40,6 +40,11 @@ describe('finished rounds', () => {
       'another plan',
       { plan: { ...plan, metrics: ['OH-001'], tier: 'thorough', options: { iterations: 5 } } },
       '(tier quick, path runtime, OH-001, OH-002) but received one with another (tier thorough, path runtime, iterations 5, OH-001)',
+    ],
+    [
+      'a plan that refused disturbed numbers',
+      { plan: { ...plan, metrics: ['OH-001', 'OH-002'], options: { strict: true } } },
+      '(tier quick, path runtime, strict true, OH-001, OH-002)',
     ],
   ])('may not be of %s, whichever round it is', (_, change, says) =>
     expect(() => checkResumable([earlier(), earlier(change)], now)).toThrow(says),
