@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { metricResultSchema } from '../../lib/document.js';
 import { withDeadline } from '../../lib/run/deadline.js';
-import { failedResult, pidMapping, sortedById } from '../../lib/run/results.js';
+import { disowned, failedResult, pidMapping, sortedById } from '../../lib/run/results.js';
 import { metric, result } from './run-fixtures.js';
 
 describe('results', () => {
@@ -48,5 +48,14 @@ describe('a deadline', () => {
     const waiting = withDeadline(60_000, controller.signal, never);
     controller.abort(new Error('stop'));
     await expect(waiting).rejects.toThrow('aborted without why');
+  });
+});
+
+describe('a result that is disowned', () => {
+  it('keeps its reason and no number in any form', () => {
+    const kept = disowned(result('OH-001', { samples: [1], blocks: [1] }), 'layer not active');
+    expect(kept).toMatchObject({ status: 'invalid', reason: 'layer not active', value: null, ci95: null, stats: null });
+    expect(kept).not.toHaveProperty('samples');
+    expect(kept).not.toHaveProperty('blocks');
   });
 });
