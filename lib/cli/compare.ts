@@ -20,7 +20,7 @@ import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
-import { finishedRounds, openDirectory, roundFile } from './result-directory.js';
+import { finishedRounds, openDirectory, roundFile, SUMMARY } from './result-directory.js';
 import { errorLine, say, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions {
@@ -157,7 +157,7 @@ async function publish(document: ComparisonDocument, directory: string, json: st
   const text = `${JSON.stringify(document, null, 2)}\n`;
   const report = `${comparisonReport(document)}\n`;
   const toStdout = json === STDOUT;
-  const files = [join(directory, 'comparison.json'), ...(json === undefined || toStdout ? [] : [json])];
+  const files = [join(directory, SUMMARY), ...(json === undefined || toStdout ? [] : [json])];
   const failures: (Error | null)[] = [];
   for (const file of files) failures.push(await failureOf(writeWhole(file, text)));
   failures.push(await failureOf(writeStdout(toStdout ? text : report)));

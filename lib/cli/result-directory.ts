@@ -8,6 +8,8 @@ import type { System } from '../systems/system.js';
 import { makeDirectory } from './output.js';
 import { warn } from './talk.js';
 
+export const SUMMARY = 'comparison.json';
+
 export interface ResultDirectory {
   path: string;
   /** Removes it again where it is new and nothing was put in. */
@@ -25,6 +27,10 @@ export async function openDirectory(
       throw new UsageError(`Expected --resume to be the directory of an earlier run but received ${quoted(resume)}.`);
   }
   const path = resume ?? output ?? join('results', defaultName(systems));
+  if (resume === undefined && (await stat(join(path, SUMMARY)).catch(() => null)))
+    throw new UsageError(
+      `Expected --output to be a directory without a comparison but received ${quoted(path)}: name another, or go on with it by --resume.`,
+    );
   const made = await makeDirectory(path, resume === undefined ? '--output' : '--resume');
   // Not empty is no failure: then it is to stay.
   return { path, discard: async () => (made ? rmdir(path).catch(() => {}) : undefined) };

@@ -7,6 +7,8 @@ import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION }
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
+import { UsageError } from '../errors/usage-error.js';
+import { BenchError } from '../native/errors.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { removeDirectory } from '../systems/state-files.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
@@ -71,8 +73,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
       for (const index of indexes) {
         if (request.signal.aborted) break;
         const document =
-          request.finished[index]?.[round] ??
-          (await unlessInterrupted(request, () => oneRound(request, hooks, truth, round, index)));
+          request.finished[index]?.[round] ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index));
         if (!document) break;
         (documents[index] as RunDocument[])[round] = document;
         if (document.completed) await hooks.onDocument(round, index, document);
@@ -104,15 +105,31 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   };
 }
 
-/** Null for a round that was interrupted before its worker could measure: those before it stay. */
-async function unlessInterrupted<T>({ signal }: CompareRequest, task: () => Promise<T>): Promise<T | null> {
+/**
+ * Null for a round that was interrupted before its worker could measure: those before it stay. A round that fails as a
+ * whole is a round of failed metrics: it costs no other.
+ */
+async function oneRoundOrWhyNot(
+  request: CompareRequest,
+  hooks: CompareHooks,
+  truth: Truth,
+  round: number,
+  index: number,
+): Promise<RunDocument | null> {
   try {
-    return await task();
+    return await oneRound(request, hooks, truth, round, index);
   } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
+    if (request.signal.aborted) return null;
+    if (isUsage(error)) throw error;
+    return emptyDocument(request, truth, request.systems[index] as System, 'failed', messageOf(error));
   }
 }
+
+/** What the caller can put right is worth ending for. */
+const isUsage = (error: unknown): boolean =>
+  error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
 
@@ -154,16 +171,28 @@ async function oneRound(
   index: number,
 ): Promise<RunDocument> {
   const system = request.systems[index] as System;
-  if (system.unavailable !== null) return unavailableDocument(request, truth, system, system.unavailable);
+  if (system.unavailable !== null) return emptyDocument(request, truth, system, 'unsupported', system.unavailable);
   hooks.onRound(round, system);
   await system.prepareTenant(SOLE_TENANT);
   try {
     const { metrics, tier, seed } = request.plan;
     const plan = makePlan(metrics, tier, seed + round);
     const { choice, before } = truth;
-    return await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
-  } finally {
+    const document = await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
+    return { ...document, warnings: [...document.warnings, ...(await reaped(system))] };
+  } catch (error) {
+    await reaped(system);
+    throw error;
+  }
+}
+
+/** Why its state could not be removed: a warning, since what it may do to the next round is what attestation looks for. */
+async function reaped(system: System): Promise<string[]> {
+  try {
     await system.reap(SOLE_TENANT);
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
   }
 }
 
@@ -177,7 +206,13 @@ function circumstances(request: CompareRequest, { description, choice }: Truth):
 }
 
 /** What cannot be measured at all still has its place in the document, with the reason in place of every number. */
-function unavailableDocument(request: CompareRequest, truth: Truth, system: System, reason: string): RunDocument {
+function emptyDocument(
+  request: CompareRequest,
+  truth: Truth,
+  system: System,
+  status: 'unsupported' | 'failed',
+  reason: string,
+): RunDocument {
   return {
     ...identity(new Date()),
     durationMs: 0,
@@ -188,7 +223,7 @@ function unavailableDocument(request: CompareRequest, truth: Truth, system: Syst
     pidMapping: 'none',
     system: { name: system.name, kind: system.kind, settings: system.settings, attestation: [] },
     provenance: [],
-    metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, 'unsupported', reason))),
+    metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, status, reason))),
     health: { before: truth.before, after: [] },
     coordinatorCpuPercent: 0,
     warnings: [`${system.name}: ${reason}`],
@@ -199,10 +234,6 @@ function unavailableDocument(request: CompareRequest, truth: Truth, system: Syst
 async function tearDownAll(systems: readonly System[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(systems.map((system) => system.teardown()));
   return outcomes.flatMap((outcome, index) =>
-    outcome.status === 'fulfilled'
-      ? []
-      : [
-          `${systems[index]?.name}: teardown failed: ${outcome.reason instanceof Error ? outcome.reason.message : outcome.reason}`,
-        ],
+    outcome.status === 'fulfilled' ? [] : [`${systems[index]?.name}: teardown failed: ${messageOf(outcome.reason)}`],
   );
 }

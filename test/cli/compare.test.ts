@@ -68,6 +68,32 @@ describe('compare', () => {
     expect(effects).toEqual([]);
   });
 
+  it('loses no other round to a system whose processes cannot start', async () => {
+    const systems = ['--system', 'native', '--system', 'custom:name=broken,env.GVB_SIM=fail=cuInit:999@1'];
+    const { code, stdout } = await compare(['OH-002', ...systems, '--rounds', '2', '--iterations', '20']);
+    expect(code).toBe(1);
+    const { completed, systems: documents, effects } = parseComparison(stdout);
+    expect(completed).toBe(true);
+    const outcomes = documents.map((rounds) => rounds.map(({ metrics }) => metrics[0]?.status));
+    expect(outcomes).toEqual([
+      ['ok', 'ok'],
+      ['failed', 'failed'],
+    ]);
+    expect(documents[1]?.[0]?.metrics[0]?.reason).toMatch(/^cuInit returned CUDA_ERROR_UNKNOWN \(999\)/);
+    expect(effects).toEqual([]);
+  }, 60_000);
+
+  it('refuses to write over a comparison', async () => {
+    const folder = emptyFolder();
+    const systems = ['--system', 'native', '--system', 'fcsp'];
+    expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
+    const { code, stdout, stderr } = await compare(['OH-002', ...systems], folder);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: Expected --output to be a directory without a comparison but received .*--resume\.$/m,
+    );
+  }, 60_000);
+
   it('goes on where an earlier run ended', async () => {
     const folder = emptyFolder();
     const output = join(folder, 'out');
