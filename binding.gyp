@@ -17,6 +17,7 @@
       "native/bench/layer_probe.cpp",
       "native/bench/memory_latency.cpp",
       "native/bench/start_up.cpp",
+      "native/bench/window.cpp",
       "native/kernels/ptx.cpp",
     ],
     "simulated_nvml_sources": [

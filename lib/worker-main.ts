@@ -5,7 +5,7 @@
 const mainNs = process.hrtime.bigint();
 
 import type { MeasureOptions, Progress } from './metrics/metric.js';
-import type { ComputeShareRequest, DeviceTarget, StartUpRequest, Target } from './native/addon-types.js';
+import type { ComputeShareRequest, DeviceTarget, StartUpRequest, Target, WindowRequest } from './native/addon-types.js';
 import type { Session } from './native/session.js';
 import type { Handler } from './workers/serve.js';
 
@@ -74,6 +74,22 @@ const computeShare: Handler = (params) => {
   return inSession({ simulatedDriver, device, path }, (session) => session.computeShare(request));
 };
 
+let held: Promise<Session> | null = null;
+
+/** A tenant holds its session from here on: it takes part in what is asked of all tenants together. */
+const enter: Handler = async (params) => {
+  const { Session } = await import('./native/session.js');
+  held ??= Session.open(params as DeviceTarget, new AbortController().signal);
+  await held;
+  return { pid: process.pid };
+};
+
+const window: Handler = async (params) => {
+  if (!held) throw new Error('This worker was not asked to enter.');
+  const { atNs, tookNs, ...window } = await (await held).window(params as WindowRequest);
+  return { ...window, atNs: Array.from(atNs), tookNs: Array.from(tookNs) };
+};
+
 const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
 
 const measure: Handler = async (params, progress) => {
@@ -92,4 +108,4 @@ const measure: Handler = async (params, progress) => {
   );
 };
 
-serve({ describe, probe, computeShare, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });
+serve({ describe, probe, computeShare, enter, window, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });

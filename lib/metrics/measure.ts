@@ -5,6 +5,8 @@ import { simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
 import { summarise } from '../stats/summary.js';
+import { environmentSystem } from '../systems/environment.js';
+import type { System } from '../systems/system.js';
 import { healthChecks, healthDetails, ownPidMapping } from './health.js';
 import {
   type MeasureContext,
@@ -17,8 +19,8 @@ import {
 import { resolveOptions } from './options.js';
 
 export interface Surroundings {
-  /** Environment of worker processes. Default: the caller's own. */
-  workerEnvironment?: NodeJS.ProcessEnv;
+  /** Whose workers are started. Default: the environment as it is. */
+  system?: System;
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
 }
@@ -52,7 +54,7 @@ export async function measureMetric(
     signal,
     simulatedDriver: target.simulatedDriver,
     inWorker: surroundings.inWorker ?? false,
-    workerEnvironment: surroundings.workerEnvironment ?? process.env,
+    system: surroundings.system ?? environmentSystem(process.env),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
     session: async () => {
       const session = opened[0] ?? (await Session.open(target, signal));

@@ -2,6 +2,7 @@
 import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js';
 import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
+import type { System } from '../systems/system.js';
 
 export type Category = 'overhead';
 export type Direction = MetricResult['direction'];
@@ -75,8 +76,8 @@ export interface MeasureContext {
   session: () => Promise<Session>;
   /** Whether the process is the tool's own worker: what may harm a host program is done only there. */
   inWorker: boolean;
-  /** Environment of the workers a `fresh-processes` metric starts. */
-  workerEnvironment: NodeJS.ProcessEnv;
+  /** Whose workers and tenants a `fresh-processes` metric starts. */
+  system: System;
   simulatedDriver: string | null;
   progress: (step: string, fraction: number) => void;
 }

@@ -33,6 +33,10 @@ export interface NativeAddon {
   probeLayer(session: number, request: { allocations: number[] }): Promise<LayerProbe>;
   /** Keeps kernels that fill the device queued and says how much of the device's time they ran. */
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
+  /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
+  window(session: number, request: WindowRequest): Promise<TenantWindow>;
+  /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
+  now(): number;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
@@ -221,6 +225,29 @@ export interface AllocationBlock {
   live: number;
   allocNs: Float64Array;
   freeNs: Float64Array;
+}
+
+export interface WindowRequest {
+  /** `launch` is timed without the synchronisation that follows it; `allocFree` is both calls. */
+  operation: 'allocFree' | 'memGetInfo' | 'launch';
+  /** Of an allocation; 0 asks for the granularity. */
+  bytes: number;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  warmup: number;
+  /** Of more operations every second, fourth, … one is kept. */
+  mostSamples: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface TenantWindow {
+  startedNs: number;
+  endedNs: number;
+  operations: number;
+  /** When a sample's operation began, and how long it took. */
+  atNs: Float64Array;
+  tookNs: Float64Array;
 }
 
 export interface FreeRequest {

@@ -8,6 +8,7 @@ import type {
   LaunchRequest,
   NativeAddon,
   PairRequest,
+  WindowRequest,
 } from './addon-types.js';
 import { fromNative } from './errors.js';
 import { loadAddon } from './load.js';
@@ -75,6 +76,7 @@ export class Session {
   health = () => this.#run((a) => a.health(this.#id));
   visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
   computeShare = (request: ComputeShareRequest) => this.#block((a) => a.computeShare(this.#id, request));
+  window = (request: WindowRequest) => this.#run((a) => a.window(this.#id, request));
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
   freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));

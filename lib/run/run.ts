@@ -163,7 +163,7 @@ async function measureOne(
   // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, { workerEnvironment: system.environment() }),
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system }),
   );
 }
 

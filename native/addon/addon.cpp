@@ -198,6 +198,20 @@ Napi::Value compute_share(const Napi::CallbackInfo& info) {
       convert_result<ComputeShare>);
 }
 
+Napi::Value window(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const WindowRequest request{fields.choice<WindowOperation>("operation", {"allocFree", "memGetInfo", "launch"}),
+                              fields.integer<size_t>("bytes"),
+                              fields.integer<int64_t>("startAtNs"),
+                              fields.integer<int64_t>("windowNs"),
+                              fields.integer<unsigned>("warmup"),
+                              fields.positive<size_t>("mostSamples")};
+  return promise_in<Window>(
+      info, [request](DeviceSession& session) { return measure_window(session, request); }, convert_result<Window>);
+}
+
+Napi::Value now(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), static_cast<double>(now_ns())); }
+
 Napi::Value launch_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const LaunchRequest request{
@@ -303,6 +317,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"visibleMemory", visible_memory_of},
       {"probeLayer", layer_probe},
       {"computeShare", compute_share},
+      {"window", window},
+      {"now", now},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},
       {"freeBlock", free_block},

@@ -66,6 +66,15 @@ class Object {
 
 }  // namespace
 
+Napi::Value to_js(Napi::Env env, const Window& window) {
+  return Object(env)
+      .set("startedNs", window.started_ns)
+      .set("endedNs", window.ended_ns)
+      .set("operations", window.operations)
+      .set("atNs", window.at_ns)
+      .set("tookNs", window.took_ns);
+}
+
 Napi::Value to_js(Napi::Env env, const LaunchBlock& block) {
   const Napi::Value mapping = Object(env)
                                   .set("residualNs", block.residual_ns)

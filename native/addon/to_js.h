@@ -13,6 +13,7 @@
 #include "bench/layer_probe.h"
 #include "bench/memory_latency.h"
 #include "bench/start_up.h"
+#include "bench/window.h"
 
 namespace gvb {
 
@@ -26,6 +27,7 @@ Napi::Value to_js(Napi::Env env, const VisibleMemory& memory);
 Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
 Napi::Value to_js(Napi::Env env, const ComputeShare& share);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
+Napi::Value to_js(Napi::Env env, const Window& window);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const Provenance& provenance);
 

@@ -29,10 +29,11 @@ const STEPS = [
 ] as const satisfies readonly (keyof StartUpAnswer)[];
 
 async function start(context: MeasureContext, contextApi: ContextApi, recreations: number): Promise<StartUpAnswer> {
+  const { system, signal, simulatedDriver } = context;
   const { device, path } = context.options;
   return startUpInFreshProcess(
-    { simulatedDriver: context.simulatedDriver, device, path, contextApi, recreations },
-    { environment: context.workerEnvironment, signal: context.signal },
+    { simulatedDriver, device, path, contextApi, recreations },
+    { environment: system.environment(), argvPrefix: system.argvPrefix(), signal },
   );
 }
 

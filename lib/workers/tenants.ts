@@ -1,0 +1,56 @@
+/**
+ * Several workers that measure at the same time: each holds a session on the device, all are released at one absolute
+ * time, and what counts is the window in which every one of them was at work.
+ */
+import type { DeviceTarget } from '../native/addon-types.js';
+import { loadAddon } from '../native/load.js';
+import { Worker } from './worker.js';
+
+/** How one of them starts. */
+export interface TenantProcess {
+  environment: NodeJS.ProcessEnv;
+  argvPrefix?: readonly string[];
+}
+
+const ENTER_DEADLINE_MS = 120_000;
+/** From the release to its time: enough for the request to reach every worker. */
+const LEAD_NS = 20_000_000;
+const LEAD_PER_TENANT_NS = 2_000_000;
+
+export class Tenants {
+  readonly #workers: Worker[] = [];
+  readonly #target: DeviceTarget;
+  readonly #signal: AbortSignal;
+
+  constructor(target: DeviceTarget, signal: AbortSignal) {
+    this.#target = target;
+    this.#signal = signal;
+  }
+
+  get size(): number {
+    return this.#workers.length;
+  }
+
+  /** Starts one more: it holds a session on the device when this resolves. */
+  async add({ environment, argvPrefix }: TenantProcess): Promise<void> {
+    const worker = await Worker.start({ environment, ...(argvPrefix && { argvPrefix }), signal: this.#signal });
+    this.#workers.push(worker);
+    await worker.request('enter', this.#target, { deadlineMs: ENTER_DEADLINE_MS, signal: this.#signal });
+  }
+
+  /** Asks all of them for the same, with a time to begin at (`startAtNs`); answers in the order they were added. */
+  together<T>(method: string, params: object, deadlineMs: number): Promise<T[]> {
+    const startAtNs = loadAddon().now() + LEAD_NS + this.size * LEAD_PER_TENANT_NS;
+    return this.each<T>(method, { ...params, startAtNs }, deadlineMs);
+  }
+
+  /** Asks all of them for the same, each beginning when the request reaches it. */
+  each<T>(method: string, params: object, deadlineMs: number): Promise<T[]> {
+    const options = { deadlineMs, signal: this.#signal };
+    return Promise.all(this.#workers.map((worker) => worker.request(method, params, options) as Promise<T>));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
+  }
+}

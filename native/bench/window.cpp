@@ -1,0 +1,134 @@
+#include "bench/window.h"
+
+#include <time.h>
+
+#include "bench/blocks.h"
+#include "driver/clock.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr int64_t kSpinNs = 200'000;
+
+// Sleeps for most of the time, so that waiting tenants do not take the processors from each other.
+void wait_until(int64_t at) {
+  for (int64_t left; (left = at - now_ns()) > 0;) {
+    if (left <= kSpinNs) continue;
+    const timespec nap{(left - kSpinNs) / 1'000'000'000, (left - kSpinNs) % 1'000'000'000};
+    nanosleep(&nap, nullptr);
+  }
+}
+
+// Every stride-th sample; when it is full, every second of those is dropped and the stride doubled.
+class Thinned {
+ public:
+  explicit Thinned(size_t most) : most_(most) {}
+
+  void add(int64_t at, int64_t took, Window& window) {
+    if (seen_++ % stride_ != 0) return;
+    if (window.at_ns.size() == most_) {
+      thin(window.at_ns);
+      thin(window.took_ns);
+      stride_ *= 2;
+      if ((seen_ - 1) % stride_ != 0) return;
+    }
+    window.at_ns.push_back(static_cast<double>(at));
+    window.took_ns.push_back(static_cast<double>(took));
+  }
+
+ private:
+  static void thin(std::vector<double>& samples) {
+    size_t kept = 0;
+    for (size_t i = 0; i < samples.size(); i += 2) samples[kept++] = samples[i];
+    samples.resize(kept);
+  }
+
+  const size_t most_;
+  uint64_t seen_ = 0;
+  uint64_t stride_ = 1;
+};
+
+template <class Operation>
+Window repeat(const DeviceSession& session, const WindowRequest& request, const Operation& operation) {
+  Window window;
+  Thinned samples(request.most_samples);
+  for (unsigned i = 0; i < request.warmup; ++i) operation();
+  wait_until(request.start_at_ns);
+  const int64_t started = now_ns();
+  const int64_t until = request.start_at_ns + request.window_ns;
+  int64_t ended = started;
+  while (ended < until) {
+    session.token.check();
+    const int64_t began = now_ns();
+    const int64_t took = operation();
+    ended = now_ns();
+    ++window.operations;
+    samples.add(began - request.start_at_ns, took, window);
+  }
+  window.started_ns = static_cast<double>(started - request.start_at_ns);
+  window.ended_ns = static_cast<double>(ended - request.start_at_ns);
+  return window;
+}
+
+Window repeat_allocations(DeviceSession& session, const WindowRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const size_t bytes = request.bytes == 0 ? allocation_granularity(session) : request.bytes;
+  const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
+  const auto release = cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2");
+  return repeat(session, request, [&] {
+    abi::CUdeviceptr pointer = 0;
+    const int64_t called = now_ns();
+    const abi::CUresult allocated = allocate(&pointer, bytes);
+    if (allocated != abi::CUDA_SUCCESS) cuda.check(allocated, "cuMemAlloc_v2", "allocating beside other tenants");
+    const abi::CUresult freed = release(pointer);
+    const int64_t took = now_ns() - called;
+    cuda.check(freed, "cuMemFree_v2", "freeing beside other tenants");
+    return took;
+  });
+}
+
+Window repeat_queries(DeviceSession& session, const WindowRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const auto query = cuda.require(cuda.api.cuMemGetInfo_v2, "cuMemGetInfo_v2");
+  return repeat(session, request, [&] {
+    size_t free_bytes = 0, total = 0;
+    const int64_t called = now_ns();
+    const abi::CUresult code = query(&free_bytes, &total);
+    const int64_t took = now_ns() - called;
+    cuda.check(code, "cuMemGetInfo_v2", "asking beside other tenants");
+    return took;
+  });
+}
+
+Window repeat_launches(DeviceSession& session, const WindowRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const auto launch = cuda.require(cuda.api.cuLaunchKernel, "cuLaunchKernel");
+  const auto synchronise = cuda.require(cuda.api.cuStreamSynchronize, "cuStreamSynchronize");
+  const abi::CUfunction kernel = session.module.function("gvb_empty");
+  const Stream stream = make_stream(cuda);
+  return repeat(session, request, [&] {
+    const int64_t called = now_ns();
+    const abi::CUresult launched = launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream.get(), nullptr, nullptr);
+    const int64_t took = now_ns() - called;
+    cuda.check(launched, "cuLaunchKernel", "launching beside other tenants");
+    cuda.check(synchronise(stream.get()), "cuStreamSynchronize", "waiting beside other tenants");
+    return took;
+  });
+}
+
+}  // namespace
+
+Window measure_window(DeviceSession& session, const WindowRequest& request) {
+  switch (request.operation) {
+    case WindowOperation::kAllocFree:
+      return repeat_allocations(session, request);
+    case WindowOperation::kMemGetInfo:
+      return repeat_queries(session, request);
+    case WindowOperation::kLaunch:
+      return repeat_launches(session, request);
+  }
+  throw Failure(FailureKind::kInvalidResult, "Expected a known operation.");
+}
+
+}  // namespace gvb

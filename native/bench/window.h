@@ -1,0 +1,38 @@
+// One operation repeated from an absolute time on for a given time: what each of several tenants does while the others
+// do the same.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+// What is repeated, one after the other: an allocation and its free, cuMemGetInfo, or a launch (timed without the
+// synchronisation that follows it).
+enum class WindowOperation { kAllocFree, kMemGetInfo, kLaunch };
+
+struct WindowRequest {
+  WindowOperation operation;
+  size_t bytes;         // of an allocation; 0: the granularity
+  int64_t start_at_ns;  // CLOCK_MONOTONIC_RAW; a time that has passed starts at once, and says so
+  int64_t window_ns;
+  unsigned warmup;
+  size_t most_samples;
+};
+
+struct Window {
+  // Relative to start_at_ns.
+  double started_ns = 0;
+  double ended_ns = 0;
+  uint64_t operations = 0;
+  // When a sample's operation began (relative to start_at_ns) and how long it took. Of more operations than
+  // most_samples every second, fourth, … one is kept.
+  std::vector<double> at_ns;
+  std::vector<double> took_ns;
+};
+
+Window measure_window(DeviceSession& session, const WindowRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,115 @@
+/** Tenants on the simulated GPU: released together, measured in their common window, gone afterwards. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import type * as metricsTenants from '../../lib/metrics/tenants.js';
+import type { WireWindow } from '../../lib/metrics/tenants.js';
+import type { MeasureContext } from '../../lib/metrics/metric.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { processesOf } from '../cli/command.js';
+import { emptyFolder, simulatedFolder } from './child.js';
+
+// The built one: its workers are started from beside it.
+const { commonWindow, withTenants } = (await import(
+  fileURLToPath(new URL('../../dist/metrics/tenants.js', import.meta.url))
+)) as typeof metricsTenants;
+
+const mark = randomUUID();
+const region = `tenants-${mark.slice(0, 13)}`;
+afterEach(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+
+function context(signal = new AbortController().signal): MeasureContext {
+  const settings = `region=${region},init_ms=1,context_ms=1,alloc_us=50,free_us=30`;
+  const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings };
+  const options = { device: null, path: 'runtime' } as MeasureContext['options'];
+  return {
+    options,
+    signal,
+    system: environmentSystem(environment),
+    simulatedDriver: simulatedFolder,
+  } as MeasureContext;
+}
+
+const request = { operation: 'allocFree', bytes: 0, windowNs: 150_000_000, warmup: 2, mostSamples: 10_000 };
+
+describe('tenants', () => {
+  it('start together, and have a common window in which all were at work', async () => {
+    const windows = await withTenants(context(), { topology: 'shared' }, async ({ tenants, growTo }) => {
+      await growTo(2);
+      expect(tenants.size).toBe(2);
+      return tenants.together<WireWindow>('window', request, 10_000);
+    });
+    expect(windows).toHaveLength(2);
+    for (const { startedNs, endedNs, operations } of windows) {
+      // Late by what a busy machine takes, never early.
+      expect(startedNs).toBeGreaterThanOrEqual(0);
+      expect(startedNs).toBeLessThan(50e6);
+      expect(endedNs).toBeGreaterThanOrEqual(150e6);
+      expect(operations).toBeGreaterThan(100);
+    }
+    const common = commonWindow(windows);
+    expect(common).not.toBeNull();
+    for (const samples of common?.samples ?? []) {
+      const sorted = [...samples].sort((a, b) => a - b);
+      expect(sorted[Math.floor(sorted.length / 2)]).toBeGreaterThanOrEqual(80_000);
+    }
+    await expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it('end, all of them, when one cannot start', async () => {
+    const { system } = context();
+    let asked = 0;
+    const broken = {
+      ...context(),
+      system: {
+        ...system,
+        environment: () => {
+          asked++;
+          return { ...system.environment(), ...(asked === 2 && { GVB_SIM: 'alloc_us=nonsense' }) };
+        },
+      },
+    };
+    const populate = withTenants(broken, { topology: 'shared' }, ({ growTo }) => growTo(3));
+    await expect(populate).rejects.toMatchObject({ code: 'SIM_SETTINGS' });
+    await expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it('end at once with the reason of an abort, and give their state back', async () => {
+    const controller = new AbortController();
+    const given: number[] = [];
+    const { system, ...rest } = context(controller.signal);
+    const stateful = {
+      ...rest,
+      system: { ...system, prepareTenant: () => Promise.resolve(), reap: ({ id }: { id: number }) => Promise.resolve(void given.push(id)) },
+    };
+    const working = withTenants(stateful, { topology: 'separate' }, async ({ tenants, growTo }) => {
+      await growTo(2);
+      setTimeout(() => controller.abort(new Error('enough')), 50);
+      return tenants.together('window', { ...request, windowNs: 20_000_000_000 }, 30_000);
+    });
+    await expect(working).rejects.toThrow('enough');
+    expect(given.sort()).toEqual([1, 2]);
+    await expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+describe('the common window', () => {
+  const window = (startedNs: number, endedNs: number, atNs: number[], tookNs: number[]): WireWindow => ({
+    startedNs,
+    endedNs,
+    operations: atNs.length,
+    atNs,
+    tookNs,
+  });
+
+  it('holds the operations that began and ended in it', () =>
+    expect(
+      commonWindow([window(0, 100, [0, 10, 50, 95], [5, 10, 10, 5]), window(10, 90, [10, 80], [10, 10])]),
+    ).toEqual({ fromNs: 10, toNs: 90, samples: [Float64Array.of(10, 10), Float64Array.of(10, 10)] }));
+
+  it.each([
+    ['nobody shared any', [window(0, 10, [0], [1]), window(10, 20, [10], [1])]],
+    ['one made no progress in it', [window(0, 100, [0, 50], [1, 1]), window(0, 100, [0], [100.5])]],
+  ])('is none where %s', (_, windows) => expect(commonWindow(windows)).toBeNull());
+});
