@@ -25,6 +25,7 @@ export const advice = {
   staleCache: 'Remove the shared cache: its creator decides the limits, and another process had made it.',
   layerPresent: 'Take the layer out of /etc/ld.so.preload, of the library path and of the container.',
   mps: 'Stop the MPS daemon (echo quit | nvidia-cuda-mps-control): its clients are not what this system means.',
+  noMps: 'Look into control.log and server.log: the daemon may have refused this client, or have died.',
   mig: 'Select a GPU that is not in MIG mode.',
   noDevice: 'Let the process see the GPU under its own UUID: no CUDA_VISIBLE_DEVICES, no device filter.',
   noPid:
@@ -122,7 +123,9 @@ export function bareDriver({ provenance, preload }: Description): Finding[] {
   ];
 }
 
-export const measuredDevice = ({ inspection }: Description, gpu: TrueGpu): NativeDevice | undefined =>
+export type SeenDevice = NativeDevice | undefined;
+
+export const measuredDevice = ({ inspection }: Description, gpu: TrueGpu): SeenDevice =>
   inspection.devices.find(({ uuid }) => uuid === gpu.uuid);
 
 const MPS_PROOF = 'MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)';
@@ -130,6 +133,12 @@ const MPS_PROOF = 'MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)';
 export function noMpsClient(device: NativeDevice | undefined): Finding {
   if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not tell');
   return finding(MPS_PROOF, !device.mpsClient, device.mpsClient ? 'it is an MPS client' : '0', advice.mps);
+}
+
+/** Without its daemon a client starts all the same, and is none. */
+export function mpsClient(device: NativeDevice | undefined): Finding {
+  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not tell');
+  return finding(MPS_PROOF, device.mpsClient, device.mpsClient ? '1' : '0: it runs without MPS', advice.noMps);
 }
 
 export function deviceSeen(device: NativeDevice | undefined, gpu: TrueGpu): Finding {

@@ -9,6 +9,8 @@ export interface CommandOptions {
   cwd: string;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
+  /** What it reads from stdin. Default: nothing. */
+  input?: string;
 }
 
 export interface Finished {
@@ -25,8 +27,10 @@ const TIMEOUT_MS = 60_000;
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<Finished> {
   options.signal?.throwIfAborted();
   const [command = '', ...args] = argv;
-  const { environment: env, cwd, timeoutMs = TIMEOUT_MS } = options;
-  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true, shell: false });
+  const { environment: env, cwd, timeoutMs = TIMEOUT_MS, input = '' } = options;
+  const child = spawn(command, args, { env, cwd, stdio: 'pipe', detached: true, shell: false });
+  // A command that does not read its input may be gone before it is written.
+  child.stdin.on('error', () => {}).end(input);
   const group = new ProcessGroup(child);
   const log = new BoundedLog();
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.append(chunk.toString()));

@@ -10,6 +10,7 @@ import { fcspVariables, settingKeys } from './fcsp-settings.js';
 import { HAMI_LIBRARY, HamiCoreSystem, policies } from './hami-core.js';
 import { parseVariable } from './ld-preload.js';
 import { checkLibrary } from './library.js';
+import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
 import type { System } from './system.js';
 import { type RawMap, Values } from './values.js';
@@ -50,6 +51,13 @@ const kinds: Record<string, Kind> = {
     maps: ['env'],
     lists: ['stateFiles'],
     create: createFcsp,
+  },
+  mps: {
+    keys: ['name', 'memory', 'sm'],
+    maps: [],
+    lists: [],
+    create: (values, name, { caller }) =>
+      new MpsSystem({ name, caller, memory: values.size('memory', true), sm: values.integer('sm', 1, 100) }),
   },
   custom: {
     keys: customKeys,

@@ -4,6 +4,7 @@
 #include "sim/card.h"
 #include "sim/driver.h"
 #include "sim/exports.h"
+#include "sim/mps_client.h"
 #include "sim/settings.h"
 
 namespace gvb::sim {
@@ -25,7 +26,7 @@ bool attributeOf(abi::CUdevice_attribute attribute, int device, int* value) {
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
       return *value = smClockKHz(), true;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      return *value = static_cast<int>(card.sms), true;
+      return *value = visibleMultiprocessors(), true;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
     case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
     case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
@@ -55,7 +56,7 @@ bool attributeOf(abi::CUdevice_attribute attribute, int device, int* value) {
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
       return *value = 1, true;
     case CU_DEVICE_ATTRIBUTE_MPS_ENABLED:
-      return *value = static_cast<int>(card.mps), true;
+      return *value = isMpsClient() ? 1 : 0, true;
     case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
       return *value = -1, true;
   }

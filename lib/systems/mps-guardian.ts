@@ -1,0 +1,55 @@
+/**
+ * A process that stands between a run and its MPS control daemon: it starts the daemon in the foreground, and makes it
+ * quit when its own stdin closes, which happens however the run ends. Its argument is the control program.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Clients that are still there are given this many seconds by the daemon itself. */
+const QUIT = 'quit -t 5\n';
+const PATIENCE_MS = 10_000;
+
+const control = process.argv[2] ?? '';
+const daemon = spawn(control, ['-f'], { stdio: 'ignore', detached: true });
+daemon.once('error', (error) => {
+  console.error(error.message);
+  process.exit(3);
+});
+daemon.once('exit', (code, signal) => {
+  if (code !== 0) console.error(`${control} -f ended with ${signal ?? `exit code ${code}`}`);
+  process.exit(code === 0 ? 0 : 4);
+});
+
+process.stdin.resume();
+process.stdin.once('close', () => {
+  const quit = spawn(control, [], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  quit.once('error', killDaemon);
+  quit.stdin.on('error', () => {});
+  quit.stdin.end(QUIT);
+  setTimeout(killDaemon, PATIENCE_MS);
+});
+
+/** The server first: without its daemon nobody would end it. */
+function killDaemon(): void {
+  const pid = daemon.pid;
+  if (pid === undefined) return;
+  for (const child of childrenOf(pid)) kill(child);
+  kill(pid);
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    // It has ended by itself.
+    return [];
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

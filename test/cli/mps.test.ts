@@ -1,0 +1,113 @@
+/** The system `mps` with a stand-in for the control program; the simulated driver knows a client by the daemon's pipe. */
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+
+const control = 'nvidia-cuda-mps-control';
+const sim = 'init_ms=1,context_ms=1';
+
+/** A folder with the stand-in, and Node for its first line; `fault` makes it misbehave. */
+function programs(fault?: string): string {
+  const folder = emptyFolder();
+  copyFileSync(fileURLToPath(new URL(`fixtures/${control}`, import.meta.url)), join(folder, control));
+  chmodSync(join(folder, control), 0o755);
+  if (fault) writeFileSync(join(folder, fault), '');
+  return `${folder}:${dirname(process.execPath)}:${process.env.PATH}`;
+}
+
+const args = (system: string, output: string) => [
+  ...['compare', 'OH-002', '--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'],
+  ...['--system', 'native', '--system', system, '--output', join(output, 'out')],
+];
+
+/** Guardian, daemon and clients alike know the pipe directory, which is in the run's own TMPDIR. */
+function processesIn(temporary: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const isOurs = readFileSync(`/proc/${name}/environ`, 'utf8').includes(`CUDA_MPS_PIPE_DIRECTORY=${temporary}/`);
+        return isOurs ? [readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** TMPDIR is the test's own, so that what is left behind is seen. */
+async function compare(system: string, path: string) {
+  const temporary = emptyFolder();
+  const run = start(args(system, emptyFolder()), { PATH: path, TMPDIR: temporary }, sim);
+  const outcome = await run.done;
+  await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)], { timeout: 10_000 }).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
+  return outcome;
+}
+
+describe('mps', () => {
+  it('measures clients of a private daemon, proves that they are, and makes it quit', async () => {
+    const { code, stdout, stderr } = await compare('mps:sm=25', programs());
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('mps') as string });
+    const { systems } = parseComparison(stdout);
+    const { system, metrics, gpu } = systems[1]?.[0] ?? {};
+    expect(metrics?.[0]?.status).toBe('ok');
+    expect(gpu?.[0]).toMatchObject({ mpsClient: true, multiprocessors: 33 });
+    expect(system?.settings).toMatchObject({ CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: '25' });
+    expect(system?.attestation.every(({ passed }) => passed)).toBe(true);
+    expect(system?.attestation.map(({ proof }) => proof)).toContain('MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)');
+    expect(systems[0]?.[0]?.gpu[0]?.mpsClient).toBe(false);
+  }, 60_000);
+
+  it('publishes nothing where its clients run without it', async () => {
+    const { code, stdout } = await compare('mps', programs('fault-lost'));
+    expect(code).toBe(5);
+    const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
+    expect(metric).toMatchObject({ status: 'invalid', value: null });
+    expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
+  }, 60_000);
+
+  it('is unsupported where the control program is not installed', async () => {
+    const { code, stdout } = await compare('mps', dirname(process.execPath));
+    expect(code).toBe(0);
+    const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
+    expect(metric).toMatchObject({ status: 'unsupported', reason: `${control} is not in PATH` });
+  });
+
+  it('says why a daemon does not start', async () => {
+    const { code, stderr } = await compare('mps', programs('fault-start'));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: The MPS daemon of mps ended at once: .*exit code 1\.?$/m);
+  });
+
+  it('kills a daemon that does not quit', async () => {
+    expect((await compare('mps', programs('fault-quit'))).code).toBe(0);
+  }, 90_000);
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'makes the daemon quit after %s',
+    async (signal) => {
+      const temporary = emptyFolder();
+      const systems = ['--system', 'mps', '--system', 'native', '--output', join(emptyFolder(), 'out')];
+      const run = start(
+        ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems],
+        { PATH: programs(), TMPDIR: temporary },
+        sim,
+      );
+      await run.said('Device 0');
+      expect(processesIn(temporary).filter((line) => line.includes(`${control} -f`))).not.toEqual([]);
+      run.child.kill(signal);
+      const { code } = await run.done;
+      expect(code).toBe(signal === 'SIGINT' ? 130 : null);
+      await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)], { timeout: 20_000 }).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('takes no limit it does not know', async () => {
+    const { code, stderr } = await command(args('mps:sm=0', emptyFolder()), { PATH: programs() }, sim);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: Expected sm .*1 to 100/m);
+  });
+});
