@@ -18,6 +18,7 @@
       "native/bench/memory_latency.cpp",
       "native/bench/start_up.cpp",
       "native/bench/window.cpp",
+      "native/bench/work_unit.cpp",
       "native/kernels/ptx.cpp",
     ],
     "simulated_nvml_sources": [

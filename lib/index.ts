@@ -15,6 +15,7 @@ import { memoryAllocationLatency } from './metrics/overhead/oh-002-memory-alloca
 import { memoryFreeLatency } from './metrics/overhead/oh-003-memory-free-latency.js';
 import { contextCreationOverhead } from './metrics/overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './metrics/overhead/oh-005-api-interception-overhead.js';
+import { throughputDegradation } from './metrics/overhead/oh-010-throughput-degradation.js';
 
 const measureFunction =
   (definition: MetricDefinition) =>
@@ -44,6 +45,12 @@ export const measureContextCreation = measureFunction(contextCreationOverhead);
  * `iterations` is the number of paired batches; `resolution`, a relative width, does not apply to differences near zero.
  */
 export const measureApiInterception = measureFunction(apiInterceptionOverhead);
+
+/**
+ * OH-010: units of work a second (copies, a GEMM, attention, small kernels, allocations) in `details.unitsPerSecond`. A
+ * loss needs a native arm: alone it is `unsupported`, in a comparison with native its effect is per cent lost, signed.
+ */
+export const measureThroughput = measureFunction(throughputDegradation);
 
 /**
  * All metrics (or those of `metrics`) in worker processes under the caller's environment: the RunDocument of

@@ -5,7 +5,14 @@
 const mainNs = process.hrtime.bigint();
 
 import type { MeasureOptions, Progress } from './metrics/metric.js';
-import type { ComputeShareRequest, DeviceTarget, StartUpRequest, Target, WindowRequest } from './native/addon-types.js';
+import type {
+  ComputeShareRequest,
+  DeviceTarget,
+  StartUpRequest,
+  Target,
+  WindowRequest,
+  WorkRequest,
+} from './native/addon-types.js';
 import type { Session } from './native/session.js';
 import type { Handler } from './workers/serve.js';
 
@@ -75,19 +82,29 @@ const computeShare: Handler = (params) => {
 };
 
 let held: Promise<Session> | null = null;
+const CONTEXT_FUNCTION = 'cuDevicePrimaryCtxRetain';
 
 /** A tenant holds its session from here on: it takes part in what is asked of all tenants together. */
 const enter: Handler = async (params) => {
   const { Session } = await import('./native/session.js');
-  held ??= Session.open(params as DeviceTarget, new AbortController().signal);
+  const target = params as DeviceTarget;
+  held ??= Session.open(target, new AbortController().signal);
   await held;
-  return { pid: process.pid };
+  const { functions } = await native(loadAddon().provenance(target));
+  const created = functions.find(({ name }) => name === CONTEXT_FUNCTION);
+  return { pid: process.pid, context: { function: CONTEXT_FUNCTION, owner: created?.owners[target.path] ?? null } };
 };
 
 const window: Handler = async (params) => {
   if (!held) throw new Error('This worker was not asked to enter.');
   const { atNs, tookNs, ...window } = await (await held).window(params as WindowRequest);
   return { ...window, atNs: Array.from(atNs), tookNs: Array.from(tookNs) };
+};
+
+const work: Handler = async (params) => {
+  if (!held) throw new Error('This worker was not asked to enter.');
+  const { unitNs, ...rest } = await (await held).work(params as WorkRequest);
+  return { ...rest, unitNs: Array.from(unitNs) };
 };
 
 const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
@@ -108,4 +125,7 @@ const measure: Handler = async (params, progress) => {
   );
 };
 
-serve({ describe, probe, computeShare, enter, window, startUp, measure }, { mainNs, addonLoadNs: timeToLoadAddon() });
+serve(
+  { describe, probe, computeShare, enter, window, work, startUp, measure },
+  { mainNs, addonLoadNs: timeToLoadAddon() },
+);

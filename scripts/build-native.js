@@ -1,7 +1,7 @@
 // Builds addon, simulated driver, interposer and standalone benchmark with node-gyp. Not a rebuild: `npx gpu-virt-bench`
 // in a checkout has npm prepare it once more, and make then finds everything done.
 import { spawnSync } from 'node:child_process';
-import { statSync, utimesSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,9 @@ import { buildEnvironment } from './node-headers.js';
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 // make does not see through the assembler's .incbin that ptx.cpp holds the PTX.
-const [holder, ptx] = ['native/kernels/ptx.cpp', 'native/kernels/ptx/base.ptx'].map((file) => `${root}${file}`);
-if (statSync(ptx).mtimeMs > statSync(holder).mtimeMs) utimesSync(holder, new Date(), new Date());
+const holder = `${root}native/kernels/ptx.cpp`;
+const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
+if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());
 
 const jobs = `-j${availableParallelism()}`;
 

@@ -99,6 +99,14 @@ export interface MetricDefinition {
   functionName: string;
   /** `process`: in the calling process. `fresh-processes`: asks for workers, from the coordinator. */
   where: 'process' | 'fresh-processes';
+  /**
+   * Of a metric that is a difference to the native arm of the same round, and alone is unsupported: what an arm's details
+   * contribute, and the difference in the metric's unit.
+   */
+  againstNative?: {
+    arm: (details: MetricResult['details']) => number | null;
+    difference: (system: number, native: number) => number;
+  };
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
   measure: (context: MeasureContext) => Promise<Measured>;

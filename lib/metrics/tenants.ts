@@ -1,7 +1,8 @@
 /** Tenants of the measured system, as a metric asks for them, and the window they have in common. */
 import type { TenantWindow } from '../native/addon-types.js';
+import { BenchError } from '../native/errors.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
-import { Tenants } from '../workers/tenants.js';
+import { type TenantContext, Tenants } from '../workers/tenants.js';
 import type { MeasureContext } from './metric.js';
 
 /** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: a tenant each. */
@@ -60,6 +61,17 @@ export async function withTenants<T>(
 async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
+}
+
+/**
+ * For `details.context`, by which a run holds processes it did not look at to the one it did: tenants of one system are
+ * all under the same layer, or their numbers are nobody's.
+ */
+export function contextOf({ contexts }: Tenants): TenantContext | undefined {
+  const owners = new Set(contexts.map(({ owner }) => owner));
+  if (owners.size > 1)
+    throw new BenchError('INVALID_RESULT', `layer not active: tenants are under ${[...owners].join(' and ')}.`);
+  return contexts[0];
 }
 
 /** Whether tenants can have separate states: an environment taken as it is has one for all. */

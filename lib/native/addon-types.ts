@@ -35,6 +35,8 @@ export interface NativeAddon {
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
   /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
   window(session: number, request: WindowRequest): Promise<TenantWindow>;
+  /** The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong. */
+  work(session: number, request: WorkRequest): Promise<Work>;
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
@@ -225,6 +227,18 @@ export interface AllocationBlock {
   live: number;
   allocNs: Float64Array;
   freeNs: Float64Array;
+}
+
+export interface WorkRequest {
+  warmupMs: number;
+  windowMs: number;
+}
+
+export interface Work {
+  /** From the first unit's begin to the last one's end. */
+  elapsedNs: number;
+  /** One a unit, in order. */
+  unitNs: Float64Array;
 }
 
 export interface WindowRequest {

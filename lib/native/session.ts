@@ -9,6 +9,7 @@ import type {
   NativeAddon,
   PairRequest,
   WindowRequest,
+  WorkRequest,
 } from './addon-types.js';
 import { fromNative } from './errors.js';
 import { loadAddon } from './load.js';
@@ -76,6 +77,7 @@ export class Session {
   health = () => this.#run((a) => a.health(this.#id));
   visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
   computeShare = (request: ComputeShareRequest) => this.#block((a) => a.computeShare(this.#id, request));
+  work = (request: WorkRequest) => this.#block((a) => a.work(this.#id, request));
   window = (request: WindowRequest) => this.#run((a) => a.window(this.#id, request));
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));

@@ -53,14 +53,14 @@ function categoryTable(document: ComparisonDocument, category: string, definitio
 }
 
 /** One line a system, metric and reason, however many rounds say the same. */
-function notMeasured({ systems }: ComparisonDocument): string[] {
-  const lines = systems
-    .flat()
-    .flatMap(({ system, metrics }) =>
-      metrics
-        .filter(({ status }) => status !== 'ok')
-        .map(({ id, status, reason }) => plain(`${system.name}, ${id}: ${status}${reason ? `: ${reason}` : ''}`)),
-    );
+function notMeasured({ systems, effects }: ComparisonDocument): string[] {
+  const lines = systems.flat().flatMap(({ system, metrics }) =>
+    metrics
+      .filter(({ status }) => status !== 'ok')
+      // A difference to the native arm stands in the table, and nowhere else.
+      .filter(({ id, status }) => status !== 'unsupported' || !effects.some(({ metric }) => metric === id))
+      .map(({ id, status, reason }) => plain(`${system.name}, ${id}: ${status}${reason ? `: ${reason}` : ''}`)),
+  );
   return [...new Set(lines)];
 }
 

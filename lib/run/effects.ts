@@ -21,6 +21,23 @@ const armOf = (result: MetricResult | undefined): Arm | null =>
     ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
     : null;
 
+/** Both arms of a round, or null where one was not measured. */
+function roundOf(
+  metric: MetricDefinition,
+  system: MetricResult | undefined,
+  baseline: MetricResult | undefined,
+  isNative: boolean,
+): ArmRound | null {
+  const { againstNative } = metric;
+  if (againstNative === undefined) {
+    const [measured, against] = [armOf(system), armOf(baseline)];
+    return measured && against ? { system: measured, baseline: against } : null;
+  }
+  const [measured, against] = [system, baseline].map((result) => (result ? againstNative.arm(result.details) : null));
+  if (!isNative || typeof measured !== 'number' || typeof against !== 'number') return null;
+  return { system: { value: againstNative.difference(measured, against) }, baseline: { value: 0 } };
+}
+
 /** What a simulated GPU shows beside a real one is a difference of worlds, not of systems. */
 function mixedWorlds(...arms: (readonly RunDocument[])[]): string | null {
   const worlds = new Set(arms.flatMap((rounds) => rounds.flatMap(({ gpu }) => gpu.map(({ simulated }) => simulated))));
@@ -37,8 +54,8 @@ function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
-    const [measured, against] = [armOf(a), armOf(b)];
-    if (measured && against && mixed === null) rounds.push({ system: measured, baseline: against });
+    const both = roundOf(metric, a, b, baseline[round]?.system.kind === 'native');
+    if (both && mixed === null) rounds.push(both);
   }
   return {
     metric,

@@ -12,6 +12,12 @@ export interface TenantProcess {
   argvPrefix?: readonly string[];
 }
 
+/** Who owns the function that a tenant made its context with. */
+export interface TenantContext {
+  function: string;
+  owner: string | null;
+}
+
 const ENTER_DEADLINE_MS = 120_000;
 /** From the release to its time: enough for the request to reach every worker. */
 const LEAD_NS = 20_000_000;
@@ -19,6 +25,7 @@ const LEAD_PER_TENANT_NS = 2_000_000;
 
 export class Tenants {
   readonly #workers: Worker[] = [];
+  readonly #contexts: TenantContext[] = [];
   readonly #target: DeviceTarget;
   readonly #signal: AbortSignal;
 
@@ -31,11 +38,18 @@ export class Tenants {
     return this.#workers.length;
   }
 
+  /** One of each that entered. */
+  get contexts(): readonly TenantContext[] {
+    return this.#contexts;
+  }
+
   /** Starts one more: it holds a session on the device when this resolves. */
   async add({ environment, argvPrefix }: TenantProcess): Promise<void> {
     const worker = await Worker.start({ environment, ...(argvPrefix && { argvPrefix }), signal: this.#signal });
     this.#workers.push(worker);
-    await worker.request('enter', this.#target, { deadlineMs: ENTER_DEADLINE_MS, signal: this.#signal });
+    const options = { deadlineMs: ENTER_DEADLINE_MS, signal: this.#signal };
+    const { context } = (await worker.request('enter', this.#target, options)) as { context: TenantContext };
+    this.#contexts.push(context);
   }
 
   /** Asks all of them for the same, with a time to begin at (`startAtNs`); answers in the order they were added. */

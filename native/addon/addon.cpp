@@ -210,6 +210,13 @@ Napi::Value window(const Napi::CallbackInfo& info) {
       info, [request](DeviceSession& session) { return measure_window(session, request); }, convert_result<Window>);
 }
 
+Napi::Value work(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const WorkRequest request{fields.integer<unsigned>("warmupMs"), fields.positive<unsigned>("windowMs")};
+  return promise_in<Work>(
+      info, [request](DeviceSession& session) { return measure_work(session, request); }, convert_result<Work>);
+}
+
 Napi::Value now(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), static_cast<double>(now_ns())); }
 
 Napi::Value launch_block(const Napi::CallbackInfo& info) {
@@ -318,6 +325,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"probeLayer", layer_probe},
       {"computeShare", compute_share},
       {"window", window},
+      {"work", work},
       {"now", now},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},

@@ -75,6 +75,10 @@ Napi::Value to_js(Napi::Env env, const Window& window) {
       .set("tookNs", window.took_ns);
 }
 
+Napi::Value to_js(Napi::Env env, const Work& work) {
+  return Object(env).set("elapsedNs", work.elapsed_ns).set("unitNs", work.unit_ns);
+}
+
 Napi::Value to_js(Napi::Env env, const LaunchBlock& block) {
   const Napi::Value mapping = Object(env)
                                   .set("residualNs", block.residual_ns)

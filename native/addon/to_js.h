@@ -14,6 +14,7 @@
 #include "bench/memory_latency.h"
 #include "bench/start_up.h"
 #include "bench/window.h"
+#include "bench/work_unit.h"
 
 namespace gvb {
 
@@ -28,6 +29,7 @@ Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
 Napi::Value to_js(Napi::Env env, const ComputeShare& share);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
 Napi::Value to_js(Napi::Env env, const Window& window);
+Napi::Value to_js(Napi::Env env, const Work& work);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const Provenance& provenance);
 

@@ -4,6 +4,9 @@
 set(base_target 75)
 set(base_version 6.3)
 set(base_checked sm_75 sm_80 sm_90)
+set(work_target 75)
+set(work_version 6.3)
+set(work_checked sm_75 sm_80 sm_90)
 
 function(run output)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE errors)
@@ -19,7 +22,7 @@ run(version ${NVCC} --version)
 string(REGEX MATCH "release ([0-9.]+)" release "${version}")
 set(release ${CMAKE_MATCH_1})
 
-foreach(module base)
+foreach(module base work)
   set(raw ${WORK}/${module}.raw.ptx)
   run(ignored ${NVCC} -ptx -O3 -arch=compute_${${module}_target} ${CMAKE_CURRENT_LIST_DIR}/${module}.cu -o ${raw})
   file(READ ${raw} text)

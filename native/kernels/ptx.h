@@ -2,3 +2,4 @@
 #pragma once
 
 extern "C" const char gvb_ptx_base[];
+extern "C" const char gvb_ptx_work[];

@@ -7,6 +7,7 @@
 
 #include "sim/clock.h"
 #include "sim/module.h"
+#include "sim/work_kernels.h"
 
 namespace gvb::sim {
 namespace {
@@ -86,6 +87,38 @@ Plan planOccupy(const Arguments& arguments, const Geometry& geometry) {
   return {duration, Talk::kTimed, {{stamps, 16, 8}}, run};
 }
 
+Plan planGemm(const Arguments& arguments, const Geometry&) {
+  const auto a = arguments.get<uint64_t>(0), b = arguments.get<uint64_t>(1), c = arguments.get<uint64_t>(2);
+  const auto n = arguments.get<unsigned>(3);
+  const auto run = [=](const Placement&) {
+    multiplyHalf(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<const uint16_t*>(b),
+                 reinterpret_cast<float*>(c), n);
+  };
+  const double operations = 2.0 * n * n * n;
+  const size_t count = size_t{n} * n;
+  return {operations / (settings().tensor_tflops * 1e3),
+          Talk::kNone,
+          {{a, count * 2, 2}, {b, count * 2, 2}, {c, count * 4, 4}},
+          run};
+}
+
+Plan planAttention(const Arguments& arguments, const Geometry& geometry) {
+  const auto q = arguments.get<uint64_t>(0), k = arguments.get<uint64_t>(1), v = arguments.get<uint64_t>(2),
+             out = arguments.get<uint64_t>(3);
+  const auto length = arguments.get<unsigned>(4);
+  const unsigned heads = geometry.grid[0];
+  const auto run = [=](const Placement&) {
+    attend(reinterpret_cast<const float*>(q), reinterpret_cast<const float*>(k), reinterpret_cast<const float*>(v),
+           reinterpret_cast<float*>(out), heads, length);
+  };
+  const size_t bytes = size_t{heads} * length * 64 * sizeof(float);
+  const double operations = 4.0 * heads * length * length * 64;
+  return {operations / (settings().fp32_tflops * 1e3),
+          Talk::kNone,
+          {{q, bytes, 4}, {k, bytes, 4}, {v, bytes, 4}, {out, bytes, 4}},
+          run};
+}
+
 const Kernel kKernels[] = {
     {"gvb_empty", {}, planEmpty},
     {"gvb_stamp", {8}, planStamp},
@@ -93,6 +126,8 @@ const Kernel kKernels[] = {
     {"gvb_timer_steps", {8, 4}, planTimerSteps},
     {"gvb_mix", {8, 4, 4}, planMix},
     {"gvb_occupy", {8, 8}, planOccupy},
+    {"gvb_gemm", {8, 8, 8, 4}, planGemm},
+    {"gvb_attention", {8, 8, 8, 8, 4}, planAttention},
 };
 
 }  // namespace

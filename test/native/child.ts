@@ -78,7 +78,8 @@ export type MeasureFunction =
   | 'measureMemoryAllocation'
   | 'measureMemoryFree'
   | 'measureContextCreation'
-  | 'measureApiInterception';
+  | 'measureApiInterception'
+  | 'measureThroughput';
 export type Request = readonly [name: MeasureFunction, options?: Omit<MeasureOptions, 'signal' | 'onProgress'>];
 
 export interface Answer {

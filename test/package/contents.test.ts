@@ -132,6 +132,7 @@ describe('the exports map', () => {
       'measureKernelLaunch',
       'measureMemoryAllocation',
       'measureMemoryFree',
+      'measureThroughput',
       'runMetrics',
     ]);
   });

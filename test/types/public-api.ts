@@ -13,6 +13,7 @@ import {
   type MetricInfo,
   type MetricResult,
   type measureApiInterception,
+  type measureThroughput,
   measureContextCreation,
   measureKernelLaunch,
   type measureMemoryAllocation,
@@ -34,6 +35,7 @@ hold<Same<typeof measureMemoryAllocation, Measure>>();
 hold<Same<typeof measureMemoryFree, Measure>>();
 hold<Same<typeof measureContextCreation, Measure>>();
 hold<Same<typeof measureApiInterception, Measure>>();
+hold<Same<typeof measureThroughput, Measure>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();
 hold<Same<typeof listMetrics, () => MetricInfo[]>>();

@@ -1,0 +1,99 @@
+/** OH-010: a fixed unit of work, end to end, repeated: what a layer leaves of the card's throughput. */
+import type { Tier } from '../../document.js';
+import type { Work } from '../../native/addon-types.js';
+import { median } from '../../stats/median.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { rowState } from '../row-state.js';
+import { contextOf, type TenantPlan, withTenants } from '../tenants.js';
+import { scaled } from '../units.js';
+
+const WARMUP_MS: Record<Tier, number> = { quick: 500, standard: 1_000, thorough: 3_000 };
+const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thorough: 10_000 };
+const GRACE_MS = 120_000;
+const NO_LIMITS = { memoryBytes: null, smPercent: null };
+const NS_PER_MS = 1e6;
+
+/** As it crosses from a worker. */
+type WireWork = Omit<Work, 'unitNs'> & { unitNs: number[] };
+
+async function workUnder(context: MeasureContext, plan: Omit<TenantPlan, 'topology'>) {
+  const { tier } = context.options;
+  const request = { warmupMs: WARMUP_MS[tier], windowMs: WINDOW_MS[tier] };
+  return withTenants(context, { ...plan, topology: 'shared' }, async ({ tenants, growTo }) => {
+    await growTo(1);
+    const [work] = await tenants.each<WireWork>('work', request, request.warmupMs + request.windowMs + GRACE_MS);
+    return { unitNs: Float64Array.from((work as WireWork).unitNs), context: contextOf(tenants) };
+  });
+}
+
+/** Of the time in units alone: comparing results with what they must be is not the card's work. */
+const unitsPerSecond = (unitNs: Float64Array): number =>
+  (unitNs.length * 1e9) / unitNs.reduce((sum, time) => sum + time, 0);
+
+function describe(limits: 'none' | 'as configured', unitNs: Float64Array) {
+  const unit = scaled(median(unitNs), NS_PER_MS);
+  return {
+    limits,
+    unitsPerSecond: unitsPerSecond(unitNs),
+    unitMs: unit.value,
+    unitCi95: unit.ci95,
+    units: unitNs.length,
+  };
+}
+
+/** Beside the headline: what it fails at is its own affair. */
+async function limitedRow(context: MeasureContext, smPercent: number | null) {
+  try {
+    const row = describe('as configured', (await workUnder(context, {})).unitNs);
+    const share = (smPercent ?? 100) / 100;
+    return { ...row, smPercent, perConfiguredShare: row.unitsPerSecond / share };
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return { limits: 'as configured', ...state };
+  }
+}
+
+export const throughputDegradation: MetricDefinition = {
+  id: 'OH-010',
+  name: 'Total Throughput Degradation',
+  category: 'overhead',
+  unit: '%',
+  direction: 'lower',
+  question: 'How much of the GPU is lost just by installing this layer?',
+  estimator: 'units of work a second, against the native arm of the same round',
+  delta: { absolute: 1 },
+  needs: ['a native arm'],
+  functionName: 'measureThroughput',
+  where: 'fresh-processes',
+  seconds: { quick: 3, standard: 6, thorough: 16 },
+  againstNative: {
+    arm: ({ unitsPerSecond: rate }) => (typeof rate === 'number' ? rate : null),
+    difference: (system, native) => 100 * (1 - system / native),
+  },
+  async measure(context) {
+    const { system } = context;
+    const { memoryBytes, smPercent } = system.limits();
+    // A custom system's limits are in its own variables: there is no other way to start it.
+    const limited = system.kind !== 'custom' && (memoryBytes !== null || smPercent !== null);
+    context.progress('without limits', 0);
+    const { unitNs, ...under } = await workUnder(context, limited ? { limits: NO_LIMITS } : {});
+    context.progress('with its limits', 0.5);
+    const rows = [describe('none', unitNs), ...(limited ? [await limitedRow(context, smPercent)] : [])];
+    return {
+      status: 'unsupported',
+      reason: 'needs a native arm: compare --system native --system …; unitsPerSecond is in the details',
+      value: null,
+      ci95: null,
+      headline: null,
+      details: { unitsPerSecond: unitsPerSecond(unitNs), rows, ...under },
+      checks: [
+        {
+          name: 'results correct',
+          passed: true,
+          detail: `1 MiB of each of ${unitNs.length} units compared on the host`,
+        },
+      ],
+    };
+  },
+};

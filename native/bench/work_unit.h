@@ -1,0 +1,27 @@
+// A fixed unit of work, end to end, repeated for a time: what a layer leaves of a card's throughput (OH-010). One unit:
+//   16 MiB from pinned host memory to the device · C = A·B of 2048² half-precision matrices (which those 16 MiB are) ·
+//   attention of 8 heads of 128 tokens of 64 values · 64 small kernels · 8 allocations of 2 MiB and their frees ·
+//   1 MiB of results back to the host.
+// All of it in order on the default stream, and every unit's results are compared with what they must be.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct WorkRequest {
+  unsigned warmup_ms;
+  unsigned window_ms;
+};
+
+struct Work {
+  double elapsed_ns;            // from the first unit's begin to the last one's end
+  std::vector<double> unit_ns;  // one a unit, in order
+};
+
+Work measure_work(DeviceSession& session, const WorkRequest& request);
+
+}  // namespace gvb
