@@ -14,7 +14,7 @@ export interface InventoryOptions {
   simulate?: boolean;
 }
 
-export type MetricInfo = Omit<MetricDefinition, 'measure'>;
+export type MetricInfo = Omit<MetricDefinition, 'measure' | 'againstNative'>;
 
 async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, target: Target) => Promise<T>) {
   try {
@@ -39,5 +39,5 @@ export async function getProvenance(options: InventoryOptions = {}): Promise<Fun
 
 /** Definitions of all metrics, in id order. Needs neither addon nor driver. */
 export function listMetrics(): MetricInfo[] {
-  return metrics.map(({ measure: _, ...info }) => info);
+  return metrics.map(({ measure: _how, againstNative: _against, ...info }) => info);
 }

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// Writes docs/metrics.md from the metric definitions (through dist); --check says whether it is current.
+import { format } from 'prettier';
+import { listMetrics } from '../dist/index.js';
+import { generated } from './generated.js';
+
+const cell = (text) => String(text).replaceAll('|', '\\|');
+const better = { lower: 'lower', higher: 'higher', none: '–' };
+const delta = ({ relative, absolute }, unit) =>
+  absolute === undefined ? `${100 * relative} %` : `${absolute} ${unit}`;
+const seconds = ({ quick, standard, thorough }) => `${quick} / ${standard} / ${thorough}`;
+
+function section(category, metrics) {
+  const rows = metrics.map((metric) => [
+    `**${metric.id}** ${metric.name}`,
+    metric.unit,
+    better[metric.direction],
+    metric.question,
+    metric.estimator,
+    delta(metric.delta, metric.unit),
+    metric.needs.join(', ') || '–',
+    seconds(metric.seconds),
+    `\`${metric.functionName}\``,
+  ]);
+  const head = ['Metric', 'Unit', 'Better', 'Question', 'Value', 'δ', 'Needs', 'Seconds', 'Function'];
+  const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
+  return `## ${category[0].toUpperCase()}${category.slice(1)}\n\n${lines.join('\n')}\n`;
+}
+
+const metrics = listMetrics();
+const categories = [...new Set(metrics.map(({ category }) => category))];
+const text = `# Metrics
+
+Generated from the definitions in \`lib/metrics\` by \`npm run docs\`. How they are measured is in [Method](method.md).
+
+δ is what counts as a difference between systems: relative, or absolute in the metric's unit where values may be zero or
+negative. Seconds are rough, on a real GPU, at tier quick / standard (a round) / thorough (a round).
+
+${categories
+  .map((category) =>
+    section(
+      category,
+      metrics.filter((metric) => metric.category === category),
+    ),
+  )
+  .join('\n')}`;
+
+generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
+  source: 'the metric definitions',
+  command: 'npm run docs',
+});

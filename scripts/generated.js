@@ -1,0 +1,18 @@
+// A file that is made from the code and committed: written, or with --check compared.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('..', import.meta.url);
+
+/** `path` is relative to the checkout; `source` says what it is made from, `command` by what. */
+export function generated(path, text, { source, command }) {
+  const file = fileURLToPath(new URL(path, root));
+  if (!process.argv.includes('--check')) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  } else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`error: ${path} differs from ${source}: run ${command}.`);
+    process.exitCode = 1;
+  }
+}
