@@ -1,0 +1,64 @@
+// What the steps of the evidence share: options, starting the tool, documents, verdicts.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const text = { type: 'string' };
+export const { values } = parseArgs({
+  options: { tool: text, out: text, part: text, probe: text, ptx: text, hami: text, crippled: text, interposer: text },
+});
+if (!values.tool || !values.out) {
+  console.error('Expected --tool FILE and --out DIR.');
+  process.exit(2);
+}
+const tool = resolve(values.tool);
+export const out = resolve(values.out);
+mkdirSync(out, { recursive: true });
+
+export const lines = [];
+let failed = false;
+export const hasFailed = () => failed;
+
+export function verdict(what, passed, detail) {
+  failed ||= !passed;
+  lines.push(`${passed ? 'yes' : 'no '}  ${what}: ${detail}`);
+}
+
+export function start(command, args, env = {}) {
+  const began = performance.now();
+  const result = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 590_000 });
+  return { ...result, seconds: (performance.now() - began) / 1_000 };
+}
+
+/** Any command of the tool; what it says is kept as FILE.txt. */
+export function command(name, args, env) {
+  const result = start(tool, args, env);
+  writeFileSync(join(out, `${name}.txt`), `${result.stdout}\n${result.stderr}`);
+  return result;
+}
+
+export function run(name, args, env) {
+  const path = join(out, `${name}.json`);
+  const result = command(name, ['run', ...args, '--json', path], env);
+  if (result.status !== 0)
+    lines.push(`     ${name}: exit ${result.status}: ${result.stderr.trim().split('\n').at(-1)}`);
+  return { document: JSON.parse(readFileSync(path, 'utf8')), seconds: result.seconds };
+}
+
+export function compare(name, systems, args) {
+  const path = join(out, `${name}.json`);
+  const directory = mkdtempSync(join(tmpdir(), 'gvb-'));
+  const named = systems.flatMap((system) => ['--system', system]);
+  const result = command(name, ['compare', ...args, ...named, '--output', join(directory, 'out'), '--json', path]);
+  rmSync(directory, { recursive: true, force: true });
+  return { ...result, document: () => JSON.parse(readFileSync(path, 'utf8')) };
+}
+
+export const metric = (document, id) => document.metrics.find((result) => result.id === id);
+export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+/** Where the document says which part of its details a step needs. */
+export const functionsOf = (document) =>
+  new Map(metric(document, 'OH-005').details.functions.map((row) => [row.name, row]));
