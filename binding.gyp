@@ -99,9 +99,11 @@
       "product_dir": "<(PRODUCT_DIR)/interpose",
       "sources": [
         "native/interpose/compute_limit.cpp",
+        "native/interpose/fifo_lock.cpp",
         "native/interpose/hooks.cpp",
         "native/interpose/limits.cpp",
         "native/interpose/lookup.cpp",
+        "native/interpose/polling.cpp",
         "native/interpose/settings.cpp",
         "native/driver/elf_image.cpp",
         "native/driver/symbol_paths.cpp",

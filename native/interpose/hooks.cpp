@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <mutex>
 
+#include "driver/clock.h"
+#include "interpose/fifo_lock.h"
 #include "interpose/interposer.h"
+#include "interpose/polling.h"
 #include "interpose/ticks.h"
 
 #define GVB_TEXT(x) #x
@@ -74,12 +78,58 @@ namespace {
 Hook hooks[kCudaFunctionCount];
 double ticks_per_ns = 1;
 
+// Never destroyed: other threads may still call while the process ends.
+FifoLock* lock = nullptr;
+// Below it a sleep, which ends 50 us late and more, would be too long by too much.
+constexpr int64_t kShortestSleepNs = 1'000'000;
+
 abi::CUresult missing() { return abi::CUDA_ERROR_NOT_SUPPORTED; }
 
+void start_polling_once() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (settings().poll_percent > 0) start_polling(settings().poll_percent / 100);
+  });
+}
+
 void* target_of(size_t index) {
+  start_polling_once();
   if (void* replacement = limited(index)) return replacement;
   void* function = slot(driver(), index);
   return function ? function : reinterpret_cast<void*>(missing);
+}
+
+// When the delay was over.
+inline uint64_t delay(const Hook& hook, uint64_t entered) {
+  uint64_t now = ticks();
+  while (now - entered < hook.delay_ticks) now = ticks();
+  return now;
+}
+
+inline void remember(Hook& hook, uint64_t spent) {
+  hook.spent_ticks[hook.calls++ % kRemembered] = static_cast<uint32_t>(spent);
+}
+
+void hold_lock() {
+  const FifoLock::Hold hold(*lock);
+  if (settings().lock_ns < kShortestSleepNs) return spin_for_ns(settings().lock_ns);
+  const int64_t until = now_ns() + settings().lock_ns;
+  for (int64_t left; (left = until - now_ns()) > 0;) {
+    const timespec duration{left / 1'000'000'000, left % 1'000'000'000};
+    nanosleep(&duration, nullptr);
+  }
+}
+
+// The first call of a function, and every call behind the lock. Out of the way of all others, which cost nothing more
+// for it.
+[[gnu::noinline, gnu::cold]] void* take_long_way(Hook& hook, size_t index, uint64_t entered) {
+  const bool locked = lock && settings().hooked[index];
+  void*& target = locked ? hook.behind_lock : hook.target;
+  if (!target) target = target_of(index);
+  delay(hook, entered);
+  if (locked) hold_lock();
+  remember(hook, ticks() - entered);
+  return target;
 }
 
 }  // namespace
@@ -88,15 +138,15 @@ void prepare_hooks() {
   ticks_per_ns = calibrate_ticks_per_ns();
   for (size_t i = 0; i < kCudaFunctionCount; ++i)
     hooks[i].delay_ticks = static_cast<uint64_t>(static_cast<double>(settings().delay_ns[i]) * ticks_per_ns);
+  if (settings().lock_ns > 0)
+    lock = (settings().state.empty() ? FifoLock::of_process() : FifoLock::of_file(settings().state)).release();
 }
 
 extern "C" __attribute__((used, visibility("hidden"))) void* gvb_interpose_enter(unsigned index) {
   const uint64_t entered = ticks();
   Hook& hook = hooks[index];
-  if (!hook.target) hook.target = target_of(index);
-  uint64_t now = ticks();
-  while (now - entered < hook.delay_ticks) now = ticks();
-  hook.spent_ticks[hook.calls++ % kRemembered] = static_cast<uint32_t>(now - entered);
+  if (!hook.target) return take_long_way(hook, index, entered);
+  remember(hook, delay(hook, entered) - entered);
   return hook.target;
 }
 

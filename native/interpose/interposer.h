@@ -13,15 +13,19 @@ namespace gvb::interpose {
 constexpr size_t kRemembered = 4096;
 
 struct Hook {
-  void* target = nullptr;  // the driver's own function, or a replacement of ours; resolved at the first call
+  // The driver's own function, or a replacement of ours; resolved at the first call. Behind a lock it stays null: such
+  // calls take the long way, and those without one do not pay for asking.
+  void* target = nullptr;
   uint64_t delay_ticks = 0;
   // The latest calls. Written without synchronisation: exact while one thread calls, which is how delays are
   // calibrated.
   uint64_t calls = 0;
   uint32_t spent_ticks[kRemembered] = {};
+  void* behind_lock = nullptr;
 };
 
-// Calibrates the delays; runs when the library is loaded.
+// Calibrates the delays and opens the lock; runs when the library is loaded. Throws std::invalid_argument where the
+// lock's file cannot be shared.
 void prepare_hooks();
 
 const Settings& settings();

@@ -15,13 +15,17 @@ namespace gvb::interpose {
 
 namespace {
 
+[[noreturn]] void give_up(const char* why) {
+  std::fprintf(stderr, "gpu-virt-bench interposer: %s\n", why);
+  _exit(2);
+}
+
 Settings read_settings() {
   const char* text = std::getenv("GVB_INTERPOSE");
   try {
     return parse_settings(text ? text : "");
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "gpu-virt-bench interposer: %s\n", error.what());
-    _exit(2);
+    give_up(error.what());
   }
 }
 
@@ -34,10 +38,7 @@ CudaApi resolve_driver() {
   CudaApi table;
   // Whoever calls a driver function has loaded the driver; by its soname it is found wherever it came from.
   void* handle = dlopen("libcuda.so.1", RTLD_NOW);
-  if (!handle) {
-    std::fprintf(stderr, "gpu-virt-bench interposer: %s\n", dlerror());
-    _exit(2);
-  }
+  if (!handle) give_up(dlerror());
   const ElfImage image = ElfImage::of_handle(handle);
   for (size_t i = 0; i < kCudaFunctionCount; ++i) slot(table, i) = image.find(kCudaFunctions[i].name);
   return table;
@@ -61,7 +62,8 @@ abi::CUresult get_proc_address(const char* base, void** function, int version, u
 }  // namespace
 
 const Settings& settings() {
-  static const Settings parsed = read_settings();
+  // Never destroyed: it is asked while the process ends.
+  static const Settings& parsed = *new Settings(read_settings());
   return parsed;
 }
 
@@ -70,7 +72,13 @@ const CudaApi& driver() {
   return table;
 }
 
-__attribute__((constructor)) static void load() { prepare_hooks(); }
+__attribute__((constructor)) static void load() {
+  try {
+    prepare_hooks();
+  } catch (const std::invalid_argument& error) {
+    give_up(error.what());
+  }
+}
 
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
   if (settings().hooks_dlsym && name && std::strncmp(name, "cu", 2) == 0) {

@@ -1,5 +1,6 @@
 #include "interpose/settings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -38,12 +39,14 @@ double quantity(const std::string& what, const std::string& wanted, const std::s
   refuse(what, wanted, text);
 }
 
+constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
+constexpr Unit kPercent[] = {{"", 1}, {"%", 1}};
+
 int64_t delay(const std::string& function, const std::string& text) {
-  constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
   constexpr const char* kWanted = "a delay such as +250ns, +5us or +1ms";
   // strtod takes the sign; it is there to say that the delay is added.
   if (text.empty() || text[0] != '+') refuse(function, kWanted, text);
-  return std::llround(quantity(function, kWanted, text, kUnits));
+  return std::llround(quantity(function, kWanted, text, kTimes));
 }
 
 void set_hooks(Settings& settings, const std::string& text) {
@@ -69,11 +72,54 @@ void set_memory(Settings& settings, const std::string& text) {
 }
 
 void set_sm(Settings& settings, const std::string& text) {
-  constexpr Unit kUnits[] = {{"", 1}, {"%", 1}};
-  const double percent = quantity("sm", "a percentage from 1 to 100", text, kUnits);
+  const double percent = quantity("sm", "a percentage from 1 to 100", text, kPercent);
   if (percent < 1 || percent > 100) refuse("sm", "a percentage from 1 to 100", text);
   settings.sm_percent = static_cast<unsigned>(percent);
   for (const char* function : {"cuLaunchKernel", "cuLaunchKernelEx"}) hook(settings, function);
+}
+
+void set_lock(Settings& settings, const std::string& text) {
+  constexpr const char* kWanted = "a time above 0 such as 20us";
+  settings.lock_ns = std::llround(quantity("lock", kWanted, text, kTimes));
+  if (settings.lock_ns == 0) refuse("lock", kWanted, text);
+}
+
+void set_state(Settings& settings, const std::string& text) {
+  if (text.empty() || text[0] != '/') refuse("state", "an absolute path", text);
+  settings.state = text;
+}
+
+void set_poll(Settings& settings, const std::string& text) {
+  constexpr const char* kWanted = "a percentage from 0 to 100";
+  settings.poll_percent = quantity("poll", kWanted, text, kPercent);
+  if (settings.poll_percent > 100) refuse("poll", kWanted, text);
+  hook(settings, "cuInit");
+}
+
+// What would have no effect was meant otherwise.
+void refuse_idle(const Settings& settings, const std::string& text) {
+  const bool* end = settings.hooked + kCudaFunctionCount;
+  if (settings.lock_ns > 0 && std::find(settings.hooked, end, true) == end)
+    refuse("lock", "beside a function that it is for, such as cuMemAlloc_v2=+0ns", text);
+  if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "beside a lock", text);
+}
+
+struct Key {
+  const char* name;
+  void (*set)(Settings&, const std::string&);
+};
+
+constexpr Key kKeys[] = {{"memory", set_memory}, {"sm", set_sm},     {"lock", set_lock},
+                         {"state", set_state},   {"poll", set_poll}, {"hooks", set_hooks}};
+
+void set(Settings& settings, const std::string& key, const std::string& value) {
+  for (const Key& known : kKeys)
+    if (key == known.name) return known.set(settings, value);
+  const size_t function = cuda_function_index(key.c_str());
+  if (function == kCudaFunctionCount)
+    refuse("a key", "memory, sm, lock, state, poll, hooks or an exported driver function such as cuLaunchKernel", key);
+  settings.hooked[function] = true;
+  settings.delay_ns[function] = delay(key, value);
 }
 
 }  // namespace
@@ -85,20 +131,9 @@ Settings parse_settings(const std::string& text) {
     const size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    const size_t function = cuda_function_index(key.c_str());
-    if (key == "memory") {
-      set_memory(settings, value);
-    } else if (key == "sm") {
-      set_sm(settings, value);
-    } else if (key == "hooks") {
-      set_hooks(settings, value);
-    } else if (function < kCudaFunctionCount) {
-      settings.hooked[function] = true;
-      settings.delay_ns[function] = delay(key, value);
-    } else {
-      refuse("a key", "memory, sm, hooks or an exported driver function such as cuLaunchKernel", key);
-    }
+    set(settings, key, value);
   }
+  refuse_idle(settings, text);
   return settings;
 }
 

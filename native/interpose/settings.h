@@ -1,6 +1,14 @@
-// What the interposer does, from GVB_INTERPOSE: a comma-separated list of `function=+delay`, `memory=SIZE`,
-// `sm=PERCENT` and `hooks=export+dlsym+procaddress`. Wrong settings end the process with a reason: a calibration layer
-// that guesses would calibrate nothing.
+// What the interposer does, from GVB_INTERPOSE: a comma-separated list of
+//   function=+delay                  spins in every call of the function, before the driver's
+//   memory=SIZE, sm=PERCENT          limits (limits.cpp, compute_limit.h)
+//   lock=TIME                        every hooked call first waits its turn and then keeps the others waiting for that
+//                                    time: from 1 ms on it sleeps meanwhile, below it spins
+//   state=PATH                       the file (absolute, without a comma) by which processes share the lock; without it
+//                                    each has its own
+//   poll=PERCENT                     hooks cuInit; a thread that uses that share of one processor, by its own clock,
+//                                    from the first hooked call on; 0 starts none
+//   hooks=export+dlsym+procaddress   by what the hooks are met
+// Wrong settings end the process with a reason: a calibration layer that guesses would calibrate nothing.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +26,9 @@ struct Settings {
   bool hooked[kCudaFunctionCount] = {};
   uint64_t memory_limit = 0;  // bytes; 0: none
   unsigned sm_percent = 100;
+  int64_t lock_ns = 0;  // 0: no lock
+  std::string state;    // empty: the lock is this process's own
+  double poll_percent = 0;
   bool hooks_dlsym = true;
   bool hooks_procaddress = true;
 };

@@ -58,6 +58,10 @@ describe('the calibration interposer', () => {
     ['memory=4GB', '4GB'],
     ['sm=101', '101'],
     ['hooks=dlopen', 'dlopen'],
+    ['cuInit=+0ns,lock=0us', '0us'],
+    ['lock=2ms', 'lock=2ms'],
+    ['cuInit=+0ns,lock=2ms,state=/nonexistent/state', '/nonexistent/state'],
+    ['poll=101%', '101%'],
   ])('refuses %s', async (settings, received) => {
     const { code, stderr } = await command(['doctor'], { LD_PRELOAD: library, GVB_INTERPOSE: settings });
     expect(code).toBe(2);

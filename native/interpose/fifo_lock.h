@@ -1,0 +1,58 @@
+// A lock that is given out in the order in which it was asked for, among all threads of all processes that share its
+// state, and that passes over those who died.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gvb::interpose {
+
+class FifoLock {
+ public:
+  // Fewer than this may hold it and wait for it at any time.
+  static constexpr size_t kPlaces = 1024;
+
+  // Of this process alone.
+  static std::unique_ptr<FifoLock> of_process();
+  // Shared by those who give the same file, which is made where there is none. Throws std::invalid_argument with a
+  // message in the house form.
+  static std::unique_ptr<FifoLock> of_file(const std::string& path);
+
+  FifoLock(const FifoLock&) = delete;
+  FifoLock& operator=(const FifoLock&) = delete;
+
+  class Hold {
+   public:
+    explicit Hold(FifoLock& lock) : lock_(lock), place_(lock.enter()) {}
+    ~Hold() { lock_.leave(place_); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    FifoLock& lock_;
+    const uint64_t place_;
+  };
+
+ private:
+  struct State {
+    uint64_t magic;  // 0 until everything else is ready
+    uint64_t next;
+    pthread_mutex_t entrance;
+    pthread_mutex_t places[kPlaces];
+  };
+
+  explicit FifoLock(State* state) : state_(state) {}
+  static void initialise(State* state);
+  static std::unique_ptr<FifoLock> map(int file, const std::string& path);
+  uint64_t enter();
+  void leave(uint64_t place);
+  pthread_mutex_t* at(uint64_t place) { return &state_->places[place % kPlaces]; }
+
+  State* const state_;  // stays mapped until the process ends
+};
+
+}  // namespace gvb::interpose

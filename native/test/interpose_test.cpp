@@ -1,0 +1,166 @@
+// The interposer's lock between threads and processes, and what its settings refuse.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "driver/clock.h"
+#include "interpose/fifo_lock.h"
+#include "interpose/settings.h"
+#include "test/check.h"
+
+using gvb::interpose::FifoLock;
+using gvb::interpose::parse_settings;
+
+namespace {
+
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    char name[] = "/tmp/gvb-fifo-XXXXXX";
+    close(mkstemp(name));
+    path_ = name;
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+template <class Body>
+pid_t in_child(const Body& body) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  body();
+  _exit(0);
+}
+
+void nap(int milliseconds) { usleep(static_cast<useconds_t>(milliseconds) * 1000); }
+
+void test_excludes_between_processes() {
+  const TemporaryFile file;
+  constexpr int kChildren = 4, kTurns = 2000;
+  auto* shared = static_cast<volatile int*>(
+      mmap(nullptr, 2 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  std::vector<pid_t> children;
+  for (int i = 0; i < kChildren; ++i)
+    children.push_back(in_child([&] {
+      const auto lock = FifoLock::of_file(file.path());
+      for (int turn = 0; turn < kTurns; ++turn) {
+        const FifoLock::Hold hold(*lock);
+        shared[0] = shared[0] + 1;
+        if (shared[0] - shared[1] != 1) _exit(1);
+        shared[1] = shared[1] + 1;
+      }
+    }));
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQUAL(status, 0);
+  }
+  CHECK_EQUAL(shared[0], kChildren * kTurns);
+}
+
+void test_lets_in_by_order_of_coming() {
+  const auto lock = FifoLock::of_process();
+  std::vector<int> order;
+  std::vector<std::thread> threads;
+  {
+    const FifoLock::Hold hold(*lock);
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&, i] {
+        const FifoLock::Hold mine(*lock);
+        order.push_back(i);
+      });
+      nap(20);
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[i], i);
+}
+
+// The lock is neither lost with a dead owner nor let go of while a dead waiter's predecessor still has it.
+void test_passes_over_the_dead() {
+  const TemporaryFile file;
+  const auto lock = FifoLock::of_file(file.path());
+  waitpid(in_child([&] {
+            const FifoLock::Hold hold(*lock);
+            _exit(0);
+          }),
+          nullptr, 0);
+  std::atomic<bool> entered{false};
+  std::thread last;
+  {
+    const FifoLock::Hold hold(*lock);
+    std::vector<pid_t> waiting;
+    for (int i = 0; i < 3; ++i) {
+      waiting.push_back(in_child([&] { const FifoLock::Hold never(*lock); }));
+      nap(50);
+    }
+    last = std::thread([&] {
+      const FifoLock::Hold mine(*lock);
+      entered = true;
+    });
+    nap(50);
+    // The one in the middle first: who waits for it must then wait for the first, and after that for this one.
+    for (const size_t i : {1, 2, 0}) {
+      kill(waiting[i], SIGKILL);
+      waitpid(waiting[i], nullptr, 0);
+      nap(20);
+      CHECK(!entered);
+    }
+  }
+  last.join();
+  CHECK(entered);
+}
+
+template <class Task>
+std::string refusal(const Task& task) {
+  try {
+    task();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void test_refuses_a_file_of_something_else() {
+  const TemporaryFile file;
+  std::ofstream(file.path()) << "something else";
+  CHECK(contains(refusal([&] { FifoLock::of_file(file.path()); }), "it holds something else"));
+  CHECK(contains(refusal([] { FifoLock::of_file("/nonexistent/state"); }), "No such file"));
+  std::string kept;
+  std::getline(std::ifstream(file.path()), kept);
+  CHECK(kept == "something else");
+}
+
+void test_settings_of_lock_and_poll() {
+  const auto settings = parse_settings("cuMemAlloc_v2=+0ns,lock=2ms,state=/tmp/x,poll=0.5%");
+  CHECK_EQUAL(settings.lock_ns, 2'000'000);
+  CHECK(settings.state == "/tmp/x");
+  CHECK_EQUAL(settings.poll_percent, 0.5);
+  CHECK(settings.hooked[gvb::cuda_function_index("cuInit")]);
+  for (const char* wrong : {"lock=2ms", "cuInit=+0ns,lock=0us", "cuInit=+0ns,lock=2s", "cuInit=+0ns,state=/tmp/x",
+                            "cuInit=+0ns,lock=2ms,state=x", "poll=101%", "poll=-1", "poll=three"})
+    CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
+}
+
+}  // namespace
+
+int main() {
+  test_excludes_between_processes();
+  test_lets_in_by_order_of_coming();
+  test_passes_over_the_dead();
+  test_refuses_a_file_of_something_else();
+  test_settings_of_lock_and_poll();
+  return test::report("interpose_test");
+}
