@@ -1,7 +1,7 @@
 /**
  * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
  *
- * Every `measure…` function measures in the calling process (OH-004 in fresh workers), one measurement at a time per
+ * Every `measure…` function measures in the calling process (OH-004 and OH-006 in fresh workers), one measurement at a time per
  * process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad options, with
  * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
  * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
@@ -15,6 +15,7 @@ import { memoryAllocationLatency } from './metrics/overhead/oh-002-memory-alloca
 import { memoryFreeLatency } from './metrics/overhead/oh-003-memory-free-latency.js';
 import { contextCreationOverhead } from './metrics/overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './metrics/overhead/oh-005-api-interception-overhead.js';
+import { lockContention } from './metrics/overhead/oh-006-lock-contention.js';
 import { throughputDegradation } from './metrics/overhead/oh-010-throughput-degradation.js';
 
 const measureFunction =
@@ -45,6 +46,13 @@ export const measureContextCreation = measureFunction(contextCreationOverhead);
  * `iterations` is the number of paired batches; `resolution`, a relative width, does not apply to differences near zero.
  */
 export const measureApiInterception = measureFunction(apiInterceptionOverhead);
+
+/**
+ * OH-006, µs, signed: how much longer cuMemAlloc and cuMemFree of one granule take when as many processes as have a
+ * processor each (2, 4 or 8) do the same at once; `details.rows[]` has every operation, topology and number of
+ * processes. Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
+ */
+export const measureLockContention = measureFunction(lockContention);
 
 /**
  * OH-010: units of work a second (copies, a GEMM, attention, small kernels, allocations) in `details.unitsPerSecond`. A

@@ -5,6 +5,7 @@ import { memoryAllocationLatency } from './overhead/oh-002-memory-allocation-lat
 import { memoryFreeLatency } from './overhead/oh-003-memory-free-latency.js';
 import { contextCreationOverhead } from './overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './overhead/oh-005-api-interception-overhead.js';
+import { lockContention } from './overhead/oh-006-lock-contention.js';
 import { throughputDegradation } from './overhead/oh-010-throughput-degradation.js';
 
 export const metrics: readonly MetricDefinition[] = [
@@ -13,6 +14,7 @@ export const metrics: readonly MetricDefinition[] = [
   memoryFreeLatency,
   contextCreationOverhead,
   apiInterceptionOverhead,
+  lockContention,
   throughputDegradation,
 ];
 

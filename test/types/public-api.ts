@@ -16,6 +16,7 @@ import {
   type measureThroughput,
   measureContextCreation,
   measureKernelLaunch,
+  type measureLockContention,
   type measureMemoryAllocation,
   measureMemoryFree,
   type Progress,
@@ -35,6 +36,7 @@ hold<Same<typeof measureMemoryAllocation, Measure>>();
 hold<Same<typeof measureMemoryFree, Measure>>();
 hold<Same<typeof measureContextCreation, Measure>>();
 hold<Same<typeof measureApiInterception, Measure>>();
+hold<Same<typeof measureLockContention, Measure>>();
 hold<Same<typeof measureThroughput, Measure>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();

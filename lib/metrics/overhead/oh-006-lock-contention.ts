@@ -1,0 +1,197 @@
+/** OH-006: what a tenant's driver calls cost more when other processes make the same calls at the same time. */
+import type { Check, Tier } from '../../document.js';
+import type { WindowRequest } from '../../native/addon-types.js';
+import { hostInfo } from '../../environment/host.js';
+import { CudaError } from '../../native/errors.js';
+import { median } from '../../stats/median.js';
+import { summarise } from '../../stats/summary.js';
+import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
+import {
+  type Common,
+  commonWindow,
+  type Populated,
+  separable,
+  type Topology,
+  type WireWindow,
+  withTenants,
+} from '../tenants.js';
+import { NS_PER_US, scaled } from '../units.js';
+
+type Operation = WindowRequest['operation'];
+
+const WINDOW_MS: Record<Tier, number> = { quick: 300, standard: 500, thorough: 5_000 };
+const HEADLINE: Operation = 'allocFree';
+const OPERATIONS: readonly Operation[] = [HEADLINE, 'memGetInfo', 'launch'];
+const MOST_PROCESSES = 8;
+const ENOUGH_OPERATIONS = 2_000;
+/** Of one process and window; of more an even part is kept. */
+const MOST_SAMPLES = 10_000;
+/** Few: they run before the common time, and calls that take a lock in turn may be slow. */
+const WARMUP = 10;
+/** Beyond the window itself. */
+const PATIENCE_MS = 60_000;
+const OUT_OF_MEMORY = 2;
+
+interface Row {
+  operation: Operation;
+  topology: Topology;
+  processes: number;
+  /** Medians over the processes, of each one's own median and 99th percentile; null where there is no such number. */
+  p50Us: number | null;
+  p99Us: number | null;
+  /** Of p50Us, over the processes; null below six. */
+  ci95: [number, number] | null;
+  /** The least of any process. */
+  operations: number;
+  /** In which all were at work. */
+  commonMs: number | null;
+  invalid?: string;
+}
+
+interface Sweep {
+  rows: Row[];
+  /** Why no more processes took part than did. */
+  leftOut: { topology: Topology; processes: number; reason: string } | null;
+}
+
+function percentiles({ samples }: Common) {
+  const stats = samples.flatMap((of) => summarise(of) ?? []);
+  const { value, ci95 } = scaled(median(stats.map(({ p50 }) => p50)), NS_PER_US);
+  const tails = stats.flatMap(({ p99 }) => p99 ?? []);
+  const p99Us = tails.length === stats.length ? median(tails).value / NS_PER_US : null;
+  return { p50Us: value, ci95, p99Us };
+}
+
+function rowOf(operation: Operation, topology: Topology, windows: readonly WireWindow[]): Row {
+  const head = { operation, topology, processes: windows.length };
+  const operations = Math.min(...windows.map((window) => window.operations));
+  const common = commonWindow(windows);
+  if (!common) {
+    const invalid = 'not every process made progress while all of them were at work';
+    return { ...head, p50Us: null, p99Us: null, ci95: null, operations, commonMs: null, invalid };
+  }
+  return { ...head, ...percentiles(common), operations, commonMs: (common.toNs - common.fromNs) / 1e6 };
+}
+
+async function measureRow(
+  { options }: MeasureContext,
+  { tenants }: Populated,
+  operation: Operation,
+  topology: Topology,
+) {
+  const windowMs = WINDOW_MS[options.tier];
+  const request = {
+    operation,
+    bytes: 0,
+    windowNs: windowMs * 1e6,
+    warmup: options.warmup ?? WARMUP,
+    mostSamples: MOST_SAMPLES,
+  };
+  return rowOf(operation, topology, await tenants.together<WireWindow>('window', request, windowMs + PATIENCE_MS));
+}
+
+/** Why there is no room for that many; null where there is. */
+async function grown({ growTo }: Populated, processes: number): Promise<string | null> {
+  try {
+    await growTo(processes);
+    return null;
+  } catch (error) {
+    if (error instanceof CudaError && error.code === OUT_OF_MEMORY) return error.message;
+    throw error;
+  }
+}
+
+function sweep(context: MeasureContext, topology: Topology, counts: readonly number[], done: (row: Row) => void) {
+  return withTenants(context, { topology }, async (populated): Promise<Sweep> => {
+    const rows: Row[] = [];
+    for (const processes of counts) {
+      const reason = await grown(populated, processes);
+      if (reason !== null) return { rows, leftOut: { topology, processes, reason } };
+      for (const operation of OPERATIONS) {
+        const row = await measureRow(context, populated, operation, topology);
+        rows.push(row);
+        done(row);
+      }
+    }
+    return { rows, leftOut: null };
+  });
+}
+
+/** 1, 2, 4, 8: as many as have a processor each. */
+const processCounts = (cores: number): number[] => [1, 2, 4, MOST_PROCESSES].filter((count) => count <= cores);
+
+function checksOf(rows: readonly Row[]): Check[] {
+  const name = ({ operation, topology, processes }: Row) => `${operation} of ${processes} ${topology}`;
+  const stuck = rows.filter(({ invalid }) => invalid !== undefined).map(name);
+  const few = rows.filter(({ operations }) => operations < ENOUGH_OPERATIONS);
+  const ownCount = (row: Row) => `${name(row)} (${row.operations})`;
+  return [
+    {
+      name: 'every process progressed in the common window',
+      passed: stuck.length === 0,
+      detail: stuck.join(', ') || `in ${rows.length} windows`,
+    },
+    {
+      name: `at least ${ENOUGH_OPERATIONS} operations a process`,
+      passed: few.length === 0,
+      detail: few.map(ownCount).join(', ') || `in ${rows.length} windows`,
+    },
+  ];
+}
+
+const NOTHING = { value: null, ci95: null, ciScope: 'between-processes', headline: null } as const;
+
+const unsupported = (reason: string, details: Record<string, unknown>): Measured => ({
+  ...NOTHING,
+  status: 'unsupported',
+  reason,
+  details,
+  checks: [],
+});
+
+function judge(rows: readonly Row[], details: Record<string, unknown>): Measured {
+  const headline = rows.filter(({ operation, topology }) => operation === HEADLINE && topology === 'shared');
+  const [alone, most] = [headline[0], headline.at(-1)];
+  if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', details);
+  const common = { ...NOTHING, processes: most.processes, checks: checksOf(rows) };
+  const bad = [alone, most].find(({ invalid }) => invalid !== undefined);
+  if (bad) return { ...common, status: 'invalid', reason: `${bad.processes} processes: ${bad.invalid}`, details };
+  const growth = (a: number | null, b: number | null) => (a === null || b === null ? null : b - a);
+  return {
+    ...common,
+    value: growth(alone.p50Us, most.p50Us),
+    details: { ...details, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
+  };
+}
+
+export const lockContention: MetricDefinition = {
+  id: 'OH-006',
+  name: 'Shared Region Lock Contention',
+  category: 'overhead',
+  unit: 'us',
+  direction: 'lower',
+  question: 'To how many tenants does the bookkeeping scale before allocation stalls spread?',
+  estimator: 'difference of medians over processes of the process medians: most processes at once − one alone',
+  // About what it takes to put a waiting thread to sleep and to wake it: with less, nobody stood in a queue.
+  delta: { absolute: 5 },
+  needs: ['several processes', 'two usable processors'],
+  functionName: 'measureLockContention',
+  where: 'fresh-processes',
+  seconds: { quick: 9, standard: 25, thorough: 135 },
+  async measure(context) {
+    const { usableCores } = hostInfo();
+    const { tier } = context.options;
+    const counts = processCounts(usableCores);
+    if (counts.length < 2) return unsupported('fewer than 2 usable processors', { usableCores });
+    const topologies: Topology[] = tier !== 'quick' && separable(context.system) ? ['shared', 'separate'] : ['shared'];
+    const sweeps: Sweep[] = [];
+    const total = topologies.length * counts.length * OPERATIONS.length;
+    let measured = 0;
+    const done = ({ operation, topology, processes }: Row) =>
+      context.progress(`${operation}, ${processes} ${topology}`, ++measured / total);
+    for (const topology of topologies) sweeps.push(await sweep(context, topology, counts, done));
+    const rows = sweeps.flatMap((of) => of.rows);
+    const leftOut = sweeps.flatMap((of) => of.leftOut ?? []);
+    return judge(rows, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier] });
+  },
+};

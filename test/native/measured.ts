@@ -1,0 +1,51 @@
+/** Measures as the coordinator does, under a given system, on a simulated card of the file's own. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, onTestFinished } from 'vitest';
+import type { MetricResult } from '../../lib/document.js';
+import type * as measuring from '../../lib/metrics/measure.js';
+import type { MeasureOptions } from '../../lib/metrics/metric.js';
+import type * as metrics from '../../lib/metrics/registry.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { createSystem } from '../../lib/systems/kinds.js';
+import type { System } from '../../lib/systems/system.js';
+import { runState } from '../unit/systems-fixtures.js';
+import { emptyFolder } from './child.js';
+
+const built = (path: string) => import(fileURLToPath(new URL(`../../dist/${path}`, import.meta.url)));
+// The built ones: their workers are started from beside them.
+const { measureMetric } = (await built('metrics/measure.js')) as typeof measuring;
+const { findMetric } = (await built('metrics/registry.js')) as typeof metrics;
+
+export const mark = randomUUID();
+const region = `measured-${mark.slice(0, 13)}`;
+afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+
+/** Without settings of its own: the card, and no layer. */
+export function environment(interpose: string | null, sim = ''): NodeJS.ProcessEnv {
+  const layer = interpose === null ? {} : { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose };
+  const settings = `region=${region},init_ms=1,context_ms=1,alloc_us=5,free_us=5${sim && `,${sim}`}`;
+  return { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...layer };
+}
+
+export const environmentUnder = (interpose: string | null, sim?: string): System =>
+  environmentSystem(environment(interpose, sim));
+
+/** With a state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's folder. */
+export async function customUnder(interpose: string, stateFiles: string[]): Promise<System> {
+  const { PATH, HOME, GVB_SIM } = environment(null);
+  const folder = emptyFolder();
+  const env = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose, GVB_TEST_MARK: mark };
+  const system = createSystem('custom', { name: 'layer', env, stateFiles }, { caller: { PATH, HOME, GVB_SIM }, folder });
+  onTestFinished(() => system.teardown());
+  await system.prepare(runState(folder));
+  return system;
+}
+
+export function measured(id: string, system: System, options: MeasureOptions = {}): Promise<MetricResult> {
+  const definition = findMetric(id);
+  if (!definition) throw new Error(`There is no metric named ${id}.`);
+  return measureMetric(definition, { simulate: true, tier: 'quick', ...options }, { system });
+}
