@@ -1,7 +1,7 @@
 /**
  * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
  *
- * Every `measure…` function measures in the calling process (OH-004 and OH-006 in fresh workers), one measurement at a time per
+ * Every `measure…` function measures in the calling process (OH-004, OH-006 and OH-009 in fresh workers), one measurement at a time per
  * process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad options, with
  * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
  * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
@@ -16,6 +16,7 @@ import { memoryFreeLatency } from './metrics/overhead/oh-003-memory-free-latency
 import { contextCreationOverhead } from './metrics/overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './metrics/overhead/oh-005-api-interception-overhead.js';
 import { lockContention } from './metrics/overhead/oh-006-lock-contention.js';
+import { monitoringCost } from './metrics/overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './metrics/overhead/oh-010-throughput-degradation.js';
 
 const measureFunction =
@@ -53,6 +54,13 @@ export const measureApiInterception = measureFunction(apiInterceptionOverhead);
  * processes. Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
  */
 export const measureLockContention = measureFunction(lockContention);
+
+/**
+ * OH-009, %: processor time of the threads that driver and layer started in one idle tenant, of one processor;
+ * `details.threads[]` has them by name, `details.rows[]` four tenants too. `iterations`, `warmup` and `resolution` do not
+ * apply.
+ */
+export const measureMonitoringCost = measureFunction(monitoringCost);
 
 /**
  * OH-010: units of work a second (copies, a GEMM, attention, small kernels, allocations) in `details.unitsPerSecond`. A

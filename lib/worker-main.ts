@@ -15,6 +15,7 @@ import type {
 } from './native/addon-types.js';
 import type { Session } from './native/session.js';
 import type { Handler } from './workers/serve.js';
+import type { ThreadReading } from './workers/threads.js';
 
 const { loadAddon } = await import('./native/load.js');
 const { fromNative } = await import('./native/errors.js');
@@ -83,16 +84,25 @@ const computeShare: Handler = (params) => {
 
 let held: Promise<Session> | null = null;
 const CONTEXT_FUNCTION = 'cuDevicePrimaryCtxRetain';
+let beforeDriver: ThreadReading | null = null;
 
 /** A tenant holds its session from here on: it takes part in what is asked of all tenants together. */
 const enter: Handler = async (params) => {
   const { Session } = await import('./native/session.js');
+  const { threadsBeforeDriver } = await import('./workers/threads.js');
   const target = params as DeviceTarget;
-  held ??= Session.open(target, new AbortController().signal);
+  const { signal } = new AbortController();
+  beforeDriver ??= await threadsBeforeDriver(async () => (await Session.turn(signal)).close());
+  held ??= Session.open(target, signal);
   await held;
   const { functions } = await native(loadAddon().provenance(target));
   const created = functions.find(({ name }) => name === CONTEXT_FUNCTION);
   return { pid: process.pid, context: { function: CONTEXT_FUNCTION, owner: created?.owners[target.path] ?? null } };
+};
+
+const threads: Handler = async () => {
+  const { readThreads } = await import('./workers/threads.js');
+  return { beforeDriver, now: readThreads() };
 };
 
 const window: Handler = async (params) => {
@@ -126,6 +136,6 @@ const measure: Handler = async (params, progress) => {
 };
 
 serve(
-  { describe, probe, computeShare, enter, window, work, startUp, measure },
+  { describe, probe, computeShare, enter, window, threads, work, startUp, measure },
   { mainNs, addonLoadNs: timeToLoadAddon() },
 );

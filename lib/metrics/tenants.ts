@@ -1,6 +1,6 @@
 /** Tenants of the measured system, as a metric asks for them, and the window they have in common. */
 import type { TenantWindow } from '../native/addon-types.js';
-import { BenchError } from '../native/errors.js';
+import { BenchError, CudaError } from '../native/errors.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
 import { type TenantContext, Tenants } from '../workers/tenants.js';
 import type { MeasureContext } from './metric.js';
@@ -72,6 +72,19 @@ export function contextOf({ contexts }: Tenants): TenantContext | undefined {
   if (owners.size > 1)
     throw new BenchError('INVALID_RESULT', `layer not active: tenants are under ${[...owners].join(' and ')}.`);
   return contexts[0];
+}
+
+const OUT_OF_MEMORY = 2;
+
+/** Why there is no room for that many; null where they are there. */
+export async function grown({ growTo }: Populated, count: number): Promise<string | null> {
+  try {
+    await growTo(count);
+    return null;
+  } catch (error) {
+    if (error instanceof CudaError && error.code === OUT_OF_MEMORY) return error.message;
+    throw error;
+  }
 }
 
 /** Whether tenants can have separate states: an environment taken as it is has one for all. */

@@ -65,7 +65,7 @@ describe.skipIf(availableParallelism() < 2)('OH-006', () => {
   });
 
   it('is about 0 for tenants that have a lock each', { retry }, async () => {
-    const system = await customUnder(`${LOCK},state={runDir}/state-{tenant}`, ['{runDir}/state-{tenant}']);
+    const system = await customUnder(`${LOCK},state={runDir}/state-{tenant}`, '{runDir}/state-{tenant}');
     const result = await measured('OH-006', system, { tier: 'standard' });
     expect(Math.abs((result.value ?? Number.NaN) / (result.processes - 1) - HOLD_US)).toBeLessThan(TOLERANCE_US);
     expect(Math.abs(growth(result, 'allocFree', 'separate'))).toBeLessThan(TOLERANCE_US);

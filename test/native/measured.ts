@@ -34,11 +34,12 @@ export const environmentUnder = (interpose: string | null, sim?: string): System
   environmentSystem(environment(interpose, sim));
 
 /** With a state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's folder. */
-export async function customUnder(interpose: string, stateFiles: string[]): Promise<System> {
+export async function customUnder(interpose: string, stateFile?: string): Promise<System> {
   const { PATH, HOME, GVB_SIM } = environment(null);
   const folder = emptyFolder();
   const env = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose, GVB_TEST_MARK: mark };
-  const system = createSystem('custom', { name: 'layer', env, stateFiles }, { caller: { PATH, HOME, GVB_SIM }, folder });
+  const state = stateFile === undefined ? {} : { stateFiles: [stateFile] };
+  const system = createSystem('custom', { name: 'layer', env, ...state }, { caller: { PATH, HOME, GVB_SIM }, folder });
   onTestFinished(() => system.teardown());
   await system.prepare(runState(folder));
   return system;

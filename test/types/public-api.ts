@@ -19,6 +19,7 @@ import {
   type measureLockContention,
   type measureMemoryAllocation,
   measureMemoryFree,
+  type measureMonitoringCost,
   type Progress,
   type RunDocument,
   type Stats,
@@ -37,6 +38,7 @@ hold<Same<typeof measureMemoryFree, Measure>>();
 hold<Same<typeof measureContextCreation, Measure>>();
 hold<Same<typeof measureApiInterception, Measure>>();
 hold<Same<typeof measureLockContention, Measure>>();
+hold<Same<typeof measureMonitoringCost, Measure>>();
 hold<Same<typeof measureThroughput, Measure>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();

@@ -2,13 +2,13 @@
 import type { Check, Tier } from '../../document.js';
 import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
-import { CudaError } from '../../native/errors.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
 import {
   type Common,
   commonWindow,
+  grown,
   type Populated,
   separable,
   type Topology,
@@ -30,7 +30,6 @@ const MOST_SAMPLES = 10_000;
 const WARMUP = 10;
 /** Beyond the window itself. */
 const PATIENCE_MS = 60_000;
-const OUT_OF_MEMORY = 2;
 
 interface Row {
   operation: Operation;
@@ -88,17 +87,6 @@ async function measureRow(
     mostSamples: MOST_SAMPLES,
   };
   return rowOf(operation, topology, await tenants.together<WireWindow>('window', request, windowMs + PATIENCE_MS));
-}
-
-/** Why there is no room for that many; null where there is. */
-async function grown({ growTo }: Populated, processes: number): Promise<string | null> {
-  try {
-    await growTo(processes);
-    return null;
-  } catch (error) {
-    if (error instanceof CudaError && error.code === OUT_OF_MEMORY) return error.message;
-    throw error;
-  }
 }
 
 function sweep(context: MeasureContext, topology: Topology, counts: readonly number[], done: (row: Row) => void) {

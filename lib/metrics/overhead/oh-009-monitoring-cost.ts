@@ -1,0 +1,175 @@
+/** OH-009: the processor time that the threads of driver and layer use in a tenant that does nothing. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Check, Tier } from '../../document.js';
+import { median } from '../../stats/median.js';
+import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
+import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
+import { grown, type Populated, separable, withTenants } from '../tenants.js';
+
+const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
+const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };
+/** From the last tenant's context to the window: what was begun comes to an end. */
+const SETTLE_MS = 500;
+const DEADLINE_MS = 30_000;
+const AGREEMENT = 0.05;
+/** A scheduler tick at 100 Hz, the longest: by so much a thread that runs during a reading is behind. */
+const TICK_NS = 10_000_000;
+/** Of one processor: an idle Node process and two short requests use less. */
+const MOST_OWN_PERCENT = 0.5;
+
+interface Answer {
+  beforeDriver: ThreadReading | null;
+  now: ThreadReading | null;
+}
+
+/** One tenant in the window. */
+interface Idle {
+  wallNs: number;
+  processCpuNs: number;
+  /** Of the harness: there before the first driver call. */
+  own: ThreadUse[];
+  others: ThreadUse[];
+  rssGrowthBytes: number;
+}
+
+function spent(from: ThreadReading, to: ThreadReading): ThreadUse[] {
+  const earlier = new Map(from.threads.map((thread) => [thread.tid, thread]));
+  return to.threads.map((thread) => {
+    const { cpuNs = 0, sleeps = 0 } = earlier.get(thread.tid) ?? {};
+    return { ...thread, cpuNs: thread.cpuNs - cpuNs, sleeps: thread.sleeps - sleeps };
+  });
+}
+
+/** Null where /proc could not be read. */
+function idleOf(from: Answer, to: Answer): Idle | null {
+  const { beforeDriver } = from;
+  if (!beforeDriver || !from.now || !to.now) return null;
+  const ownIds = new Set(beforeDriver.threads.map(({ tid }) => tid));
+  const all = spent(from.now, to.now);
+  return {
+    wallNs: to.now.atNs - from.now.atNs,
+    processCpuNs: to.now.processCpuNs - from.now.processCpuNs,
+    own: all.filter(({ tid }) => ownIds.has(tid)),
+    others: all.filter(({ tid }) => !ownIds.has(tid)),
+    rssGrowthBytes: to.now.rssBytes - beforeDriver.rssBytes,
+  };
+}
+
+const total = (threads: readonly ThreadUse[], what: 'cpuNs' | 'sleeps') =>
+  threads.reduce((sum, thread) => sum + thread[what], 0);
+
+const percentOf = (threads: readonly ThreadUse[], { wallNs }: Idle) => (100 * total(threads, 'cpuNs')) / wallNs;
+
+/** Medians over the tenants. */
+function rowOf(tenants: readonly Idle[]) {
+  const over = (value: (idle: Idle) => number) => median(tenants.map(value)).value;
+  return {
+    processes: tenants.length,
+    cpuPercent: over((idle) => percentOf(idle.others, idle)),
+    wakeupsPerSecond: over((idle) => (1e9 * total(idle.others, 'sleeps')) / idle.wallNs),
+    rssGrowthBytes: over(({ rssGrowthBytes }) => rssGrowthBytes),
+    ownCpuPercent: over((idle) => percentOf(idle.own, idle)),
+  };
+}
+
+async function watch({ signal, options }: MeasureContext, { tenants }: Populated): Promise<(Idle | null)[]> {
+  await delay(SETTLE_MS, undefined, { signal });
+  const from = await tenants.each<Answer>('threads', {}, DEADLINE_MS);
+  await delay(WINDOW_MS[options.tier], undefined, { signal });
+  const to = await tenants.each<Answer>('threads', {}, DEADLINE_MS);
+  return to.map((answer, i) => idleOf(from[i] as Answer, answer));
+}
+
+function checksOf(tenants: readonly Idle[]): Check[] {
+  const gaps = tenants.map(({ own, others, processCpuNs }) => {
+    const ns = Math.abs(total([...own, ...others], 'cpuNs') - processCpuNs);
+    return { ns, allowed: Math.max(AGREEMENT * processCpuNs, TICK_NS) };
+  });
+  const own = Math.max(...tenants.map((idle) => percentOf(idle.own, idle)));
+  const milliseconds = (ns: number) => `${(ns / 1e6).toFixed(2)} ms`;
+  const widest = gaps.reduce((a, b) => (b.ns - b.allowed > a.ns - a.allowed ? b : a));
+  return [
+    {
+      name: "the threads' times add up to the process's",
+      passed: widest.ns <= widest.allowed,
+      detail: `within ${milliseconds(widest.ns)}; ${milliseconds(widest.allowed)} is 5 % or a tick of 10 ms`,
+    },
+    {
+      name: 'the threads from before the first driver call were idle',
+      passed: own <= MOST_OWN_PERCENT,
+      detail: `${own.toFixed(3)} % of a processor, at most ${MOST_OWN_PERCENT} % is our own`,
+    },
+  ];
+}
+
+const namedThreads = ({ others }: Idle) =>
+  others.map(({ tid, comm, cpuNs, sleeps }) => ({ tid, comm, cpuMs: cpuNs / 1e6, wakeups: sleeps }));
+
+const unsupported = (reason: string, details: Record<string, unknown> = {}): Measured => ({
+  status: 'unsupported',
+  reason,
+  value: null,
+  ci95: null,
+  headline: null,
+  details,
+  checks: [],
+});
+
+interface Swept {
+  byCount: Idle[][];
+  /** Why no more tenants were there than were. */
+  leftOut: { processes: number; reason: string } | null;
+}
+
+/** Null where /proc could not be read. */
+async function sweep(context: MeasureContext, populated: Populated): Promise<Swept | null> {
+  const counts = COUNTS[context.options.tier];
+  const byCount: Idle[][] = [];
+  for (const [i, processes] of counts.entries()) {
+    const reason = await grown(populated, processes);
+    if (reason !== null) return { byCount, leftOut: { processes, reason } };
+    context.progress(`${processes} idle`, i / counts.length);
+    const tenants = await watch(context, populated);
+    const readable = tenants.flatMap((idle) => idle ?? []);
+    if (readable.length < tenants.length) return null;
+    byCount.push(readable);
+  }
+  return { byCount, leftOut: null };
+}
+
+function judge({ byCount, leftOut }: Swept, windowMs: number): Measured {
+  const [alone] = byCount;
+  if (!alone) return unsupported('no process fits into memory', { leftOut });
+  const rows = byCount.map(rowOf);
+  const checks = checksOf(byCount.flat());
+  const failed = checks.find(({ passed }) => passed === false);
+  return {
+    ...(failed && { status: 'invalid' as const, reason: `${failed.name}: ${failed.detail}` }),
+    value: rows[0]?.cpuPercent ?? null,
+    ci95: null,
+    headline: null,
+    details: { rows, threads: alone.flatMap(namedThreads), leftOut, windowMs },
+    checks,
+  };
+}
+
+export const monitoringCost: MetricDefinition = {
+  id: 'OH-009',
+  name: 'NVML Polling Overhead',
+  category: 'overhead',
+  unit: '%',
+  direction: 'lower',
+  question: 'How much host CPU does a tenant burn that does nothing?',
+  estimator: 'processor time of the threads that driver and layer started, per wall time, of one idle tenant',
+  // Of one processor: with it fifty idle tenants of a node take a twentieth of one.
+  delta: { absolute: 0.1 },
+  needs: ['fresh processes', 'a readable /proc'],
+  functionName: 'measureMonitoringCost',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 15, thorough: 66 },
+  async measure(context) {
+    const topology = separable(context.system) ? 'separate' : 'shared';
+    const swept = await withTenants(context, { topology }, (populated) => sweep(context, populated));
+    return swept ? judge(swept, WINDOW_MS[context.options.tier]) : unsupported('/proc/self/task cannot be read');
+  },
+};

@@ -1,0 +1,75 @@
+/** OH-009 on the simulated GPU: the processor time of an injected thread comes back, and nothing without one. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { processesOf, workersOf } from '../cli/command.js';
+import { emptyFolder } from './child.js';
+import { customUnder, environment, environmentUnder, mark, measured } from './measured.js';
+
+const TOLERANCE = 0.5;
+const gone = () => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+
+function preloadedThreads(mode: string) {
+  const source = fileURLToPath(new URL('fixtures/threads.c', import.meta.url));
+  const library = join(emptyFolder(), 'threads.so');
+  execFileSync('cc', ['-shared', '-fPIC', '-pthread', '-o', library, source]);
+  return environmentSystem({ ...environment(null), LD_PRELOAD: library, GVB_TEST_THREADS: mode });
+}
+
+describe('OH-009', () => {
+  it('recovers what a polling thread uses, and names it', async () => {
+    const result = await measured('OH-009', environmentUnder('poll=3%'));
+    expect(result).toMatchObject({ status: 'ok', unit: '%', ci95: null, processes: 1 });
+    expect(Math.abs((result.value ?? Number.NaN) - 3)).toBeLessThan(TOLERANCE);
+    const { threads, rows } = result.details as { threads: object[]; rows: { wakeupsPerSecond: number }[] };
+    expect(threads).toEqual([expect.objectContaining({ comm: 'gvb-poll' })]);
+    // It sleeps ten times a second.
+    expect(Math.abs((rows[0]?.wakeupsPerSecond ?? 0) - 10)).toBeLessThan(1.5);
+  });
+
+  it.each(['none', 'poll=0'])('is about 0 with %s', async (settings) => {
+    const result = await measured('OH-009', environmentUnder(settings === 'none' ? null : settings));
+    expect(result.status).toBe('ok');
+    expect(result.value).toBeGreaterThanOrEqual(0);
+    expect(result.value).toBeLessThan(0.1);
+  });
+
+  it('measures four tenants as well from standard on', async () => {
+    const result = await measured('OH-009', await customUnder('poll=2%'), { tier: 'standard' });
+    const rows = result.details.rows as { processes: number; cpuPercent: number }[];
+    expect(rows.map(({ processes }) => processes)).toEqual([1, 4]);
+    for (const { cpuPercent } of rows) expect(Math.abs(cpuPercent - 2)).toBeLessThan(TOLERANCE);
+  });
+
+  it.each([
+    ['early', /^the threads from before the first driver call were idle: /],
+    ['passing', /^the threads' times add up to the process's: within \d/],
+  ])('is invalid where threads are %s: nobody can tell whose they are', async (mode, reason) => {
+    const result = await measured('OH-009', preloadedThreads(mode));
+    expect(result).toMatchObject({ status: 'invalid', value: null, reason: expect.stringMatching(reason) });
+  });
+
+  it('is unsupported where no tenant fits into memory', async () => {
+    const result = await measured('OH-009', environmentUnder(null, 'memory_mib=300'));
+    expect(result).toMatchObject({ status: 'unsupported', reason: 'no process fits into memory' });
+  });
+
+  it('fails when a tenant dies', async () => {
+    const onProgress = () => {
+      for (const { pid } of workersOf(mark)) process.kill(pid, 'SIGKILL');
+    };
+    const result = await measured('OH-009', environmentUnder('poll=3%'), { onProgress });
+    expect(result).toMatchObject({ status: 'failed', value: null, reason: expect.stringContaining('SIGKILL') });
+    await gone();
+  });
+
+  it('ends with the reason of an abort and leaves no process', async () => {
+    const controller = new AbortController();
+    const onProgress = () => controller.abort(new Error('enough'));
+    const aborted = measured('OH-009', environmentUnder('poll=3%'), { signal: controller.signal, onProgress });
+    await expect(aborted).rejects.toThrow('enough');
+    await gone();
+  });
+});
