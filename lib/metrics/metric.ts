@@ -112,6 +112,17 @@ export interface MetricDefinition {
   measure: (context: MeasureContext) => Promise<Measured>;
 }
 
+/** What this machine or system cannot give. */
+export const unsupported = (reason: string, details: Record<string, unknown> = {}): Measured => ({
+  status: 'unsupported',
+  reason,
+  value: null,
+  ci95: null,
+  headline: null,
+  details,
+  checks: [],
+});
+
 /** The fields of a definition that every result of it carries. */
 export function resultHead({ id, name, category, unit, direction, estimator }: MetricDefinition) {
   return { id, name, category, unit, direction, estimator };

@@ -67,7 +67,7 @@ async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<void> {
  * For `details.context`, by which a run holds processes it did not look at to the one it did: tenants of one system are
  * all under the same layer, or their numbers are nobody's.
  */
-export function contextOf({ contexts }: Tenants): TenantContext | undefined {
+export function contextOf({ contexts }: Pick<Tenants, 'contexts'>): TenantContext | undefined {
   const owners = new Set(contexts.map(({ owner }) => owner));
   if (owners.size > 1)
     throw new BenchError('INVALID_RESULT', `layer not active: tenants are under ${[...owners].join(' and ')}.`);

@@ -4,10 +4,12 @@ import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
-import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
+import type { TenantContext } from '../../workers/tenants.js';
+import { type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import {
   type Common,
   commonWindow,
+  contextOf,
   grown,
   type Populated,
   separable,
@@ -51,6 +53,7 @@ interface Sweep {
   rows: Row[];
   /** Why no more processes took part than did. */
   leftOut: { topology: Topology; processes: number; reason: string } | null;
+  contexts: readonly TenantContext[];
 }
 
 function percentiles({ samples }: Common) {
@@ -92,16 +95,17 @@ async function measureRow(
 function sweep(context: MeasureContext, topology: Topology, counts: readonly number[], done: (row: Row) => void) {
   return withTenants(context, { topology }, async (populated): Promise<Sweep> => {
     const rows: Row[] = [];
+    const { contexts } = populated.tenants;
     for (const processes of counts) {
       const reason = await grown(populated, processes);
-      if (reason !== null) return { rows, leftOut: { topology, processes, reason } };
+      if (reason !== null) return { rows, leftOut: { topology, processes, reason }, contexts };
       for (const operation of OPERATIONS) {
         const row = await measureRow(context, populated, operation, topology);
         rows.push(row);
         done(row);
       }
     }
-    return { rows, leftOut: null };
+    return { rows, leftOut: null, contexts };
   });
 }
 
@@ -127,28 +131,22 @@ function checksOf(rows: readonly Row[]): Check[] {
   ];
 }
 
-const NOTHING = { value: null, ci95: null, ciScope: 'between-processes', headline: null } as const;
-
-const unsupported = (reason: string, details: Record<string, unknown>): Measured => ({
-  ...NOTHING,
-  status: 'unsupported',
-  reason,
-  details,
-  checks: [],
-});
-
 function judge(rows: readonly Row[], details: Record<string, unknown>): Measured {
   const headline = rows.filter(({ operation, topology }) => operation === HEADLINE && topology === 'shared');
   const [alone, most] = [headline[0], headline.at(-1)];
   if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', details);
-  const common = { ...NOTHING, processes: most.processes, checks: checksOf(rows) };
   const bad = [alone, most].find(({ invalid }) => invalid !== undefined);
-  if (bad) return { ...common, status: 'invalid', reason: `${bad.processes} processes: ${bad.invalid}`, details };
   const growth = (a: number | null, b: number | null) => (a === null || b === null ? null : b - a);
   return {
-    ...common,
+    ...(bad && { status: 'invalid' as const, reason: `${bad.processes} processes: ${bad.invalid}` }),
     value: growth(alone.p50Us, most.p50Us),
+    // One set of processes says nothing about another.
+    ci95: null,
+    ciScope: 'between-processes',
+    processes: most.processes,
+    headline: null,
     details: { ...details, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
+    checks: checksOf(rows),
   };
 }
 
@@ -180,6 +178,7 @@ export const lockContention: MetricDefinition = {
     for (const topology of topologies) sweeps.push(await sweep(context, topology, counts, done));
     const rows = sweeps.flatMap((of) => of.rows);
     const leftOut = sweeps.flatMap((of) => of.leftOut ?? []);
-    return judge(rows, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier] });
+    const entered = contextOf({ contexts: sweeps.flatMap(({ contexts }) => contexts) });
+    return judge(rows, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
   },
 };

@@ -2,9 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Check, Tier } from '../../document.js';
 import { median } from '../../stats/median.js';
+import type { TenantContext } from '../../workers/tenants.js';
 import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
-import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
-import { grown, type Populated, separable, withTenants } from '../tenants.js';
+import { type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
 const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };
@@ -105,20 +106,11 @@ function checksOf(tenants: readonly Idle[]): Check[] {
 const namedThreads = ({ others }: Idle) =>
   others.map(({ tid, comm, cpuNs, sleeps }) => ({ tid, comm, cpuMs: cpuNs / 1e6, wakeups: sleeps }));
 
-const unsupported = (reason: string, details: Record<string, unknown> = {}): Measured => ({
-  status: 'unsupported',
-  reason,
-  value: null,
-  ci95: null,
-  headline: null,
-  details,
-  checks: [],
-});
-
 interface Swept {
   byCount: Idle[][];
   /** Why no more tenants were there than were. */
   leftOut: { processes: number; reason: string } | null;
+  context: TenantContext | undefined;
 }
 
 /** Null where /proc could not be read. */
@@ -127,17 +119,17 @@ async function sweep(context: MeasureContext, populated: Populated): Promise<Swe
   const byCount: Idle[][] = [];
   for (const [i, processes] of counts.entries()) {
     const reason = await grown(populated, processes);
-    if (reason !== null) return { byCount, leftOut: { processes, reason } };
+    if (reason !== null) return { byCount, leftOut: { processes, reason }, context: contextOf(populated.tenants) };
     context.progress(`${processes} idle`, i / counts.length);
     const tenants = await watch(context, populated);
     const readable = tenants.flatMap((idle) => idle ?? []);
     if (readable.length < tenants.length) return null;
     byCount.push(readable);
   }
-  return { byCount, leftOut: null };
+  return { byCount, leftOut: null, context: contextOf(populated.tenants) };
 }
 
-function judge({ byCount, leftOut }: Swept, windowMs: number): Measured {
+function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured {
   const [alone] = byCount;
   if (!alone) return unsupported('no process fits into memory', { leftOut });
   const rows = byCount.map(rowOf);
@@ -148,7 +140,7 @@ function judge({ byCount, leftOut }: Swept, windowMs: number): Measured {
     value: rows[0]?.cpuPercent ?? null,
     ci95: null,
     headline: null,
-    details: { rows, threads: alone.flatMap(namedThreads), leftOut, windowMs },
+    details: { rows, threads: alone.flatMap(namedThreads), leftOut, windowMs, context },
     checks,
   };
 }
