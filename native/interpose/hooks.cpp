@@ -92,17 +92,23 @@ void start_polling_once() {
   });
 }
 
+void set_delay(size_t index, double more_ns) {
+  const double ns = static_cast<double>(settings().delay_ns[index]) + more_ns;
+  hooks[index].delay_ticks.store(static_cast<uint64_t>(ns * ticks_per_ns), std::memory_order_relaxed);
+}
+
 void* target_of(size_t index) {
   start_polling_once();
-  if (void* replacement = limited(index)) return replacement;
+  if (void* own = replacement(index)) return own;
   void* function = slot(driver(), index);
   return function ? function : reinterpret_cast<void*>(missing);
 }
 
 // When the delay was over.
 inline uint64_t delay(const Hook& hook, uint64_t entered) {
+  const uint64_t wanted = hook.delay_ticks.load(std::memory_order_relaxed);
   uint64_t now = ticks();
-  while (now - entered < hook.delay_ticks) now = ticks();
+  while (now - entered < wanted) now = ticks();
   return now;
 }
 
@@ -136,10 +142,19 @@ void hold_lock() {
 
 void prepare_hooks() {
   ticks_per_ns = calibrate_ticks_per_ns();
-  for (size_t i = 0; i < kCudaFunctionCount; ++i)
-    hooks[i].delay_ticks = static_cast<uint64_t>(static_cast<double>(settings().delay_ns[i]) * ticks_per_ns);
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) set_delay(i, 0);
   if (settings().lock_ns > 0)
     lock = (settings().state.empty() ? FifoLock::of_process() : FifoLock::of_file(settings().state)).release();
+}
+
+void set_live_blocks(size_t live) {
+  static const auto functions = [] {
+    std::array<size_t, std::size(kPerLiveFunctions)> indexes;
+    std::transform(std::begin(kPerLiveFunctions), std::end(kPerLiveFunctions), indexes.begin(), cuda_function_index);
+    return indexes;
+  }();
+  if (settings().per_live_ns == 0) return;
+  for (const size_t function : functions) set_delay(function, settings().per_live_ns * static_cast<double>(live));
 }
 
 extern "C" __attribute__((used, visibility("hidden"))) void* gvb_interpose_enter(unsigned index) {

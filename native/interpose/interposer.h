@@ -2,6 +2,7 @@
 // GVB_INTERPOSE names are handed out by dlsym and cuGetProcAddress in place of the driver's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "driver/api_tables.h"
@@ -16,7 +17,7 @@ struct Hook {
   // The driver's own function, or a replacement of ours; resolved at the first call. Behind a lock it stays null: such
   // calls take the long way, and those without one do not pay for asking.
   void* target = nullptr;
-  uint64_t delay_ticks = 0;
+  std::atomic<uint64_t> delay_ticks{0};
   // The latest calls. Written without synchronisation: exact while one thread calls, which is how delays are
   // calibrated.
   uint64_t calls = 0;
@@ -27,13 +28,15 @@ struct Hook {
 // Calibrates the delays and opens the lock; runs when the library is loaded. Throws std::invalid_argument where the
 // lock's file cannot be shared.
 void prepare_hooks();
+// What perlive adds to the next calls.
+void set_live_blocks(size_t live);
 
 const Settings& settings();
 // The driver's own functions, found in its symbol table; resolved at first use, when the driver is loaded.
 const CudaApi& driver();
 
-// Replacements that enforce the configured limits, or nullptr where the driver's function serves.
-void* limited(size_t function);
+// Replacements that enforce limits or count, or nullptr where the driver's function serves.
+void* replacement(size_t function);
 
 // Address of this library's exported hook of a function.
 void* hook_address(size_t function);

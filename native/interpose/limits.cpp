@@ -1,4 +1,4 @@
-// Which functions the limits replace, and the byte limit per process, which is exact.
+// Which functions the settings replace; the account of live blocks, and the byte limit per process, which is exact.
 #include <mutex>
 #include <unordered_map>
 
@@ -23,23 +23,30 @@ Account& account() {
   return instance;
 }
 
-CUresult limited_alloc(CUdeviceptr* pointer, size_t bytes) {
+bool exceeds_limit(size_t bytes) {
+  const uint64_t limit = settings().memory_limit;
+  return limit > 0 && bytes > limit - account().used;
+}
+
+CUresult counted_alloc(CUdeviceptr* pointer, size_t bytes) {
   const std::lock_guard<std::mutex> lock(account().mutex);
-  if (bytes > settings().memory_limit - account().used) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  if (exceeds_limit(bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   const CUresult code = driver().cuMemAlloc_v2(pointer, bytes);
   if (code != abi::CUDA_SUCCESS) return code;
   account().blocks[*pointer] = bytes;
   account().used += bytes;
+  set_live_blocks(account().blocks.size());
   return code;
 }
 
-CUresult limited_free(CUdeviceptr pointer) {
+CUresult counted_free(CUdeviceptr pointer) {
   const std::lock_guard<std::mutex> lock(account().mutex);
   const CUresult code = driver().cuMemFree_v2(pointer);
   const auto block = account().blocks.find(pointer);
   if (code != abi::CUDA_SUCCESS || block == account().blocks.end()) return code;
   account().used -= block->second;
   account().blocks.erase(block);
+  set_live_blocks(account().blocks.size());
   return code;
 }
 
@@ -65,12 +72,14 @@ void* address(Function function) {
 
 }  // namespace
 
-void* limited(size_t function) {
+void* replacement(size_t function) {
   const CudaApi& api = driver();
   void* real = slot(api, function);
+  if (settings().memory_limit > 0 || settings().per_live_ns > 0) {
+    if (real == address(api.cuMemAlloc_v2)) return address(counted_alloc);
+    if (real == address(api.cuMemFree_v2)) return address(counted_free);
+  }
   if (settings().memory_limit > 0) {
-    if (real == address(api.cuMemAlloc_v2)) return address(limited_alloc);
-    if (real == address(api.cuMemFree_v2)) return address(limited_free);
     if (real == address(api.cuMemGetInfo_v2)) return address(limited_info);
     if (real == address(api.cuDeviceTotalMem_v2)) return address(limited_total);
   }

@@ -71,11 +71,33 @@ void set_memory(Settings& settings, const std::string& text) {
     hook(settings, function);
 }
 
+unsigned percentage(const std::string& what, const std::string& text) {
+  constexpr const char* kWanted = "a percentage from 1 to 100";
+  const double percent = quantity(what, kWanted, text, kPercent);
+  if (percent < 1 || percent > 100) refuse(what, kWanted, text);
+  return static_cast<unsigned>(percent);
+}
+
 void set_sm(Settings& settings, const std::string& text) {
-  const double percent = quantity("sm", "a percentage from 1 to 100", text, kPercent);
-  if (percent < 1 || percent > 100) refuse("sm", "a percentage from 1 to 100", text);
-  settings.sm_percent = static_cast<unsigned>(percent);
+  settings.sm_percent = percentage("sm", text);
   for (const char* function : {"cuLaunchKernel", "cuLaunchKernelEx"}) hook(settings, function);
+}
+
+void set_per_live(Settings& settings, const std::string& text) {
+  settings.per_live_ns = quantity("perlive", "a time such as 5ns", text, kTimes);
+  // Without the first it would not know what is live.
+  hook(settings, "cuMemAlloc_v2");
+  for (const char* function : kPerLiveFunctions) hook(settings, function);
+}
+
+void set_token(Settings& settings, const std::string& text) {
+  const size_t at = text.find('@');
+  const double time = quantity("token", "a time such as 100ns or 100ns@50", text.substr(0, at), kTimes);
+  const bool limits = at == std::string::npos || percentage("token", text.substr(at + 1)) < 100;
+  for (const char* function : {"cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {
+    hook(settings, function);
+    if (limits) settings.delay_ns[cuda_function_index(function)] += std::llround(time);
+  }
 }
 
 void set_lock(Settings& settings, const std::string& text) {
@@ -109,17 +131,19 @@ struct Key {
   void (*set)(Settings&, const std::string&);
 };
 
-constexpr Key kKeys[] = {{"memory", set_memory}, {"sm", set_sm},     {"lock", set_lock},
-                         {"state", set_state},   {"poll", set_poll}, {"hooks", set_hooks}};
+constexpr Key kKeys[] = {{"memory", set_memory}, {"sm", set_sm},       {"perlive", set_per_live}, {"token", set_token},
+                         {"lock", set_lock},     {"state", set_state}, {"poll", set_poll},        {"hooks", set_hooks}};
 
 void set(Settings& settings, const std::string& key, const std::string& value) {
   for (const Key& known : kKeys)
     if (key == known.name) return known.set(settings, value);
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
-    refuse("a key", "memory, sm, lock, state, poll, hooks or an exported driver function such as cuLaunchKernel", key);
+    refuse("a key",
+           "memory, sm, perlive, token, lock, state, poll, hooks or an exported driver function such as cuLaunchKernel",
+           key);
   settings.hooked[function] = true;
-  settings.delay_ns[function] = delay(key, value);
+  settings.delay_ns[function] += delay(key, value);
 }
 
 }  // namespace

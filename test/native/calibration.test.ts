@@ -50,6 +50,15 @@ describe('the calibration interposer', () => {
     expect(row?.achievedNs).toBeLessThan(1_100);
   });
 
+  it('adds what each live block costs, and a token where there is a limit', async () => {
+    const achieved = async (settings: string, name: string) => (await functionsUnder(settings)).get(name)?.achievedNs ?? -1;
+    // One block is live while OH-005 makes its calls.
+    expect(Math.abs((await achieved('perlive=1us', 'cuPointerGetAttribute')) - 1_000)).toBeLessThan(100);
+    expect(Math.abs((await achieved('token=1us', 'cuLaunchKernel')) - 1_000)).toBeLessThan(100);
+    expect(Math.abs((await achieved('cuLaunchKernel=+1us,token=1us@50', 'cuLaunchKernel')) - 2_000)).toBeLessThan(100);
+    expect(await achieved('token=1us@100', 'cuLaunchKernel')).toBeLessThan(200);
+  });
+
   it.each([
     ['cuCtxGetDevise=+1ns', 'cuCtxGetDevise'],
     ['cuCtxGetDevice=1ns', '1ns'],
@@ -62,6 +71,11 @@ describe('the calibration interposer', () => {
     ['lock=2ms', 'lock=2ms'],
     ['cuInit=+0ns,lock=2ms,state=/nonexistent/state', '/nonexistent/state'],
     ['poll=101%', '101%'],
+    ['perlive=5', '5'],
+    ['perlive=-5ns', '-5ns'],
+    ['token=', ''],
+    ['token=100ns@0', '0'],
+    ['token=1s@50', '1s'],
   ])('refuses %s', async (settings, received) => {
     const { code, stderr } = await command(['doctor'], { LD_PRELOAD: library, GVB_INTERPOSE: settings });
     expect(code).toBe(2);
