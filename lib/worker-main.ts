@@ -8,6 +8,7 @@ import type { MeasureOptions, Progress } from './metrics/metric.js';
 import type {
   ComputeShareRequest,
   DeviceTarget,
+  PacedLaunchRequest,
   StartUpRequest,
   Target,
   WindowRequest,
@@ -82,6 +83,11 @@ const computeShare: Handler = (params) => {
   return inSession({ simulatedDriver, device, path }, (session) => session.computeShare(request));
 };
 
+const pacedLaunches: Handler = (params) => {
+  const { simulatedDriver, device, path, ...request } = params as DeviceTarget & PacedLaunchRequest;
+  return inSession({ simulatedDriver, device, path }, (session) => session.pacedLaunches(request));
+};
+
 let held: Promise<Session> | null = null;
 const CONTEXT_FUNCTION = 'cuDevicePrimaryCtxRetain';
 let beforeDriver: ThreadReading | null = null;
@@ -136,6 +142,6 @@ const measure: Handler = async (params, progress) => {
 };
 
 serve(
-  { describe, probe, computeShare, enter, window, threads, work, startUp, measure },
+  { describe, probe, computeShare, pacedLaunches, enter, window, threads, work, startUp, measure },
   { mainNs, addonLoadNs: timeToLoadAddon() },
 );

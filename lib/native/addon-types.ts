@@ -42,6 +42,10 @@ export interface NativeAddon {
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
+  /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
+  liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
+  /** How long each launch call took, in nanoseconds, of launches so slow that nobody need hold them back. */
+  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<number[]>;
   /** The code a second free of one pointer returns. */
   doubleFree(session: number): Promise<{ code: number; name: string }>;
   /** Names pairBlock accepts. */
@@ -279,6 +283,42 @@ export interface FreeBlock {
   freeNs: Float64Array;
   usedBefore: number | null;
   usedAfter: number | null;
+}
+
+export interface LiveSetRequest {
+  /** Of a block. */
+  bytes: number;
+  /** Live blocks of each cell, beside the one its pairs allocate. */
+  lives: number[];
+  /** Pairs of a cell. */
+  count: number;
+  warmup: number;
+  /** Pointers looked at for one sample of `queryNs`; 0: none are. */
+  queries: number;
+  seed: number;
+}
+
+export interface LiveSetCell {
+  live: number;
+  /** One allocation and one free of a random live block, a pair. */
+  allocNs: Float64Array;
+  freeNs: Float64Array;
+  /** Of one cuPointerGetAttribute of a random live block. */
+  queryNs: Float64Array;
+}
+
+export type PacedCall = LaunchCall | 'cuLaunchCooperativeKernel';
+
+export interface PacedLaunchRequest {
+  call: PacedCall;
+  count: number;
+  warmup: number;
+  /** From one call to the next. */
+  periodNs: number;
+  /** For how long every block spins; 0: the kernel ends at once. */
+  spinNs: number;
+  /** Blocks, of 32 threads. */
+  grid: number;
 }
 
 export interface PairRequest {

@@ -6,7 +6,9 @@ import type {
   FreeRequest,
   GpuState,
   LaunchRequest,
+  LiveSetRequest,
   NativeAddon,
+  PacedLaunchRequest,
   PairRequest,
   WindowRequest,
   WorkRequest,
@@ -82,6 +84,8 @@ export class Session {
   launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
   allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
   freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));
+  liveSets = (request: LiveSetRequest) => this.#block((a) => a.liveSets(this.#id, request));
+  pacedLaunches = (request: PacedLaunchRequest) => this.#block((a) => a.pacedLaunches(this.#id, request));
   doubleFree = () => this.#run((a) => a.doubleFree(this.#id));
   pairFunctions = () => this.#addon.pairFunctions();
   pairBlock = (request: PairRequest) => this.#block((a) => a.pairBlock(this.#id, request));

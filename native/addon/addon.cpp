@@ -182,7 +182,7 @@ Napi::Value visible_memory_of(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value layer_probe(const Napi::CallbackInfo& info) {
-  const std::vector<uint64_t> allocations = Fields(info[1]).byte_counts("allocations");
+  const std::vector<uint64_t> allocations = Fields(info[1]).integers("allocations");
   return promise_in<LayerProbe>(
       info, [allocations](DeviceSession& session) { return probe_layer(session, allocations); },
       convert_result<LayerProbe>);
@@ -249,6 +249,30 @@ Napi::Value free_block(const Napi::CallbackInfo& info) {
                             fields.integer<uint64_t>("seed")};
   return promise_in<FreeBlock>(
       info, [request](DeviceSession& session) { return measure_frees(session, request); }, convert_result<FreeBlock>);
+}
+
+Napi::Value live_sets(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const LiveSetRequest request{fields.positive<size_t>("bytes"),    fields.integers("lives"),
+                               fields.positive<unsigned>("count"),  fields.integer<unsigned>("warmup"),
+                               fields.integer<unsigned>("queries"), fields.integer<uint64_t>("seed")};
+  return promise_in<std::vector<LiveSetCell>>(
+      info, [request](DeviceSession& session) { return measure_live_sets(session, request); },
+      convert_result<std::vector<LiveSetCell>>);
+}
+
+Napi::Value paced_launches(const Napi::CallbackInfo& info) {
+  const Fields fields(info[1]);
+  const PacedLaunchRequest request{fields.choice<LaunchCall>("call", {"cuLaunchKernel", "cuLaunchKernelEx",
+                                                                      "cuGraphLaunch", "cuLaunchCooperativeKernel"}),
+                                   fields.positive<unsigned>("count"),
+                                   fields.integer<unsigned>("warmup"),
+                                   fields.positive<uint64_t>("periodNs"),
+                                   fields.integer<uint64_t>("spinNs"),
+                                   fields.positive<unsigned>("grid")};
+  return promise_in<PacedLaunches>(
+      info, [request](DeviceSession& session) { return measure_paced_launches(session, request); },
+      convert_result<PacedLaunches>);
 }
 
 struct Code {
@@ -330,6 +354,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},
       {"freeBlock", free_block},
+      {"liveSets", live_sets},
+      {"pacedLaunches", paced_launches},
       {"doubleFree", double_free},
       {"pairFunctions", pair_functions},
       {"pairBlock", pair_block},

@@ -29,7 +29,7 @@ class Fields {
   template <class Integer>
   Integer integer(const char* name) const {
     const double value = number(name);
-    if (value < 0 || value > 9007199254740991.0 || value != std::floor(value)) fail("a non-negative integer", name);
+    if (!is_integer(value)) fail("a non-negative integer", name);
     return static_cast<Integer>(value);
   }
 
@@ -40,18 +40,18 @@ class Fields {
     return value;
   }
 
-  std::vector<uint64_t> byte_counts(const char* name) const {
+  std::vector<uint64_t> integers(const char* name) const {
     const Napi::Value field = object_.Get(name);
-    if (!field.IsArray()) fail("an array of byte counts", name);
+    if (!field.IsArray()) fail("an array of non-negative integers", name);
     const auto array = field.As<Napi::Array>();
-    std::vector<uint64_t> counts;
+    std::vector<uint64_t> numbers;
     for (uint32_t i = 0; i < array.Length(); ++i) {
       const Napi::Value entry = array[i];
-      const double count = entry.IsNumber() ? entry.As<Napi::Number>().DoubleValue() : -1;
-      if (!(count >= 1 && count <= 9007199254740991.0)) fail("an array of byte counts", name);
-      counts.push_back(static_cast<uint64_t>(count));
+      const double number = entry.IsNumber() ? entry.As<Napi::Number>().DoubleValue() : -1;
+      if (!is_integer(number)) fail("an array of non-negative integers", name);
+      numbers.push_back(static_cast<uint64_t>(number));
     }
-    return counts;
+    return numbers;
   }
 
   std::string text(const char* name) const {
@@ -83,6 +83,9 @@ class Fields {
   }
 
  private:
+  static bool is_integer(double value) {
+    return value >= 0 && value <= 9007199254740991.0 && value == std::floor(value);
+  }
   [[noreturn]] void fail(const char* expected, const std::string& field) const {
     throw Napi::TypeError::New(env_,
                                "Expected " + std::string(expected) + (field.empty() ? "" : " for " + field) + ".");

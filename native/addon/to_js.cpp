@@ -110,6 +110,18 @@ Napi::Value to_js(Napi::Env env, const FreeBlock& block) {
       .set("usedAfter", block.used_after);
 }
 
+Napi::Value to_js(Napi::Env env, const std::vector<LiveSetCell>& cells) {
+  return list(env, cells, [&](const LiveSetCell& cell) -> Napi::Value {
+    return Object(env)
+        .set("live", cell.live)
+        .set("allocNs", cell.alloc_ns)
+        .set("freeNs", cell.free_ns)
+        .set("queryNs", cell.query_ns);
+  });
+}
+
+Napi::Value to_js(Napi::Env env, const PacedLaunches& launches) { return plain_numbers(env, launches.took_ns); }
+
 Napi::Value to_js(Napi::Env env, const PairBlock& block) {
   return Object(env)
       .set("owner", owner(env, block.owner))

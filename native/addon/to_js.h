@@ -11,7 +11,9 @@
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
 #include "bench/layer_probe.h"
+#include "bench/live_set.h"
 #include "bench/memory_latency.h"
+#include "bench/paced_launch.h"
 #include "bench/start_up.h"
 #include "bench/window.h"
 #include "bench/work_unit.h"
@@ -21,6 +23,8 @@ namespace gvb {
 Napi::Value to_js(Napi::Env env, const LaunchBlock& block);
 Napi::Value to_js(Napi::Env env, const AllocationBlock& block);
 Napi::Value to_js(Napi::Env env, const FreeBlock& block);
+Napi::Value to_js(Napi::Env env, const std::vector<LiveSetCell>& cells);
+Napi::Value to_js(Napi::Env env, const PacedLaunches& launches);
 Napi::Value to_js(Napi::Env env, const PairBlock& block);
 Napi::Value to_js(Napi::Env env, const GpuState& state);
 Napi::Value to_js(Napi::Env env, const std::optional<GpuState>& state);

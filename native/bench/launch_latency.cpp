@@ -1,6 +1,5 @@
 #include "bench/launch_latency.h"
 
-#include <memory>
 #include <random>
 
 #include "bench/clock_mapping.h"
@@ -13,38 +12,19 @@ namespace {
 constexpr int kGapMinNs = 50'000, kGapMaxNs = 200'000;
 constexpr unsigned kThreads = 32;
 
-// The stamp kernel ready to be launched in one of the three ways. The three launchers share everything but one call,
-// which is a template parameter so that the timed region holds that call and nothing else.
+// The stamp kernel, and where it writes.
 struct Prepared {
   explicit Prepared(DeviceSession& session)
       : cuda(session.cuda),
-        stream(make_stream(cuda)),
         slot(cuda, 4096),
-        kernel(session.module.function("gvb_stamp")),
         slot_device(slot.device()),
-        config{1, 1, 1, kThreads, 1, 1, 0, stream.get(), nullptr, 0} {}
-
-  void build_graph() {
-    abi::CUgraph built = nullptr;
-    GVB_CALL(cuda, "creating a graph", cuGraphCreate, &built, 0);
-    graph = std::make_unique<Graph>(cuda, built);
-    abi::CUDA_KERNEL_NODE_PARAMS_v1 node{kernel, 1, 1, 1, kThreads, 1, 1, 0, parameters, nullptr};
-    abi::CUgraphNode ignored = nullptr;
-    GVB_CALL(cuda, "adding a kernel node", cuGraphAddKernelNode, &ignored, built, nullptr, 0, &node);
-    abi::CUgraphExec executable = nullptr;
-    GVB_CALL(cuda, "instantiating a graph", cuGraphInstantiateWithFlags, &executable, built, 0);
-    graph_executable = std::make_unique<GraphExecutable>(cuda, executable);
-  }
+        launch(cuda, session.module.function("gvb_stamp"), 1, kThreads, parameters) {}
 
   const Cuda& cuda;
-  const Stream stream;
   const MappedMemory slot;
-  const abi::CUfunction kernel;
   abi::CUdeviceptr slot_device;
   void* parameters[1] = {&slot_device};
-  const abi::CUlaunchConfig config;
-  std::unique_ptr<Graph> graph;
-  std::unique_ptr<GraphExecutable> graph_executable;
+  PreparedLaunch launch;
 };
 
 struct Launch {
@@ -60,7 +40,7 @@ Launch launch_once(const Prepared& p, decltype(CudaApi::cuStreamSynchronize) syn
   launch.called = now_ns();
   const abi::CUresult launched = call();
   launch.returned = now_ns();
-  const abi::CUresult synchronised = synchronise(p.stream.get());
+  const abi::CUresult synchronised = synchronise(p.launch.stream());
   launch.finished = now_ns();
   launch.started = p.slot.load<uint64_t>();
   p.cuda.check(launched, name, "launching a kernel");
@@ -112,20 +92,8 @@ LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prep
 
 LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request) {
   Prepared p(session);
-  const CudaApi& api = session.cuda.api;
-  if (request.call == LaunchCall::kKernel) {
-    const auto launch = session.cuda.require(api.cuLaunchKernel, "cuLaunchKernel");
-    return run(session, request, p, "cuLaunchKernel",
-               [&] { return launch(p.kernel, 1, 1, 1, kThreads, 1, 1, 0, p.stream.get(), p.parameters, nullptr); });
-  }
-  if (request.call == LaunchCall::kKernelEx) {
-    const auto launch = session.cuda.require(api.cuLaunchKernelEx, "cuLaunchKernelEx");
-    return run(session, request, p, "cuLaunchKernelEx",
-               [&] { return launch(&p.config, p.kernel, p.parameters, nullptr); });
-  }
-  p.build_graph();
-  const auto launch = session.cuda.require(api.cuGraphLaunch, "cuGraphLaunch");
-  return run(session, request, p, "cuGraphLaunch", [&] { return launch(p.graph_executable->get(), p.stream.get()); });
+  return p.launch.by(request.call,
+                     [&](const char* name, const auto& call) { return run(session, request, p, name, call); });
 }
 
 }  // namespace gvb

@@ -4,11 +4,9 @@
 
 #include <vector>
 
-#include "bench/device_session.h"
+#include "bench/prepared_launch.h"
 
 namespace gvb {
-
-enum class LaunchCall { kKernel, kKernelEx, kGraph };
 
 struct LaunchRequest {
   LaunchCall call;

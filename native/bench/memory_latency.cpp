@@ -1,10 +1,9 @@
 #include "bench/memory_latency.h"
 
-#include <deque>
 #include <random>
 
 #include "bench/gpu_state.h"
-#include "driver/clock.h"
+#include "bench/live_blocks.h"
 
 namespace gvb {
 
@@ -12,54 +11,6 @@ using abi::CUdeviceptr;
 using abi::CUresult;
 
 namespace {
-
-// Live blocks that are given back, untimed, on every way out.
-class LiveBlocks {
- public:
-  LiveBlocks(const Cuda& cuda, Allocator& allocator) : cuda_(cuda), allocator_(allocator) {}
-  ~LiveBlocks() {
-    for (const Block& block : blocks_) {
-      allocator_.release(block);
-      allocator_.retire(block);
-    }
-  }
-
-  double allocate() {
-    Block block = allocator_.prepare();
-    const int64_t before = now_ns();
-    const CUresult code = allocator_.allocate(block);
-    const int64_t after = now_ns();
-    if (code != abi::CUDA_SUCCESS) allocator_.retire(block);
-    cuda_.check(code, allocator_.failed_call(), "allocating device memory");
-    blocks_.push_back(block);
-    return static_cast<double>(after - before);
-  }
-
-  double free_at(size_t index) {
-    const Block block = blocks_[index];
-    const int64_t before = now_ns();
-    const CUresult code = allocator_.release(block);
-    const int64_t after = now_ns();
-    blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
-    cuda_.check(code, allocator_.failed_call(), "freeing device memory");
-    allocator_.retire(block);
-    return static_cast<double>(after - before);
-  }
-
-  // The newest block takes the place of `index`, so that a random victim is of random age.
-  void replace_at(size_t index) {
-    allocate();
-    std::swap(blocks_[index], blocks_.back());
-  }
-
-  CUdeviceptr newest() const { return blocks_.back().pointer; }
-  size_t size() const { return blocks_.size(); }
-
- private:
-  const Cuda& cuda_;
-  Allocator& allocator_;
-  std::deque<Block> blocks_;
-};
 
 size_t block_bytes(const DeviceSession& session, AllocationApi api, size_t requested) {
   const size_t granularity = allocation_granularity(session);
@@ -80,10 +31,7 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
   const Stream stream = make_stream(session.cuda);
   const auto allocator = make_allocator(session, request.api, block.bytes, stream.get());
   LiveBlocks blocks(session.cuda, *allocator);
-  while (blocks.size() < request.live) {
-    session.token.check();
-    blocks.allocate();
-  }
+  blocks.resize(request.live, session.token);
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     const double allocated = blocks.allocate();
@@ -103,10 +51,7 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
   {
     const auto allocator = make_allocator(session, AllocationApi::kMemAlloc, block.bytes, nullptr);
     LiveBlocks blocks(cuda, *allocator);
-    while (blocks.size() < request.live) {
-      session.token.check();
-      blocks.allocate();
-    }
+    blocks.resize(request.live, session.token);
     std::mt19937_64 random(request.seed);
     for (unsigned i = 0; i < request.warmup + request.count; ++i) {
       session.token.check();

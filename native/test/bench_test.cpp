@@ -10,8 +10,11 @@
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
 #include "bench/layer_probe.h"
+#include "bench/live_set.h"
 #include "bench/memory_latency.h"
+#include "bench/paced_launch.h"
 #include "bench/start_up.h"
+#include "driver/clock.h"
 #include "test/check.h"
 
 using namespace gvb;
@@ -58,6 +61,28 @@ void test_memory(DeviceSession& session) {
     CHECK(block.used_before && block.used_after && *block.used_before == *block.used_after);
   }
   CHECK(measure_double_free(session) == abi::CUDA_ERROR_INVALID_VALUE);
+}
+
+void test_live_sets(DeviceSession& session) {
+  const std::vector<LiveSetCell> cells = measure_live_sets(session, {65536, {16, 0, 4}, 20, 2, 4, 1});
+  CHECK(cells.size() == 3 && cells[0].live == 16 && cells[1].live == 0 && cells[2].live == 4);
+  for (const LiveSetCell& cell : cells) {
+    CHECK(cell.alloc_ns.size() == 20 && cell.free_ns.size() == 20 && cell.query_ns.size() == 20);
+    CHECK(middle(cell.alloc_ns) >= 40'000 && middle(cell.free_ns) >= 50'000 && middle(cell.query_ns) > 0);
+  }
+  CHECK(measure_live_sets(session, {65536, {1}, 3, 0, 0, 1})[0].query_ns.empty());
+}
+
+void test_paced_launches(DeviceSession& session) {
+  for (const LaunchCall call :
+       {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph, LaunchCall::kCooperative}) {
+    for (const uint64_t spin_ns : {0, 10'000}) {
+      const int64_t from = now_ns();
+      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64});
+      CHECK(launches.took_ns.size() == 10 && middle(launches.took_ns) >= 2400);
+      CHECK(now_ns() - from >= 11'000'000);
+    }
+  }
 }
 
 void test_pairs(DeviceSession& session) {
@@ -155,6 +180,8 @@ void test_cancel(const Driver& driver) {
   token.cancel();
   CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1}); }) == "aborted");
   CHECK(failure_of([&] { measure_compute_share(session, {60000, 0, 1024, 2000, 8, 100}); }) == "aborted");
+  CHECK(failure_of([&] { measure_live_sets(session, {65536, {100}, 1, 0, 0, 1}); }) == "aborted");
+  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1}); }) == "aborted");
 }
 
 }  // namespace
@@ -172,6 +199,8 @@ int main() {
     DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
     test_launches(session);
     test_memory(session);
+    test_live_sets(session);
+    test_paced_launches(session);
     test_pairs(session);
     test_errors(session);
     test_views(session);

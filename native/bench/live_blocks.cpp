@@ -1,0 +1,53 @@
+#include "bench/live_blocks.h"
+
+#include "driver/clock.h"
+
+namespace gvb {
+
+using abi::CUresult;
+
+LiveBlocks::~LiveBlocks() {
+  for (const Block& block : blocks_) {
+    allocator_.release(block);
+    allocator_.retire(block);
+  }
+}
+
+double LiveBlocks::allocate() {
+  Block block = allocator_.prepare();
+  const int64_t before = now_ns();
+  const CUresult code = allocator_.allocate(block);
+  const int64_t after = now_ns();
+  if (code != abi::CUDA_SUCCESS) allocator_.retire(block);
+  cuda_.check(code, allocator_.failed_call(), "allocating device memory");
+  blocks_.push_back(block);
+  return static_cast<double>(after - before);
+}
+
+double LiveBlocks::free_at(size_t index) {
+  const Block block = blocks_[index];
+  const int64_t before = now_ns();
+  const CUresult code = allocator_.release(block);
+  const int64_t after = now_ns();
+  blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
+  cuda_.check(code, allocator_.failed_call(), "freeing device memory");
+  allocator_.retire(block);
+  return static_cast<double>(after - before);
+}
+
+void LiveBlocks::replace_at(size_t index) {
+  allocate();
+  std::swap(blocks_[index], blocks_.back());
+}
+
+void LiveBlocks::resize(size_t count, const CancelToken& token) {
+  while (blocks_.size() != count) {
+    token.check();
+    if (blocks_.size() < count)
+      allocate();
+    else
+      free_at(0);
+  }
+}
+
+}  // namespace gvb

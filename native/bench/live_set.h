@@ -1,0 +1,30 @@
+// OH-007's cells: a pair of one allocation and one free, and a look at a pointer, among ever other numbers of live
+// blocks. The live set stays from one cell to the next: filling it costs more than the samples.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct LiveSetRequest {
+  size_t bytes;                 // of a block
+  std::vector<uint64_t> lives;  // live blocks of each cell, in the order of measurement
+  unsigned count;               // pairs of a cell
+  unsigned warmup;
+  unsigned queries;  // pointers looked at for one sample, as one call is too short to be timed; 0: none
+  uint64_t seed;     // of the victims
+};
+
+struct LiveSetCell {
+  uint64_t live;  // beside the block of the pair itself
+  std::vector<double> alloc_ns;
+  std::vector<double> free_ns;   // of a random one of all that are live, the new one included
+  std::vector<double> query_ns;  // of one cuPointerGetAttribute
+};
+
+std::vector<LiveSetCell> measure_live_sets(DeviceSession& session, const LiveSetRequest& request);
+
+}  // namespace gvb

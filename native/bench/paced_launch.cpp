@@ -1,0 +1,56 @@
+#include "bench/paced_launch.h"
+
+#include <optional>
+
+#include "driver/clock.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr unsigned kThreads = 32;
+// What gvb_occupy writes: when it began and when it ended.
+constexpr size_t kStampBytes = 16;
+
+template <class Call>
+PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& request, abi::CUstream stream,
+                    const char* name, const Call& call) {
+  const Cuda& cuda = session.cuda;
+  const auto synchronise = cuda.require(cuda.api.cuStreamSynchronize, "cuStreamSynchronize");
+  PacedLaunches launches;
+  int64_t due = now_ns();
+  for (unsigned i = 0; i < request.warmup + request.count; ++i) {
+    session.token.check();
+    // Asleep, the processor would lose its clock and its caches, and the next call would cost other things too.
+    spin_for_ns(due - now_ns());
+    const int64_t called = now_ns();
+    const abi::CUresult launched = call();
+    const int64_t returned = now_ns();
+    const abi::CUresult synchronised = synchronise(stream);
+    cuda.check(launched, name, "launching a kernel now and then");
+    cuda.check(synchronised, "cuStreamSynchronize", "waiting for a kernel");
+    if (i >= request.warmup) launches.took_ns.push_back(static_cast<double>(returned - called));
+    // From this call and not from when it was due: what was late is not made up for, which would be more demand.
+    due = called + static_cast<int64_t>(request.period_ns);
+  }
+  return launches;
+}
+
+}  // namespace
+
+PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const bool spins = request.spin_ns > 0;
+  std::optional<DeviceMemory> stamps;
+  if (spins) stamps = make_memory(cuda, kStampBytes);
+  abi::CUdeviceptr stamps_device = spins ? stamps->get() : 0;
+  unsigned long long spin_ns = request.spin_ns;
+  void* parameters[] = {&stamps_device, &spin_ns};
+  PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_empty"), request.grid, kThreads,
+                          spins ? parameters : nullptr);
+  return prepared.by(request.call, [&](const char* name, const auto& call) {
+    return paced(session, request, prepared.stream(), name, call);
+  });
+}
+
+}  // namespace gvb

@@ -1,0 +1,26 @@
+// OH-008's block: launches at a steady, slow pace, each timed from the call to its return and waited for, untimed, so
+// that whoever limits the tenant's compute finds it far below its share.
+#pragma once
+
+#include <vector>
+
+#include "bench/prepared_launch.h"
+
+namespace gvb {
+
+struct PacedLaunchRequest {
+  LaunchCall call;
+  unsigned count;
+  unsigned warmup;
+  uint64_t period_ns;  // from one call to the next
+  uint64_t spin_ns;    // of every block of the kernel; 0: the kernel ends at once
+  unsigned grid;       // blocks
+};
+
+struct PacedLaunches {
+  std::vector<double> took_ns;  // the call alone
+};
+
+PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRequest& request);
+
+}  // namespace gvb
