@@ -29,9 +29,9 @@ export const FEWEST_ROUNDS = 10;
 
 const blocksOf = ({ value, blocks }: Arm): readonly number[] => (blocks && blocks.length > 0 ? blocks : [value]);
 
-/** The median of as many draws as there are blocks. Counting the draws of each saves sorting them every time. */
-function redrawn(arm: Arm, random: () => number): () => number {
-  const sorted = Float64Array.from(blocksOf(arm)).sort();
+/** The median of as many draws as there are samples. Counting the draws of each saves sorting them every time. */
+export function redrawnMedian(samples: ArrayLike<number>, random: () => number): () => number {
+  const sorted = Float64Array.from(samples).sort();
   const n = sorted.length;
   const draws = new Uint32Array(n);
   const ranked = (rank: number): number => {
@@ -53,7 +53,10 @@ function replicates(
 ): Float64Array {
   const random = seededRandom(seed);
   const arms = rounds.map(({ system, baseline }) => {
-    const [drawSystem, drawBaseline] = [redrawn(system, random), redrawn(baseline, random)];
+    const [drawSystem, drawBaseline] = [
+      redrawnMedian(blocksOf(system), random),
+      redrawnMedian(blocksOf(baseline), random),
+    ];
     return () => effectOf(drawSystem(), drawBaseline());
   });
   const draw = () => (arms[Math.floor(random() * arms.length)] as () => number)();

@@ -30,13 +30,14 @@ export interface Effect {
   pValues: { welch: number | null; mannWhitney: number | null };
 }
 
-interface TEstimate {
+export interface TEstimate {
   centre: number;
   standardError: number;
   df: number;
 }
 
-function tEstimate(values: readonly number[]): TEstimate | null {
+/** Null below two values. */
+export function tEstimate(values: readonly number[]): TEstimate | null {
   if (values.length < 2) return null;
   const centre = mean([...values]);
   return {
@@ -46,7 +47,8 @@ function tEstimate(values: readonly number[]): TEstimate | null {
   };
 }
 
-function interval({ centre, standardError, df }: TEstimate): Interval {
+/** 95 %. */
+export function interval({ centre, standardError, df }: TEstimate): Interval {
   const half = tCritical(0.05, df) * standardError;
   return [centre - half, centre + half];
 }

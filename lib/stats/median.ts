@@ -1,9 +1,12 @@
 /** The median and a distribution-free 95 % interval for it. */
 import { quantileSorted } from 'simple-statistics';
 
+/** With fewer samples no pair of order statistics covers the median with 95 %. */
+export const FEWEST_FOR_INTERVAL = 6;
+
 export interface MedianEstimate {
   value: number;
-  /** Null below six samples: no pair of order statistics covers the median with 95 %. */
+  /** Null below `FEWEST_FOR_INTERVAL` samples. */
   ci95: [number, number] | null;
 }
 

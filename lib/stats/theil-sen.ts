@@ -1,0 +1,61 @@
+/**
+ * A straight line through points of which some may be far off: the median of the slopes of all pairs (H. Theil, 1950;
+ * P. K. Sen, 1968), and the median of what that slope leaves.
+ */
+import { median as middle, quantileSorted } from 'simple-statistics';
+import { redrawnMedian, REPLICATES } from './bootstrap.js';
+import type { Interval } from './effect.js';
+import { FEWEST_FOR_INTERVAL } from './median.js';
+import { seededRandom } from './random.js';
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Line {
+  slope: number;
+  intercept: number;
+}
+
+/** Throws RangeError without two points of different x. */
+export function theilSen(points: readonly Point[]): Line {
+  const slopes = points.flatMap((a, i) =>
+    points.slice(i + 1).flatMap((b) => (b.x === a.x ? [] : [(b.y - a.y) / (b.x - a.x)])),
+  );
+  if (slopes.length === 0) throw new RangeError('Expected points at two places or more.');
+  const slope = middle(slopes);
+  return { slope, intercept: middle(points.map(({ x, y }) => y - slope * x)) };
+}
+
+export const at = ({ slope, intercept }: Line, x: number): number => intercept + slope * x;
+
+/** The samples at one place; their median is the place's point. */
+export interface Cell {
+  x: number;
+  samples: ArrayLike<number>;
+}
+
+export interface LineIntervals {
+  slope: Interval;
+  /** Of the line at the place asked for. */
+  at: Interval;
+}
+
+/**
+ * 95 % percentile intervals from 1 000 lines, each through the medians of cells whose samples were drawn anew: a
+ * handful of points is too few for Sen's own interval. Null with fewer than six samples in a cell.
+ */
+export function theilSenCi95(cells: readonly Cell[], x: number, seed: number): LineIntervals | null {
+  if (cells.some(({ samples }) => samples.length < FEWEST_FOR_INTERVAL)) return null;
+  const random = seededRandom(seed);
+  const drawn = cells.map((cell) => ({ x: cell.x, draw: redrawnMedian(cell.samples, random) }));
+  const lines = Array.from({ length: REPLICATES }, () =>
+    theilSen(drawn.map((cell) => ({ x: cell.x, y: cell.draw() }))),
+  );
+  const interval = (of: (line: Line) => number): Interval => {
+    const sorted = lines.map(of).sort((a, b) => a - b);
+    return [quantileSorted(sorted, 0.025), quantileSorted(sorted, 0.975)];
+  };
+  return { slope: interval(({ slope }) => slope), at: interval((line) => at(line, x)) };
+}
