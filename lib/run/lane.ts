@@ -5,15 +5,12 @@
 import type { ApplicationPath, MetricResult } from '../document.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
-import { BenchError, CudaError } from '../native/errors.js';
-import { type Attestation, type Evidence, type Probe, SOLE_TENANT, type System } from '../systems/system.js';
-import { type Description, describe } from '../workers/description.js';
+import { BenchError } from '../native/errors.js';
+import { type Attested, attestWorker } from '../systems/attest-worker.js';
+import { type Attestation, type Evidence, SOLE_TENANT, type System } from '../systems/system.js';
 import { type RequestOptions, Worker } from '../workers/worker.js';
 
-export interface Prepared {
-  description: Description;
-  attestation: Attestation;
-}
+export type Prepared = Attested;
 
 /** What crosses to the worker: plain data. */
 export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
@@ -30,8 +27,6 @@ export interface LaneTarget extends Target {
   device: string | undefined;
   path: ApplicationPath;
 }
-
-const PROBE_DEADLINE_MS = 120_000;
 
 export class Lane {
   readonly #system: System;
@@ -116,21 +111,10 @@ export class Lane {
     this.#first ??= { description, attestation };
   }
 
-  async #attest(worker: Worker, phase: Evidence['phase']): Promise<Prepared> {
-    const description = await describe(worker, this.#target, this.#signal);
-    const { cuda } = description.inspection;
-    if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
-    const probe = this.#system.wantsProbe ? await this.#probe(worker) : null;
-    const evidence = { phase, tenant: SOLE_TENANT, probe, path: this.#target.path };
-    return { description, attestation: await this.#system.attest(description, evidence) };
-  }
-
-  async #probe(worker: Worker): Promise<Probe> {
+  #attest(worker: Worker, phase: Evidence['phase']): Promise<Prepared> {
     const { simulatedDriver, device, path } = this.#target;
-    const allocations = this.#system.canaries().map(({ bytes }) => bytes);
     const target: DeviceTarget = { simulatedDriver, device: device ?? null, path };
-    const options = { deadlineMs: PROBE_DEADLINE_MS, signal: this.#signal };
-    return (await worker.request('probe', { ...target, allocations }, options)) as Probe;
+    return attestWorker(worker, this.#system, { phase, tenant: SOLE_TENANT, target, signal: this.#signal });
   }
 }
 

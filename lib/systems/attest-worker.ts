@@ -1,0 +1,36 @@
+/** What one living worker is under: what it says of itself, what it finds out by trying, and what its system makes of it. */
+import type { DeviceTarget } from '../native/addon-types.js';
+import { CudaError } from '../native/errors.js';
+import { type Description, describe } from '../workers/description.js';
+import type { Worker } from '../workers/worker.js';
+import type { Attestation, Evidence, Probe, System, Tenant } from './system.js';
+
+export interface Attested {
+  description: Description;
+  attestation: Attestation;
+}
+
+export interface Look {
+  phase: Evidence['phase'];
+  tenant: Tenant;
+  target: DeviceTarget;
+  signal: AbortSignal;
+}
+
+const PROBE_DEADLINE_MS = 120_000;
+
+/** Rejects with CudaError where the worker cannot look for GPUs at all. */
+export async function attestWorker(worker: Worker, system: System, look: Look): Promise<Attested> {
+  const { phase, tenant, target, signal } = look;
+  const description = await describe(worker, target, signal);
+  const { cuda } = description.inspection;
+  if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+  const probe = system.wantsProbe ? await probeLayer(worker, system, look) : null;
+  return { description, attestation: await system.attest(description, { phase, tenant, probe, path: target.path }) };
+}
+
+async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {
+  const allocations = system.canaries(tenant).map(({ bytes }) => bytes);
+  const options = { deadlineMs: PROBE_DEADLINE_MS, signal };
+  return (await worker.request('probe', { ...target, allocations }, options)) as Probe;
+}
