@@ -1,7 +1,7 @@
 /**
  * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
  *
- * Every `measure…` function measures in the calling process (OH-004, OH-006 and OH-009 in fresh workers), one measurement at a time per
+ * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008 and OH-009 in fresh workers), one measurement at a time per
  * process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad options, with
  * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
  * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
@@ -16,6 +16,8 @@ import { memoryFreeLatency } from './metrics/overhead/oh-003-memory-free-latency
 import { contextCreationOverhead } from './metrics/overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './metrics/overhead/oh-005-api-interception-overhead.js';
 import { lockContention } from './metrics/overhead/oh-006-lock-contention.js';
+import { memoryTrackingOverhead } from './metrics/overhead/oh-007-memory-tracking.js';
+import { rateLimiterOverhead } from './metrics/overhead/oh-008-rate-limiter.js';
 import { monitoringCost } from './metrics/overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './metrics/overhead/oh-010-throughput-degradation.js';
 
@@ -54,6 +56,19 @@ export const measureApiInterception = measureFunction(apiInterceptionOverhead);
  * processes. Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
  */
 export const measureLockContention = measureFunction(lockContention);
+
+/**
+ * OH-007, ns: one cuMemAlloc and one cuMemFree of 64 KiB at 1 024 live blocks, on a line through 0 to 16 384 (`quick`:
+ * 4 096) of them; `details.slopeNsPerBlock` is what each live block adds. `iterations` is the pairs of a cell;
+ * `resolution` does not apply.
+ */
+export const measureMemoryTracking = measureFunction(memoryTrackingOverhead);
+
+/**
+ * OH-008, ns: what a launch takes longer in a tenant with a compute limit than in one without, far below the limit. It
+ * needs a system that sets limits, so here, in the environment as it is, it is `unsupported`; `compareSystems` has them.
+ */
+export const measureRateLimiter = measureFunction(rateLimiterOverhead);
 
 /**
  * OH-009, %: processor time of the threads that driver and layer started in one idle tenant, of one processor;

@@ -6,6 +6,8 @@ import { memoryFreeLatency } from './overhead/oh-003-memory-free-latency.js';
 import { contextCreationOverhead } from './overhead/oh-004-context-creation-overhead.js';
 import { apiInterceptionOverhead } from './overhead/oh-005-api-interception-overhead.js';
 import { lockContention } from './overhead/oh-006-lock-contention.js';
+import { memoryTrackingOverhead } from './overhead/oh-007-memory-tracking.js';
+import { rateLimiterOverhead } from './overhead/oh-008-rate-limiter.js';
 import { monitoringCost } from './overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './overhead/oh-010-throughput-degradation.js';
 
@@ -16,6 +18,8 @@ export const metrics: readonly MetricDefinition[] = [
   contextCreationOverhead,
   apiInterceptionOverhead,
   lockContention,
+  memoryTrackingOverhead,
+  rateLimiterOverhead,
   monitoringCost,
   throughputDegradation,
 ];

@@ -9,7 +9,7 @@ import type { MeasureContext } from './metric.js';
 export type Topology = 'shared' | 'separate';
 
 /** Tenants of a metric have ids of their own: 0 is the one whose round it is. */
-const FIRST_ID = 1;
+export const FIRST_ID = 1;
 
 export interface TenantPlan {
   topology: Topology;

@@ -14,6 +14,7 @@ describe('run on the simulated GPU', () => {
     expect(document.metrics.map(({ id }) => id)).toEqual(metrics.map(({ id }) => id));
     const others = document.metrics.filter(({ status }) => status !== 'ok');
     expect(others.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
+      'OH-008: layer has no compute limit',
       expect.stringMatching(/^OH-010: needs a native arm/),
     ]);
     expect(document).toMatchObject({ completed: true, plan: { seed: 7, tier: 'quick', device: 0 } });

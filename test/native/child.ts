@@ -79,6 +79,8 @@ export type MeasureFunction =
   | 'measureMemoryFree'
   | 'measureContextCreation'
   | 'measureApiInterception'
+  | 'measureMemoryTracking'
+  | 'measureRateLimiter'
   | 'measureThroughput';
 export type Request = readonly [name: MeasureFunction, options?: Omit<MeasureOptions, 'signal' | 'onProgress'>];
 

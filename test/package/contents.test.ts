@@ -132,6 +132,8 @@ describe('the exports map', () => {
       'measureKernelLaunch',
       'measureMemoryAllocation',
       'measureMemoryFree',
+      'measureMemoryTracking',
+      'measureRateLimiter',
       'measureThroughput',
       'runMetrics',
     ]);

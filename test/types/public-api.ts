@@ -19,6 +19,8 @@ import {
   type measureLockContention,
   type measureMemoryAllocation,
   measureMemoryFree,
+  type measureMemoryTracking,
+  type measureRateLimiter,
   type measureMonitoringCost,
   type Progress,
   type RunDocument,
@@ -38,6 +40,8 @@ hold<Same<typeof measureMemoryFree, Measure>>();
 hold<Same<typeof measureContextCreation, Measure>>();
 hold<Same<typeof measureApiInterception, Measure>>();
 hold<Same<typeof measureLockContention, Measure>>();
+hold<Same<typeof measureMemoryTracking, Measure>>();
+hold<Same<typeof measureRateLimiter, Measure>>();
 hold<Same<typeof measureMonitoringCost, Measure>>();
 hold<Same<typeof measureThroughput, Measure>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();

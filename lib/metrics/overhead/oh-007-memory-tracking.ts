@@ -1,0 +1,165 @@
+/** OH-007: what an allocation and a free cost as the number of live blocks grows, which whoever keeps account of them pays. */
+import type { LiveSetCell } from '../../native/addon-types.js';
+import { BenchError, CudaError } from '../../native/errors.js';
+import type { Session } from '../../native/session.js';
+import { median } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { at, type Cell, type Line, theilSen, theilSenCi95 } from '../../stats/theil-sen.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { type RowState, rowState } from '../row-state.js';
+import { formatBytes } from '../units.js';
+import { memoryRoom } from './memory-sizes.js';
+
+const BYTES = 64 * 1024;
+/** The value is read off the line here. */
+const HEADLINE_LIVE = 1_024;
+const LIVES = {
+  quick: [0, 256, 1_024, 4_096],
+  standard: [0, 256, 1_024, 4_096, 16_384],
+  thorough: [0, 256, 1_024, 4_096, 16_384],
+} as const;
+/** Of a cell. `standard` has five processes. */
+const PAIRS = { quick: 200, standard: 250, thorough: 500 } as const;
+const WARMUP = 10;
+/** A single look at a pointer is over in the time that two readings of the clock take. */
+const QUERIES = 16;
+const QUERY = 'cuPointerGetAttribute';
+const LARGEST_RESIDUAL_CV = 0.2;
+
+interface Measured {
+  cells: LiveSetCell[];
+  /** Why there is nothing of cuPointerGetAttribute, or null. */
+  queryState: RowState | null;
+}
+
+async function measureCells(context: MeasureContext, session: Session, lives: readonly number[]): Promise<Measured> {
+  const { iterations, tier, seed, warmup } = context.options;
+  const request = {
+    bytes: BYTES,
+    lives: shuffled(lives, seed),
+    count: iterations ?? PAIRS[tier],
+    warmup: warmup ?? WARMUP,
+    seed,
+  };
+  try {
+    return { cells: await session.liveSets({ ...request, queries: QUERIES }), queryState: null };
+  } catch (error) {
+    const queryState = isOfQuery(error) ? rowState(error) : null;
+    if (!queryState) throw error;
+    return { cells: await session.liveSets({ ...request, queries: 0 }), queryState };
+  }
+}
+
+const isOfQuery = (error: unknown): boolean =>
+  error instanceof CudaError
+    ? error.call === QUERY
+    : error instanceof BenchError && error.code === 'FUNCTION_MISSING' && error.message.startsWith(QUERY);
+
+const pairsOf = ({ allocNs, freeNs }: LiveSetCell): Float64Array => allocNs.map((ns, i) => ns + (freeNs[i] as number));
+
+interface Fit {
+  valueNs: number;
+  ci95: [number, number] | null;
+  slopeNsPerBlock: number;
+  slopeCi95: [number, number] | null;
+  interceptNs: number;
+  residualCv: number;
+}
+
+function fit(measured: readonly LiveSetCell[], of: (cell: LiveSetCell) => Float64Array, seed: number): Fit {
+  const cells = measured.map((cell): Cell => ({ x: cell.live, samples: of(cell) }));
+  const points = cells.map(({ x, samples }) => ({ x, y: median(samples).value }));
+  const line = theilSen(points);
+  const intervals = theilSenCi95(cells, HEADLINE_LIVE, seed);
+  return {
+    valueNs: at(line, HEADLINE_LIVE),
+    ci95: intervals?.at ?? null,
+    slopeNsPerBlock: line.slope,
+    slopeCi95: intervals?.slope ?? null,
+    interceptNs: line.intercept,
+    residualCv: residualCv(line, points),
+  };
+}
+
+/** The spread of the cells about the line, its two parameters counted, relative to their mean. */
+function residualCv(line: Line, points: readonly { x: number; y: number }[]): number {
+  const squares = points.reduce((sum, { x, y }) => sum + (y - at(line, x)) ** 2, 0);
+  const level = points.reduce((sum, { y }) => sum + y, 0) / points.length;
+  return Math.sqrt(squares / (points.length - 2)) / Math.abs(level);
+}
+
+const describeCell = (cell: LiveSetCell) => {
+  const { value, ci95 } = median(pairsOf(cell));
+  return {
+    live: cell.live,
+    pairNs: value,
+    ci95,
+    allocNs: median(cell.allocNs).value,
+    freeNs: median(cell.freeNs).value,
+    ...(cell.queryNs.length > 0 && { queryNs: median(cell.queryNs).value }),
+    count: cell.allocNs.length,
+  };
+};
+
+function describeCalls({ cells, queryState }: Measured, seed: number) {
+  return [
+    { call: 'cuMemAlloc', ...fit(cells, ({ allocNs }) => allocNs, seed) },
+    { call: 'cuMemFree', ...fit(cells, ({ freeNs }) => freeNs, seed) },
+    { call: QUERY, ...(queryState ?? fit(cells, ({ queryNs }) => queryNs, seed)) },
+  ];
+}
+
+/** Of half the memory this process may use. */
+function roomFor(lives: readonly number[], limit: number) {
+  const fits = (live: number) => live * BYTES <= limit / 2;
+  const reason = `more than half of the ${limit} bytes this process may use`;
+  return {
+    lives: lives.filter(fits),
+    leftOut: lives.filter((live) => !fits(live)).map((live) => ({ live, unsupported: reason })),
+  };
+}
+
+export const memoryTrackingOverhead: MetricDefinition = {
+  id: 'OH-007',
+  name: 'Memory Tracking Overhead',
+  category: 'overhead',
+  unit: 'ns',
+  direction: 'lower',
+  question: 'Do long-lived allocators (KV blocks, caches) slow down as they grow?',
+  estimator: 'alloc + free of 64 KiB at 1 024 live blocks, on the Theil–Sen line through the medians of the cells',
+  // A pair is two timed calls, each of which may be off by 50 ns beside a busy hyper-thread.
+  delta: { absolute: 100 },
+  needs: [],
+  functionName: 'measureMemoryTracking',
+  where: 'process',
+  seconds: { quick: 1, standard: 3, thorough: 3 },
+  async measure(context) {
+    const session = await context.session();
+    const { tier, seed } = context.options;
+    const { limit } = await memoryRoom(session);
+    const { lives, leftOut } = roomFor(LIVES[tier], limit);
+    const room = { limitBytes: limit, bytes: BYTES, leftOut };
+    if (!lives.includes(HEADLINE_LIVE)) {
+      const needed = formatBytes(HEADLINE_LIVE * BYTES);
+      const reason = `1 024 blocks of 64 KiB (${needed}) are more than half of the ${limit} bytes this process may use`;
+      return { status: 'unsupported', reason, value: null, ci95: null, headline: null, details: room, checks: [] };
+    }
+    context.progress(`${lives.length} numbers of live blocks`, 0);
+    const measured = await measureCells(context, session, lives);
+    const cells = measured.cells.sort((a, b) => a.live - b.live);
+    const { valueNs, ci95, ...line } = fit(cells, pairsOf, seed);
+    const check = {
+      name: 'the cells lie on a line',
+      passed: line.residualCv < LARGEST_RESIDUAL_CV,
+      detail: `residual CV ${(100 * line.residualCv).toFixed(1)} %, below ${100 * LARGEST_RESIDUAL_CV} % wanted`,
+    };
+    return {
+      ...(!check.passed && { status: 'invalid' as const, reason: `${check.name}: ${check.detail}` }),
+      value: valueNs,
+      ci95,
+      headline: pairsOf(cells.find(({ live }) => live === HEADLINE_LIVE) as LiveSetCell),
+      details: { ...room, ...line, cells: cells.map(describeCell), calls: describeCalls({ ...measured, cells }, seed) },
+      checks: [check],
+    };
+  },
+};

@@ -1,0 +1,109 @@
+/** OH-008 recovers what the interposer's token costs, in tenants of a custom system with and without a limit. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MetricResult } from '../../lib/document.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { command, parseComparison } from '../cli/command.js';
+import { emptyFolder } from './child.js';
+import { type Estimate, expectRecovered } from './recovered.js';
+
+const LIBRARY = interposerLibrary() ?? '';
+/** `smCap`: no load is run to see whether the limit holds, as it limits no time. */
+const LIMITED = 'limits.sm=40,capabilities.computeLimit=smCap';
+const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuLaunchCooperativeKernel', 'cuGraphLaunch'];
+
+interface Row {
+  call: string;
+  grid: number;
+  overheadNs: number;
+  ci95: [number, number] | null;
+  withoutNs: number;
+  count: number;
+  waits: number;
+  failed?: string;
+}
+
+async function compared(layer: string, args: readonly string[], sim = '', limited = LIMITED) {
+  const system = `custom:name=layer,${limited},env.LD_PRELOAD=${LIBRARY},env.GVB_INTERPOSE=${layer}`;
+  const { stdout, stderr } = await command(
+    ['compare', 'OH-008', 'OH-007', '--simulate', '--seed', '4', '--rounds', '1', '--json', '-', ...args].concat([
+      '--system',
+      'native',
+      '--system',
+      system,
+      '--output',
+      join(emptyFolder(), 'out'),
+    ]),
+    {},
+    `init_ms=1,context_ms=1,alloc_us=2,free_us=2${sim}`,
+  );
+  const documents = parseComparison(stdout).systems.map(([document]) => document?.metrics as MetricResult[]);
+  const of = (system: number, id: string) => documents[system]?.find((metric) => metric.id === id) as MetricResult;
+  return { native: of(0, 'OH-008'), layer: of(1, 'OH-008'), other: of(1, 'OH-007'), stderr };
+}
+
+const calls = ({ details }: MetricResult) => details.calls as Row[];
+const estimate = ({ overheadNs, ci95 }: Row): Estimate => ({ value: overheadNs, ci95 });
+/** Two processes, one after the other: what else the machine does meanwhile is in their difference. */
+const TOKEN = { tolerance: 300, resolution: 200 };
+const retry = 2;
+
+describe('OH-008', () => {
+  it('recovers the token of every launch that takes one, and none of graphs', { retry, timeout: 60_000 }, async () => {
+    const { native, layer, other } = await compared('token=3us@{smPercent}', ['--tier', 'quick']);
+    expect(native).toMatchObject({ status: 'unsupported', value: null, reason: 'layer has no compute limit' });
+    expect(layer).toMatchObject({ status: 'ok', processes: 2, ciScope: 'within-process' });
+    expect(calls(layer).map(({ call }) => call)).toEqual(CALLS);
+    expectRecovered(
+      calls(layer).map((row) => {
+        const truth = row.call === 'cuGraphLaunch' ? 0 : 3_000;
+        return [row.call, estimate(row), { truth, ...TOKEN }] as const;
+      }),
+    );
+    const [headline] = calls(layer);
+    expect([layer.value, layer.ci95]).toEqual([headline?.overheadNs, headline?.ci95]);
+    expect(layer.details).toMatchObject({ limitPercent: 40, pairs: 1, grids: [] });
+    expect(layer.checks).toContainEqual(expect.objectContaining({ name: 'the limit reaches the workers', passed: true }));
+    // The round's own tenant goes on after it.
+    expect(other.status).toBe('ok');
+  });
+
+  it('says over processes how sure it is, and what grids cost, at tier thorough', { retry, timeout: 120_000 }, async () => {
+    const { layer } = await compared('token=2us@{smPercent}', ['--tier', 'thorough', '--iterations', '12', '--warmup', '3']);
+    expect(layer).toMatchObject({ status: 'ok', processes: 16, ciScope: 'between-processes' });
+    expect(layer.blocks).toHaveLength(8);
+    expect(layer.stats?.count).toBe(8 * 12);
+    const grids = layer.details.grids as Row[];
+    expect(grids.map(({ call, grid }) => `${call} ${grid}`)).toEqual(
+      CALLS.flatMap((call) => (call === 'cuLaunchCooperativeKernel' ? [1, 64] : [1, 64, 4_096, 65_535]).map((grid) => `${call} ${grid}`)),
+    );
+    // Few launches: nothing is asked of the resolution that eight pairs on a busy machine could miss.
+    expectRecovered([['headline', layer, { truth: 2_000, tolerance: 300, resolution: 600 }]]);
+  });
+
+  it('is invalid where a launch waited for a token', async () => {
+    const { layer } = await compared('token=12ms@{smPercent}', ['--tier', 'quick', '--iterations', '10', '--warmup', '1']);
+    expect(layer).toMatchObject({ status: 'invalid', value: null, stats: null });
+    expect(layer.reason).toMatch(/^demand was not below the budget: longest launch with the limit \d+\.\d+ ms/);
+    expect(calls(layer)[0]?.waits).toBe(10);
+    expect(calls(layer)[3]?.waits).toBe(0);
+  }, 60_000);
+
+  it('fails with the code of a launch that fails, and only in its row where it is not the headline', async () => {
+    const args = ['--tier', 'quick', '--iterations', '20', '--warmup', '1'];
+    const { layer } = await compared('token=0ns@{smPercent}', args, ',fail=cuLaunchKernel:1@5');
+    expect(layer).toMatchObject({ status: 'failed', value: null });
+    expect(layer.reason).toMatch(/^cuLaunchKernel returned CUDA_ERROR_INVALID_VALUE \(1\)/);
+    const cooperative = await compared('token=0ns@{smPercent}', args, ',fail=cuLaunchCooperativeKernel:801@5');
+    expect(cooperative.layer.status).toBe('ok');
+    expect(calls(cooperative.layer)[2]?.failed).toMatch(/^cuLaunchCooperativeKernel returned CUDA_ERROR_NOT_SUPPORTED/);
+  }, 60_000);
+
+  it('says that workers start alike where nothing carries the limit to them', async () => {
+    const { layer } = await compared('token=1us', ['--tier', 'quick', '--iterations', '20', '--warmup', '1']);
+    expect(layer.status).toBe('ok');
+    expect(layer.checks).toContainEqual(
+      expect.objectContaining({ name: 'the limit reaches the workers', passed: 'not checked' }),
+    );
+  }, 60_000);
+});

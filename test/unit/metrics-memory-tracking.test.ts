@@ -1,0 +1,65 @@
+/** OH-007 from cells whose truth is known: what its line, its residuals and the room for blocks decide. */
+import { describe, expect, it } from 'vitest';
+import type { MeasureContext } from '../../lib/metrics/metric.js';
+import { memoryTrackingOverhead } from '../../lib/metrics/overhead/oh-007-memory-tracking.js';
+import type { LiveSetCell, LiveSetRequest } from '../../lib/native/addon-types.js';
+
+const GIB = 2 ** 30;
+const constant = (ns: number, count: number) => new Float64Array(count).fill(ns);
+
+async function measured(freeNs: (live: number) => number, freeBytes = 80 * GIB) {
+  const requests: LiveSetRequest[] = [];
+  const session = {
+    visibleMemory: () => Promise.resolve({ freeBytes, totalBytes: 80 * GIB }),
+    health: () => Promise.resolve({ freeBytes }),
+    liveSets: (request: LiveSetRequest) => {
+      requests.push(request);
+      return Promise.resolve(
+        request.lives.map((live): LiveSetCell => ({
+          live,
+          allocNs: constant(1_000, request.count),
+          freeNs: constant(freeNs(live), request.count),
+          queryNs: constant(50, request.count),
+        })),
+      );
+    },
+  };
+  const options = { iterations: 8, tier: 'standard', seed: 1, warmup: null };
+  const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
+  return { ...(await memoryTrackingOverhead.measure(context)), requests };
+}
+
+describe('OH-007', () => {
+  it('reads alloc + free at 1 024 blocks off the line', async () => {
+    const result = await measured((live) => 500 + 2 * live);
+    expect(result.status ?? 'ok').toBe('ok');
+    expect(result.value).toBeCloseTo(1_500 + 2_048, 6);
+    expect(result.details).toMatchObject({ slopeNsPerBlock: 2, interceptNs: 1_500, leftOut: [] });
+  });
+
+  it('is invalid where the cells lie on no line', async () => {
+    const result = await measured((live) => live ** 2 / 100);
+    expect(result).toMatchObject({
+      status: 'invalid',
+      reason: expect.stringMatching(/^the cells lie on a line: residual CV \d+/),
+    });
+    expect(result.checks).toContainEqual(expect.objectContaining({ passed: false }));
+  });
+
+  it('leaves out what half the memory does not hold, by its own reason', async () => {
+    const { requests, details, status } = await measured(() => 500, GIB);
+    expect(status ?? 'ok').toBe('ok');
+    expect([...(requests[0]?.lives ?? [])].sort((a, b) => a - b)).toEqual([0, 256, 1_024, 4_096]);
+    expect(details.leftOut).toEqual([{ live: 16_384, unsupported: expect.stringContaining(`${GIB} bytes`) }]);
+  });
+
+  it('is unsupported where 1 024 blocks do not fit, and allocates nothing then', async () => {
+    const { requests, ...result } = await measured(() => 500, 2 * 1_024 * 65_536 - 1);
+    expect(requests).toEqual([]);
+    expect(result).toMatchObject({
+      status: 'unsupported',
+      value: null,
+      reason: expect.stringMatching(/^1 024 blocks of 64 KiB/),
+    });
+  });
+});
