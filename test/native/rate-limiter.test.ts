@@ -1,10 +1,17 @@
 /** OH-008 recovers what the interposer's token costs, in tenants of a custom system with and without a limit. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
+import type { MeasureContext } from '../../lib/metrics/metric.js';
+import type * as rateLimiter from '../../lib/metrics/overhead/oh-008-rate-limiter.js';
 import { interposerLibrary } from '../../lib/native/load.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import type { Attestation, System } from '../../lib/systems/system.js';
 import { command, parseComparison } from '../cli/command.js';
-import { emptyFolder } from './child.js';
+import { emptyFolder, simulatedFolder } from './child.js';
 import { type Estimate, expectRecovered } from './recovered.js';
 
 const LIBRARY = interposerLibrary() ?? '';
@@ -106,4 +113,57 @@ describe('OH-008', () => {
       expect.objectContaining({ name: 'the limit reaches the workers', passed: 'not checked' }),
     );
   }, 60_000);
+});
+
+describe('the tenants of OH-008', () => {
+  const region = `limiter-${randomUUID().slice(0, 8)}`;
+  afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+
+  /** A system that notes what is asked of it, and whose workers attest to what is given. */
+  async function measureUnder(attested: Partial<Attestation>) {
+    // The built one: its workers are started from beside it.
+    const { rateLimiterOverhead } = (await import(
+      fileURLToPath(new URL('../../dist/metrics/overhead/oh-008-rate-limiter.js', import.meta.url))
+    )) as typeof rateLimiter;
+    const settings = `region=${region},init_ms=1,context_ms=1`;
+    const plain = environmentSystem({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings });
+    const asked: string[] = [];
+    const note = (what: string) => Promise.resolve(void asked.push(what));
+    const system: System = {
+      ...plain,
+      capabilities: { ...plain.capabilities, computeLimit: 'softDutyCycle' },
+      prepareTenant: ({ id, limits }) => note(`prepare ${id}${limits ? ` at ${limits.smPercent}` : ''}`),
+      betweenLimits: () => note('between'),
+      reap: ({ id }) => note(`reap ${id}`),
+      attest: () =>
+        Promise.resolve({ layer: null, proofs: [], groundTruth: 'nvml', warnings: [], ...attested } satisfies Attestation),
+    };
+    const context = {
+      options: { device: null, path: 'runtime', tier: 'quick', seed: 0, iterations: 6, warmup: 0 },
+      signal: new AbortController().signal,
+      system,
+      simulatedDriver: simulatedFolder,
+      progress: () => {},
+    } as unknown as MeasureContext;
+    return { asked, measured: await rateLimiterOverhead.measure(context).catch((error: Error) => error) };
+  }
+
+  const turns = (...tenants: string[]) => tenants.flatMap((tenant) => ['between', `prepare ${tenant}`, 'reap 1']);
+
+  it('come one after the other, with other limits each, between two states of the round', async () => {
+    const { asked, measured } = await measureUnder({});
+    expect(measured).toMatchObject({ processes: 2, details: { limitPercent: 50 } });
+    expect(asked).toEqual(['reap 0', ...turns('1 at 100', '1 at 50'), 'between', 'prepare 0']);
+  }, 30_000);
+
+  it('are unsupported where the layer says that its limit is off', async () => {
+    const { measured } = await measureUnder({ computeLimitUnsupported: 'layer cannot see its process' });
+    expect(measured).toMatchObject({ status: 'unsupported', reason: 'layer cannot see its process', value: null });
+  }, 30_000);
+
+  it('are not measured where the layer is not active, and leave the round its state', async () => {
+    const { asked, measured } = await measureUnder({ invalid: 'layer not active: nobody owns it' });
+    expect(measured).toMatchObject({ code: 'INVALID_RESULT', message: expect.stringMatching(/^layer not active: nobody/) });
+    expect(asked).toEqual(['reap 0', ...turns('1 at 100'), 'between', 'prepare 0']);
+  }, 30_000);
 });

@@ -41,7 +41,7 @@ describe('OH-007', () => {
     const result = await measured((live) => live ** 2 / 100);
     expect(result).toMatchObject({
       status: 'invalid',
-      reason: expect.stringMatching(/^the cells lie on a line: residual CV \d+/),
+      reason: expect.stringMatching(/^cells off the line: residual CV \d+/),
     });
     expect(result.checks).toContainEqual(expect.objectContaining({ passed: false }));
   });

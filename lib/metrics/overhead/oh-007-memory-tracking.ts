@@ -154,7 +154,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
       detail: `residual CV ${(100 * line.residualCv).toFixed(1)} %, below ${100 * LARGEST_RESIDUAL_CV} % wanted`,
     };
     return {
-      ...(!check.passed && { status: 'invalid' as const, reason: `${check.name}: ${check.detail}` }),
+      ...(!check.passed && { status: 'invalid' as const, reason: `cells off the line: ${check.detail}` }),
       value: valueNs,
       ci95,
       headline: pairsOf(cells.find(({ live }) => live === HEADLINE_LIVE) as LiveSetCell),
