@@ -37,7 +37,7 @@ describe('compare', () => {
     const { code, stdout } = await compare([...systems, '--rounds', '3']);
     expect(code).toBe(0);
     const { effects } = parseComparison(stdout);
-    expect(effects).toHaveLength(5);
+    expect(effects).toHaveLength(7);
     for (const { verdict } of effects) expect(['same', 'ambiguous']).toContain(verdict);
   }, 60_000);
 
@@ -149,7 +149,7 @@ describe('compare', () => {
       '--seed',
       '3',
     ]);
-    expect(stdout).toMatch(/^Plan: 2 systems \(native, fcsp\) × 5 rounds × 5 metrics .* about .*\n$/);
+    expect(stdout).toMatch(/^Plan: 2 systems \(native, fcsp\) × 5 rounds × 8 metrics .* about .*\n$/);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 });

@@ -1,6 +1,7 @@
 /** The executor under callers that abort, run at once, use threads, die and exit. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/document.js';
 import { attempt, root, scenario, script } from './child.js';
 
@@ -31,7 +32,7 @@ describe('abort', () => {
       sameReason: boolean[];
       addonLoaded: boolean;
     }>('abortBefore');
-    expect(names).toHaveLength(5);
+    expect(names).toHaveLength(metrics.length);
     expect(sameReason).toEqual(names.map(() => true));
     expect(addonLoaded).toBe(false);
   });
