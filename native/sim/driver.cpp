@@ -79,12 +79,14 @@ abi::CUresult initialiseDriver() {
   std::lock_guard<std::mutex> lock(driver().mutex);
   if (driverState.load() == DriverState::kReady) return abi::CUDA_SUCCESS;
   if (!environment().error.empty()) return refuse(abi::CUDA_ERROR_INVALID_VALUE, environment().error);
-  const HostCost cost(settings().init_ms * 1e6);
+  const bool exclusive = settings().init_lock != 0;
+  const HostCost cost(exclusive ? 0 : settings().init_ms * 1e6);
   driver().devices = visibleDevices(std::getenv("CUDA_VISIBLE_DEVICES"), static_cast<int>(settings().devices));
   if (driver().devices.empty()) return abi::CUDA_ERROR_NO_DEVICE;
   std::string why;
   driver().region = Region::attach(settings(), Role::kUser, &why);
   if (driver().region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, why);
+  if (exclusive) driver().region->spendExclusively(settings().init_ms * 1e6);
   driver().refusal.store(nullptr);
   pinLibrary();
   pthread_atfork(nullptr, nullptr, disableInChild);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/clock.h"
+#include "sim/compilation_cache.h"
 #include "sim/context.h"
 #include "sim/exports.h"
 #include "sim/ptx.h"
@@ -57,6 +59,8 @@ abi::CUresult load(Context* context, abi::CUmodule* handle, const void* image, s
                            static_cast<int>(settings().cc));
   *log = ptx.error;
   if (ptx.code != abi::CUDA_SUCCESS) return ptx.code;
+  const bool cached = compiledBefore(static_cast<const char*>(image));
+  const HostCost cost((cached ? settings().module_cached_ms : settings().module_ms) * 1e6);
   auto module = std::make_unique<Module>();
   for (const std::string& name : ptx.entries) {
     auto function = std::make_unique<FunctionInfo>(FunctionInfo{name, findKernel(name), context->handle});

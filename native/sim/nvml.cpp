@@ -77,6 +77,7 @@ namespace gvb::abi {
 
 nvmlReturn_t nvmlInit_v2() {
   sim::environment();
+  GVB_SIM_NVML_COST;
   if (const int injected = sim::injectedFailure(sim::Function::nvmlInit_v2)) return injected;
   return sim::initialise();
 }

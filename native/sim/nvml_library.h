@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "driver/nvml_abi.h"
+#include "sim/clock.h"
 #include "sim/functions.h"
 #include "sim/region.h"
 
@@ -24,7 +25,10 @@ abi::nvmlDevice_t deviceHandle(int index);
 
 }  // namespace gvb::sim
 
+#define GVB_SIM_NVML_COST const gvb::sim::HostCost cost(gvb::sim::settings().nvml_us * 1e3)
+
 #define GVB_SIM_NVML(name)                                                                       \
+  GVB_SIM_NVML_COST;                                                                             \
   if (const int injected = gvb::sim::injectedFailure(gvb::sim::Function::name)) return injected; \
   if (const int unready = gvb::sim::nvmlUnready()) return unready
 

@@ -195,6 +195,11 @@ bool Region::busy(int device) const {
   return false;
 }
 
+void Region::spendExclusively(double nanoseconds) {
+  const ExclusiveTurn turn(state_);
+  const HostCost cost(nanoseconds);
+}
+
 int Region::openContext(int device, int64_t bytes) {
   if (!take(device, bytes)) return -1;
   {

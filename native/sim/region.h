@@ -44,6 +44,9 @@ class Region {
   std::vector<ProcessUse> processes(int device);  // those with a live context
   bool busy(int device) const;                    // now, with work of any context
 
+  // Spends host time that no other process of the region spends meanwhile.
+  void spendExclusively(double nanoseconds);
+
   // A context's lane on the device's timeline; takes `bytes` for it. -1 when memory or lanes are exhausted.
   int openContext(int device, int64_t bytes);
   void closeContext(int device, int lane, int64_t bytes);

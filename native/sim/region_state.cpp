@@ -55,6 +55,7 @@ void initialise(RegionState* state, const Settings& settings) {
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&state->mutex, &attributes);
+  pthread_mutex_init(&state->exclusive, &attributes);
   pthread_mutexattr_destroy(&attributes);
   state->settings = settings;
   for (DeviceState& device : state->devices) {
@@ -104,5 +105,11 @@ RegionLock::RegionLock(RegionState* state) : state_(state) {
 }
 
 RegionLock::~RegionLock() { pthread_mutex_unlock(&state_->mutex); }
+
+ExclusiveTurn::ExclusiveTurn(RegionState* state) : mutex_(state->exclusive) {
+  if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+}
+
+ExclusiveTurn::~ExclusiveTurn() { pthread_mutex_unlock(&mutex_); }
 
 }  // namespace gvb::sim

@@ -37,6 +37,7 @@ struct DeviceState {
 struct RegionState {
   uint64_t magic;
   pthread_mutex_t mutex;
+  pthread_mutex_t exclusive;
   Settings settings;
   Participant participants[kMaxParticipants];
   DeviceState devices[kMaxDevices];
@@ -59,6 +60,18 @@ class RegionLock {
 
  private:
   RegionState* state_;
+};
+
+// The region's turn at what one process does at a time; it guards no state, so a dead owner leaves none to repair.
+class ExclusiveTurn {
+ public:
+  explicit ExclusiveTurn(RegionState* state);
+  ~ExclusiveTurn();
+  ExclusiveTurn(const ExclusiveTurn&) = delete;
+  ExclusiveTurn& operator=(const ExclusiveTurn&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
 };
 
 }  // namespace gvb::sim

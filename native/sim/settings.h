@@ -36,6 +36,10 @@ struct Settings {
   double init_ms = 30;
   double context_ms = 30;
   int64_t context_mib = 500;
+  int64_t init_lock = 0;
+  double module_ms = 0;
+  double module_cached_ms = 0;
+  double nvml_us = 0;
   double timeslice_us = 2000;
   int64_t timer_step_ns = 32;
   int64_t clock_offset_ns = 1700000000000000000;

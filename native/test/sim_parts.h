@@ -39,6 +39,11 @@ void ptx();
 void device();
 void nvmlAlone();
 
+void initialised();
+void initLock();
+void compilationCache();
+void nvmlCost();
+
 // Runs a part of this program in a process of the same region, with other settings; its exit status.
 int runPart(const std::string& name, const std::string& settings, const std::string& region);
 int startPart(const std::string& name, const std::string& settings, const std::string& region);  // its pid

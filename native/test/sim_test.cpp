@@ -52,9 +52,13 @@ const Part kParts[] = {
     {"ptx", kFast, ptx},
     {"device", "devices=2,dram_gbs=3350,mps=1,cc=86", device},
     {"nvmlAlone", kFast, nvmlAlone},
+    {"initLock", "init_ms=200,init_lock=1,context_ms=0", initLock},
+    {"compilationCache", "init_ms=0,context_ms=0,module_ms=8,module_cached_ms=3", compilationCache},
+    {"nvmlCost", "nvml_us=4000", nvmlCost},
 };
 
-const Part kHelpers[] = {{"holdMemory", kFast, holdMemory}, {"mismatched", kFast, mismatched}};
+const Part kHelpers[] = {
+    {"holdMemory", kFast, holdMemory}, {"mismatched", kFast, mismatched}, {"initialised", kFast, initialised}};
 
 int runHere(const char* name) {
   for (const Part& part : kParts)
