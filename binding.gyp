@@ -11,6 +11,7 @@
       "native/bench/clock_mapping.cpp",
       "native/bench/compute_share.cpp",
       "native/bench/device_session.cpp",
+      "native/bench/discovery.cpp",
       "native/bench/gpu_state.cpp",
       "native/bench/inspect.cpp",
       "native/bench/launch_latency.cpp",

@@ -8,6 +8,7 @@ import type { MeasureOptions, Progress } from './metrics/metric.js';
 import type {
   ComputeShareRequest,
   DeviceTarget,
+  DiscoveryRequest,
   PacedLaunchRequest,
   StartUpRequest,
   Target,
@@ -123,7 +124,12 @@ const work: Handler = async (params) => {
   return { ...rest, unitNs: Array.from(unitNs) };
 };
 
-const startUp: Handler = (params) => native(loadAddon().startUp(params as StartUpRequest));
+const startUp: Handler = async (params) => {
+  const start = await native(loadAddon().startUp(params as StartUpRequest));
+  return { ...start, peakRssBytes: process.resourceUsage().maxRSS * 1024 };
+};
+
+const discovery: Handler = (params) => native(loadAddon().discovery(params as DiscoveryRequest));
 
 const measure: Handler = async (params, progress) => {
   const { id, options } = params as { id: string; options: MeasureOptions };
@@ -142,6 +148,6 @@ const measure: Handler = async (params, progress) => {
 };
 
 serve(
-  { describe, probe, computeShare, pacedLaunches, enter, window, threads, work, startUp, measure },
+  { describe, probe, computeShare, pacedLaunches, enter, window, threads, work, startUp, discovery, measure },
   { mainNs, addonLoadNs: timeToLoadAddon() },
 );

@@ -14,6 +14,8 @@ export interface NativeAddon {
   provenance(target: Target): Promise<Provenance>;
   /** The start of a process split into steps; once per process, before anything else. */
   startUp(request: StartUpRequest): Promise<StartUp>;
+  /** How long finding all GPUs through NVML takes; the first pass is cold in a fresh process. */
+  discovery(request: DiscoveryRequest): Promise<Discovery>;
   /** Retains the device's primary context until the process ends: sessions on it then open at once. */
   keepContext(target: DeviceTarget): Promise<void>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
@@ -71,6 +73,32 @@ export interface StartUpRequest extends DeviceTarget {
   contextApi: ContextApi;
   /** How often the primary context is released and retained again after the start. */
   recreations: number;
+  /** As `now` says it, waited for before libcuda is looked for; null, or a time that has passed, starts at once. */
+  startAtNs: number | null;
+  /** The context stays until the process ends, as that of a program at work does; nothing is re-created. */
+  keep: boolean;
+}
+
+export interface DiscoveryRequest extends Target {
+  /** Warm passes after the first. */
+  repeats: number;
+}
+
+export interface Discovery {
+  /** dlopen of NVML and resolving its functions. */
+  loadNs: number;
+  /** One per step, in the order of `stepsNs`, as dlsym gave them. */
+  functions: { name: string; owner: string | null; intercepted: boolean }[];
+  first: DiscoveryPass;
+  repeats: DiscoveryPass[];
+  /** Of the GPUs that were found. */
+  uuids: string[];
+}
+
+export interface DiscoveryPass {
+  totalNs: number;
+  /** A step asked of every GPU is the sum over them. */
+  stepsNs: number[];
 }
 
 export type ContextApi = 'cuDevicePrimaryCtxRetain' | 'cuCtxCreate';
@@ -121,6 +149,12 @@ export interface StartUp {
   secondLaunchNs: number;
   /** cuInit … first kernel's result on the host. */
   totalNs: number;
+  /** As `now` says it: the request is there; the start begins; the first result is on the host. */
+  readyAtNs: number;
+  beganAtNs: number;
+  firstResultAtNs: number;
+  /** Of the context that did the work; null where it is kept. */
+  firstReleaseNs: number | null;
   resultCorrect: boolean;
   contextFunction: string;
   contextOwner: string | null;
@@ -128,6 +162,9 @@ export interface StartUp {
   /** PIDs in NVML's list while the context existed and after its release; null where NVML cannot tell. */
   processesDuring: number[] | null;
   processesAfter: number[] | null;
+  /** Free memory of the GPU as NVML says it, likewise. */
+  gpuFreeDuringBytes: number | null;
+  gpuFreeAfterBytes: number | null;
   pid: number;
   retainNs: number[];
   releaseNs: number[];

@@ -1,8 +1,9 @@
-/** The start of one fresh process, seen from outside (spawn, addon) and from inside (cuInit … first kernel). */
-import type { StartUp, StartUpRequest } from '../native/addon-types.js';
+/** What only a fresh process can answer: it is started, asked once, and ended. */
+import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest } from '../native/addon-types.js';
+import { loadAddon } from '../native/load.js';
 import { Worker, type WorkerTiming } from './worker.js';
 
-export interface StartUpOptions {
+export interface FreshProcess {
   environment: NodeJS.ProcessEnv;
   argvPrefix?: readonly string[];
   /** Most time for the whole process. Default 120 s. */
@@ -10,17 +11,35 @@ export interface StartUpOptions {
   signal?: AbortSignal;
 }
 
-export type StartUpAnswer = StartUp & WorkerTiming;
+/** What a worker answers to `startUp`. */
+export interface WorkerStart extends StartUp {
+  /** Of the worker process, over its life so far. */
+  peakRssBytes: number;
+}
 
-export async function startUpInFreshProcess(request: StartUpRequest, options: StartUpOptions): Promise<StartUpAnswer> {
-  const { deadlineMs = 120_000, ...workerOptions } = options;
+/** The start seen from outside (spawn, addon) and from inside (cuInit … first kernel). */
+export interface StartUpAnswer extends WorkerStart, WorkerTiming {
+  /** From just before the spawn to the first kernel's result on the host, by one clock. */
+  spawnToResultNs: number;
+}
+
+export async function startUpInFreshProcess(request: StartUpRequest, process: FreshProcess): Promise<StartUpAnswer> {
+  const spawnedAtNs = loadAddon().now();
+  const { answer, timing } = await askFreshProcess<WorkerStart>('startUp', request, process);
+  return { ...answer, ...timing, spawnToResultNs: answer.firstResultAtNs - spawnedAtNs };
+}
+
+export async function discoverInFreshProcess(request: DiscoveryRequest, process: FreshProcess): Promise<Discovery> {
+  return (await askFreshProcess<Discovery>('discovery', request, process)).answer;
+}
+
+async function askFreshProcess<T>(method: string, params: object, process: FreshProcess) {
+  const { deadlineMs = 120_000, ...workerOptions } = process;
   const worker = await Worker.start({ ...workerOptions, startTimeoutMs: deadlineMs });
   try {
-    const answer = (await worker.request('startUp', request, {
-      deadlineMs,
-      ...(options.signal && { signal: options.signal }),
-    })) as StartUp;
-    return { ...answer, ...worker.timing };
+    const { signal } = process;
+    const answer = (await worker.request(method, params, { deadlineMs, ...(signal && { signal }) })) as T;
+    return { answer, timing: worker.timing };
   } finally {
     await worker.stop();
   }

@@ -2,6 +2,7 @@
  * Several workers that measure at the same time: each holds a session on the device, all are released at one absolute
  * time, and what counts is the window in which every one of them was at work.
  */
+import { setMaxListeners } from 'node:events';
 import type { DeviceTarget } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
 import { Worker } from './worker.js';
@@ -21,7 +22,7 @@ export interface TenantContext {
 const ENTER_DEADLINE_MS = 120_000;
 /** From the release to its time: enough for the request to reach every worker. */
 const LEAD_NS = 20_000_000;
-const LEAD_PER_TENANT_NS = 2_000_000;
+const LEAD_PER_TENANT_NS = 5_000_000;
 
 export class Tenants {
   readonly #workers: Worker[] = [];
@@ -31,7 +32,9 @@ export class Tenants {
 
   constructor(target: DeviceTarget, signal: AbortSignal) {
     this.#target = target;
-    this.#signal = signal;
+    // One of our own: every worker listens to it, and more than ten on the caller's would be taken for a leak.
+    this.#signal = AbortSignal.any([signal]);
+    setMaxListeners(0, this.#signal);
   }
 
   get size(): number {
@@ -44,18 +47,32 @@ export class Tenants {
   }
 
   /** Starts one more: it holds a session on the device when this resolves. */
-  async add({ environment, argvPrefix }: TenantProcess): Promise<void> {
-    const worker = await Worker.start({ environment, ...(argvPrefix && { argvPrefix }), signal: this.#signal });
-    this.#workers.push(worker);
+  async add(process: TenantProcess): Promise<void> {
+    const worker = await this.#start(process);
     const options = { deadlineMs: ENTER_DEADLINE_MS, signal: this.#signal };
     const { context } = (await worker.request('enter', this.#target, options)) as { context: TenantContext };
     this.#contexts.push(context);
   }
 
+  /** Starts one more that has made no driver call yet. */
+  async addFresh(process: TenantProcess): Promise<void> {
+    await this.#start(process);
+  }
+
   /** Asks all of them for the same, with a time to begin at (`startAtNs`); answers in the order they were added. */
   together<T>(method: string, params: object, deadlineMs: number): Promise<T[]> {
-    const startAtNs = loadAddon().now() + LEAD_NS + this.size * LEAD_PER_TENANT_NS;
-    return this.each<T>(method, { ...params, startAtNs }, deadlineMs);
+    return this.each<T>(method, { ...params, startAtNs: this.#release() }, deadlineMs);
+  }
+
+  /** As `together`, but one that fails takes no other's answer with it. */
+  async togetherSettled<T>(method: string, params: object, deadlineMs: number) {
+    const startAtNs = this.#release();
+    const options = { deadlineMs, signal: this.#signal };
+    const outcomes = await Promise.allSettled(
+      this.#workers.map((worker) => worker.request(method, { ...params, startAtNs }, options) as Promise<T>),
+    );
+    this.#signal.throwIfAborted();
+    return { startAtNs, outcomes };
   }
 
   /** Asks all of them for the same, each beginning when the request reaches it. */
@@ -66,5 +83,15 @@ export class Tenants {
 
   async stop(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
+  }
+
+  async #start({ environment, argvPrefix }: TenantProcess): Promise<Worker> {
+    const worker = await Worker.start({ environment, ...(argvPrefix && { argvPrefix }), signal: this.#signal });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  #release(): number {
+    return loadAddon().now() + LEAD_NS + this.size * LEAD_PER_TENANT_NS;
   }
 }

@@ -93,11 +93,24 @@ Napi::Value read_provenance(const Napi::CallbackInfo& info) {
 
 Napi::Value start_up(const Napi::CallbackInfo& info) {
   const Fields fields(info[0]);
-  const StartUpRequest request{fields.simulated_folder(), fields.device(), fields.path(),
+  const StartUpRequest request{fields.simulated_folder(),
+                               fields.device(),
+                               fields.path(),
                                fields.choice<ContextApi>("contextApi", {"cuDevicePrimaryCtxRetain", "cuCtxCreate"}),
-                               fields.integer<unsigned>("recreations")};
+                               fields.integer<unsigned>("recreations"),
+                               fields.optional_time_ns("startAtNs"),
+                               fields.flag("keep")};
   return promise_of<StartUp>(
       info.Env(), [request] { return measure_start_up(request, CancelToken()); }, convert_result<StartUp>);
+}
+
+Napi::Value discovery(const Napi::CallbackInfo& info) {
+  const Fields fields(info[0]);
+  const auto folder = fields.simulated_folder();
+  const auto repeats = fields.integer<unsigned>("repeats");
+  return promise_of<Discovery>(
+      info.Env(), [folder, repeats] { return measure_discovery(folder, repeats, CancelToken()); },
+      convert_result<Discovery>);
 }
 
 Napi::Value keep_context_of(const Napi::CallbackInfo& info) {
@@ -202,7 +215,7 @@ Napi::Value window(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const WindowRequest request{fields.choice<WindowOperation>("operation", {"allocFree", "memGetInfo", "launch"}),
                               fields.integer<size_t>("bytes"),
-                              fields.integer<int64_t>("startAtNs"),
+                              fields.time_ns("startAtNs"),
                               fields.integer<int64_t>("windowNs"),
                               fields.integer<unsigned>("warmup"),
                               fields.positive<size_t>("mostSamples")};
@@ -338,6 +351,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"inspect", inspect_driver},
       {"provenance", read_provenance},
       {"startUp", start_up},
+      {"discovery", discovery},
       {"keepContext", keep_context_of},
       {"openSession", open_session},
       {"openTurn", open_turn},

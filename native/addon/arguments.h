@@ -33,6 +33,20 @@ class Fields {
     return static_cast<Integer>(value);
   }
 
+  // Nanoseconds of CLOCK_MONOTONIC_RAW, which exceed 2^53 after 104 days without a restart.
+  int64_t time_ns(const char* name) const { return static_cast<int64_t>(number(name)); }
+
+  std::optional<int64_t> optional_time_ns(const char* name) const {
+    if (object_.Get(name).IsNull()) return std::nullopt;
+    return time_ns(name);
+  }
+
+  bool flag(const char* name) const {
+    const Napi::Value field = object_.Get(name);
+    if (!field.IsBoolean()) fail("true or false", name);
+    return field.As<Napi::Boolean>();
+  }
+
   template <class Integer>
   Integer positive(const char* name) const {
     const auto value = integer<Integer>(name);

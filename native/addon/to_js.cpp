@@ -198,17 +198,48 @@ Napi::Value to_js(Napi::Env env, const StartUp& start) {
       .set("firstLaunchNs", start.first_launch_ns)
       .set("secondLaunchNs", start.second_launch_ns)
       .set("totalNs", start.total_ns)
+      .set("readyAtNs", start.ready_at_ns)
+      .set("beganAtNs", start.began_at_ns)
+      .set("firstResultAtNs", start.first_result_at_ns)
+      .set("firstReleaseNs", start.first_release_ns)
       .set("resultCorrect", start.result_correct)
       .set("contextFunction", start.context_function)
       .set("contextOwner", owner(env, start.context_owner))
       .set("loadingMode", mode)
       .set("processesDuring", start.processes_during)
       .set("processesAfter", start.processes_after)
+      .set("gpuFreeDuringBytes", start.gpu_free_during)
+      .set("gpuFreeAfterBytes", start.gpu_free_after)
       .set("pid", start.pid)
       .set("retainNs", plain_numbers(env, start.retain_ns))
       .set("releaseNs", plain_numbers(env, start.release_ns))
       .set("inactiveBetween", start.inactive_between)
       .set("leftListBetween", start.left_list_between);
+}
+
+namespace {
+
+Napi::Value to_js(Napi::Env env, const DiscoveryPass& pass) {
+  return Object(env)
+      .set("totalNs", pass.total_ns)
+      .set("stepsNs", plain_numbers(env, {pass.steps_ns.begin(), pass.steps_ns.end()}));
+}
+
+}  // namespace
+
+Napi::Value to_js(Napi::Env env, const Discovery& discovery) {
+  auto functions = Napi::Array::New(env, kDiscoverySteps);
+  for (uint32_t step = 0; step < kDiscoverySteps; ++step)
+    functions[step] = static_cast<Napi::Value>(Object(env)
+                                                   .set("name", function_of(static_cast<DiscoveryStep>(step)))
+                                                   .set("owner", owner(env, discovery.owners[step]))
+                                                   .set("intercepted", discovery.intercepted[step]));
+  return Object(env)
+      .set("loadNs", discovery.load_ns)
+      .set("functions", functions)
+      .set("first", to_js(env, discovery.first))
+      .set("repeats", list(env, discovery.repeats, [&](const DiscoveryPass& pass) { return to_js(env, pass); }))
+      .set("uuids", list(env, discovery.uuids, [&](const std::string& uuid) { return value(env, uuid); }));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "bench/call_pair.h"
 #include "bench/compute_share.h"
+#include "bench/discovery.h"
 #include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
@@ -32,6 +33,7 @@ Napi::Value to_js(Napi::Env env, const VisibleMemory& memory);
 Napi::Value to_js(Napi::Env env, const LayerProbe& probe);
 Napi::Value to_js(Napi::Env env, const ComputeShare& share);
 Napi::Value to_js(Napi::Env env, const StartUp& start);
+Napi::Value to_js(Napi::Env env, const Discovery& discovery);
 Napi::Value to_js(Napi::Env env, const Window& window);
 Napi::Value to_js(Napi::Env env, const Work& work);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);

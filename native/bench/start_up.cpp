@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "bench/gpu_state.h"
 #include "driver/clock.h"
@@ -27,6 +28,7 @@ class Lap {
     last_ = now;
     return elapsed;
   }
+  int64_t at() const { return last_; }
 
  private:
   int64_t last_ = now_ns();
@@ -98,6 +100,7 @@ void time_first_work(const Cuda& cuda, Lap& lap, StartUp& out) {
   std::array<uint32_t, kWords> result{};
   GVB_CALL(cuda, "reading the first result", cuMemcpyDtoH_v2, result.data(), words.get(), sizeof result);
   out.first_launch_ns = lap.next();
+  out.first_result_at_ns = lap.at();
   launch_mix(cuda, kernel, words.get());
   GVB_CALL(cuda, "waiting for the second kernel", cuCtxSynchronize);
   out.second_launch_ns = lap.next();
@@ -124,43 +127,73 @@ void recreate_primary(const Cuda& cuda, CUdevice device, const Driver& driver, a
   }
 }
 
+// The context, made and first used: what a program pays before its first result.
+std::unique_ptr<StartedContext> time_start(const Driver& driver, const Cuda& cuda, const StartUpRequest& request,
+                                           CUdevice& device, StartUp& out) {
+  Lap lap;
+  driver.initialise(request.path);
+  out.init_ns = lap.next();
+  // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
+  device = find_device(driver, cuda, request.device);
+  lap.next();
+  CUdevice same = 0;
+  GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device);
+  out.device_ns = lap.next();
+  auto context = std::make_unique<StartedContext>(cuda, device, request.context_api);
+  out.context_ns = lap.next();
+  time_first_work(cuda, lap, out);
+  out.total_ns =
+      out.init_ns + out.device_ns + out.context_ns + out.module_ns + out.first_alloc_ns + out.first_launch_ns;
+  return context;
+}
+
+void describe_context(const Cuda& cuda, ContextApi api, StartUp& out) {
+  out.context_function = api == ContextApi::kPrimary ? "cuDevicePrimaryCtxRetain" : "cuCtxCreate_v2";
+  out.context_owner = owner_of(slot(cuda.api, cuda_function_index(out.context_function.c_str())));
+  abi::CUmoduleLoadingMode mode;
+  if (cuda.api.cuModuleGetLoadingMode && cuda.api.cuModuleGetLoadingMode(&mode) == abi::CUDA_SUCCESS)
+    out.loading_mode = mode;
+}
+
+// NVML is asked before and after, so that the context is seen to come and go.
+abi::nvmlDevice_t time_release(const Driver& driver, const Cuda& cuda, CUdevice device,
+                               std::unique_ptr<StartedContext> context, StartUp& out) {
+  const NvmlApi& api = driver.nvml.api;
+  const abi::nvmlDevice_t nvml = nvml_handle(api, device_uuid(cuda, device));
+  out.processes_during = process_ids(driver, nvml);
+  out.gpu_free_during = read_gpu_state(api, nvml).free_bytes;
+  Lap lap;
+  context.reset();
+  out.first_release_ns = lap.next();
+  out.processes_after = process_ids(driver, nvml);
+  out.gpu_free_after = read_gpu_state(api, nvml).free_bytes;
+  return nvml;
+}
+
 }  // namespace
 
 StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token) {
   StartUp out{};
   out.pid = static_cast<unsigned>(getpid());
+  // The tool's own need, not a program's: kept out of what is timed.
+  Nvml::load(request.simulated_folder);
+  out.ready_at_ns = now_ns();
+  if (request.start_at_ns) wait_until(*request.start_at_ns);
+  out.began_at_ns = now_ns();
   const Driver& driver = Driver::load(request.simulated_folder);
   out.load_ns = static_cast<double>(driver.load_ns);
   out.resolve_ns = static_cast<double>(driver.resolve_ns);
   const Cuda cuda = driver.cuda(request.path);
 
-  Lap lap;
-  driver.initialise(request.path);
-  out.init_ns = lap.next();
-  // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
-  const CUdevice device = find_device(driver, cuda, request.device);
-  lap.next();
-  CUdevice same = 0;
-  GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device);
-  out.device_ns = lap.next();
-  abi::nvmlDevice_t nvml = nullptr;
-  {
-    const StartedContext context(cuda, device, request.context_api);
-    out.context_ns = lap.next();
-    time_first_work(cuda, lap, out);
-    nvml = nvml_handle(driver.nvml.api, device_uuid(cuda, device));
-    out.processes_during = process_ids(driver, nvml);
+  CUdevice device = 0;
+  auto context = time_start(driver, cuda, request, device, out);
+  describe_context(cuda, request.context_api, out);
+  if (request.keep) {
+    // Left to the process's end: at the exit the driver may be gone before.
+    static_cast<void>(context.release());
+    return out;
   }
-  out.processes_after = process_ids(driver, nvml);
-  out.total_ns =
-      out.init_ns + out.device_ns + out.context_ns + out.module_ns + out.first_alloc_ns + out.first_launch_ns;
-
-  const bool primary = request.context_api == ContextApi::kPrimary;
-  out.context_function = primary ? "cuDevicePrimaryCtxRetain" : "cuCtxCreate_v2";
-  out.context_owner = owner_of(slot(cuda.api, cuda_function_index(out.context_function.c_str())));
-  abi::CUmoduleLoadingMode mode;
-  if (cuda.api.cuModuleGetLoadingMode && cuda.api.cuModuleGetLoadingMode(&mode) == abi::CUDA_SUCCESS)
-    out.loading_mode = mode;
+  const abi::nvmlDevice_t nvml = time_release(driver, cuda, device, std::move(context), out);
   recreate_primary(cuda, device, driver, nvml, request.recreations, token, out);
   return out;
 }

@@ -1,4 +1,4 @@
-// OH-004: the start of a CUDA process, split into its steps. Runs once, in a fresh process, before any other call.
+// The start of a CUDA process, split into its steps. Runs once, in a fresh process, before any other call.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,25 @@ struct StartUpRequest {
   SymbolPath path;
   ContextApi context_api;
   unsigned recreations;  // of the primary context, after the start
+  // CLOCK_MONOTONIC_RAW, waited for before libcuda is looked for; a time that has passed starts at once.
+  std::optional<int64_t> start_at_ns;
+  // The context stays until the process ends, as that of a program at work does, and nothing is re-created.
+  bool keep;
 };
 
 struct StartUp {
   double load_ns, resolve_ns, init_ns, device_ns, context_ns, module_ns, first_alloc_ns, first_launch_ns,
       second_launch_ns;
   double total_ns;  // cuInit … first kernel's result on the host, without resolving symbols
+  // By CLOCK_MONOTONIC_RAW: the request is there; the start begins; the first result is on the host.
+  int64_t ready_at_ns, began_at_ns, first_result_at_ns;
+  std::optional<double> first_release_ns;  // of the context that did the work; nullopt where it is kept
   bool result_correct;
   std::string context_function, context_owner;
   std::optional<int> loading_mode;
   // NVML's compute processes while the context existed and after it was released.
   std::optional<std::vector<unsigned>> processes_during, processes_after;
+  std::optional<uint64_t> gpu_free_during, gpu_free_after;  // bytes, likewise
   unsigned pid;
   std::vector<double> retain_ns, release_ns;
   // Whether the driver, and NVML, said after every release that the context was gone.

@@ -1,24 +1,11 @@
 #include "bench/window.h"
 
-#include <time.h>
-
 #include "bench/blocks.h"
 #include "driver/clock.h"
 
 namespace gvb {
 
 namespace {
-
-constexpr int64_t kSpinNs = 200'000;
-
-// Sleeps for most of the time, so that waiting tenants do not take the processors from each other.
-void wait_until(int64_t at) {
-  for (int64_t left; (left = at - now_ns()) > 0;) {
-    if (left <= kSpinNs) continue;
-    const timespec nap{(left - kSpinNs) / 1'000'000'000, (left - kSpinNs) % 1'000'000'000};
-    nanosleep(&nap, nullptr);
-  }
-}
 
 // Every stride-th sample; when it is full, every second of those is dropped and the stride doubled.
 class Thinned {

@@ -19,6 +19,9 @@ inline void spin_for_ns(int64_t duration) {
   }
 }
 
+// Sleeps for most of the time, so that those who wait do not take the processors from each other.
+void wait_until(int64_t at);
+
 struct TimerCalibration {
   double resolution_ns;  // smallest non-zero difference of two readings
   double pair_cost_ns;   // median of a pair of readings with nothing between

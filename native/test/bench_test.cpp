@@ -6,6 +6,7 @@
 
 #include "bench/call_pair.h"
 #include "bench/compute_share.h"
+#include "bench/discovery.h"
 #include "bench/gpu_state.h"
 #include "bench/inspect.h"
 #include "bench/launch_latency.h"
@@ -34,6 +35,16 @@ std::string failure_of(const Attempt& attempt) {
     return failure.what();
   }
   return "";
+}
+
+void test_discovery() {
+  const Discovery found = measure_discovery(std::nullopt, 3, CancelToken());
+  CHECK(found.uuids.size() == 1 && found.uuids[0].rfind("GPU-", 0) == 0);
+  CHECK(found.repeats.size() == 3);
+  double steps = 0;
+  for (const double step : found.first.steps_ns) steps += step;
+  CHECK(steps > 0 && steps <= found.first.total_ns);
+  for (const bool intercepted : found.intercepted) CHECK(!intercepted);
 }
 
 void test_launches(DeviceSession& session) {
@@ -187,13 +198,17 @@ void test_cancel(const Driver& driver) {
 }  // namespace
 
 int main() {
-  const StartUp start =
-      measure_start_up({std::nullopt, 0, SymbolPath::kRuntime, ContextApi::kPrimary, 2}, CancelToken());
+  const StartUp start = measure_start_up(
+      {std::nullopt, 0, SymbolPath::kRuntime, ContextApi::kPrimary, 2, now_ns() + 3'000'000, false}, CancelToken());
+  CHECK(start.began_at_ns - start.ready_at_ns >= 2'000'000);
+  CHECK(start.first_result_at_ns - start.began_at_ns >= start.total_ns);
+  CHECK(start.first_release_ns && start.gpu_free_after && *start.gpu_free_after > start.gpu_free_during);
   CHECK(start.result_correct && start.inactive_between && start.left_list_between.value_or(false));
   CHECK(start.init_ns >= 29e6 && start.context_ns >= 29e6 && start.retain_ns.size() == 2);
   const Driver& driver = Driver::load(std::nullopt);
   CHECK(driver.simulated);
   test_share_arithmetic();
+  test_discovery();
   {
     CancelToken token;
     DeviceSession session(driver, SymbolPath::kRuntime, 0, token);

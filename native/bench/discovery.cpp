@@ -1,0 +1,111 @@
+#include "bench/discovery.h"
+
+#include "driver/clock.h"
+#include "driver/driver.h"
+
+namespace gvb {
+
+using abi::NVML_SUCCESS;
+
+namespace {
+
+constexpr std::array<const char*, kDiscoverySteps> kFunctions = {
+    "nvmlInit_v2",       "nvmlDeviceGetCount_v2",   "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName",
+    "nvmlDeviceGetUUID", "nvmlDeviceGetMemoryInfo", "nvmlDeviceGetPciInfo_v3",       "nvmlDeviceGetMigMode"};
+
+size_t index_of(DiscoveryStep step) { return static_cast<size_t>(step); }
+
+[[noreturn]] void fail_without(const std::string& what) {
+  throw Failure(FailureKind::kFunctionMissing, what + "; GPU discovery needs NVML, which comes with the driver.");
+}
+
+size_t slot_of(const std::string& function) {
+  size_t index = 0;
+  while (kNvmlFunctions[index] != function) ++index;
+  return index;
+}
+
+class Questions {
+ public:
+  Questions(const NvmlApi& api, DiscoveryPass& pass) : api_(api), pass_(pass) {}
+
+  // Where the answer `also` is no failure either: a card without the feature says so.
+  template <class Function, class... Arguments>
+  void ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
+    const char* name = function_of(step);
+    if (!function) fail_without(std::string(name) + " is not offered by this libnvidia-ml.so.1");
+    const int64_t called = now_ns();
+    const abi::nvmlReturn_t code = function(arguments...);
+    pass_.steps_ns[index_of(step)] += static_cast<double>(now_ns() - called);
+    if (code == NVML_SUCCESS || code == also) return;
+    const char* text = api_.nvmlErrorString ? api_.nvmlErrorString(code) : nullptr;
+    throw CallFailure(FailureKind::kCuda, code, text ? text : "unknown code", name, "looking for GPUs through NVML");
+  }
+
+ private:
+  const NvmlApi& api_;
+  DiscoveryPass& pass_;
+};
+
+std::string ask_device(const NvmlApi& api, Questions& questions, unsigned index) {
+  abi::nvmlDevice_t device = nullptr;
+  std::array<char, 96> name{}, uuid{};
+  abi::nvmlMemory_t memory{};
+  abi::nvmlPciInfo_t pci{};
+  unsigned current = 0, pending = 0;
+  const auto size = static_cast<unsigned>(name.size());
+  questions.ask(DiscoveryStep::kHandle, NVML_SUCCESS, api.nvmlDeviceGetHandleByIndex_v2, index, &device);
+  questions.ask(DiscoveryStep::kName, NVML_SUCCESS, api.nvmlDeviceGetName, device, name.data(), size);
+  questions.ask(DiscoveryStep::kUuid, NVML_SUCCESS, api.nvmlDeviceGetUUID, device, uuid.data(), size);
+  questions.ask(DiscoveryStep::kMemory, NVML_SUCCESS, api.nvmlDeviceGetMemoryInfo, device, &memory);
+  questions.ask(DiscoveryStep::kPci, NVML_SUCCESS, api.nvmlDeviceGetPciInfo_v3, device, &pci);
+  questions.ask(DiscoveryStep::kMig, abi::NVML_ERROR_NOT_SUPPORTED, api.nvmlDeviceGetMigMode, device, &current,
+                &pending);
+  return uuid.data();
+}
+
+DiscoveryPass discover(const NvmlApi& api, std::vector<std::string>& uuids) {
+  DiscoveryPass pass;
+  Questions questions(api, pass);
+  unsigned count = 0;
+  uuids.clear();
+  const int64_t began = now_ns();
+  questions.ask(DiscoveryStep::kInit, NVML_SUCCESS, api.nvmlInit_v2);
+  questions.ask(DiscoveryStep::kCount, NVML_SUCCESS, api.nvmlDeviceGetCount_v2, &count);
+  for (unsigned index = 0; index < count; ++index) uuids.push_back(ask_device(api, questions, index));
+  pass.total_ns = static_cast<double>(now_ns() - began);
+  if (count == 0) throw Failure(FailureKind::kInvalidResult, "Expected NVML to list a GPU but received none.");
+  return pass;
+}
+
+}  // namespace
+
+const char* function_of(DiscoveryStep step) { return kFunctions[index_of(step)]; }
+
+Discovery measure_discovery(const std::optional<std::string>& simulated_folder, unsigned repeats,
+                            const CancelToken& token) {
+  Discovery out{};
+  const int64_t began = now_ns();
+  const Nvml& nvml = Nvml::load(simulated_folder);
+  out.load_ns = static_cast<double>(now_ns() - began);
+  if (!nvml.path) {
+    // Where there is no driver at all, that is what is missing.
+    Driver::load(simulated_folder);
+    fail_without("There is no libnvidia-ml.so.1");
+  }
+  for (size_t step = 0; step < kDiscoverySteps; ++step) {
+    const size_t function = slot_of(kFunctions[step]);
+    out.owners[step] = owner_of(slot(nvml.dlsym, function));
+    out.intercepted[step] = out.owners[step] != owner_of(slot(nvml.api, function));
+  }
+  out.first = discover(nvml.dlsym, out.uuids);
+  for (unsigned i = 0; i < repeats; ++i) {
+    token.check();
+    out.repeats.push_back(discover(nvml.dlsym, out.uuids));
+    // Back to the one reference the first pass took.
+    if (nvml.dlsym.nvmlShutdown) nvml.dlsym.nvmlShutdown();
+  }
+  return out;
+}
+
+}  // namespace gvb
