@@ -2,7 +2,7 @@
 import type { TenantWindow } from '../native/addon-types.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
-import { type TenantContext, Tenants } from '../workers/tenants.js';
+import { type TenantContext, type TenantProcess, Tenants } from '../workers/tenants.js';
 import type { MeasureContext } from './metric.js';
 
 /** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: a tenant each. */
@@ -57,8 +57,22 @@ export async function withTenants<T>(
   }
 }
 
+/** One tenant whose processes a metric starts by itself; its state is removed when this settles. */
+export async function inOneTenant<T>(
+  { system }: MeasureContext,
+  use: (process: TenantProcess) => Promise<T>,
+): Promise<T> {
+  const tenant: Tenant = { id: FIRST_ID };
+  try {
+    await system.prepareTenant(tenant);
+    return await use({ environment: system.environment(tenant), argvPrefix: system.argvPrefix(tenant) });
+  } finally {
+    await system.reap(tenant);
+  }
+}
+
 /** Settles when all have: nobody may start behind the back of who ends them. */
-async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<void> {
+export async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }

@@ -1,0 +1,136 @@
+/** Starts of fresh worker processes as metrics ask for them: in batches, with what shows that each was a real start. */
+import type { Check } from '../document.js';
+import type { ContextApi } from '../native/addon-types.js';
+import { median } from '../stats/median.js';
+import { type FreshProcess, type StartUpAnswer, startUpInFreshProcess } from '../workers/start-up.js';
+import type { Measured, MeasureContext } from './metric.js';
+import { scaled } from './units.js';
+
+export const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
+/** A real start takes tens of milliseconds; less means the context was there already. */
+const SHORTEST_CREDIBLE_NS = 5_000_000;
+
+/** In the order in which they happen. */
+export const STEPS = [
+  'spawnToMainNs',
+  'addonLoadNs',
+  'loadNs',
+  'resolveNs',
+  'initNs',
+  'deviceNs',
+  'contextNs',
+  'moduleNs',
+  'firstAllocNs',
+  'firstLaunchNs',
+  'secondLaunchNs',
+] as const satisfies readonly (keyof StartUpAnswer)[];
+
+export interface Batch {
+  contextApi: ContextApi;
+  count: number;
+  /** How many of them, the first, release and re-create their context afterwards, and how often. */
+  recreating?: { processes: number; times: number };
+  /** Processes before it, and in all, for progress. */
+  done: number;
+  total: number;
+  /** Beside the system's own. */
+  variables?: NodeJS.ProcessEnv;
+}
+
+/** How a fresh process of the measured system starts. */
+export function freshProcess({ system, signal }: MeasureContext, variables: NodeJS.ProcessEnv = {}): FreshProcess {
+  return { environment: { ...system.environment(), ...variables }, argvPrefix: system.argvPrefix(), signal };
+}
+
+export async function startMany(context: MeasureContext, batch: Batch): Promise<StartUpAnswer[]> {
+  const { simulatedDriver, options } = context;
+  const { contextApi, count, recreating, done, total, variables } = batch;
+  const target = { simulatedDriver, device: options.device, path: options.path };
+  const starts: StartUpAnswer[] = [];
+  for (let i = 0; i < count; i++) {
+    context.progress(`${contextApi}, process ${i + 1} of ${count}`, (done + i) / total);
+    const recreations = recreating && i < recreating.processes ? recreating.times : 0;
+    const request = { ...target, contextApi, recreations, startAtNs: null, keep: false };
+    starts.push(await startUpInFreshProcess(request, freshProcess(context, variables)));
+  }
+  return starts;
+}
+
+export type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
+
+/** A row of times in nanoseconds, under `key` in the unit that `divisor` makes. */
+export function timesRow<Key extends string>(times: readonly number[], key: Key, divisor: number): Row<Key> {
+  const { value, ci95 } = scaled(median(times), divisor);
+  return { [key]: value, ci95, count: times.length } as Row<Key>;
+}
+
+/** A row a step, of those that every process could time. */
+export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], key: Key, divisor: number) {
+  return STEPS.flatMap((name) => {
+    const times = starts.flatMap((answer) => answer[name] ?? []);
+    return times.length > 0 ? [{ step: name.replace(/Ns$/, ''), ...timesRow(times, key, divisor) }] : [];
+  });
+}
+
+/** What is compared with what the described worker saw: where processes differ it names all of them. */
+export function commonOwner(owners: readonly (string | null)[]): string | null {
+  const different = [...new Set(owners)];
+  return different.length === 1 ? (different[0] ?? null) : different.map((path) => path ?? 'nobody').join(' and ');
+}
+
+export function contextDetails(
+  starts: readonly Pick<StartUpAnswer, 'contextFunction' | 'contextOwner' | 'loadingMode'>[],
+) {
+  const owner = commonOwner(starts.map(({ contextOwner }) => contextOwner));
+  return { function: starts[0]?.contextFunction, owner, loadingMode: starts[0]?.loadingMode };
+}
+
+/** How the processes of NVML's list can be told: by the PID itself, by the difference around the context, or not. */
+export function mapPid({
+  pid,
+  processesDuring,
+  processesAfter,
+}: StartUpAnswer): 'same' | 'difference' | 'none' | 'stayed' {
+  if (!processesDuring || !processesAfter) return 'none';
+  if (processesDuring.includes(pid) && processesAfter.includes(pid)) return 'stayed';
+  const appeared = processesDuring.filter((other) => !processesAfter.includes(other));
+  if (appeared.includes(pid)) return 'same';
+  return appeared.length === 1 ? 'difference' : 'none';
+}
+
+function pidCheck(starts: readonly StartUpAnswer[]): Check {
+  const name = 'the context came and went in NVML';
+  const mappings = starts.map(mapPid);
+  const stayed = mappings.filter((mapping) => mapping === 'stayed').length;
+  if (stayed > 0) return { name, passed: false, detail: `still listed after its release in ${stayed} processes` };
+  if (mappings.includes('none')) return { name, passed: 'not checked', detail: 'NVML does not list the processes' };
+  return { name, passed: true, detail: `in ${mappings.length} of ${mappings.length} processes (${mappings[0]})` };
+}
+
+export function resultCheck(starts: readonly Pick<StartUpAnswer, 'resultCorrect'>[]): Check {
+  return {
+    name: 'first result correct',
+    passed: starts.every(({ resultCorrect }) => resultCorrect),
+    detail: '1 024 words compared on the host',
+  };
+}
+
+/** That every process really started: a result, a credible time, and a context that came and went. */
+export function startChecks(starts: readonly StartUpAnswer[]): Check[] {
+  const shortest = Math.min(...starts.map(({ totalNs }) => totalNs));
+  return [
+    resultCheck(starts),
+    {
+      name: 'context really created',
+      passed: shortest >= SHORTEST_CREDIBLE_NS,
+      detail: `shortest start ${(shortest / 1e6).toFixed(1)} ms, at least ${SHORTEST_CREDIBLE_NS / 1e6} ms is credible`,
+    },
+    pidCheck(starts),
+  ];
+}
+
+/** What the first check that failed makes of a result. */
+export function invalidBy(checks: readonly Check[]): Pick<Measured, 'status' | 'reason'> {
+  const failed = checks.find(({ passed }) => passed === false);
+  return failed ? { status: 'invalid', reason: `${failed.name}: ${failed.detail}` } : {};
+}
