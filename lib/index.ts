@@ -1,10 +1,11 @@
 /**
  * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
  *
- * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008 and OH-009 in fresh workers), one measurement at a time per
- * process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad options, with
- * `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or CudaError where
- * nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a number.
+ * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008, OH-009 and START in fresh workers),
+ * one measurement at a time per process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad
+ * options, with `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or
+ * CudaError where nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a
+ * number.
  */
 import type { ComparisonDocument, MetricResult, RunDocument } from './document.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './documents.js';
@@ -20,6 +21,12 @@ import { memoryTrackingOverhead } from './metrics/overhead/oh-007-memory-trackin
 import { rateLimiterOverhead } from './metrics/overhead/oh-008-rate-limiter.js';
 import { monitoringCost } from './metrics/overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './metrics/overhead/oh-010-throughput-degradation.js';
+import { coldStart } from './metrics/start-up/start-001-cold-start.js';
+import { driverInitialisation } from './metrics/start-up/start-002-driver-initialisation.js';
+import { primaryContext } from './metrics/start-up/start-003-primary-context.js';
+import { moduleLoad } from './metrics/start-up/start-004-module-load.js';
+import { gpuDiscovery } from './metrics/start-up/start-005-gpu-discovery.js';
+import { concurrentStarts } from './metrics/start-up/start-006-concurrent-starts.js';
 
 const measureFunction =
   (definition: MetricDefinition) =>
@@ -82,6 +89,41 @@ export const measureMonitoringCost = measureFunction(monitoringCost);
  * loss needs a native arm: alone it is `unsupported`, in a comparison with native its effect is per cent lost, signed.
  */
 export const measureThroughput = measureFunction(throughputDegradation);
+
+/**
+ * START-001, ms: from the spawn of a process to its first kernel's result on the host, median over fresh processes;
+ * `details.steps[]` is the split, `details.betweenSteps` what no step holds. Options as measureContextCreation's.
+ */
+export const measureColdStart = measureFunction(coldStart);
+
+/** START-002, ms: cuInit alone, median over fresh processes; `details.steps[]` has the rest of their starts. */
+export const measureDriverInitialisation = measureFunction(driverInitialisation);
+
+/**
+ * START-003, ms: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, median over fresh processes; `details.release` is the
+ * release of that context.
+ */
+export const measurePrimaryContext = measureFunction(primaryContext);
+
+/**
+ * START-004, ms: loading the embedded PTX with an empty compilation cache of its own, median over fresh processes;
+ * `details.loads[]` has a row for that cold cache and one for the warm cache it leaves. `iterations` counts such pairs.
+ */
+export const measureModuleLoad = measureFunction(moduleLoad);
+
+/**
+ * START-005, ms: nvmlInit, count, and handle, name, UUID, memory, PCI id and MIG mode of every GPU, median over fresh
+ * processes; `details.steps[]` by call, `details.warm` the same repeated in those processes, `details.nvml` whose
+ * functions were called. `unsupported` without NVML.
+ */
+export const measureGpuDiscovery = measureFunction(gpuDiscovery);
+
+/**
+ * START-006, ms: mean time from the release of many fresh processes at once to each one's first result, at the largest
+ * number of them (`details.largest`); `details.starts[]` has a row a number, `details.slopes` what one more process
+ * costs. `iterations` is how often each number is released.
+ */
+export const measureConcurrentStarts = measureFunction(concurrentStarts);
 
 /**
  * All metrics (or those of `metrics`) in worker processes under the caller's environment: the RunDocument of

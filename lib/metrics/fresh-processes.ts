@@ -3,6 +3,7 @@ import type { Check } from '../document.js';
 import type { ContextApi } from '../native/addon-types.js';
 import { median } from '../stats/median.js';
 import { type FreshProcess, type StartUpAnswer, startUpInFreshProcess } from '../workers/start-up.js';
+import { commonOwner } from './common-owner.js';
 import type { Measured, MeasureContext } from './metric.js';
 import { scaled } from './units.js';
 
@@ -72,12 +73,7 @@ export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], k
   });
 }
 
-/** What is compared with what the described worker saw: where processes differ it names all of them. */
-export function commonOwner(owners: readonly (string | null)[]): string | null {
-  const different = [...new Set(owners)];
-  return different.length === 1 ? (different[0] ?? null) : different.map((path) => path ?? 'nobody').join(' and ');
-}
-
+/** By which a run holds processes it did not look at to the one it did. */
 export function contextDetails(
   starts: readonly Pick<StartUpAnswer, 'contextFunction' | 'contextOwner' | 'loadingMode'>[],
 ) {

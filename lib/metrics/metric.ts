@@ -4,7 +4,7 @@ import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
 import type { System } from '../systems/system.js';
 
-export type Category = 'overhead';
+export type Category = 'overhead' | 'start-up';
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
@@ -13,7 +13,7 @@ export interface MeasureOptions {
   device?: number | string;
   /** Untimed operations before the first sample of a row. */
   warmup?: number;
-  /** Samples per row; OH-004: fresh processes. Given, it replaces the adaptive stop. */
+  /** Samples per row; OH-004 and START: fresh processes. Given, it replaces the adaptive stop. */
   iterations?: number;
   /** Adaptive stop: relative half-width of the 95 % interval to reach. Default 0.01. */
   resolution?: number;
@@ -93,6 +93,8 @@ export interface MetricDefinition {
   estimator: string;
   /** What counts as a difference between systems: relative, or absolute in the unit where values may be ≤ 0. */
   delta: Delta;
+  /** A detail that two results must have in common to be compared, e.g. how many processes the value is of. */
+  comparedAt?: string;
   /** What it needs beyond one GPU and one process, in words; empty when nothing. */
   needs: string[];
   /** The exported library function, e.g. `measureKernelLaunch`. */

@@ -10,6 +10,12 @@ import { memoryTrackingOverhead } from './overhead/oh-007-memory-tracking.js';
 import { rateLimiterOverhead } from './overhead/oh-008-rate-limiter.js';
 import { monitoringCost } from './overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './overhead/oh-010-throughput-degradation.js';
+import { coldStart } from './start-up/start-001-cold-start.js';
+import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
+import { primaryContext } from './start-up/start-003-primary-context.js';
+import { moduleLoad } from './start-up/start-004-module-load.js';
+import { gpuDiscovery } from './start-up/start-005-gpu-discovery.js';
+import { concurrentStarts } from './start-up/start-006-concurrent-starts.js';
 
 export const metrics: readonly MetricDefinition[] = [
   kernelLaunchLatency,
@@ -22,6 +28,12 @@ export const metrics: readonly MetricDefinition[] = [
   rateLimiterOverhead,
   monitoringCost,
   throughputDegradation,
+  coldStart,
+  driverInitialisation,
+  primaryContext,
+  moduleLoad,
+  gpuDiscovery,
+  concurrentStarts,
 ];
 
 /** By id, whatever its case. */

@@ -6,6 +6,11 @@ export type RowState = { unsupported: string } | { failed: string };
 /** Codes after which a context answers nothing any more: no later row could be measured. */
 const STICKY: ReadonlySet<number> = new Set([4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 999]);
 
+const OUT_OF_MEMORY = 2;
+
+export const isOutOfMemory = (error: unknown): error is CudaError =>
+  error instanceof CudaError && error.code === OUT_OF_MEMORY;
+
 /** Null where the error is not the row's alone: it is to be thrown on. */
 export function rowState(error: unknown): RowState | null {
   if (error instanceof CudaError) return STICKY.has(error.code) ? null : { failed: error.message };

@@ -1,9 +1,10 @@
 /** Tenants of the measured system, as a metric asks for them, and the window they have in common. */
 import type { TenantWindow } from '../native/addon-types.js';
-import { BenchError, CudaError } from '../native/errors.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
 import { type TenantContext, type TenantProcess, Tenants } from '../workers/tenants.js';
+import { commonOwner } from './common-owner.js';
 import type { MeasureContext } from './metric.js';
+import { isOutOfMemory } from './row-state.js';
 
 /** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: a tenant each. */
 export type Topology = 'shared' | 'separate';
@@ -77,18 +78,11 @@ export async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-/**
- * For `details.context`, by which a run holds processes it did not look at to the one it did: tenants of one system are
- * all under the same layer, or their numbers are nobody's.
- */
+/** For `details.context`, by which a run holds processes it did not look at to the one it did. */
 export function contextOf({ contexts }: Pick<Tenants, 'contexts'>): TenantContext | undefined {
-  const owners = new Set(contexts.map(({ owner }) => owner));
-  if (owners.size > 1)
-    throw new BenchError('INVALID_RESULT', `layer not active: tenants are under ${[...owners].join(' and ')}.`);
+  commonOwner(contexts.map(({ owner }) => owner));
   return contexts[0];
 }
-
-const OUT_OF_MEMORY = 2;
 
 /** Why there is no room for that many; null where they are there. */
 export async function grown({ growTo }: Populated, count: number): Promise<string | null> {
@@ -96,7 +90,7 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
     await growTo(count);
     return null;
   } catch (error) {
-    if (error instanceof CudaError && error.code === OUT_OF_MEMORY) return error.message;
+    if (isOutOfMemory(error)) return error.message;
     throw error;
   }
 }

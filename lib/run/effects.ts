@@ -44,6 +44,12 @@ function mixedWorlds(...arms: (readonly RunDocument[])[]): string | null {
   return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
 }
 
+/** A value of another number of processes, say, is another quantity. */
+function unlikeConditions({ comparedAt }: MetricDefinition, a: MetricResult, b: MetricResult): string | null {
+  if (comparedAt === undefined || a.details[comparedAt] === b.details[comparedAt]) return null;
+  return `${comparedAt} is ${String(a.details[comparedAt])} against ${String(b.details[comparedAt])}`;
+}
+
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
 function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline: readonly RunDocument[]): Pairing {
   const rounds: ArmRound[] = [];
@@ -55,7 +61,9 @@ function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
     const both = roundOf(metric, a, b, baseline[round]?.system.kind === 'native');
-    if (both && mixed === null) rounds.push(both);
+    const unlike = both && a && b ? unlikeConditions(metric, a, b) : null;
+    invalid ??= unlike;
+    if (both && mixed === null && unlike === null) rounds.push(both);
   }
   return {
     metric,

@@ -1,12 +1,5 @@
 /** From a request to a document: one system, one round. */
-import {
-  type ApplicationPath,
-  type Check,
-  type FunctionProvenance,
-  type MetricResult,
-  type RunDocument,
-  SCHEMA_VERSION,
-} from '../document.js';
+import { type ApplicationPath, type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
@@ -18,6 +11,7 @@ import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { functionProvenance } from '../systems/interception.js';
 import type { System } from '../systems/system.js';
+import type { Description } from '../workers/description.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health.js';
@@ -120,9 +114,8 @@ async function measureAttested(
   choice: Choice,
 ): Promise<MetricResult[]> {
   if (attestation.invalid !== undefined) return allInvalid(request, attestation.invalid);
-  const seen = functionProvenance(description.provenance);
   const measured = await measureAll(request, hooks, lane, choice.device.uuid);
-  const attested = measured.map((result) => underSameLayer(result, seen, request.options.path));
+  const attested = measured.map((result) => underSameLayer(result, description, request.options.path));
   const results = request.strict ? attested.map(strictly) : attested;
   if (request.signal.aborted) return results;
   const { invalid } = await lane.lookAgain();
@@ -168,14 +161,20 @@ async function measureOne(
 }
 
 /**
- * Fresh processes are not described one by one: the owner of the function they created their context with must be the
- * one the described worker saw.
+ * Fresh processes are not described one by one: the owner of the function they created their context with, or asked
+ * NVML with, must be the one the described worker saw.
  */
-function underSameLayer(result: MetricResult, seen: FunctionProvenance[], path: ApplicationPath): MetricResult {
-  const context = result.details.context as { function?: string; owner?: string | null } | undefined;
-  const expected = seen.find(({ name }) => name === context?.function)?.paths[path];
-  if (!context || expected === undefined || expected === context.owner) return result;
-  const reason = `layer not active: ${context.function} belongs to ${context.owner ?? 'nobody'} there, to ${expected ?? 'nobody'} in the worker that was looked at`;
+function underSameLayer(result: MetricResult, { provenance }: Description, path: ApplicationPath): MetricResult {
+  const { context, nvml } = result.details as Record<string, { function?: string; owner?: string | null } | undefined>;
+  const driver = functionProvenance(provenance).find(({ name }) => name === context?.function)?.paths[path];
+  const library = provenance.nvml.find(({ name }) => name === nvml?.function)?.owners.dlsym;
+  const other = [
+    { claim: context, expected: driver },
+    { claim: nvml, expected: library },
+  ].find(({ claim, expected }) => claim && expected !== undefined && expected !== claim.owner);
+  if (!other) return result;
+  const { claim, expected } = other;
+  const reason = `layer not active: ${claim?.function} belongs to ${claim?.owner ?? 'nobody'} there, to ${expected ?? 'nobody'} in the worker that was looked at`;
   return disowned(result, reason);
 }
 

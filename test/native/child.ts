@@ -81,7 +81,13 @@ export type MeasureFunction =
   | 'measureApiInterception'
   | 'measureMemoryTracking'
   | 'measureRateLimiter'
-  | 'measureThroughput';
+  | 'measureThroughput'
+  | 'measureColdStart'
+  | 'measureDriverInitialisation'
+  | 'measurePrimaryContext'
+  | 'measureModuleLoad'
+  | 'measureGpuDiscovery'
+  | 'measureConcurrentStarts';
 export type Request = readonly [name: MeasureFunction, options?: Omit<MeasureOptions, 'signal' | 'onProgress'>];
 
 export interface Answer {

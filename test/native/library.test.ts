@@ -142,21 +142,28 @@ describe('bad options', () => {
 });
 
 describe('results', () => {
-  it('of every metric fit the schema, with and without samples', async () => {
-    const requests = MEASURE.map((name): Request => [name, { iterations: 6, samples: true, seed: 5 }]);
+  const namesOf = (category: string) =>
+    registry.filter((metric) => metric.category === category).map(({ functionName }) => functionName as Request[0]);
+
+  it.each([
+    ['overhead', 6, ['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-007']],
+    // Once, because START-006 starts eleven processes each time.
+    ['start-up', 1, ['START-001', 'START-002', 'START-003', 'START-004', 'START-005']],
+  ])('of every metric of %s fit the schema, with and without samples', async (category, iterations, counted) => {
+    const requests = namesOf(category).map((name): Request => [name, { iterations, samples: true, seed: 5 }]);
     const results = await measure([...requests, ['measureMemoryAllocation', { iterations: 40 }]], { sim: quick });
     for (const result of results) v.parse(metricResultSchema, result);
     const plain = results.pop();
     expect(plain).not.toHaveProperty('samples');
     expect(plain?.stats?.count).toBe(40);
     // The others measure for a time, in rows of their own number, or need what a plain environment has not.
-    const counted = ['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-007'];
     const withSamples = results.filter(({ samples }) => samples !== undefined);
     expect(withSamples.map(({ id }) => id)).toEqual(expect.arrayContaining(counted.slice(1)));
     for (const { id, samples, stats, blocks, status, value } of withSamples) {
-      if (counted.includes(id)) expect([id, samples?.length]).toEqual([id, 6]);
+      if (counted.includes(id)) expect([id, samples?.length]).toEqual([id, iterations]);
       expect(summarise(samples as number[])).toEqual(stats);
-      expect(blocks).toEqual(blockMedians(samples as number[]));
+      // The samples of one release of START-006 are a block.
+      if (id !== 'START-006') expect(blocks).toEqual(blockMedians(samples as number[]));
       // OH-007's value stands on a line through several medians.
       if (status === 'ok' && counted.includes(id) && id !== 'OH-007') expect(value).toBeCloseTo(stats?.p50 as number, 9);
     }

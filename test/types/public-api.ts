@@ -14,7 +14,11 @@ import {
   type MetricResult,
   type measureApiInterception,
   type measureThroughput,
+  type measureColdStart,
+  type measureConcurrentStarts,
   measureContextCreation,
+  type measureDriverInitialisation,
+  type measureGpuDiscovery,
   measureKernelLaunch,
   type measureLockContention,
   type measureMemoryAllocation,
@@ -22,6 +26,8 @@ import {
   type measureMemoryTracking,
   type measureRateLimiter,
   type measureMonitoringCost,
+  type measureModuleLoad,
+  type measurePrimaryContext,
   type Progress,
   type RunDocument,
   type Stats,
@@ -44,6 +50,12 @@ hold<Same<typeof measureMemoryTracking, Measure>>();
 hold<Same<typeof measureRateLimiter, Measure>>();
 hold<Same<typeof measureMonitoringCost, Measure>>();
 hold<Same<typeof measureThroughput, Measure>>();
+hold<Same<typeof measureColdStart, Measure>>();
+hold<Same<typeof measureDriverInitialisation, Measure>>();
+hold<Same<typeof measurePrimaryContext, Measure>>();
+hold<Same<typeof measureModuleLoad, Measure>>();
+hold<Same<typeof measureGpuDiscovery, Measure>>();
+hold<Same<typeof measureConcurrentStarts, Measure>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();
 hold<Same<typeof listMetrics, () => MetricInfo[]>>();

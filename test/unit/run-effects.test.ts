@@ -52,6 +52,14 @@ describe('the effects of a comparison', () => {
       ]);
   });
 
+  it('are invalid where the values are of different numbers of processes', () => {
+    const starts = { ...launch, comparedAt: 'largest' };
+    const of = (name: string, largest: number) => rounds(name, 2, { value: 2, details: { largest } });
+    const [found] = effects([starts], [of('a', 50), of('b', 10)], 1);
+    expect(found).toMatchObject({ verdict: 'invalid', reason: 'largest is 10 against 50', rounds: 0, ratio: null });
+    expect(effects([starts], [of('a', 50), of('b', 50)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
+  });
+
   it('are as valid between simulated GPUs as between real ones', () => {
     const simulated = { gpu: [{ ...device(0), simulated: true }] };
     const [found] = effects([launch], [rounds('a', 2, {}, simulated), rounds('b', 2, {}, simulated)], 1);

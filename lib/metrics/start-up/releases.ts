@@ -1,0 +1,71 @@
+/** Fresh processes of one tenant that are all ready before the first begins: one release, and what came of it. */
+import { BenchError } from '../../native/errors.js';
+import type { WorkerStart } from '../../workers/start-up.js';
+import { type TenantProcess, Tenants } from '../../workers/tenants.js';
+import type { MeasureContext } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { allOrFirstError } from '../tenants.js';
+
+const DEADLINE_MS = 300_000;
+
+/** Nanoseconds from the release. */
+export interface Release {
+  /** Of each process, to its first result. */
+  firstResults: number[];
+  /** When the last of them had its first result. */
+  total: number;
+  /** How much later than the release the last of them began: what the machine's own scheduling took. */
+  late: number;
+  starts: WorkerStart[];
+}
+
+/** There was no room for all of them; whether fewer fit is another release's affair. */
+export interface NoRoom {
+  noRoom: string;
+}
+
+/** Whatever happens, every process has ended when this settles. */
+export async function release(
+  { options, signal, simulatedDriver }: MeasureContext,
+  process: TenantProcess,
+  count: number,
+): Promise<Release | NoRoom> {
+  const target = { simulatedDriver, device: options.device, path: options.path };
+  const tenants = new Tenants(target, signal);
+  try {
+    await allOrFirstError(Array.from({ length: count }, () => tenants.addFresh(process)));
+    // Each keeps its context: one that made room for the others would not be a program at work.
+    const request = { ...target, contextApi: 'cuDevicePrimaryCtxRetain', recreations: 0, keep: true };
+    const { startAtNs, outcomes } = await tenants.togetherSettled<WorkerStart>('startUp', request, DEADLINE_MS);
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    return noRoomIn(errors, count) ?? released(outcomes, startAtNs);
+  } finally {
+    await tenants.stop();
+  }
+}
+
+/** Any other error is the metric's. */
+function noRoomIn(errors: readonly unknown[], count: number): NoRoom | null {
+  if (errors.length === 0) return null;
+  const full = errors.filter(isOutOfMemory);
+  const [first] = full;
+  if (!first || full.length < errors.length) throw errors.find((error) => !isOutOfMemory(error));
+  return { noRoom: `${errors.length} of ${count} starts failed: ${first.message}` };
+}
+
+function released(outcomes: readonly PromiseSettledResult<WorkerStart>[], startAtNs: number): Release {
+  const starts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const unready = starts.filter(({ readyAtNs }) => readyAtNs > startAtNs).length;
+  if (unready > 0)
+    throw new BenchError(
+      'INVALID_RESULT',
+      `Expected ${starts.length} processes to be ready at their release but ${unready} were not; run fewer other programs beside them.`,
+    );
+  const firstResults = starts.map(({ firstResultAtNs }) => firstResultAtNs - startAtNs);
+  return {
+    firstResults,
+    total: Math.max(...firstResults),
+    late: Math.max(...starts.map(({ beganAtNs }) => beganAtNs - startAtNs)),
+    starts,
+  };
+}

@@ -1,0 +1,44 @@
+/** START-001: from the spawn of a process to its first kernel's result on the host. */
+import type { Check } from '../../document.js';
+import type { StartUpAnswer } from '../../workers/start-up.js';
+import { STEPS } from '../fresh-processes.js';
+import type { MetricDefinition } from '../metric.js';
+import { measuredStarts, milliseconds, startsAsked } from './starts.js';
+
+/** What lies between the steps: the worker's other modules, the way of the request, the choice of the device. */
+function betweenSteps(start: StartUpAnswer): number {
+  const steps = STEPS.filter((name) => name !== 'secondLaunchNs');
+  return start.spawnToResultNs - steps.reduce((sum, name) => sum + (start[name] ?? 0), 0);
+}
+
+/** Steps are timed by the worker, the whole by both sides: clocks that are not one clock show here. */
+function wholeCheck(starts: readonly StartUpAnswer[]): Check {
+  const shortest = Math.min(...starts.map(betweenSteps));
+  return {
+    name: 'the steps fit into the whole',
+    passed: shortest >= 0,
+    detail: `between them at least ${(shortest / 1e6).toFixed(1)} ms`,
+  };
+}
+
+export const coldStart: MetricDefinition = {
+  id: 'START-001',
+  name: 'Cold Start to First Result',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How late is the first result of a newly started replica?',
+  estimator: 'median over fresh processes of spawn … first result',
+  delta: { relative: 0.05 },
+  needs: ['fresh processes'],
+  functionName: 'measureColdStart',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 2, thorough: 10 },
+  async measure(context) {
+    const starts = await startsAsked(context);
+    return measuredStarts(starts, ({ spawnToResultNs }) => spawnToResultNs, {
+      details: { betweenSteps: milliseconds(starts.map(betweenSteps)) },
+      checks: [wholeCheck(starts)],
+    });
+  },
+};

@@ -1,0 +1,19 @@
+/** START-002: cuInit alone, in processes that go on to a first result. */
+import type { MetricDefinition } from '../metric.js';
+import { measuredStarts, startsAsked } from './starts.js';
+
+export const driverInitialisation: MetricDefinition = {
+  id: 'START-002',
+  name: 'Driver Initialisation',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does cuInit take in a fresh process?',
+  estimator: 'median over fresh processes of cuInit',
+  delta: { relative: 0.05 },
+  needs: ['fresh processes'],
+  functionName: 'measureDriverInitialisation',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 2, thorough: 10 },
+  measure: async (context) => measuredStarts(await startsAsked(context), ({ initNs }) => initNs),
+};

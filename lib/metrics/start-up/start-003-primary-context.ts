@@ -1,0 +1,25 @@
+/** START-003: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, and the release that matches them. */
+import type { MetricDefinition } from '../metric.js';
+import { measuredStarts, milliseconds, startsAsked } from './starts.js';
+
+export const primaryContext: MetricDefinition = {
+  id: 'START-003',
+  name: 'Primary Context Creation',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does creating the primary context take in a fresh process?',
+  estimator: 'median over fresh processes of cuDevicePrimaryCtxRetain + cuCtxSetCurrent',
+  delta: { relative: 0.05 },
+  needs: ['fresh processes'],
+  functionName: 'measurePrimaryContext',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 2, thorough: 10 },
+  async measure(context) {
+    const starts = await startsAsked(context);
+    const releases = starts.flatMap(({ firstReleaseNs }) => firstReleaseNs ?? []);
+    return measuredStarts(starts, ({ contextNs }) => contextNs, {
+      details: { release: milliseconds(releases) },
+    });
+  },
+};

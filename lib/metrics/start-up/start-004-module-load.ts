@@ -1,0 +1,99 @@
+/** START-004: loading our PTX with an empty compilation cache, and again, in another process, with what that one left. */
+import { rmSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Check } from '../../document.js';
+import type { StartUpAnswer } from '../../workers/start-up.js';
+import { PROCESSES, startMany } from '../fresh-processes.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { measuredStarts, milliseconds } from './starts.js';
+
+interface Pair {
+  cold: StartUpAnswer;
+  /** Null where the environment switches the cache off. */
+  warm: StartUpAnswer | null;
+  /** Files that the cold load left in the cache. */
+  entries: number;
+}
+
+/** Short, empty, and gone afterwards, also when the process leaves in between. */
+async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'gvb-'));
+  const removeNow = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', removeNow);
+  try {
+    return await use(folder);
+  } finally {
+    process.off('exit', removeNow);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function filesIn(folder: string): Promise<number> {
+  return (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+}
+
+function measurePair(context: MeasureContext, done: number, total: number, cacheOff: boolean): Promise<Pair> {
+  return inPrivateFolder(async (folder) => {
+    const batch = { contextApi: 'cuDevicePrimaryCtxRetain', count: 1, total } as const;
+    const start = async (before: number) => {
+      const [answer] = await startMany(context, { ...batch, done: before, variables: { CUDA_CACHE_PATH: folder } });
+      return answer as StartUpAnswer;
+    };
+    const cold = await start(done);
+    const entries = await filesIn(folder);
+    return { cold, entries, warm: cacheOff ? null : await start(done + 1) };
+  });
+}
+
+/** A load is known to be cold by what it leaves in an empty cache, or by there being none. */
+function coldCheck(pairs: readonly Pair[], cacheOff: boolean): Check {
+  const fewest = Math.min(...pairs.map(({ entries }) => entries));
+  const left = `at least ${fewest} file${fewest === 1 ? '' : 's'} left in the empty CUDA_CACHE_PATH by each cold load`;
+  return {
+    name: 'the compilation cache was cold',
+    passed: cacheOff || fewest > 0,
+    detail: cacheOff ? 'CUDA_CACHE_DISABLE=1 in the environment' : left,
+  };
+}
+
+function warmRow(pairs: readonly Pair[]) {
+  const warm = pairs.flatMap((pair) => pair.warm ?? []);
+  if (warm.length === 0) return { cache: 'warm', unsupported: 'CUDA_CACHE_DISABLE=1 in the environment' };
+  return { cache: 'warm', ...milliseconds(warm.map(({ moduleNs }) => moduleNs)) };
+}
+
+async function measurePairs(context: MeasureContext, cacheOff: boolean): Promise<Pair[]> {
+  const { iterations, tier, warmup } = context.options;
+  const discarded = warmup ?? 0;
+  const count = discarded + (iterations ?? PROCESSES[tier]);
+  const pairs: Pair[] = [];
+  for (let i = 0; i < count; i++) pairs.push(await measurePair(context, 2 * i, 2 * count, cacheOff));
+  return pairs.slice(discarded);
+}
+
+export const moduleLoad: MetricDefinition = {
+  id: 'START-004',
+  name: 'Module Load',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does loading PTX take when nothing was compiled before?',
+  estimator: 'median over fresh processes of cuModuleLoadDataEx with a cold compilation cache',
+  delta: { relative: 0.05 },
+  needs: ['fresh processes'],
+  functionName: 'measureModuleLoad',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 4, thorough: 20 },
+  async measure(context) {
+    const cacheOff = context.system.environment().CUDA_CACHE_DISABLE === '1';
+    const pairs = await measurePairs(context, cacheOff);
+    const cold = pairs.map((pair) => pair.cold);
+    const loads = [{ cache: 'cold', ...milliseconds(cold.map(({ moduleNs }) => moduleNs)) }, warmRow(pairs)];
+    return measuredStarts(cold, ({ moduleNs }) => moduleNs, {
+      details: { loads },
+      checks: [coldCheck(pairs, cacheOff)],
+    });
+  },
+};

@@ -1,0 +1,95 @@
+/** START-005: finding all GPUs through NVML, cold in fresh processes, and again in each of them. */
+import type { Check } from '../../document.js';
+import type { Discovery, DiscoveryPass } from '../../native/addon-types.js';
+import { median } from '../../stats/median.js';
+import { summarise } from '../../stats/summary.js';
+import { discoverInFreshProcess } from '../../workers/start-up.js';
+import { commonOwner } from '../common-owner.js';
+import { freshProcess, invalidBy, PROCESSES } from '../fresh-processes.js';
+import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { NS_PER_MS } from '../units.js';
+import { milliseconds } from './starts.js';
+
+/** Warm passes of each process; at tier `thorough` as many in all as p99.9 needs. */
+const REPEATS = { quick: 100, standard: 100, thorough: 150 } as const;
+
+async function discoverAsked(context: MeasureContext): Promise<Discovery[]> {
+  const { simulatedDriver, options } = context;
+  const discarded = options.warmup ?? 0;
+  const count = discarded + (options.iterations ?? PROCESSES[options.tier]);
+  const request = { simulatedDriver, repeats: REPEATS[options.tier] };
+  const found: Discovery[] = [];
+  for (let i = 0; i < count; i++) {
+    context.progress(`process ${i + 1} of ${count}`, i / count);
+    found.push(await discoverInFreshProcess(request, freshProcess(context)));
+  }
+  return found.slice(discarded);
+}
+
+function sameGpus(found: readonly Discovery[]): Check {
+  const answers = new Set(found.map(({ uuids }) => uuids.join(', ')));
+  return {
+    name: 'every process found the same GPUs',
+    passed: answers.size === 1 && found.every(({ uuids }) => uuids.every((uuid) => uuid !== '')),
+    detail: [...answers].join(' or '),
+  };
+}
+
+/** Which way the calls went: a layer may own the addresses that dlsym gives. */
+function nvmlDetails(found: readonly Discovery[]) {
+  const functions = found[0]?.functions ?? [];
+  return {
+    path: 'dlsym',
+    function: functions[0]?.name,
+    owner: commonOwner(found.map((discovery) => discovery.functions[0]?.owner ?? null)),
+    functions,
+  };
+}
+
+function stepRows(functions: Discovery['functions'], passes: readonly DiscoveryPass[]) {
+  return functions.map(({ name }, i) => ({
+    step: name,
+    ...milliseconds(passes.map((pass) => pass.stepsNs[i] as number)),
+  }));
+}
+
+export const gpuDiscovery: MetricDefinition = {
+  id: 'START-005',
+  name: 'GPU Discovery',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does a program take to find its GPUs through NVML?',
+  estimator: 'median over fresh processes of nvmlInit, count and six queries a GPU',
+  delta: { relative: 0.05 },
+  needs: ['fresh processes', 'NVML'],
+  functionName: 'measureGpuDiscovery',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 2, thorough: 10 },
+  async measure(context) {
+    const found = await discoverAsked(context);
+    const nvml = nvmlDetails(found);
+    const first = found.map((discovery) => discovery.first);
+    const repeats = found.flatMap((discovery) => discovery.repeats);
+    const headline = Float64Array.from(first, ({ totalNs }) => totalNs / NS_PER_MS);
+    const checks = [sameGpus(found)];
+    return {
+      ...invalidBy(checks),
+      ...median(headline),
+      processes: found.length,
+      ciScope: 'between-processes',
+      headline,
+      details: {
+        gpus: found[0]?.uuids.length,
+        load: milliseconds(found.map(({ loadNs }) => loadNs)),
+        steps: stepRows(nvml.functions, first),
+        warm: {
+          totalMs: summarise(repeats.map(({ totalNs }) => totalNs / NS_PER_MS)),
+          steps: stepRows(nvml.functions, repeats),
+        },
+        nvml,
+      },
+      checks,
+    };
+  },
+};

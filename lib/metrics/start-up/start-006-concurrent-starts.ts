@@ -1,0 +1,168 @@
+/** START-006: fresh processes released together, and what each one more costs the others until their first result. */
+import { mean } from '../../stats/mean.js';
+import { median } from '../../stats/median.js';
+import { type Point, slope } from '../../stats/slope.js';
+import { summarise } from '../../stats/summary.js';
+import type { StartUpAnswer } from '../../workers/start-up.js';
+import type { TenantProcess } from '../../workers/tenants.js';
+import {
+  contextDetails,
+  invalidBy,
+  mapPid,
+  PROCESSES,
+  resultCheck,
+  startChecks,
+  startMany,
+} from '../fresh-processes.js';
+import type { Measured, MeasureContext, MetricDefinition } from '../metric.js';
+import { inOneTenant } from '../tenants.js';
+import { NS_PER_MS } from '../units.js';
+import { type Capacity, capacityBy } from './capacity.js';
+import { type Release, release } from './releases.js';
+
+const SIZES = { quick: [1, 10], standard: [1, 10, 50], thorough: [1, 10, 50, 100] } as const;
+/** Of more than one process; at tier `thorough` as many as p99 of 100 processes needs. */
+const RELEASES = { quick: 1, standard: 1, thorough: 3 } as const;
+
+interface Group {
+  processes: number;
+  releases: Release[];
+}
+interface LeftOut {
+  processes: number;
+  failed?: string;
+  leftOut?: string;
+}
+
+const milli = (nanoseconds: number): number => nanoseconds / NS_PER_MS;
+
+async function measureGroups(context: MeasureContext, process: TenantProcess, sizes: readonly number[]) {
+  const { iterations, tier } = context.options;
+  const groups: Group[] = [];
+  const without: LeftOut[] = [];
+  for (const [i, processes] of sizes.entries()) {
+    const smaller = without.at(-1);
+    if (smaller) {
+      without.push({ processes, leftOut: `${smaller.processes} had no room` });
+      continue;
+    }
+    const count = iterations ?? (processes === 1 ? PROCESSES : RELEASES)[tier];
+    const releases: Release[] = [];
+    for (let n = 0; n < count && without.length === 0; n++) {
+      context.progress(`${processes} at once, ${n + 1} of ${count}`, (i + n / count) / sizes.length);
+      const outcome = await release(context, process, processes);
+      if ('noRoom' in outcome) without.push({ processes, failed: outcome.noRoom });
+      else releases.push(outcome);
+    }
+    if (without.length === 0) groups.push({ processes, releases });
+  }
+  return { groups, without };
+}
+
+const meansOf = ({ releases }: Group): number[] => releases.map(({ firstResults }) => milli(mean(firstResults).value));
+
+function row(group: Group) {
+  const { processes, releases } = group;
+  const times = releases.flatMap(({ firstResults }) => firstResults.map(milli));
+  const starts = releases.flatMap((one) => one.starts);
+  const { value, ci95 } = mean(meansOf(group));
+  return {
+    processes,
+    releases: releases.length,
+    meanMs: value,
+    ci95,
+    p99Ms: summarise(times)?.p99 ?? null,
+    totalMs: median(releases.map(({ total }) => milli(total))).value,
+    lateMs: milli(Math.max(...releases.map(({ late }) => late))),
+    initMs: milli(median(starts.map(({ initNs }) => initNs)).value),
+    contextMs: milli(median(starts.map(({ contextNs }) => contextNs)).value),
+  };
+}
+
+/** What one more process costs: the others on average, and the last of them. */
+function slopes(groups: readonly Group[]) {
+  const through = (timeOf: (one: Release) => number) => {
+    const points = groups.flatMap(({ processes, releases }) =>
+      releases.map((one): Point => [processes, milli(timeOf(one))]),
+    );
+    const found = slope(points);
+    return found && { msPerProcess: found.value, ci95: found.ci95, releases: points.length };
+  };
+  return { mean: through(({ firstResults }) => mean(firstResults).value), total: through(({ total }) => total) };
+}
+
+/** As planned, or as many as memory allows. */
+const sizesWithin = (capacity: Capacity, tier: keyof typeof SIZES): number[] => [
+  ...new Set(SIZES[tier].map((size) => Math.min(size, capacity.processes))),
+];
+
+function measuredGroups(
+  groups: readonly Group[],
+  largest: Group,
+  rows: readonly object[],
+  alone: StartUpAnswer,
+  capacity: Capacity,
+): Measured {
+  const starts = groups.flatMap(({ releases }) => releases.flatMap((one) => one.starts));
+  const checks = [...startChecks([alone]), { ...resultCheck(starts), name: 'first results of all correct' }];
+  const means = meansOf(largest);
+  return {
+    ...invalidBy(checks),
+    ...mean(means),
+    processes: largest.processes * largest.releases.length,
+    ciScope: 'between-processes',
+    headline: Float64Array.from(largest.releases.flatMap(({ firstResults }) => firstResults.map(milli))),
+    blocks: Float64Array.from(means),
+    details: {
+      largest: largest.processes,
+      topology: 'shared',
+      starts: rows,
+      slopes: slopes(groups),
+      capacity,
+      context: contextDetails([alone, ...starts]),
+      pidMapping: mapPid(alone),
+    },
+    checks,
+  };
+}
+
+const nothing = (status: 'unsupported' | 'failed', reason: string, details: Record<string, unknown>): Measured => ({
+  status,
+  reason,
+  value: null,
+  ci95: null,
+  headline: null,
+  details,
+  checks: [],
+});
+
+export const concurrentStarts: MetricDefinition = {
+  id: 'START-006',
+  name: 'Concurrent Starts',
+  category: 'start-up',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'Do starts of many processes wait for one another?',
+  estimator: 'mean time from the release to the first result, of the most processes released together',
+  delta: { relative: 0.05 },
+  comparedAt: 'largest',
+  needs: ['fresh processes', 'memory for many contexts'],
+  functionName: 'measureConcurrentStarts',
+  where: 'fresh-processes',
+  seconds: { quick: 8, standard: 40, thorough: 300 },
+  measure: (context) =>
+    inOneTenant(context, async (process) => {
+      const discarded = context.options.warmup ?? 0;
+      const first = { contextApi: 'cuDevicePrimaryCtxRetain', count: discarded + 1, done: 0 } as const;
+      const alone = (await startMany(context, { ...first, total: discarded + 1 })).at(-1) as StartUpAnswer;
+      const capacity = capacityBy(alone);
+      if (capacity.cores < 2) return nothing('unsupported', 'starts cannot be concurrent on one core', { capacity });
+      if (capacity.processes < 2)
+        return nothing('unsupported', `${capacity.limitedBy} has room for one process at a time`, { capacity });
+      const { groups, without } = await measureGroups(context, process, sizesWithin(capacity, context.options.tier));
+      const starts = [...groups.map(row), ...without];
+      const largest = groups.at(-1);
+      if (largest && largest.processes > 1) return measuredGroups(groups, largest, starts, alone, capacity);
+      return nothing('failed', without[0]?.failed ?? 'no start was measured', { starts, capacity });
+    }),
+};

@@ -1,0 +1,31 @@
+/** How many processes START-006 dares to start, and what it says where owners differ. */
+import { describe, expect, it } from 'vitest';
+import { commonOwner } from '../../lib/metrics/common-owner.js';
+import { capacityBy } from '../../lib/metrics/start-up/capacity.js';
+import type { StartUpAnswer } from '../../lib/workers/start-up.js';
+
+const GIB = 2 ** 30;
+const alone = (gpuFreeDuringBytes: number | null, gpuFreeAfterBytes: number | null) =>
+  ({ gpuFreeDuringBytes, gpuFreeAfterBytes, peakRssBytes: GIB / 4 }) as StartUpAnswer;
+
+describe('room for processes', () => {
+  it.each([
+    ['the GPU', alone(9.5 * GIB, 10 * GIB), 100 * GIB, 18, 'GPU memory'],
+    ['the host', alone(9.5 * GIB, 10 * GIB), 4 * GIB, 12, 'host memory'],
+    ['the host where NVML cannot tell', alone(null, null), 4 * GIB, 12, 'host memory'],
+    ['the host where others freed GPU memory meanwhile', alone(10 * GIB, 9 * GIB), 4 * GIB, 12, 'host memory'],
+  ] as const)('is limited by %s', (_, start, hostBytes, processes, limitedBy) =>
+    expect(capacityBy(start, hostBytes)).toMatchObject({ processes, limitedBy }),
+  );
+});
+
+describe('the owner that processes have in common', () => {
+  it.each([
+    [['/a'], '/a'],
+    [['/a', '/a'], '/a'],
+    [[null, null], null],
+  ])('of %j is %j', (owners, wanted) => expect(commonOwner(owners)).toBe(wanted));
+
+  it('is nobody where they differ', () =>
+    expect(() => commonOwner(['/a', null, '/a'])).toThrow('layer not active: processes are under /a and nobody.'));
+});
