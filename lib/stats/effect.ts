@@ -18,7 +18,7 @@ export interface Round {
 }
 
 export interface Effect {
-  /** Oriented so that above 1 is worse; null where a value is not positive. */
+  /** Oriented so that above 1 is worse; null where δ is absolute, or a value is not positive. */
   ratio: number | null;
   ratioCi95: Interval | null;
   /** System − baseline in the metric's unit, signed, not oriented. */
@@ -70,7 +70,8 @@ export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', 
   const baseline = rounds.map((round) => round.baseline);
   const worse = direction === 'lower' ? 1 : -1;
   const differences = tEstimate(rounds.map((round) => round.system - round.baseline));
-  const positive = rounds.length > 0 && [...system, ...baseline].every((value) => value > 0);
+  // A ratio of values that may be zero or negative says something else from round to round.
+  const positive = 'relative' in delta && rounds.length > 0 && [...system, ...baseline].every((value) => value > 0);
   const logs = positive ? tEstimate(rounds.map((r) => worse * Math.log(r.system / r.baseline))) : null;
   const oriented = differences && { ...differences, centre: worse * differences.centre };
   const { verdict, p } =
