@@ -41,8 +41,11 @@ describe('systems on the command line', () => {
 
   it.each([
     ['nativ', "Expected a kind of system but received 'nativ': did you mean native?"],
-    ['', "Expected a kind of system but received '': there are native, hami-core, fcsp, custom."],
-    ['__proto__', "Expected a kind of system but received '__proto__': there are native, hami-core, fcsp, custom."],
+    ['', "Expected a kind of system but received '': there are native, hami-core, fcsp, mps, custom."],
+    [
+      '__proto__',
+      "Expected a kind of system but received '__proto__': there are native, hami-core, fcsp, mps, custom.",
+    ],
     ['hami-core:memry=1GiB', "Expected a key of hami-core but received 'memry': did you mean memory?"],
     [
       'hami-core:__proto__=x',
