@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <map>
+#include <mutex>
+
 namespace gvb {
 
 using abi::NVML_ERROR_INSUFFICIENT_SIZE;
@@ -63,8 +66,24 @@ VisibleMemory visible_memory(const DeviceSession& session) {
   return {free_bytes, total};
 }
 
+namespace {
+
+// A search goes through every GPU of the machine; a sampler asks ten times a second.
+abi::nvmlDevice_t remembered_handle(const NvmlApi& nvml, const std::string& uuid) {
+  static std::mutex mutex;
+  static auto& handles = *new std::map<std::string, abi::nvmlDevice_t>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto known = handles.find(uuid);
+  if (known != handles.end()) return known->second;
+  const abi::nvmlDevice_t handle = nvml_handle(nvml, uuid);
+  if (handle) handles.emplace(uuid, handle);
+  return handle;
+}
+
+}  // namespace
+
 std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid) {
-  const abi::nvmlDevice_t device = nvml_handle(nvml, uuid);
+  const abi::nvmlDevice_t device = remembered_handle(nvml, uuid);
   if (!device) return std::nullopt;
   return read_gpu_state(nvml, device);
 }

@@ -259,6 +259,12 @@ describe('OH-004 recovers init_ms and context_ms', () => {
     ]);
     expect(result).toMatchObject({ status: 'ok', processes: 24, ciScope: 'between-processes' });
     expect(cuCtxCreate.processes).toBe(6);
+    const { simultaneous } = result.details as { simultaneous: { processes: number; valueUs: number; lastUs: number }[] };
+    expect(simultaneous.map(({ processes }) => processes)).toEqual([1, 4, 8]);
+    for (const { valueUs, lastUs } of simultaneous) {
+      expect(valueUs).toBeGreaterThan(known - 1_000);
+      expect(lastUs).toBeGreaterThanOrEqual(valueUs);
+    }
   });
 });
 

@@ -14,7 +14,9 @@ import {
   timesRow,
 } from '../fresh-processes.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { release } from '../releases.js';
 import { rowState } from '../row-state.js';
+import { inOneTenant } from '../tenants.js';
 import { NS_PER_US } from '../units.js';
 
 /** In each of the first processes. */
@@ -22,6 +24,9 @@ const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
 const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
 
 const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS_PER_US);
+
+/** How many at once; the other tiers leave it to START-006. */
+const SIMULTANEOUS = { quick: [], standard: [], thorough: [1, 4, 8] } as const;
 
 /** The other way to a context, a row beside the headline: what it lacks or fails at is its own affair. */
 async function createdContexts(context: MeasureContext, batch: Pick<Batch, 'count' | 'done' | 'total'>) {
@@ -39,6 +44,14 @@ async function createdContexts(context: MeasureContext, batch: Pick<Batch, 'coun
     if (!state) throw error;
     return { processes: count, ...state };
   }
+}
+
+/** Processes that start at one moment, each to its first result: whether they wait for one another (more in START-006). */
+async function simultaneous(context: MeasureContext, processes: number) {
+  const outcome = await inOneTenant(context, (process) => release(context, process, processes));
+  if ('noRoom' in outcome) return { processes, failed: outcome.noRoom };
+  const { firstResults, total } = outcome;
+  return { processes, ...microseconds(firstResults), lastUs: total / NS_PER_US };
 }
 
 function recreation(starts: readonly StartUpAnswer[]) {
@@ -72,7 +85,7 @@ export const contextCreationOverhead: MetricDefinition = {
   needs: ['fresh processes'],
   functionName: 'measureContextCreation',
   where: 'fresh-processes',
-  seconds: { quick: 2, standard: 3, thorough: 24 },
+  seconds: { quick: 2, standard: 3, thorough: 32 },
   async measure(context) {
     const { iterations, tier, warmup } = context.options;
     const processes = iterations ?? PROCESSES[tier];
@@ -84,6 +97,8 @@ export const contextCreationOverhead: MetricDefinition = {
     await startMany(context, { ...primary, count: discarded, done: 0 });
     const starts = await startMany(context, { ...primary, count: processes, recreating, done: discarded });
     const cuCtxCreate = await createdContexts(context, { count: created, done: discarded + processes, total });
+    const together: Awaited<ReturnType<typeof simultaneous>>[] = [];
+    for (const count of SIMULTANEOUS[tier]) together.push(await simultaneous(context, count));
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);
     const { value, ci95 } = median(totals);
     const recreated = recreation(starts);
@@ -101,6 +116,7 @@ export const contextCreationOverhead: MetricDefinition = {
         context: contextDetails(starts),
         cuCtxCreate,
         recreation: recreated,
+        simultaneous: together,
         pidMapping: first ? mapPid(first) : 'none',
       },
       checks,

@@ -18,7 +18,7 @@ import type { Measured, MeasureContext, MetricDefinition } from '../metric.js';
 import { inOneTenant } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
 import { type Capacity, capacityBy } from './capacity.js';
-import { type Release, release } from './releases.js';
+import { type Release, release } from '../releases.js';
 
 const SIZES = { quick: [1, 10], standard: [1, 10, 50], thorough: [1, 10, 50, 100] } as const;
 /** Of more than one process; at tier `thorough` as many as p99 of 100 processes needs. */

@@ -1,10 +1,10 @@
 /** Fresh processes of one tenant that are all ready before the first begins: one release, and what came of it. */
-import { BenchError } from '../../native/errors.js';
-import type { WorkerStart } from '../../workers/start-up.js';
-import { type TenantProcess, Tenants } from '../../workers/tenants.js';
-import type { MeasureContext } from '../metric.js';
-import { isOutOfMemory } from '../row-state.js';
-import { allOrFirstError } from '../tenants.js';
+import { BenchError } from '../native/errors.js';
+import type { WorkerStart } from '../workers/start-up.js';
+import { type TenantProcess, Tenants } from '../workers/tenants.js';
+import type { MeasureContext } from './metric.js';
+import { isOutOfMemory } from './row-state.js';
+import { allOrFirstError } from './tenants.js';
 
 const DEADLINE_MS = 300_000;
 
