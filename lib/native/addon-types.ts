@@ -172,6 +172,8 @@ export interface StartUp {
   inactiveBetween: boolean;
   /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
   leftListBetween: boolean | null;
+  /** NVML lists an MPS client until its process ends, whatever becomes of its context. */
+  mpsClient: boolean;
 }
 
 export interface LayerProbe {

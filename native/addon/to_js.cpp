@@ -214,7 +214,8 @@ Napi::Value to_js(Napi::Env env, const StartUp& start) {
       .set("retainNs", plain_numbers(env, start.retain_ns))
       .set("releaseNs", plain_numbers(env, start.release_ns))
       .set("inactiveBetween", start.inactive_between)
-      .set("leftListBetween", start.left_list_between);
+      .set("leftListBetween", start.left_list_between)
+      .set("mpsClient", start.mps_client);
 }
 
 namespace {

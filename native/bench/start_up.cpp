@@ -86,6 +86,12 @@ std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvml
   return ids;
 }
 
+bool is_mps_client(const Cuda& cuda, CUdevice device) {
+  int value = 0;
+  const auto read = cuda.api.cuDeviceGetAttribute;
+  return read && read(&value, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED, device) == abi::CUDA_SUCCESS && value == 1;
+}
+
 bool contains(const std::optional<std::vector<unsigned>>& ids, unsigned pid) {
   return ids && std::find(ids->begin(), ids->end(), pid) != ids->end();
 }
@@ -122,7 +128,7 @@ void recreate_primary(const Cuda& cuda, CUdevice device, const Driver& driver, a
     int active = 0;
     GVB_CALL(cuda, "reading the primary context's state", cuDevicePrimaryCtxGetState, device, &flags, &active);
     out.inactive_between = out.inactive_between && !active;
-    if (contains(out.processes_during, out.pid))
+    if (!out.mps_client && contains(out.processes_during, out.pid))
       out.left_list_between = out.left_list_between.value_or(true) && !contains(process_ids(driver, nvml), out.pid);
   }
 }
@@ -188,6 +194,7 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   CUdevice device = 0;
   auto context = time_start(driver, cuda, request, device, out);
   describe_context(cuda, request.context_api, out);
+  out.mps_client = is_mps_client(cuda, device);
   if (request.keep) {
     // Left to the process's end: at the exit the driver may be gone before.
     static_cast<void>(context.release());

@@ -40,7 +40,8 @@ struct StartUp {
   std::vector<double> retain_ns, release_ns;
   // Whether the driver, and NVML, said after every release that the context was gone.
   bool inactive_between = true;
-  std::optional<bool> left_list_between;
+  std::optional<bool> left_list_between;  // of MPS clients nullopt: they stay listed until they end
+  bool mps_client;
 };
 
 StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token);

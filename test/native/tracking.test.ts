@@ -76,8 +76,8 @@ describe('OH-007', () => {
     });
   });
 
-  it('is unsupported on a card too small for 1 024 blocks', async () => {
+  it('is unsupported on a card too small for 4 096 blocks', async () => {
     const result = await tracked({}, { memory_mib: 100, context_mib: 10 });
-    expect(result).toMatchObject({ status: 'unsupported', value: null, reason: expect.stringMatching(/^1 024 blocks/) });
+    expect(result).toMatchObject({ status: 'unsupported', value: null, reason: expect.stringMatching(/^4096 blocks/) });
   });
 });

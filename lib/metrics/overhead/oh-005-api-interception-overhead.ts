@@ -37,6 +37,10 @@ const BUDGET = {
   thorough: { batches: 400, maxBatchNs: 200_000 },
 } as const;
 const WARMUP_BATCHES = 4;
+/** A call that takes longer is a sample by itself: batched, launches would queue up and wait for the device. */
+const SINGLE_FROM_NS = 1_000;
+/** Of such calls; their median needs as many. */
+const SINGLES = { quick: 2_000, standard: 10_000, thorough: 40_000 } as const;
 
 interface Row {
   name: string;
@@ -58,9 +62,10 @@ async function measureFunction(context: MeasureContext, session: Session, name: 
   const { iterations, tier, seed, warmup } = context.options;
   const { batches, maxBatchNs } = BUDGET[tier];
   const request = { name, calls: CALLS_PER_BATCH, maxBatchNs, seed };
-  const warmUpBatches = warmup ?? WARMUP_BATCHES;
-  if (warmUpBatches > 0) await session.pairBlock({ ...request, batches: warmUpBatches });
-  return toRow(name, await session.pairBlock({ ...request, batches: iterations ?? batches }));
+  const first = await session.pairBlock({ ...request, batches: Math.max(1, warmup ?? WARMUP_BATCHES) });
+  const single = median(first.bareNs).value >= SINGLE_FROM_NS;
+  const many = single ? { calls: 1, batches: iterations ?? SINGLES[tier] } : { batches: iterations ?? batches };
+  return toRow(name, await session.pairBlock({ ...request, ...many }));
 }
 
 function toRow(name: string, block: PairBlock): Row {
