@@ -10,7 +10,7 @@ const DELAY_US = 1;
 const delayed = () => {
   const slow = `custom:name=delayed,env.LD_PRELOAD=${resolve(values.interposer)},env.GVB_INTERPOSE=cuLaunchKernel=+${DELAY_US}us`;
   const seen = Array.from({ length: REPEATS }, (_, i) => {
-    const result = compare(`delayed-${i + 1}`, ['native', slow], ['OH-001', '--rounds', '5']);
+    const result = compare(`compared-delayed-${i + 1}`, ['native', slow], ['OH-001', '--rounds', '5']);
     const { difference, differenceCi95, verdict: judged } = result.document().effects[0];
     const halfWidth = (differenceCi95[1] - differenceCi95[0]) / 2;
     return { difference, halfWidth, judged, seconds: result.seconds };
@@ -27,7 +27,7 @@ const delayed = () => {
 };
 
 function budget() {
-  const result = compare('native-twice', ['native:name=a', 'native:name=b'], [FIVE, '--rounds', '5']);
+  const result = compare('compared-native-twice', ['native:name=a', 'native:name=b'], [FIVE, '--rounds', '5']);
   const { effects, systems } = result.document();
   verdict(
     'compare of two systems, OH-001…005, 5 rounds, under 60 s',
@@ -47,7 +47,7 @@ function budget() {
 function layered() {
   const library = `library=${resolve(values.hami)},memory=10GiB`;
   const systems = ['native', `hami-core:${library}`, `hami-core:name=hami-50,${library},sm=50`];
-  const result = compare('hami', systems, [FIVE, '--rounds', '3']);
+  const result = compare('compared-hami', systems, [FIVE, '--rounds', '3']);
   verdict(
     'compare native, HAMi-core without and with an SM limit attests',
     result.status === 0,
@@ -75,7 +75,7 @@ function layered() {
 
 function crippledCompared() {
   const system = `hami-core:library=${resolve(values.crippled)},memory=10GiB`;
-  const { status } = compare('hami-crippled', ['native', system], ['OH-005', '--rounds', '1']);
+  const { status } = compare('compared-hami-crippled', ['native', system], ['OH-005', '--rounds', '1']);
   verdict('compare refuses the layer that exports only dlsym with exit 5', status === 5, `exit ${status}`);
 }
 

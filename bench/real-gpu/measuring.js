@@ -84,11 +84,11 @@ const hami = () =>
       `runtime ${owned('runtime')}, dlsym ${owned('dlsym')}, linked ${owned('linked')} functions`,
     );
     const functions = functionsOf(document);
-    for (const [name, low, high] of [
-      ['cuMemGetInfo_v2', 500, 1_300],
-      ['cuLaunchKernel', 100, 500],
+    for (const [name, low, high, { overheadNs, ci95 }] of [
+      ['cuMemGetInfo_v2', 500, 1_300, functions.get('cuMemGetInfo_v2')],
+      ['cuLaunchKernel (isolated)', 100, 500, metric(document, 'OH-001').details.pair],
+      ['cuLaunchKernel (in a loop)', 10, 500, functions.get('cuLaunchKernel')],
     ]) {
-      const { overheadNs, ci95 } = functions.get(name);
       verdict(
         `${name} hooked − bare within ${low} … ${high} ns`,
         overheadNs >= low && overheadNs <= high,

@@ -8,7 +8,14 @@ const GIB_OF_TENANTS = 40;
 function quick() {
   const library = `library=${resolve(values.hami)},memory=${GIB_OF_TENANTS}GiB`;
   const systems = ['native', `hami-core:${library},sm=50`, 'mps'];
-  const result = compare('overhead-quick', systems, ['overhead', 'start-up', '--tier', 'quick', '--rounds', '1']);
+  const result = compare('compared-overhead-quick', systems, [
+    'overhead',
+    'start-up',
+    '--tier',
+    'quick',
+    '--rounds',
+    '1',
+  ]);
   const [native, hami, mps] = result.document().systems.map(([round]) => round);
   verdict('native, HAMi-core and MPS attest', result.status === 0, `exit ${result.status}`);
   for (const document of [native, hami, mps]) {
@@ -91,7 +98,7 @@ function starts(native, hami, mps) {
 function standard() {
   const library = `library=${resolve(values.hami)},memory=${GIB_OF_TENANTS}GiB`;
   const systems = ['native', `hami-core:${library},sm=50`];
-  const { seconds, status } = compare('overhead-standard', systems, ['overhead', 'start-up', '--rounds', '2']);
+  const { seconds, status } = compare('compared-overhead-standard', systems, ['overhead', 'start-up', '--rounds', '2']);
   const five = 2.5 * seconds;
   verdict(
     'overhead and start-up, standard, five rounds under 10 min',

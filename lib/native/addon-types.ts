@@ -363,6 +363,8 @@ export interface PacedLaunchRequest {
 export interface PairRequest {
   name: string;
   batches: number;
+  /** Before each batch the host does something else for up to so long, at least a quarter of it. */
+  gapNs: number;
   /** Most calls a batch; shortened so that a batch stays below maxBatchNs. */
   calls: number;
   maxBatchNs: number;

@@ -317,8 +317,12 @@ Napi::Value pair_functions(const Napi::CallbackInfo& info) {
 
 Napi::Value pair_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
-  const PairRequest request{fields.text("name"), fields.integer<unsigned>("batches"), fields.integer<unsigned>("calls"),
-                            fields.number("maxBatchNs"), fields.integer<uint64_t>("seed")};
+  const PairRequest request{fields.text("name"),
+                            fields.integer<unsigned>("batches"),
+                            fields.integer<unsigned>("calls"),
+                            fields.number("maxBatchNs"),
+                            fields.number("gapNs"),
+                            fields.integer<uint64_t>("seed")};
   return promise_in<PairBlock>(
       info, [request](DeviceSession& session) { return measure_pair(session, request); }, convert_result<PairBlock>);
 }

@@ -244,11 +244,16 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
 
   const InterposerAccount account;
   std::mt19937_64 random(request.seed);
+  std::uniform_real_distribution<double> gap(request.gap_ns / 4, request.gap_ns);
+  const auto after_gap = [&](void* function) {
+    if (request.gap_ns > 0) spin_for_ns(static_cast<int64_t>(gap(random)));
+    return batches.per_call(function, block.calls);
+  };
   for (unsigned i = 0; i < request.batches; ++i) {
     session.token.check();
     const bool hooked_first = random() & 1;
-    const double first = batches.per_call(hooked_first ? pointers.hooked : pointers.bare, block.calls);
-    const double second = batches.per_call(hooked_first ? pointers.bare : pointers.hooked, block.calls);
+    const double first = after_gap(hooked_first ? pointers.hooked : pointers.bare);
+    const double second = after_gap(hooked_first ? pointers.bare : pointers.hooked);
     block.hooked_ns.push_back(hooked_first ? first : second);
     block.bare_ns.push_back(hooked_first ? second : first);
   }

@@ -16,7 +16,8 @@ struct PairRequest {
   unsigned batches;
   unsigned calls;       // at most, per batch
   double max_batch_ns;  // batches of dear calls are shortened to about this
-  uint64_t seed;        // of the order within each pair of batches
+  double gap_ns;        // before each batch the host does something else for up to so long, at least a quarter of it
+  uint64_t seed;        // of the order within each pair of batches, and of the gaps
 };
 
 struct PairBlock {

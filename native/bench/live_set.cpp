@@ -26,6 +26,7 @@ class Cells {
                    : session.cuda.require(session.cuda.api.cuPointerGetAttribute, "cuPointerGetAttribute")) {}
 
   LiveSetCell measure(uint64_t live) {
+    blocks_.resize(0, session_.token);
     blocks_.resize(live, session_.token);
     LiveSetCell cell{live, {}, {}, {}};
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {

@@ -60,6 +60,17 @@ describe('the calibration interposer', () => {
   });
 
   it.each([
+    ['no delay', '', 0],
+    ['a microsecond', 'cuLaunchKernel=+1us', 1_000],
+  ])('on an isolated launch is what OH-001 pairs: %s', async (_, interpose, truth) => {
+    const environment = interpose === '' ? {} : { LD_PRELOAD: library, GVB_INTERPOSE: interpose };
+    const [result] = await measure([['measureKernelLaunch', { iterations: 80 }]], { sim: quick, environment });
+    const { overheadNs, intercepted } = result?.details.pair as { overheadNs: number; intercepted: boolean };
+    expect(intercepted).toBe(truth > 0);
+    expect(Math.abs(overheadNs - truth)).toBeLessThan(100);
+  });
+
+  it.each([
     ['cuCtxGetDevise=+1ns', 'cuCtxGetDevise'],
     ['cuCtxGetDevice=1ns', '1ns'],
     ['cuCtxGetDevice=+1s', '+1s'],

@@ -17,6 +17,9 @@ const BLOCKS_OF_FIXED = 8;
 const MAX_RESIDUAL_NS = 500;
 const MAX_NEGATIVES = 0.001;
 const FEWEST_MAPPED = 0.5;
+/** Random gaps of 50 to 200 µs, as between the launches of a block. */
+const LONGEST_GAP_NS = 200_000;
+const PAIRS = { quick: 500, standard: 1_000, thorough: 2_000 } as const;
 
 type Row = Collected<LaunchBlock>;
 
@@ -110,6 +113,20 @@ function describe(call: LaunchCall, row: Row) {
   };
 }
 
+/**
+ * The companion of the rounds: the same isolated call through the application's pointer and through the driver's own, in
+ * one process. In a tight loop (OH-005) a hook finds its code and data in the nearest cache; here it does not.
+ */
+async function pairOfLaunches(context: MeasureContext) {
+  const session = await context.session();
+  const { tier, seed } = context.options;
+  const request = { name: 'cuLaunchKernel', calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, seed };
+  const { hookedNs, bareNs, intercepted } = await session.pairBlock({ ...request, batches: PAIRS[tier] });
+  const { value, ci95 } = median(hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)));
+  const pair = { hookedNs: median(hookedNs).value, bareNs: median(bareNs).value, pairs: hookedNs.length };
+  return { call: request.name, intercepted, overheadNs: value, ci95, ...pair };
+}
+
 export const kernelLaunchLatency: MetricDefinition = {
   id: 'OH-001',
   name: 'Kernel Launch Latency',
@@ -146,7 +163,7 @@ export const kernelLaunchLatency: MetricDefinition = {
       ci95: start.ci95,
       headline: scaledSamples(mappedStarts(headline), NS_PER_US),
       blocks: scaledSamples(startMedians(headline.blocks), NS_PER_US),
-      details: { calls },
+      details: { calls, pair: await pairOfLaunches(context) },
       checks,
     };
   },

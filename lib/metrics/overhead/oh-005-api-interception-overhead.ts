@@ -61,7 +61,7 @@ interface Row {
 async function measureFunction(context: MeasureContext, session: Session, name: string): Promise<Row> {
   const { iterations, tier, seed, warmup } = context.options;
   const { batches, maxBatchNs } = BUDGET[tier];
-  const request = { name, calls: CALLS_PER_BATCH, maxBatchNs, seed };
+  const request = { name, calls: CALLS_PER_BATCH, maxBatchNs, gapNs: 0, seed };
   const first = await session.pairBlock({ ...request, batches: Math.max(1, warmup ?? WARMUP_BATCHES) });
   const single = median(first.bareNs).value >= SINGLE_FROM_NS;
   const many = single ? { calls: 1, batches: iterations ?? SINGLES[tier] } : { batches: iterations ?? batches };
