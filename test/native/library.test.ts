@@ -235,7 +235,7 @@ describe('a driver too old for a function', () => {
       ['cuGraphLaunch', graph],
     ]);
     for (const { unsupported, submitUs } of calls)
-      if (!unsupported) expect(Math.abs((submitUs as number) - quick.launch_ns / 1e3)).toBeLessThan(0.1);
+      if (!unsupported) expect(Math.abs((submitUs as number) - quick.launch_ns / 1e3)).toBeLessThan(0.3);
   });
 
   it('leaves functions of OH-005 out by name, and measures the others', async () => {

@@ -53,13 +53,13 @@ describe('OH-007', () => {
     expect(details.leftOut).toEqual([{ live: 16_384, unsupported: expect.stringContaining(`${GIB} bytes`) }]);
   });
 
-  it('is unsupported where 1 024 blocks do not fit, and allocates nothing then', async () => {
-    const { requests, ...result } = await measured(() => 500, 2 * 1_024 * 65_536 - 1);
+  it('is unsupported where 4 096 blocks do not fit, and allocates nothing then', async () => {
+    const { requests, ...result } = await measured(() => 500, 2 * 4_096 * 65_536 - 1);
     expect(requests).toEqual([]);
     expect(result).toMatchObject({
       status: 'unsupported',
       value: null,
-      reason: expect.stringMatching(/^1 024 blocks of 64 KiB/),
+      reason: expect.stringMatching(/^4096 blocks of 64 KiB/),
     });
   });
 });
