@@ -112,15 +112,18 @@ const threads: Handler = async () => {
   return { beforeDriver, now: readThreads() };
 };
 
-const window: Handler = async (params) => {
+function heldSession(): Promise<Session> {
   if (!held) throw new Error('This worker was not asked to enter.');
-  const { atNs, tookNs, ...window } = await (await held).window(params as WindowRequest);
+  return held;
+}
+
+const window: Handler = async (params) => {
+  const { atNs, tookNs, ...window } = await (await heldSession()).window(params as WindowRequest);
   return { ...window, atNs: Array.from(atNs), tookNs: Array.from(tookNs) };
 };
 
 const work: Handler = async (params) => {
-  if (!held) throw new Error('This worker was not asked to enter.');
-  const { unitNs, ...rest } = await (await held).work(params as WorkRequest);
+  const { unitNs, ...rest } = await (await heldSession()).work(params as WorkRequest);
   return { ...rest, unitNs: Array.from(unitNs) };
 };
 

@@ -1,5 +1,6 @@
 /** The commands and their options; each command's own file is loaded when it is called. */
 import { Command, CommanderError, Option } from 'commander';
+import type { Tier } from '../document.js';
 import { toolVersion } from '../environment/tool.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import type { RawCompareOptions } from './compare.js';
@@ -56,8 +57,37 @@ function program(): Command {
 
 const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
+/** How a run measures, alike for one system and for several. */
+function addMeasuring(command: Command, tier: Tier): Command {
+  return command
+    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', tier)
+    .addOption(
+      new Option(
+        '--iterations <n>',
+        'samples per row; OH-004: fresh processes (default: until --resolution is met)',
+      ).conflicts('resolution'),
+    )
+    .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
+    .option(
+      '--resolution <fraction>',
+      'stop a row when the relative half-width of its 95 % interval is this (default: 0.01)',
+    )
+    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
+    .option('--samples', 'put the raw samples into the document (default: off)')
+    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
+    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
+    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
+    .addOption(
+      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
+        'requireGpu',
+      ),
+    )
+    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
+    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
+}
+
 function addCompare(root: Command): void {
-  root
+  const command = root
     .command('compare')
     .description(
       'several systems side by side: fresh workers, interleaved rounds, intervals and verdicts against the first',
@@ -71,37 +101,16 @@ function addCompare(root: Command): void {
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
     .option('--device <index|uuid>', 'the GPU to measure (default: the first visible one)')
-    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
-    .addOption(
-      new Option('--iterations <n>', 'samples per row (default: until --resolution is met)').conflicts('resolution'),
-    )
-    .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
-    .option(
-      '--resolution <fraction>',
-      'stop a row when the relative half-width of its interval is this (default: 0.01)',
-    )
-    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
-    .option('--samples', 'put the raw samples into the documents (default: off)')
-    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
-    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
     .option('--output <dir>', 'one file per finished round, and comparison.json (default: results/<time>-<systems>)')
     .addOption(
       new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
     )
     .addOption(
       new Option('--json <file>', 'write the comparison document, - for stdout (default: none)').conflicts('dryRun'),
-    )
-    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
-    .addOption(
-      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
-        'requireGpu',
-      ),
-    )
-    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
-    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
-    .action(async (selectors: string[], raw: RawCompareOptions) =>
-      done((await import('./compare.js')).compare(selectors, raw)),
     );
+  addMeasuring(command, 'standard').action(async (selectors: string[], raw: RawCompareOptions) =>
+    done((await import('./compare.js')).compare(selectors, raw)),
+  );
 }
 
 function addCalibrate(root: Command): void {
@@ -124,38 +133,17 @@ function addCalibrate(root: Command): void {
 }
 
 function addRun(root: Command): void {
-  root
+  const command = root
     .command('run')
     .description('measure the GPU in the environment as it is; without a driver, the simulated GPU')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
-    .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'quick')
-    .addOption(
-      new Option(
-        '--iterations <n>',
-        'samples per row; OH-004: fresh processes (default: until --resolution is met)',
-      ).conflicts('resolution'),
-    )
-    .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
-    .option('--resolution <fraction>', 'stop when the relative half-width of the 95 % interval is this (default: 0.01)')
-    .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
-    .option('--samples', 'put the raw samples into the document (default: off)')
-    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
-    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
     .addOption(
       new Option('--json <file>', 'write the result document, - for stdout (default: none)').conflicts('dryRun'),
-    )
-    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
-    .addOption(
-      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
-        'requireGpu',
-      ),
-    )
-    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
-    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)')
-    .action(async (selectors: string[], options: RawRunOptions) =>
-      done((await import('./run.js')).run(selectors, options)),
     );
+  addMeasuring(command, 'quick').action(async (selectors: string[], options: RawRunOptions) =>
+    done((await import('./run.js')).run(selectors, options)),
+  );
 }
 
 async function done(code: Promise<number>): Promise<void> {

@@ -1,4 +1,5 @@
 /** What is said on stderr. */
+import { messageOf } from '../errors/message-of.js';
 import { plain } from '../report/plain.js';
 
 /** An error is one line, whatever its message quotes. */
@@ -6,7 +7,7 @@ export const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g,
 
 export function errorLine(error: unknown): string {
   if (process.env.GVB_DEBUG === '1' && error instanceof Error && error.stack) return `error: ${error.stack}\n`;
-  return `error: ${oneLine(error instanceof Error ? error.message : String(error))}\n`;
+  return `error: ${oneLine(messageOf(error))}\n`;
 }
 
 export function say(text: string): void {

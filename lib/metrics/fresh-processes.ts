@@ -95,6 +95,12 @@ export function mapPid({
   return appeared.length === 1 ? 'difference' : 'none';
 }
 
+/** What a document says of the processes beside what was timed. */
+export function startDetails(starts: readonly StartUpAnswer[]) {
+  const [first] = starts;
+  return { context: contextDetails(starts), pidMapping: first ? mapPid(first) : 'none' };
+}
+
 function pidCheck(starts: readonly StartUpAnswer[]): Check {
   const name = 'the context came and went in NVML';
   if (starts.some(({ mpsClient }) => mpsClient))

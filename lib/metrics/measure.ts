@@ -15,6 +15,7 @@ import {
   type MetricDefinition,
   type ResolvedOptions,
   resultHead,
+  withoutNumber,
 } from './metric.js';
 import { resolveOptions } from './options.js';
 
@@ -79,12 +80,11 @@ export async function measureMetric(
 }
 
 function stateOf(error: unknown): Measured | null {
-  const empty = { value: null, ci95: null, headline: null, details: {}, checks: [], processes: 1 };
-  if (error instanceof CudaError) return { ...empty, status: 'failed', reason: error.message };
+  if (error instanceof CudaError) return withoutNumber('failed', error.message);
   if (!(error instanceof BenchError)) return null;
-  if (error.code === 'FUNCTION_MISSING') return { ...empty, status: 'unsupported', reason: error.message };
-  if (error.code === 'INVALID_RESULT') return { ...empty, status: 'invalid', reason: error.message };
-  if (error.code === 'WORKER') return { ...empty, status: 'failed', reason: error.message };
+  if (error.code === 'FUNCTION_MISSING') return withoutNumber('unsupported', error.message);
+  if (error.code === 'INVALID_RESULT') return withoutNumber('invalid', error.message);
+  if (error.code === 'WORKER') return withoutNumber('failed', error.message);
   return null;
 }
 

@@ -114,16 +114,16 @@ export interface MetricDefinition {
   measure: (context: MeasureContext) => Promise<Measured>;
 }
 
+/** Why there is no number. */
+export const withoutNumber = (
+  status: Exclude<MetricResult['status'], 'ok'>,
+  reason: string,
+  details: Record<string, unknown> = {},
+): Measured => ({ status, reason, value: null, ci95: null, headline: null, details, checks: [] });
+
 /** What this machine or system cannot give. */
-export const unsupported = (reason: string, details: Record<string, unknown> = {}): Measured => ({
-  status: 'unsupported',
-  reason,
-  value: null,
-  ci95: null,
-  headline: null,
-  details,
-  checks: [],
-});
+export const unsupported = (reason: string, details?: Record<string, unknown>): Measured =>
+  withoutNumber('unsupported', reason, details);
 
 /** The fields of a definition that every result of it carries. */
 export function resultHead({ id, name, category, unit, direction, estimator }: MetricDefinition) {

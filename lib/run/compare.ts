@@ -7,6 +7,7 @@ import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION }
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
+import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
 import { BenchError } from '../native/errors.js';
 import { baseEnvironment } from '../systems/base-environment.js';
@@ -128,8 +129,6 @@ async function oneRoundOrWhyNot(
 /** What the caller can put right is worth ending for. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
 

@@ -3,7 +3,9 @@
  * and never invalidates: some limiters need more than a minute on a large card (shared method 0.7), and what they do
  * depends on the grid.
  */
+import { mean } from 'simple-statistics';
 import type { ComparisonDocument, Tier } from '../document.js';
+import { messageOf } from '../errors/message-of.js';
 import type { ComputeShare, DeviceTarget } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
@@ -37,7 +39,7 @@ export async function labelComputeLimit(
     return { ...head, ...judged(limitPercent, await load(lane, target, SECONDS[tier], signal)) };
   } catch (error) {
     if (signal.aborted) return null;
-    return { ...head, ...notChecked(error instanceof Error ? error.message : String(error)) };
+    return { ...head, ...notChecked(messageOf(error)) };
   } finally {
     await lane.close();
     await system.reap(SOLE_TENANT);
@@ -66,7 +68,7 @@ async function load(lane: Lane, target: LaneTarget, seconds: number, signal: Abo
 function judged(limitPercent: number, { bins, busyShare, kernelNs, launches }: ComputeShare): Label {
   const sharesPercent = bins.map((share) => Math.round(1_000 * share) / 10);
   const late = sharesPercent.slice(Math.floor(sharesPercent.length / 2));
-  const achievedPercent = late.length > 0 ? late.reduce((sum, share) => sum + share, 0) / late.length : 100 * busyShare;
+  const achievedPercent = late.length > 0 ? mean(late) : 100 * busyShare;
   return {
     label: achievedPercent <= (100 + limitPercent) / 2 ? 'throttled' : 'not throttled',
     achievedPercent,

@@ -5,6 +5,7 @@ import { hostInfo } from '../environment/host.js';
 import { type MpsState, mpsState } from '../environment/mps.js';
 import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
+import { messageOf } from '../errors/message-of.js';
 import type { NativeAddon, Target } from '../native/addon-types.js';
 import { type Interceptor, interceptors } from '../systems/interception.js';
 import type { System } from '../systems/system.js';
@@ -106,5 +107,3 @@ async function describeOnce(system: System, target: Target): Promise<Description
     await worker.stop();
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

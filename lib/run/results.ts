@@ -1,10 +1,11 @@
 /** Small facts drawn from results. */
 import type { MetricResult, RunDocument } from '../document.js';
+import { messageOf } from '../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 
 /** The result of a metric whose measurement ended in an error instead of a result. */
 export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
-  emptyResult(definition, 'failed', error instanceof Error ? error.message : String(error));
+  emptyResult(definition, 'failed', messageOf(error));
 
 /** A result without a measurement behind it: it says why. */
 export function emptyResult(

@@ -2,6 +2,7 @@
  * The line protocol between a coordinator and its workers: one JSON object a line, told from the noise a layer
  * prints by its `gvb` key. It crosses stdin and stdout only, so that docker, srun and kubectl exec carry it.
  */
+import { messageOf } from '../errors/message-of.js';
 import { BenchError, CudaError, type ErrorCode } from '../native/errors.js';
 
 export interface Request {
@@ -54,7 +55,7 @@ export function errorToData(error: unknown): ErrorData {
     return { kind: 'cuda', message: error.message, code: error.code, name: error.name, call: error.call };
   if (error instanceof TypeError) return { kind: 'type', message: error.message };
   if (error instanceof RangeError) return { kind: 'range', message: error.message };
-  return { kind: 'other', message: error instanceof Error ? error.message : String(error) };
+  return { kind: 'other', message: messageOf(error) };
 }
 
 export function errorFromData(data: ErrorData): Error {

@@ -25,6 +25,13 @@ std::string device_uuid(const Cuda& cuda, CUdevice device) {
   return text;
 }
 
+std::optional<int> device_attribute(const Cuda& cuda, CUdevice device, abi::CUdevice_attribute which) {
+  int value = 0;
+  if (!cuda.api.cuDeviceGetAttribute || cuda.api.cuDeviceGetAttribute(&value, which, device) != CUDA_SUCCESS)
+    return std::nullopt;
+  return value;
+}
+
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
   abi::nvmlDevice_t handle = nullptr;
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByUUID || nvml.nvmlInit_v2() != NVML_SUCCESS) return nullptr;

@@ -18,6 +18,8 @@ using DeviceSelector = std::variant<std::monostate, int, std::string>;
 // has for it; only where there is no NVML is it taken as the ordinal.
 abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
+// nullopt where the driver does not tell.
+std::optional<int> device_attribute(const Cuda& cuda, abi::CUdevice device, abi::CUdevice_attribute which);
 // NVML's handle of a CUDA device, or nullptr where NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
 

@@ -13,13 +13,6 @@ using abi::NVML_SUCCESS;
 
 namespace {
 
-std::optional<int> attribute(const Cuda& cuda, CUdevice device, abi::CUdevice_attribute which) {
-  int value = 0;
-  if (!cuda.api.cuDeviceGetAttribute || cuda.api.cuDeviceGetAttribute(&value, which, device) != CUDA_SUCCESS)
-    return std::nullopt;
-  return value;
-}
-
 void add_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, DeviceInfo& info) {
   if (!handle) return;
   unsigned index = 0, current = 0, pending = 0;
@@ -53,11 +46,11 @@ DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   info.uuid = device_uuid(cuda, device);
   info.name = name.data();
   info.memory_bytes = info.visible_memory_bytes = total;
-  info.major = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0);
-  info.minor = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0);
-  info.multiprocessors = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
-  info.compute_mode = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
-  info.mps_client = attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
+  info.major = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0);
+  info.minor = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0);
+  info.multiprocessors = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
+  info.compute_mode = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+  info.mps_client = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   add_nvml_facts(driver.nvml.api, nvml_handle(driver.nvml.api, info.uuid), info);
   return info;
 }

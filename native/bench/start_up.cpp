@@ -86,12 +86,6 @@ std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvml
   return ids;
 }
 
-bool is_mps_client(const Cuda& cuda, CUdevice device) {
-  int value = 0;
-  const auto read = cuda.api.cuDeviceGetAttribute;
-  return read && read(&value, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED, device) == abi::CUDA_SUCCESS && value == 1;
-}
-
 bool contains(const std::optional<std::vector<unsigned>>& ids, unsigned pid) {
   return ids && std::find(ids->begin(), ids->end(), pid) != ids->end();
 }
@@ -194,7 +188,7 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   CUdevice device = 0;
   auto context = time_start(driver, cuda, request, device, out);
   describe_context(cuda, request.context_api, out);
-  out.mps_client = is_mps_client(cuda, device);
+  out.mps_client = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
   if (request.keep) {
     // Left to the process's end: at the exit the driver may be gone before.
     static_cast<void>(context.release());

@@ -4,11 +4,10 @@ import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import {
   type Batch,
-  contextDetails,
   invalidBy,
-  mapPid,
   PROCESSES,
   startChecks,
+  startDetails,
   startMany,
   stepRows,
   timesRow,
@@ -103,7 +102,6 @@ export const contextCreationOverhead: MetricDefinition = {
     const { value, ci95 } = median(totals);
     const recreated = recreation(starts);
     const checks = [...startChecks(starts), recreationCheck(recreated)];
-    const first = starts[0];
     return {
       ...invalidBy(checks),
       value,
@@ -113,11 +111,10 @@ export const contextCreationOverhead: MetricDefinition = {
       headline: totals,
       details: {
         steps: stepRows(starts, 'valueUs', NS_PER_US),
-        context: contextDetails(starts),
+        ...startDetails(starts),
         cuCtxCreate,
         recreation: recreated,
         simultaneous: together,
-        pidMapping: first ? mapPid(first) : 'none',
       },
       checks,
     };

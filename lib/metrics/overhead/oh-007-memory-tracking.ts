@@ -1,4 +1,5 @@
 /** OH-007: what an allocation and a free cost as the number of live blocks grows, which whoever keeps account of them pays. */
+import { percent } from '../../environment/health.js';
 import type { LiveSetCell } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
@@ -157,7 +158,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     const check = {
       name: 'the cells lie on a line',
       passed: line.residualCv < LARGEST_RESIDUAL_CV,
-      detail: `residual CV ${(100 * line.residualCv).toFixed(1)} %, below ${100 * LARGEST_RESIDUAL_CV} % wanted`,
+      detail: `residual CV ${percent(line.residualCv)}, below ${100 * LARGEST_RESIDUAL_CV} % wanted`,
     };
     return {
       ...(!check.passed && { status: 'invalid' as const, reason: `cells off the line: ${check.detail}` }),

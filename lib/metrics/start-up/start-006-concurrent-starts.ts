@@ -14,7 +14,7 @@ import {
   startChecks,
   startMany,
 } from '../fresh-processes.js';
-import type { Measured, MeasureContext, MetricDefinition } from '../metric.js';
+import { type Measured, type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
 import { inOneTenant } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
 import { type Capacity, capacityBy } from './capacity.js';
@@ -126,16 +126,6 @@ function measuredGroups(
   };
 }
 
-const nothing = (status: 'unsupported' | 'failed', reason: string, details: Record<string, unknown>): Measured => ({
-  status,
-  reason,
-  value: null,
-  ci95: null,
-  headline: null,
-  details,
-  checks: [],
-});
-
 export const concurrentStarts: MetricDefinition = {
   id: 'START-006',
   name: 'Concurrent Starts',
@@ -156,13 +146,13 @@ export const concurrentStarts: MetricDefinition = {
       const first = { contextApi: 'cuDevicePrimaryCtxRetain', count: discarded + 1, done: 0 } as const;
       const alone = (await startMany(context, { ...first, total: discarded + 1 })).at(-1) as StartUpAnswer;
       const capacity = capacityBy(alone);
-      if (capacity.cores < 2) return nothing('unsupported', 'starts cannot be concurrent on one core', { capacity });
+      if (capacity.cores < 2) return unsupported('starts cannot be concurrent on one core', { capacity });
       if (capacity.processes < 2)
-        return nothing('unsupported', `${capacity.limitedBy} has room for one process at a time`, { capacity });
+        return unsupported(`${capacity.limitedBy} has room for one process at a time`, { capacity });
       const { groups, without } = await measureGroups(context, process, sizesWithin(capacity, context.options.tier));
       const starts = [...groups.map(row), ...without];
       const largest = groups.at(-1);
       if (largest && largest.processes > 1) return measuredGroups(groups, largest, starts, alone, capacity);
-      return nothing('failed', without[0]?.failed ?? 'no start was measured', { starts, capacity });
+      return withoutNumber('failed', without[0]?.failed ?? 'no start was measured', { starts, capacity });
     }),
 };

@@ -4,11 +4,10 @@ import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import {
   type Batch,
-  contextDetails,
   invalidBy,
-  mapPid,
   PROCESSES,
   startChecks,
+  startDetails,
   startMany,
   stepRows,
   timesRow,
@@ -36,7 +35,6 @@ export function measuredStarts(
 ): Measured {
   const headline = Float64Array.from(starts, (start) => timeOf(start) / NS_PER_MS);
   const checks = [...startChecks(starts), ...(own.checks ?? [])];
-  const [first] = starts;
   return {
     ...invalidBy(checks),
     ...median(headline),
@@ -46,8 +44,7 @@ export function measuredStarts(
     details: {
       ...own.details,
       steps: stepRows(starts, 'valueMs', NS_PER_MS),
-      context: contextDetails(starts),
-      pidMapping: first ? mapPid(first) : 'none',
+      ...startDetails(starts),
     },
     checks,
   };
