@@ -19,6 +19,7 @@
       "native/bench/live_blocks.cpp",
       "native/bench/live_set.cpp",
       "native/bench/memory_latency.cpp",
+      "native/bench/on_core.cpp",
       "native/bench/paced_launch.cpp",
       "native/bench/prepared_launch.cpp",
       "native/bench/start_up.cpp",

@@ -24,7 +24,7 @@ int run(const char* what, unsigned count, const std::optional<std::string>& fold
   const CancelToken token;
   DeviceSession session(Driver::load(folder), SymbolPath::kRuntime, 0, token);
   if (std::strcmp(what, "launch") == 0) {
-    const LaunchBlock block = measure_launches(session, {LaunchCall::kKernel, count, 200, 1});
+    const LaunchBlock block = measure_launches(session, {LaunchCall::kKernel, count, 200, 1, 0});
     std::printf("{\"submitNs\":%.2f,\"startNs\":%.2f,\"roundTripNs\":%.2f,\"residualNs\":%.2f}\n",
                 median(block.submit_ns), median(block.start_ns), median(block.round_trip_ns), block.residual_ns);
   } else if (std::strcmp(what, "alloc") == 0) {

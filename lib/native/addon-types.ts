@@ -47,7 +47,7 @@ export interface NativeAddon {
   /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
   /** How long each launch call took, in nanoseconds, of launches so slow that nobody need hold them back. */
-  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<number[]>;
+  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
   /** The code a second free of one pointer returns. */
   doubleFree(session: number): Promise<{ code: number; name: string }>;
   /** Names pairBlock accepts. */
@@ -238,12 +238,16 @@ export interface LaunchRequest {
   count: number;
   warmup: number;
   seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
 }
 
 export interface LaunchBlock {
   submitNs: Float64Array;
   startNs: Float64Array;
   roundTripNs: Float64Array;
+  /** The processor it was on; null where the system lets no thread choose. */
+  core: number | null;
   mapping: {
     /** Root mean square of the tightest exchanges about the fitted line. */
     residualNs: number;
@@ -358,6 +362,15 @@ export interface PacedLaunchRequest {
   spinNs: number;
   /** Blocks, of 32 threads. */
   grid: number;
+  seed: number;
+}
+
+/** Of one launch through the application's pointer and one through the driver's own, a pair. */
+export interface PacedLaunches {
+  /** Whether the two belong to different libraries. */
+  intercepted: boolean;
+  hookedNs: number[];
+  bareNs: number[];
 }
 
 export interface PairRequest {

@@ -236,7 +236,8 @@ Napi::Value launch_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const LaunchRequest request{
       fields.choice<LaunchCall>("call", {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch"}),
-      fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup"), fields.integer<uint64_t>("seed")};
+      fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup"), fields.integer<uint64_t>("seed"),
+      fields.integer<uint64_t>("core")};
   return promise_in<LaunchBlock>(
       info, [request](DeviceSession& session) { return measure_launches(session, request); },
       convert_result<LaunchBlock>);
@@ -282,7 +283,8 @@ Napi::Value paced_launches(const Napi::CallbackInfo& info) {
                                    fields.integer<unsigned>("warmup"),
                                    fields.positive<uint64_t>("periodNs"),
                                    fields.integer<uint64_t>("spinNs"),
-                                   fields.positive<unsigned>("grid")};
+                                   fields.positive<unsigned>("grid"),
+                                   fields.integer<uint64_t>("seed")};
   return promise_in<PacedLaunches>(
       info, [request](DeviceSession& session) { return measure_paced_launches(session, request); },
       convert_result<PacedLaunches>);

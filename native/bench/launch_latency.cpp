@@ -3,6 +3,7 @@
 #include <random>
 
 #include "bench/clock_mapping.h"
+#include "bench/on_core.h"
 #include "driver/clock.h"
 
 namespace gvb {
@@ -55,6 +56,7 @@ template <class Call>
 LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prepared& p, const char* name,
                 const Call& call) {
   const auto synchronise = p.cuda.require(p.cuda.api.cuStreamSynchronize, "cuStreamSynchronize");
+  const OnCore core(request.core);
   ClockMapping mapping(session);
   std::mt19937_64 random(request.seed);
   std::uniform_int_distribution<int> gap(kGapMinNs, kGapMaxNs);
@@ -79,7 +81,8 @@ LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prep
                     mapping.bracket_ns(),
                     mapping.drift_ppm(),
                     mapping.tick_ns(),
-                    ClockMapping::kExchanges};
+                    ClockMapping::kExchanges,
+                    core.number()};
   for (const Launch& launch : launches) {
     block.submit_ns.push_back(static_cast<double>(launch.returned - launch.called));
     block.start_ns.push_back(mapping.since(launch.called, launch.started));

@@ -2,6 +2,7 @@
 // instruction and to the end of a spinning synchronisation.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bench/prepared_launch.h"
@@ -13,6 +14,7 @@ struct LaunchRequest {
   unsigned count;
   unsigned warmup;
   uint64_t seed;  // of the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
+  uint64_t core;  // whose turn it is
 };
 
 struct LaunchBlock {
@@ -24,6 +26,7 @@ struct LaunchBlock {
   double drift_ppm;
   double tick_ns;
   unsigned exchanges;
+  std::optional<int> core;
 };
 
 LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request);

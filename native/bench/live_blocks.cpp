@@ -29,15 +29,15 @@ double LiveBlocks::free_at(size_t index) {
   const int64_t before = now_ns();
   const CUresult code = allocator_.release(block);
   const int64_t after = now_ns();
-  blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (index == 0) {
+    blocks_.pop_front();
+  } else {
+    blocks_[index] = blocks_.back();
+    blocks_.pop_back();
+  }
   cuda_.check(code, allocator_.failed_call(), "freeing device memory");
   allocator_.retire(block);
   return static_cast<double>(after - before);
-}
-
-void LiveBlocks::replace_at(size_t index) {
-  allocate();
-  std::swap(blocks_[index], blocks_.back());
 }
 
 void LiveBlocks::resize(size_t count, const CancelToken& token) {

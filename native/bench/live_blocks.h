@@ -1,5 +1,5 @@
-// A set of live blocks in the order of their age, whose allocations and frees are timed alone. What is still live is
-// given back, untimed, on every way out.
+// A set of live blocks, oldest first as long as only the oldest or the newest are freed, whose allocations and frees
+// are timed alone. What is still live is given back, untimed, on every way out.
 #pragma once
 
 #include <deque>
@@ -17,10 +17,9 @@ class LiveBlocks {
 
   // How long the call took, in ns.
   double allocate();
+  // The newest takes the place of one from the middle: to move all the younger ones up would push what the calls need
+  // out of the nearest caches.
   double free_at(size_t index);
-
-  // The newest block takes the place of `index`, so that a random victim is of random age.
-  void replace_at(size_t index);
   // Allocates, or frees the oldest, until there are so many.
   void resize(size_t count, const CancelToken& token);
 

@@ -59,10 +59,7 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
       // A free may synchronise: an idle context keeps that out of the sample.
       GVB_CALL(cuda, "idling the context", cuCtxSynchronize);
       const double freed = blocks.free_at(index);
-      if (request.order == FreeOrder::kRandom && index < blocks.size())
-        blocks.replace_at(index);
-      else
-        blocks.allocate();
+      blocks.allocate();
       if (i >= request.warmup) block.free_ns.push_back(freed);
     }
   }

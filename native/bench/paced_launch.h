@@ -1,5 +1,6 @@
 // OH-008's block: launches at a steady, slow pace, each timed from the call to its return and waited for, untimed, so
-// that whoever limits the tenant's compute finds it far below its share.
+// that whoever limits the tenant's compute finds it far below its share. Every other one is made through the driver's
+// own pointer: what the host does to a launch meanwhile is in both.
 #pragma once
 
 #include <vector>
@@ -10,15 +11,18 @@ namespace gvb {
 
 struct PacedLaunchRequest {
   LaunchCall call;
-  unsigned count;
+  unsigned count;  // of each kind
   unsigned warmup;
   uint64_t period_ns;  // from one call to the next
   uint64_t spin_ns;    // of every block of the kernel; 0: the kernel ends at once
   unsigned grid;       // blocks
+  uint64_t seed;       // of the order within each pair
 };
 
 struct PacedLaunches {
-  std::vector<double> took_ns;  // the call alone
+  bool intercepted;
+  // The call alone, one of each pair.
+  std::vector<double> hooked_ns, bare_ns;
 };
 
 PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRequest& request);

@@ -1,7 +1,9 @@
 #include "sim/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 namespace gvb::sim {
 
@@ -12,6 +14,9 @@ bool startThread(void* (*body)(void*), void* argument) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  cpu_set_t processors;
+  if (sched_getaffinity(getpid(), sizeof processors, &processors) == 0)
+    pthread_attr_setaffinity_np(&attributes, sizeof processors, &processors);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, body, argument) == 0;

@@ -49,13 +49,14 @@ void test_discovery() {
 
 void test_launches(DeviceSession& session) {
   for (const LaunchCall call : {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph}) {
-    const LaunchBlock block = measure_launches(session, {call, 100, 10, 1});
+    const LaunchBlock block = measure_launches(session, {call, 100, 10, 1, 3});
     CHECK(block.submit_ns.size() == 100 && block.start_ns.size() == 100 && block.round_trip_ns.size() == 100);
     CHECK(middle(block.submit_ns) >= 2400);
     // A sanitizer slows the simulated device's answers and so biases the clock mapping; the truth tests check values.
     CHECK(std::isfinite(middle(block.start_ns)) && std::isfinite(block.residual_ns));
     CHECK(middle(block.round_trip_ns) > middle(block.submit_ns));
     CHECK(block.tick_ns == 32);
+    CHECK(block.core.has_value());
   }
 }
 
@@ -89,9 +90,11 @@ void test_paced_launches(DeviceSession& session) {
        {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph, LaunchCall::kCooperative}) {
     for (const uint64_t spin_ns : {0, 10'000}) {
       const int64_t from = now_ns();
-      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64});
-      CHECK(launches.took_ns.size() == 10 && middle(launches.took_ns) >= 2400);
-      CHECK(now_ns() - from >= 11'000'000);
+      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64, 1});
+      CHECK(launches.hooked_ns.size() == 10 && middle(launches.hooked_ns) >= 2400);
+      CHECK(launches.bare_ns.size() == 10 && middle(launches.bare_ns) >= 2400);
+      CHECK(!launches.intercepted);
+      CHECK(now_ns() - from >= 23'000'000);
     }
   }
 }
@@ -189,10 +192,10 @@ void test_cancel(const Driver& driver) {
   CancelToken token;
   DeviceSession session(driver, SymbolPath::kDlsym, 0, token);
   token.cancel();
-  CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1}); }) == "aborted");
+  CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1, 0}); }) == "aborted");
   CHECK(failure_of([&] { measure_compute_share(session, {60000, 0, 1024, 2000, 8, 100}); }) == "aborted");
   CHECK(failure_of([&] { measure_live_sets(session, {65536, {100}, 1, 0, 0, 1}); }) == "aborted");
-  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1}); }) == "aborted");
+  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1, 0}); }) == "aborted");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ bool aborted(Executor& executor, Executor::Owner owner, SessionId session, std::
   executor.submit_in(owner, session, [&](DeviceSession* device) {
     if (started) started->set_value();
     try {
-      if (device) measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1});
+      if (device) measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1, 0});
       outcome.set_value(false);
     } catch (const Failure& failure) {
       outcome.set_value(failure.kind() == FailureKind::kAborted);
@@ -83,7 +83,7 @@ void test_owner_leaves_in_the_middle(Executor& executor, Executor::Owner stays) 
   executor.submit_in(&leaving, session, [&](DeviceSession* device) {
     started.set_value();
     try {
-      measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1});
+      measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1, 0});
     } catch (const Failure&) {
     }
     finished.set_value();

@@ -2,18 +2,26 @@
 import type { Check } from '../../document.js';
 import type { LaunchBlock, LaunchCall } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
-import { type Collected, collect, concat } from '../collect.js';
+import { collect, concat, type StopReason } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { rowState } from '../row-state.js';
+import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US, scaled, scaledSamples } from '../units.js';
 
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
+const HEADLINE = 'cuLaunchKernel';
 const WARMUP = 200;
-/** Of a process: 2 000 launches with random gaps take about 0.3 s. `standard` has five processes. */
-const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
-/** Every block has a clock mapping of its own, whose error all its starts share: many small ones average it out. */
-const BLOCK = 100;
-const BLOCKS_OF_FIXED = 8;
+/** On a core that the thread has just come to. */
+const SETTLING = 10;
+/** Of a call and process. `standard` has five processes. */
+const CAP = { quick: 1_000, standard: 2_000, thorough: 2_000 } as const;
+/**
+ * Launches on one core, in one clock mapping, whose error all their starts share; then it is the next core's turn, as what
+ * else a host does disturbs single ones, and for long (on an H200's host one core had 5.3 us and another 6.6 for a second).
+ */
+const VISIT = 20;
+const FEWEST_VISITS = 8;
+/** Between two looks at the resolution. */
+const VISITS_OF_BLOCK = 5;
 const MAX_RESIDUAL_NS = 500;
 const MAX_NEGATIVES = 0.001;
 const FEWEST_MAPPED = 0.5;
@@ -21,55 +29,86 @@ const FEWEST_MAPPED = 0.5;
 const LONGEST_GAP_NS = 200_000;
 const PAIRS = { quick: 500, standard: 1_000, thorough: 2_000 } as const;
 
-type Row = Collected<LaunchBlock>;
+interface Row {
+  call: LaunchCall;
+  visits: LaunchBlock[];
+  /** Why there is nothing of it, or null. */
+  state: RowState | null;
+}
 
 const isMapped = ({ mapping }: LaunchBlock): boolean => mapping.residualNs <= Math.max(MAX_RESIDUAL_NS, mapping.tickNs);
 
 const medianOf = (samples: Float64Array): number => median(samples).value;
 
-const startMedians = (blocks: LaunchBlock[]): Float64Array<ArrayBuffer> =>
-  Float64Array.from(blocks.filter(isMapped), ({ startNs }) => medianOf(startNs));
+const startMedians = (visits: LaunchBlock[]): Float64Array<ArrayBuffer> =>
+  Float64Array.from(visits.filter(isMapped), ({ startNs }) => medianOf(startNs));
 
-/** Over blocks, not over launches: the launches of one block are not independent of each other. */
-function startEstimate(blocks: LaunchBlock[]): MedianEstimate {
-  const starts = startMedians(blocks);
+/** Over visits, not over launches: the launches of one visit are not independent of each other. */
+function startEstimate(visits: LaunchBlock[]): MedianEstimate {
+  const starts = startMedians(visits);
   return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
 }
 
-async function measureCall(context: MeasureContext, call: LaunchCall, index: number): Promise<Row> {
-  const session = await context.session();
-  const { iterations, resolution, tier, seed, warmup } = context.options;
-  const blockSize = iterations === null ? BLOCK : Math.min(BLOCK, Math.ceil(iterations / BLOCKS_OF_FIXED));
-  let blocks = 0;
-  return collect(
-    { iterations, resolution, blockSize, cap: CAP[tier] },
-    async (count, fraction) => {
-      context.progress(call, (index + fraction) / CALLS.length);
-      const first = blocks++ === 0;
-      return session.launchBlock({ call, count, warmup: first ? (warmup ?? WARMUP) : 0, seed: seed + blocks });
-    },
-    (block) => block.startNs,
-    startEstimate,
-  );
+interface Collection {
+  rows: Row[];
+  stop: StopReason;
 }
 
-const inUs = (blocks: LaunchBlock[], of: (block: LaunchBlock) => Float64Array) =>
-  scaled(median(concat(...blocks.map(of))), NS_PER_US);
+/** The calls take turns, so that each of them is spread over the whole time. */
+async function measureCalls(context: MeasureContext): Promise<Collection> {
+  const session = await context.session();
+  const { iterations, resolution, tier, seed } = context.options;
+  const warmup = context.options.warmup ?? WARMUP;
+  const visit = iterations === null ? VISIT : Math.min(VISIT, Math.ceil(iterations / FEWEST_VISITS));
+  const rows = CALLS.map((call): Row => ({ call, visits: [], state: null }));
+  const measureOne = async ({ call, visits, ...row }: Row, count: number): Promise<RowState | null> => {
+    if (row.state) return row.state;
+    const turn = seed + visits.length;
+    const before = visits.length === 0 ? warmup : Math.min(warmup, SETTLING);
+    try {
+      visits.push(await session.launchBlock({ call, count, warmup: before, seed: turn, core: turn }));
+      return null;
+    } catch (error) {
+      const state = call === HEADLINE ? null : rowState(error);
+      if (!state) throw error;
+      return state;
+    }
+  };
+  const { stop } = await collect(
+    { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier] },
+    async (count, fraction) => {
+      context.progress(HEADLINE, fraction);
+      const first = rows[0]?.visits.length;
+      for (let left = count; left > 0; left -= visit)
+        for (const row of rows) row.state = await measureOne(row, Math.min(visit, left));
+      return rows[0]?.visits.slice(first) ?? [];
+    },
+    (visits) => concat(...visits.map(({ startNs }) => startNs)),
+    (blocks) => startEstimate(blocks.flat()),
+  );
+  return { rows, stop };
+}
 
-/** Starts of the blocks whose mapping holds; the others have none that could be vouched for. */
-const mappedStarts = (row: Row): Float64Array<ArrayBuffer> =>
-  concat(...row.blocks.filter(isMapped).map(({ startNs }) => startNs));
+const inUs = (visits: LaunchBlock[], of: (visit: LaunchBlock) => Float64Array) =>
+  scaled(median(concat(...visits.map(of))), NS_PER_US);
+
+/** Starts of the visits whose mapping holds; the others have none that could be vouched for. */
+const mappedStarts = ({ visits }: Row): Float64Array<ArrayBuffer> =>
+  concat(...visits.filter(isMapped).map(({ startNs }) => startNs));
+
+const launchesOf = ({ visits }: Row): number => visits.reduce((sum, { submitNs }) => sum + submitNs.length, 0);
 
 function mappingOf(row: Row) {
-  const mapped = row.blocks.filter(isMapped);
+  const { visits } = row;
+  const mapped = visits.filter(isMapped);
   const worst = (of: (mapping: LaunchBlock['mapping']) => number) =>
-    Math.max(...(mapped.length > 0 ? mapped : row.blocks).map((block) => of(block.mapping)));
+    Math.max(...(mapped.length > 0 ? mapped : visits).map(({ mapping }) => of(mapping)));
   return {
     residualNs: worst((m) => m.residualNs),
     bracketNs: worst((m) => m.bracketNs),
-    driftPpm: median(row.blocks.map((b) => b.mapping.driftPpm)).value,
+    driftPpm: median(visits.map(({ mapping }) => mapping.driftPpm)).value,
     tickNs: worst((m) => m.tickNs),
-    blocks: row.blocks.length,
+    blocks: visits.length,
     blocksMapped: mapped.length,
     negatives: mappedStarts(row).filter((ns) => ns < 0).length,
   };
@@ -85,8 +124,8 @@ function mappingChecks(row: Row): Check[] {
     },
     {
       name: 'no kernel starts before its call',
-      passed: negatives <= MAX_NEGATIVES * row.samples.length,
-      detail: `${negatives} of ${row.samples.length}`,
+      passed: negatives <= MAX_NEGATIVES * launchesOf(row),
+      detail: `${negatives} of ${launchesOf(row)}`,
     },
   ];
 }
@@ -94,23 +133,34 @@ function mappingChecks(row: Row): Check[] {
 /** Without it a row has no start: submit and round trip, on the host's clock alone, stay. */
 const hasStart = (row: Row): boolean => mappingChecks(row).every(({ passed }) => passed === true);
 
-function describe(call: LaunchCall, row: Row) {
-  const submit = inUs(row.blocks, (b) => b.submitNs);
-  const start = hasStart(row) ? scaled(row.estimate, NS_PER_US) : null;
-  const roundTrip = inUs(row.blocks, (b) => b.roundTripNs);
-  return {
-    call,
-    submitUs: submit.value,
-    submitCi95: submit.ci95,
-    startUs: start?.value ?? null,
-    startCi95: start?.ci95 ?? null,
-    ...(!start && { invalid: 'clock mapping' }),
-    roundTripUs: roundTrip.value,
-    roundTripCi95: roundTrip.ci95,
-    count: row.samples.length,
-    stop: row.stop,
-    mapping: mappingOf(row),
-  };
+function describe({ rows, stop }: Collection) {
+  return rows.map((row) => {
+    const { call, visits, state } = row;
+    if (state) return { call, ...state };
+    const submit = inUs(visits, (b) => b.submitNs);
+    const start = hasStart(row) ? scaled(startEstimate(visits), NS_PER_US) : null;
+    const roundTrip = inUs(visits, (b) => b.roundTripNs);
+    return {
+      call,
+      submitUs: submit.value,
+      submitCi95: submit.ci95,
+      startUs: start?.value ?? null,
+      startCi95: start?.ci95 ?? null,
+      ...(!start && { invalid: 'clock mapping' }),
+      roundTripUs: roundTrip.value,
+      roundTripCi95: roundTrip.ci95,
+      count: launchesOf(row),
+      stop,
+      cores: coresOf(visits),
+      mapping: mappingOf(row),
+    };
+  });
+}
+
+/** How many it was on; null where the system let the thread choose none. */
+function coresOf(visits: readonly LaunchBlock[]): number | null {
+  const cores = new Set(visits.map(({ core }) => core));
+  return cores.has(null) ? null : cores.size;
 }
 
 /**
@@ -120,7 +170,7 @@ function describe(call: LaunchCall, row: Row) {
 async function pairOfLaunches(context: MeasureContext) {
   const session = await context.session();
   const { tier, seed } = context.options;
-  const request = { name: 'cuLaunchKernel', calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, seed };
+  const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, seed };
   const { hookedNs, bareNs, intercepted } = await session.pairBlock({ ...request, batches: PAIRS[tier] });
   const { value, ci95 } = median(hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)));
   const pair = { hookedNs: median(hookedNs).value, bareNs: median(bareNs).value, pairs: hookedNs.length };
@@ -134,36 +184,24 @@ export const kernelLaunchLatency: MetricDefinition = {
   unit: 'us',
   direction: 'lower',
   question: 'What fixed tax does the layer add to every small kernel, that is, to low-batch decode?',
-  estimator: 'median over blocks of the median call → kernel start',
+  estimator: 'median over visits of cores of the median call → kernel start',
   delta: { relative: 0.05 },
   needs: [],
   functionName: 'measureKernelLaunch',
   where: 'process',
   seconds: { quick: 1, standard: 1, thorough: 2 },
   async measure(context) {
-    const calls: Record<string, unknown>[] = [];
-    let headline: Row | null = null;
-    for (const [index, call] of CALLS.entries()) {
-      try {
-        const row = await measureCall(context, call, index);
-        calls.push(describe(call, row));
-        headline ??= row;
-      } catch (error) {
-        const state = rowState(error);
-        if (!state || call === 'cuLaunchKernel') throw error;
-        calls.push({ call, ...state });
-      }
-    }
-    if (!headline) throw new Error('unreachable: the first call is measured or throws');
+    const collection = await measureCalls(context);
+    const headline = collection.rows[0] as Row;
     const checks = mappingChecks(headline);
-    const start = scaled(headline.estimate, NS_PER_US);
+    const start = scaled(startEstimate(headline.visits), NS_PER_US);
     return {
       ...(!hasStart(headline) && { status: 'invalid' as const, reason: 'clock mapping' }),
       value: start.value,
       ci95: start.ci95,
       headline: scaledSamples(mappedStarts(headline), NS_PER_US),
-      blocks: scaledSamples(startMedians(headline.blocks), NS_PER_US),
-      details: { calls, pair: await pairOfLaunches(context) },
+      blocks: scaledSamples(startMedians(headline.visits), NS_PER_US),
+      details: { calls: describe(collection), pair: await pairOfLaunches(context) },
       checks,
     };
   },

@@ -1,12 +1,12 @@
 /** OH-008: what a launch pays for a compute limit that it stays far below, in tenants of one system with and without it. */
 import type { Check } from '../../document.js';
-import type { PacedCall } from '../../native/addon-types.js';
+import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
 import { differenceOfMedians, type Pair } from '../../stats/difference.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import type { Limits } from '../../systems/system.js';
 import { concat } from '../collect.js';
-import type { MeasureContext, Measured, MetricDefinition } from '../metric.js';
+import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { type LimitedWorker, startsDiffer, underOtherLimits } from '../other-limits.js';
 import { type RowState, rowState } from '../row-state.js';
 
@@ -21,15 +21,16 @@ const HEADLINE: PacedCall = 'cuLaunchKernel';
 const PERIOD_NS = 1_000_000;
 const SPIN_NS = 10_000;
 /** A limiter that begins without tokens hands out the first ones meanwhile. */
-const WARMUP = 50;
-const LAUNCHES = { quick: 300, standard: 500, thorough: 500 } as const;
+const WARMUP = 25;
+/** Of each kind, through the layer and past it. */
+const LAUNCHES = { quick: 150, standard: 250, thorough: 500 } as const;
 /** Of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Of a kernel that ends at once: whether the price depends on the grid, as where tokens are blocks. */
 const GRIDS = [1, 64, 4_096, 65_535];
 /** A cooperative kernel must fit the card as a whole. */
 const LARGEST_COOPERATIVE_GRID = 64;
-const LAUNCHES_OF_GRID = 100;
+const LAUNCHES_OF_GRID = 50;
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
 const DEFAULT_PERCENT = 50;
 /** What a launch that finds no token waits for at the least. */
@@ -44,15 +45,15 @@ interface Row {
 }
 
 interface MeasuredRow extends Row {
-  /** Launch times of each process, in the order of the pairs; `state` where one of them had none. */
-  with: Float64Array[];
-  without: Float64Array[];
+  /** Of each process, in the order of the pairs; `state` where one of them had none. */
+  with: PacedLaunches[];
+  without: PacedLaunches[];
   state: RowState | null;
 }
 
 function rowsOf({ options: { tier, iterations } }: MeasureContext): Row[] {
   const paths = CALLS.map((call) => ({ call, grid: 1, spinNs: SPIN_NS, count: iterations ?? LAUNCHES[tier] }));
-  if (tier === 'quick') return paths;
+  if (tier !== 'thorough') return paths;
   const grids = CALLS.flatMap((call) => GRIDS.map((grid) => ({ call, grid, spinNs: 0 })));
   const possible = grids.filter(
     ({ call, grid }) => call !== 'cuLaunchCooperativeKernel' || grid <= LARGEST_COOPERATIVE_GRID,
@@ -66,11 +67,16 @@ function rowsOf({ options: { tier, iterations } }: MeasureContext): Row[] {
 const isPath = ({ spinNs }: Row): boolean => spinNs > 0;
 const isHeadline = (row: Row): boolean => isPath(row) && row.call === HEADLINE;
 
-async function launchTimes(context: MeasureContext, worker: LimitedWorker, row: Row): Promise<Float64Array | RowState> {
+async function launchTimes(
+  context: MeasureContext,
+  worker: LimitedWorker,
+  row: Row,
+): Promise<PacedLaunches | RowState> {
   const { call, grid, spinNs, count } = row;
-  const request = { call, grid, spinNs, count, warmup: context.options.warmup ?? WARMUP, periodNs: PERIOD_NS };
+  const { seed, warmup } = context.options;
+  const request = { call, grid, spinNs, count, warmup: warmup ?? WARMUP, periodNs: PERIOD_NS, seed };
   try {
-    return Float64Array.from((await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as number[]);
+    return (await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as PacedLaunches;
   } catch (error) {
     const state = isHeadline(row) ? null : rowState(error);
     if (!state) throw error;
@@ -100,7 +106,7 @@ async function measureRows(context: MeasureContext, limited: Partial<Limits>): P
         const fraction = (index + place / rows.length) / order.length;
         context.progress(`${row.call}, process ${index + 1} of ${order.length}`, fraction);
         const times = await launchTimes(context, worker, row);
-        if (times instanceof Float64Array) row[kind].push(times);
+        if ('hookedNs' in times) row[kind].push(times);
         else row.state ??= times;
       }
     },
@@ -115,13 +121,20 @@ function abba(pairs: number, seed: number): ('with' | 'without')[] {
   );
 }
 
+/**
+ * What a launch took, less what the driver's own took beside it where a layer stands between: how busy the host was in
+ * each of two processes makes hundreds of nanoseconds, and is in both.
+ */
+const costs = ({ intercepted, hookedNs, bareNs }: PacedLaunches): number[] =>
+  intercepted ? hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)) : hookedNs;
+
 const pairsOf = (row: MeasuredRow): Pair[] =>
-  row.with.map((times, i) => ({ with: times, without: row.without[i] as Float64Array }));
+  row.with.map((launches, i) => ({ with: costs(launches), without: costs(row.without[i] as PacedLaunches) }));
 
 const waits = (row: MeasuredRow): number =>
-  row.with.reduce((sum, times) => sum + times.filter((ns) => ns >= QUANTUM_NS).length, 0);
+  row.with.reduce((sum, { hookedNs }) => sum + hookedNs.filter((ns) => ns >= QUANTUM_NS).length, 0);
 
-const medianOfMedians = (processes: readonly Float64Array[]): number =>
+const medianOfMedians = (processes: readonly (readonly number[])[]): number =>
   median(processes.map((times) => median(times).value)).value;
 
 function describeRow(row: MeasuredRow) {
@@ -133,16 +146,20 @@ function describeRow(row: MeasuredRow) {
     ...head,
     overheadNs: value,
     ci95,
-    withNs: medianOfMedians(row.with),
-    withoutNs: medianOfMedians(row.without),
+    withNs: medianOfMedians(row.with.map(({ hookedNs }) => hookedNs)),
+    withoutNs: medianOfMedians(row.without.map(({ hookedNs }) => hookedNs)),
+    ...(row.with.every(({ intercepted }) => intercepted) && {
+      bareWithNs: medianOfMedians(row.with.map(({ bareNs }) => bareNs)),
+      bareWithoutNs: medianOfMedians(row.without.map(({ bareNs }) => bareNs)),
+    }),
     count,
     waits: waits(row),
   };
 }
 
 function demandCheck(rows: readonly MeasuredRow[]): Check {
-  const times = rows.filter(isPath).flatMap((row) => row.with);
-  const longest = times.reduce((most, process) => process.reduce((a, b) => Math.max(a, b), most), 0);
+  const times = rows.filter(isPath).flatMap((row) => row.with.flatMap(({ hookedNs }) => hookedNs));
+  const longest = times.reduce((a, b) => Math.max(a, b), 0);
   return {
     name: 'demand was below the budget',
     passed: longest < QUANTUM_NS,
@@ -161,21 +178,11 @@ function reachCheck(differ: boolean): Check {
 /** Every launch with the limit, less the median of its pair's launches without. */
 const headlineSamples = (row: MeasuredRow): Float64Array =>
   concat(
-    ...row.with.map((times, i) => {
-      const { value } = median(row.without[i] as Float64Array);
-      return Float64Array.from(times, (ns) => ns - value);
+    ...pairsOf(row).map((pair) => {
+      const { value } = median(pair.without);
+      return Float64Array.from(pair.with, (ns) => ns - value);
     }),
   );
-
-const unsupported = (reason: string): Measured => ({
-  status: 'unsupported',
-  reason,
-  value: null,
-  ci95: null,
-  headline: null,
-  details: {},
-  checks: [],
-});
 
 export const rateLimiterOverhead: MetricDefinition = {
   id: 'OH-008',
@@ -184,13 +191,14 @@ export const rateLimiterOverhead: MetricDefinition = {
   unit: 'ns',
   direction: 'lower',
   question: 'What does a compute quota cost even when you stay under it?',
-  estimator: 'median launch with the limit − median without, mean over pairs of processes',
+  estimator:
+    "median launch with the limit − median without, each less the driver's own where a layer is between, mean over pairs of processes",
   // Where the loader puts things makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureRateLimiter',
   where: 'fresh-processes',
-  seconds: { quick: 4, standard: 9, thorough: 70 },
+  seconds: { quick: 4, standard: 6, thorough: 110 },
   async measure(context) {
     const { system } = context;
     if (system.capabilities.computeLimit === 'none') return unsupported('layer has no compute limit');
