@@ -11,6 +11,8 @@ export interface Plan {
   resolution: number;
   blockSize: number;
   cap: number;
+  /** Whether to stop when the noise does not fall any more. Default true. */
+  mayStall?: boolean;
 }
 
 export interface Collected<Block> {
@@ -58,6 +60,7 @@ export async function collect<Block>(
 function stopReason(plan: Plan, count: number, width: number, history: Map<number, number>): StopReason | null {
   if (width <= plan.resolution) return 'resolution reached';
   if (count >= plan.cap) return 'cap of samples';
+  if (plan.mayStall === false) return null;
   history.set(count, width);
   const atHalf = history.get(count / 2);
   return count >= 8 * plan.blockSize && atHalf !== undefined && width > STALLED * atHalf

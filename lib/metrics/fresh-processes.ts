@@ -57,6 +57,26 @@ export async function startMany(context: MeasureContext, batch: Batch): Promise<
   return starts;
 }
 
+/** In each of the first processes of `wholeStarts`. */
+const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
+const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
+
+/**
+ * Fresh processes, as many as the options ask for, that each retain the primary context and do first work, and then, the
+ * first of them, release and retain it again. Every metric of the round that reads a step off a start reads these.
+ */
+export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
+  const { iterations, tier, warmup } = context.options;
+  const count = iterations ?? PROCESSES[tier];
+  const discarded = warmup ?? 0;
+  const batch = { contextApi: 'cuDevicePrimaryCtxRetain' as const, total: discarded + count };
+  const recreating = { processes: RECREATING_PROCESSES[tier], times: RECREATIONS[tier] };
+  return context.once.get('whole starts', async () => {
+    await startMany(context, { ...batch, count: discarded, done: 0 });
+    return startMany(context, { ...batch, count, recreating, done: discarded });
+  });
+}
+
 export type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
 
 /** A row of times in nanoseconds, under `key` in the unit that `divisor` makes. */

@@ -17,11 +17,14 @@ import {
   resultHead,
   withoutNumber,
 } from './metric.js';
+import { Once } from './once.js';
 import { resolveOptions } from './options.js';
 
 export interface Surroundings {
   /** Whose workers are started. Default: the environment as it is. */
   system?: System;
+  /** What the metrics of its round share. Default: it measures alone. */
+  once?: Once;
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
 }
@@ -56,6 +59,7 @@ export async function measureMetric(
     simulatedDriver: target.simulatedDriver,
     inWorker: surroundings.inWorker ?? false,
     system: surroundings.system ?? environmentSystem(process.env),
+    once: surroundings.once ?? new Once(),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
     session: async () => {
       const session = opened[0] ?? (await Session.open(target, signal));

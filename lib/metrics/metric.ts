@@ -3,6 +3,7 @@ import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js'
 import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
 import type { System } from '../systems/system.js';
+import type { Once } from './once.js';
 
 export type Category = 'overhead' | 'start-up';
 export type Direction = MetricResult['direction'];
@@ -79,6 +80,8 @@ export interface MeasureContext {
   /** Whose workers and tenants a `fresh-processes` metric starts. */
   system: System;
   simulatedDriver: string | null;
+  /** Of the round; of this metric alone where there is none. */
+  once: Once;
   progress: (step: string, fraction: number) => void;
 }
 

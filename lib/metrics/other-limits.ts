@@ -1,6 +1,6 @@
 /**
- * Fresh workers under other limits than those of the round, one after the other, each shown to be under the system. The
- * round's own tenant, whose worker has ended, leaves meanwhile and finds a state of its own again.
+ * Fresh workers under other limits than those of the round, each shown to be under the system. The round's own tenant,
+ * whose worker has ended, leaves meanwhile and finds a state of its own again.
  */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
@@ -16,18 +16,33 @@ export interface LimitedWorker {
   ask: (method: string, params: object, deadlineMs: number) => Promise<unknown>;
 }
 
-/** Calls `use` once for each of `limits`, in this order, before the next worker starts. */
+/** Asks one of them, of the `kind`-th limits, for its `turn`. */
+type Use = (worker: LimitedWorker, kind: number, turn: number) => Promise<void>;
+
+/**
+ * A worker for each of `limits`, each of which has so many turns: they take them alternately where the system lets tenants
+ * of different limits live at one time, so that what else the machine does meets all of them; else one after the other.
+ */
 export async function underOtherLimits(
   context: MeasureContext,
   limits: readonly Partial<Limits>[],
-  use: (worker: LimitedWorker, index: number) => Promise<void>,
+  turns: number,
+  use: Use,
 ): Promise<void> {
   const { system } = context;
+  const kinds = limits.map((own, kind) => ({ kind, tenant: tenantWith(own, system.limitsCoexist ? kind : 0) }));
+  const together = system.limitsCoexist ? [kinds] : kinds.map((kind) => [kind]);
   await system.reap(SOLE_TENANT);
   try {
-    for (const [index, own] of limits.entries()) {
-      if (index === 0 || !equal(own, limits[index - 1])) await system.betweenLimits();
-      await inWorkerOf(context, tenantWith(own), (worker) => use(worker, index));
+    for (const group of together) {
+      await system.betweenLimits();
+      const tenants = group.map(({ tenant }) => tenant);
+      await withWorkers(context, tenants, async (workers) => {
+        for (let turn = 0; turn < turns; turn++) {
+          const order = turn % 2 === 0 ? workers : workers.toReversed();
+          for (const worker of order) await use(worker, group[workers.indexOf(worker)]?.kind as number, turn);
+        }
+      });
     }
   } finally {
     await system.betweenLimits();
@@ -38,15 +53,27 @@ export async function underOtherLimits(
 /** Whether workers start differently under the two: what a system's own commands do for them is not seen. */
 export const startsDiffer = (system: System, a: Partial<Limits>, b: Partial<Limits>): boolean => {
   const start = (limits: Partial<Limits>) => {
-    const tenant = tenantWith(limits);
+    const tenant = tenantWith(limits, 0);
     return { environment: system.environment(tenant), prefix: system.argvPrefix(tenant) };
   };
   return !equal(start(a), start(b));
 };
 
-const tenantWith = (limits: Partial<Limits>): Tenant => ({ id: FIRST_ID, limits });
+const tenantWith = (limits: Partial<Limits>, place: number): Tenant => ({ id: FIRST_ID + place, limits });
 
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** All of them live while `use` runs. */
+function withWorkers(
+  context: MeasureContext,
+  tenants: readonly Tenant[],
+  use: (workers: readonly LimitedWorker[]) => Promise<void>,
+  started: readonly LimitedWorker[] = [],
+): Promise<void> {
+  const [next, ...others] = tenants;
+  if (!next) return use(started);
+  return inWorkerOf(context, next, (worker) => withWorkers(context, others, use, [...started, worker]));
+}
 
 async function inWorkerOf(
   context: MeasureContext,

@@ -363,6 +363,8 @@ export interface PacedLaunchRequest {
   /** Blocks, of 32 threads. */
   grid: number;
   seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
 }
 
 /** Of one launch through the application's pointer and one through the driver's own, a pair. */

@@ -5,6 +5,7 @@ import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
 import { toolVersion } from '../environment/tool.js';
 import { measureMetric } from '../metrics/measure.js';
+import { Once } from '../metrics/once.js';
 import type { MetricDefinition, Progress } from '../metrics/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
@@ -127,11 +128,12 @@ const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
 
 async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: string): Promise<MetricResult[]> {
   const results: MetricResult[] = [];
+  const once = new Once();
   for (const definition of request.plan.metrics) {
     if (request.signal.aborted) break;
     hooks.onMetric(definition);
     try {
-      results.push(await measureOne(request, hooks, lane, definition, device));
+      results.push(await measureOne(request, hooks, lane, definition, { device, once }));
     } catch (error) {
       if (request.signal.aborted) break;
       results.push(failedResult(definition, error));
@@ -146,7 +148,7 @@ async function measureOne(
   hooks: RunHooks,
   lane: Lane,
   definition: MetricDefinition,
-  device: string,
+  { device, once }: { device: string; once: Once },
 ) {
   const { plan, signal, system, target } = request;
   const { onProgress } = hooks;
@@ -156,7 +158,7 @@ async function measureOne(
   // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system }),
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system, once }),
   );
 }
 

@@ -34,12 +34,16 @@ export class CustomSystem extends Profile {
   readonly kind = 'custom';
   /** Nothing is known of it, and the careful way is right for all. */
   override readonly staggerStarts = true;
+  /** Where nothing is to be done between limits, and nothing is kept for all tenants. */
+  override readonly limitsCoexist: boolean;
   readonly #profile: CustomProfile;
   readonly #timeoutMs: number | undefined;
 
   constructor(options: CustomOptions) {
     super(options, options.profile.verify.length > 0 ? options.name : `${options.name} (unverified)`);
     this.#profile = options.profile;
+    const { betweenLimits, stateFiles } = this.#profile;
+    this.limitsCoexist = betweenLimits.length === 0 && stateFiles.every((path) => usesPlaceholder(path, 'tenant'));
     this.#timeoutMs = options.commandTimeoutMs;
   }
 

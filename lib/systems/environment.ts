@@ -30,6 +30,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
     settings,
     capabilities: unknownCapabilities,
     unavailable: null,
+    limitsCoexist: false,
     staggerStarts: false,
     wantsProbe: false,
     environment: () => environment,

@@ -33,6 +33,8 @@ const PLACES = { lockDirectory: '/tmp/vgpulock', overrideFile: '/overrideEnv' };
 export class HamiCoreSystem extends Profile {
   readonly kind = 'hami-core';
   override readonly unavailable: string | null;
+  /** Each has a cache of its own, and the limits are in it. */
+  override readonly limitsCoexist = true;
   /** With private caches nothing serialises starts, and two tenants can take each other's PID for their own. */
   override readonly staggerStarts = true;
   readonly #options: HamiOptions;

@@ -51,6 +51,7 @@ interface Daemon {
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
   override readonly unavailable: string | null;
+  override readonly limitsCoexist = true;
   readonly capabilities: Capabilities = {
     memLimit: 'perProcess',
     computeLimit: 'smCap',

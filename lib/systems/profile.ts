@@ -27,6 +27,7 @@ export abstract class Profile implements System {
   abstract readonly kind: string;
   abstract readonly capabilities: Capabilities;
   readonly unavailable: string | null = null;
+  readonly limitsCoexist: boolean = false;
   readonly staggerStarts: boolean = false;
   readonly wantsProbe: boolean = true;
   readonly name: string;

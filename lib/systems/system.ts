@@ -92,6 +92,8 @@ export interface System {
   readonly capabilities: Capabilities;
   /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
   readonly unavailable: string | null;
+  /** Whether tenants with different limits may live at one time. */
+  readonly limitsCoexist: boolean;
   /** Whether a tenant must be ready before the next one starts. */
   readonly staggerStarts: boolean;
   /** Once, before any process of this system starts. Rejects with UsageError where a limit does not fit the card. */

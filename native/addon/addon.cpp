@@ -284,7 +284,8 @@ Napi::Value paced_launches(const Napi::CallbackInfo& info) {
                                    fields.positive<uint64_t>("periodNs"),
                                    fields.integer<uint64_t>("spinNs"),
                                    fields.positive<unsigned>("grid"),
-                                   fields.integer<uint64_t>("seed")};
+                                   fields.integer<uint64_t>("seed"),
+                                   fields.integer<uint64_t>("core")};
   return promise_in<PacedLaunches>(
       info, [request](DeviceSession& session) { return measure_paced_launches(session, request); },
       convert_result<PacedLaunches>);

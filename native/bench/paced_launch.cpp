@@ -3,6 +3,7 @@
 #include <optional>
 #include <random>
 
+#include "bench/on_core.h"
 #include "driver/clock.h"
 
 namespace gvb {
@@ -59,6 +60,7 @@ PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRe
                           spins ? parameters : nullptr);
   };
   PreparedLaunch hooked = prepared(cuda), plain = prepared(bare);
+  const OnCore core(request.core);
   Pace pace(session, request.period_ns);
   std::mt19937_64 random(request.seed);
   PacedLaunches launches{};

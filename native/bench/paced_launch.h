@@ -17,6 +17,7 @@ struct PacedLaunchRequest {
   uint64_t spin_ns;    // of every block of the kernel; 0: the kernel ends at once
   unsigned grid;       // blocks
   uint64_t seed;       // of the order within each pair
+  uint64_t core;       // whose turn it is
 };
 
 struct PacedLaunches {

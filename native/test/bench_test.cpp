@@ -90,7 +90,7 @@ void test_paced_launches(DeviceSession& session) {
        {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph, LaunchCall::kCooperative}) {
     for (const uint64_t spin_ns : {0, 10'000}) {
       const int64_t from = now_ns();
-      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64, 1});
+      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64, 1, 1});
       CHECK(launches.hooked_ns.size() == 10 && middle(launches.hooked_ns) >= 2400);
       CHECK(launches.bare_ns.size() == 10 && middle(launches.bare_ns) >= 2400);
       CHECK(!launches.intercepted);
@@ -195,7 +195,7 @@ void test_cancel(const Driver& driver) {
   CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1, 0}); }) == "aborted");
   CHECK(failure_of([&] { measure_compute_share(session, {60000, 0, 1024, 2000, 8, 100}); }) == "aborted");
   CHECK(failure_of([&] { measure_live_sets(session, {65536, {100}, 1, 0, 0, 1}); }) == "aborted");
-  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1, 0}); }) == "aborted");
+  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1, 0, 0}); }) == "aborted");
 }
 
 }  // namespace

@@ -12,16 +12,18 @@ const HEADLINE = 'cuLaunchKernel';
 const WARMUP = 200;
 /** On a core that the thread has just come to. */
 const SETTLING = 10;
-/** Of a call and process. `standard` has five processes. */
-const CAP = { quick: 1_000, standard: 2_000, thorough: 2_000 } as const;
+/** Of the headline's call, in a process. */
+const CAP = { quick: 1_000, standard: 4_000, thorough: 4_000 } as const;
+/** The other calls have a visit with every so many of the headline's, unless a number of samples is asked for. */
+const OTHERS_EVERY = 4;
 /**
  * Launches on one core, in one clock mapping, whose error all their starts share; then it is the next core's turn, as what
  * else a host does disturbs single ones, and for long (on an H200's host one core had 5.3 us and another 6.6 for a second).
  */
 const VISIT = 20;
 const FEWEST_VISITS = 8;
-/** Between two looks at the resolution. */
-const VISITS_OF_BLOCK = 5;
+/** Between two looks at the resolution: by the first every call has an interval. */
+const VISITS_OF_BLOCK = FEWEST_VISITS * OTHERS_EVERY;
 const MAX_RESIDUAL_NS = 500;
 const MAX_NEGATIVES = 0.001;
 const FEWEST_MAPPED = 0.5;
@@ -54,16 +56,17 @@ interface Collection {
   stop: StopReason;
 }
 
-/** The calls take turns, so that each of them is spread over the whole time. */
+/** The calls take turns, so that each is spread over the whole time. */
 async function measureCalls(context: MeasureContext): Promise<Collection> {
   const session = await context.session();
   const { iterations, resolution, tier, seed } = context.options;
   const warmup = context.options.warmup ?? WARMUP;
   const visit = iterations === null ? VISIT : Math.min(VISIT, Math.ceil(iterations / FEWEST_VISITS));
+  const othersEvery = iterations === null ? OTHERS_EVERY : 1;
   const rows = CALLS.map((call): Row => ({ call, visits: [], state: null }));
+  let turn = seed;
   const measureOne = async ({ call, visits, ...row }: Row, count: number): Promise<RowState | null> => {
     if (row.state) return row.state;
-    const turn = seed + visits.length;
     const before = visits.length === 0 ? warmup : Math.min(warmup, SETTLING);
     try {
       visits.push(await session.launchBlock({ call, count, warmup: before, seed: turn, core: turn }));
@@ -75,12 +78,15 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
     }
   };
   const { stop } = await collect(
-    { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier] },
+    // Cores differ for as long as it takes to visit them: the noise falls with every visit, if not with every look.
+    { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier], mayStall: false },
     async (count, fraction) => {
       context.progress(HEADLINE, fraction);
       const first = rows[0]?.visits.length;
-      for (let left = count; left > 0; left -= visit)
-        for (const row of rows) row.state = await measureOne(row, Math.min(visit, left));
+      for (let left = count; left > 0; left -= visit, turn++) {
+        const due = rows.filter(({ call }) => call === HEADLINE || (turn - seed) % othersEvery === 0);
+        for (const row of due) row.state = await measureOne(row, Math.min(visit, left));
+      }
       return rows[0]?.visits.slice(first) ?? [];
     },
     (visits) => concat(...visits.map(({ startNs }) => startNs)),

@@ -3,14 +3,13 @@ import type { Check } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import {
-  type Batch,
   invalidBy,
-  PROCESSES,
   startChecks,
   startDetails,
   startMany,
   stepRows,
   timesRow,
+  wholeStarts,
 } from '../fresh-processes.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { release } from '../releases.js';
@@ -18,20 +17,15 @@ import { rowState } from '../row-state.js';
 import { inOneTenant } from '../tenants.js';
 import { NS_PER_US } from '../units.js';
 
-/** In each of the first processes. */
-const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
-const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
-
 const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS_PER_US);
 
 /** How many at once; the other tiers leave it to START-006. */
 const SIMULTANEOUS = { quick: [], standard: [], thorough: [1, 4, 8] } as const;
 
 /** The other way to a context, a row beside the headline: what it lacks or fails at is its own affair. */
-async function createdContexts(context: MeasureContext, batch: Pick<Batch, 'count' | 'done' | 'total'>) {
-  const { count } = batch;
+async function createdContexts(context: MeasureContext, count: number) {
   try {
-    const starts = await startMany(context, { ...batch, contextApi: 'cuCtxCreate' });
+    const starts = await startMany(context, { contextApi: 'cuCtxCreate', count, done: 0, total: count });
     return {
       processes: count,
       owner: starts[0]?.contextOwner,
@@ -86,16 +80,10 @@ export const contextCreationOverhead: MetricDefinition = {
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 3, thorough: 32 },
   async measure(context) {
-    const { iterations, tier, warmup } = context.options;
-    const processes = iterations ?? PROCESSES[tier];
-    const created = Math.max(1, Math.floor(processes / 4));
-    const discarded = warmup ?? 0;
-    const total = discarded + processes + created;
-    const primary = { contextApi: 'cuDevicePrimaryCtxRetain' as const, total };
-    const recreating = { processes: RECREATING_PROCESSES[tier], times: RECREATIONS[tier] };
-    await startMany(context, { ...primary, count: discarded, done: 0 });
-    const starts = await startMany(context, { ...primary, count: processes, recreating, done: discarded });
-    const cuCtxCreate = await createdContexts(context, { count: created, done: discarded + processes, total });
+    const { tier } = context.options;
+    const starts = await wholeStarts(context);
+    const processes = starts.length;
+    const cuCtxCreate = await createdContexts(context, Math.max(1, Math.floor(processes / 4)));
     const together: Awaited<ReturnType<typeof simultaneous>>[] = [];
     for (const count of SIMULTANEOUS[tier]) together.push(await simultaneous(context, count));
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);

@@ -109,10 +109,10 @@ function sweep(context: MeasureContext, topology: Topology, counts: readonly num
   });
 }
 
-/** 1, 2, 4, 8: as many as have a processor each; a quick look takes the ends. */
+/** 1, 2, 4, 8: as many as have a processor each; only `thorough` takes more than the ends. */
 function processCounts(cores: number, tier: Tier): number[] {
   const counts = [1, 2, 4, MOST_PROCESSES].filter((count) => count <= cores);
-  return tier === 'quick' ? counts.filter((count, i) => count === 1 || i === counts.length - 1) : counts;
+  return tier === 'thorough' ? counts : counts.filter((count, i) => count === 1 || i === counts.length - 1);
 }
 
 function checksOf(rows: readonly Row[]): Check[] {

@@ -1,7 +1,7 @@
 /** OH-008: what a launch pays for a compute limit that it stays far below, in tenants of one system with and without it. */
 import type { Check } from '../../document.js';
 import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
-import { differenceOfMedians, type Pair } from '../../stats/difference.js';
+import { meanOfMedians } from '../../stats/difference.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import type { Limits } from '../../systems/system.js';
@@ -20,10 +20,12 @@ const HEADLINE: PacedCall = 'cuLaunchKernel';
 /** One launch a millisecond of a kernel of 10 µs: a hundredth of the card's time. */
 const PERIOD_NS = 1_000_000;
 const SPIN_NS = 10_000;
-/** A limiter that begins without tokens hands out the first ones meanwhile. */
-const WARMUP = 25;
-/** Of each kind, through the layer and past it. */
-const LAUNCHES = { quick: 150, standard: 250, thorough: 500 } as const;
+/** In each turn. A limiter that begins without tokens hands out the first ones meanwhile. */
+const WARMUP = 4;
+/** In which the two processes take each other's place, on the same core. */
+const TURNS = { quick: 8, standard: 12, thorough: 20 } as const;
+/** Of each kind, through the layer and past it, in all turns. */
+const LAUNCHES = { quick: 120, standard: 240, thorough: 500 } as const;
 /** Of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Of a kernel that ends at once: whether the price depends on the grid, as where tokens are blocks. */
@@ -44,10 +46,14 @@ interface Row {
   count: number;
 }
 
+type Kind = 'with' | 'without';
+
+/** Of the two processes of a pair, in order. */
+type Turns = Record<Kind, PacedLaunches[]>;
+
 interface MeasuredRow extends Row {
-  /** Of each process, in the order of the pairs; `state` where one of them had none. */
-  with: PacedLaunches[];
-  without: PacedLaunches[];
+  pairs: Turns[];
+  /** Where one of the processes could not make the call. */
   state: RowState | null;
 }
 
@@ -68,13 +74,14 @@ const isPath = ({ spinNs }: Row): boolean => spinNs > 0;
 const isHeadline = (row: Row): boolean => isPath(row) && row.call === HEADLINE;
 
 async function launchTimes(
-  context: MeasureContext,
+  { options }: MeasureContext,
   worker: LimitedWorker,
   row: Row,
+  { turn, count }: { turn: number; count: number },
 ): Promise<PacedLaunches | RowState> {
-  const { call, grid, spinNs, count } = row;
-  const { seed, warmup } = context.options;
-  const request = { call, grid, spinNs, count, warmup: warmup ?? WARMUP, periodNs: PERIOD_NS, seed };
+  const { call, grid, spinNs } = row;
+  const place = { seed: options.seed + turn, core: options.seed + turn };
+  const request = { call, grid, spinNs, count, warmup: options.warmup ?? WARMUP, periodNs: PERIOD_NS, ...place };
   try {
     return (await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as PacedLaunches;
   } catch (error) {
@@ -87,70 +94,82 @@ async function launchTimes(
 /** Every row in every process; why there is nothing to measure where the layer says so of one. */
 async function measureRows(context: MeasureContext, limited: Partial<Limits>): Promise<MeasuredRow[] | string> {
   const { tier, seed } = context.options;
-  const rows = shuffled(rowsOf(context), seed).map((row): MeasuredRow => ({
-    ...row,
-    with: [],
-    without: [],
-    state: null,
-  }));
-  const order = abba(PAIRS[tier], seed);
-  let unsupported: string | undefined;
-  await underOtherLimits(
-    context,
-    order.map((kind) => (kind === 'with' ? limited : NO_LIMIT)),
-    async (worker, index) => {
-      unsupported ??= worker.attestation.computeLimitUnsupported;
-      if (unsupported !== undefined) return;
-      const kind = order[index] as 'with' | 'without';
-      for (const [place, row] of rows.entries()) {
-        const fraction = (index + place / rows.length) / order.length;
-        context.progress(`${row.call}, process ${index + 1} of ${order.length}`, fraction);
-        const times = await launchTimes(context, worker, row);
-        if ('hookedNs' in times) row[kind].push(times);
-        else row.state ??= times;
-      }
-    },
-  );
-  return unsupported ?? rows;
+  const rows = shuffled(rowsOf(context), seed).map((row): MeasuredRow => ({ ...row, pairs: [], state: null }));
+  for (let pair = 0; pair < PAIRS[tier]; pair++) {
+    // Alternating, so that a drift meets both kinds alike.
+    const kinds: readonly Kind[] = (seed + pair) % 2 === 0 ? ['without', 'with'] : ['with', 'without'];
+    const unsupported = await measurePair(context, limited, kinds, rows, pair);
+    if (unsupported !== null) return unsupported;
+  }
+  return rows;
 }
 
-/** Pairs in alternating order, so that a drift meets both kinds alike. */
-function abba(pairs: number, seed: number): ('with' | 'without')[] {
-  return Array.from({ length: pairs }, (_, i) => i + seed).flatMap((turn) =>
-    turn % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const),
-  );
+async function measurePair(
+  context: MeasureContext,
+  limited: Partial<Limits>,
+  kinds: readonly Kind[],
+  rows: readonly MeasuredRow[],
+  pair: number,
+): Promise<string | null> {
+  const { tier } = context.options;
+  let unsupported: string | null = null;
+  for (const row of rows) row.pairs.push({ with: [], without: [] });
+  const limits = kinds.map((kind) => (kind === 'with' ? limited : NO_LIMIT));
+  await underOtherLimits(context, limits, TURNS[tier], async (worker, place, turn) => {
+    unsupported ??= worker.attestation.computeLimitUnsupported ?? null;
+    if (unsupported !== null) return;
+    const kind = kinds[place] as Kind;
+    context.progress(`pair ${pair + 1} of ${PAIRS[tier]}, ${kind} limit`, (pair + turn / TURNS[tier]) / PAIRS[tier]);
+    for (const row of rows) {
+      const count = ofTurn(row.count, turn, TURNS[tier]);
+      if (row.state || count === 0) continue;
+      const launches = await launchTimes(context, worker, row, { turn, count });
+      if ('hookedNs' in launches) row.pairs[pair]?.[kind].push(launches);
+      else row.state = launches;
+    }
+  });
+  return unsupported;
 }
+
+/** `count` in so many turns, as evenly as it goes. */
+const ofTurn = (count: number, turn: number, turns: number): number => Math.floor((count + turn) / turns);
 
 /**
- * What a launch took, less what the driver's own took beside it where a layer stands between: how busy the host was in
- * each of two processes makes hundreds of nanoseconds, and is in both.
+ * What a launch took, less what the driver's own took beside it where a layer stands between: a host that is slow for a
+ * while is so for both.
  */
 const costs = ({ intercepted, hookedNs, bareNs }: PacedLaunches): number[] =>
   intercepted ? hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)) : hookedNs;
 
-const pairsOf = (row: MeasuredRow): Pair[] =>
-  row.with.map((launches, i) => ({ with: costs(launches), without: costs(row.without[i] as PacedLaunches) }));
+const cost = (launches: PacedLaunches): number => median(costs(launches)).value;
+
+/** Of each pair, one a turn. */
+const differences = ({ pairs }: MeasuredRow): number[][] =>
+  pairs.map((pair) => pair.with.map((launches, turn) => cost(launches) - cost(pair.without[turn] as PacedLaunches)));
+
+const launchesOf = ({ pairs }: MeasuredRow, kind: Kind): PacedLaunches[] => pairs.flatMap((pair) => pair[kind]);
 
 const waits = (row: MeasuredRow): number =>
-  row.with.reduce((sum, { hookedNs }) => sum + hookedNs.filter((ns) => ns >= QUANTUM_NS).length, 0);
+  launchesOf(row, 'with').reduce((sum, { hookedNs }) => sum + hookedNs.filter((ns) => ns >= QUANTUM_NS).length, 0);
 
-const medianOfMedians = (processes: readonly (readonly number[])[]): number =>
-  median(processes.map((times) => median(times).value)).value;
+const medianNs = (launches: readonly PacedLaunches[], of: 'hookedNs' | 'bareNs'): number =>
+  median(launches.map((one) => median(one[of]).value)).value;
 
 function describeRow(row: MeasuredRow) {
   const { call, grid, spinNs, count, state } = row;
   const head = { call, grid, spinNs };
   if (state) return { ...head, ...state };
-  const { value, ci95 } = differenceOfMedians(pairsOf(row));
+  const { value, ci95 } = meanOfMedians(differences(row));
+  const [limited, free] = [launchesOf(row, 'with'), launchesOf(row, 'without')];
   return {
     ...head,
     overheadNs: value,
     ci95,
-    withNs: medianOfMedians(row.with.map(({ hookedNs }) => hookedNs)),
-    withoutNs: medianOfMedians(row.without.map(({ hookedNs }) => hookedNs)),
-    ...(row.with.every(({ intercepted }) => intercepted) && {
-      bareWithNs: medianOfMedians(row.with.map(({ bareNs }) => bareNs)),
-      bareWithoutNs: medianOfMedians(row.without.map(({ bareNs }) => bareNs)),
+    withNs: medianNs(limited, 'hookedNs'),
+    withoutNs: medianNs(free, 'hookedNs'),
+    ...(limited.every(({ intercepted }) => intercepted) && {
+      bareWithNs: medianNs(limited, 'bareNs'),
+      bareWithoutNs: medianNs(free, 'bareNs'),
     }),
     count,
     waits: waits(row),
@@ -158,7 +177,8 @@ function describeRow(row: MeasuredRow) {
 }
 
 function demandCheck(rows: readonly MeasuredRow[]): Check {
-  const times = rows.filter(isPath).flatMap((row) => row.with.flatMap(({ hookedNs }) => hookedNs));
+  const limited = rows.filter(isPath).flatMap((row) => launchesOf(row, 'with'));
+  const times = limited.flatMap(({ hookedNs }) => hookedNs);
   const longest = times.reduce((a, b) => Math.max(a, b), 0);
   return {
     name: 'demand was below the budget',
@@ -175,13 +195,15 @@ function reachCheck(differ: boolean): Check {
   };
 }
 
-/** Every launch with the limit, less the median of its pair's launches without. */
-const headlineSamples = (row: MeasuredRow): Float64Array =>
+/** Every launch with the limit, less the median of those without in the same turn. */
+const headlineSamples = ({ pairs }: MeasuredRow): Float64Array =>
   concat(
-    ...pairsOf(row).map((pair) => {
-      const { value } = median(pair.without);
-      return Float64Array.from(pair.with, (ns) => ns - value);
-    }),
+    ...pairs.flatMap((pair) =>
+      pair.with.map((launches, turn) => {
+        const without = cost(pair.without[turn] as PacedLaunches);
+        return Float64Array.from(costs(launches), (ns) => ns - without);
+      }),
+    ),
   );
 
 export const rateLimiterOverhead: MetricDefinition = {
@@ -192,13 +214,13 @@ export const rateLimiterOverhead: MetricDefinition = {
   direction: 'lower',
   question: 'What does a compute quota cost even when you stay under it?',
   estimator:
-    "median launch with the limit − median without, each less the driver's own where a layer is between, mean over pairs of processes",
+    "median over turns of the launch with the limit − without, less the driver's own where a layer is between; mean over pairs of processes",
   // Where the loader puts things makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureRateLimiter',
   where: 'fresh-processes',
-  seconds: { quick: 4, standard: 6, thorough: 110 },
+  seconds: { quick: 4, standard: 6, thorough: 150 },
   async measure(context) {
     const { system } = context;
     if (system.capabilities.computeLimit === 'none') return unsupported('layer has no compute limit');
@@ -208,9 +230,10 @@ export const rateLimiterOverhead: MetricDefinition = {
     const rows = await measureRows(context, limited);
     if (typeof rows === 'string') return unsupported(rows);
     const headline = rows.find(isHeadline) as MeasuredRow;
-    const { value, ci95 } = differenceOfMedians(pairsOf(headline));
+    const ofPairs = differences(headline);
+    const { value, ci95 } = meanOfMedians(ofPairs);
     const demand = demandCheck(rows);
-    const pairs = headline.with.length;
+    const pairs = ofPairs.length;
     return {
       ...(!demand.passed && {
         status: 'invalid' as const,
@@ -221,7 +244,7 @@ export const rateLimiterOverhead: MetricDefinition = {
       ciScope: pairs > 1 ? 'between-processes' : 'within-process',
       processes: 2 * pairs,
       headline: headlineSamples(headline),
-      ...(pairs > 1 && { blocks: Float64Array.from(pairsOf(headline), (pair) => differenceOfMedians([pair]).value) }),
+      blocks: Float64Array.from(pairs > 1 ? ofPairs.map((turns) => median(turns).value) : (ofPairs[0] ?? [])),
       details: {
         limitPercent: limited.smPercent,
         pairs,

@@ -1,9 +1,9 @@
 /** START-001: from the spawn of a process to its first kernel's result on the host. */
 import type { Check } from '../../document.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { STEPS } from '../fresh-processes.js';
+import { STEPS, wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
-import { measuredStarts, milliseconds, startsAsked } from './starts.js';
+import { measuredStarts, milliseconds } from './starts.js';
 
 /** What lies between the steps: the worker's other modules, the way of the request, the choice of the device. */
 function betweenSteps(start: StartUpAnswer): number {
@@ -35,7 +35,7 @@ export const coldStart: MetricDefinition = {
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
   async measure(context) {
-    const starts = await startsAsked(context);
+    const starts = await wholeStarts(context);
     return measuredStarts(starts, ({ spawnToResultNs }) => spawnToResultNs, {
       details: { betweenSteps: milliseconds(starts.map(betweenSteps)) },
       checks: [wholeCheck(starts)],

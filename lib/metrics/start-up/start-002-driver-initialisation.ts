@@ -1,6 +1,7 @@
 /** START-002: cuInit alone, in processes that go on to a first result. */
+import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
-import { measuredStarts, startsAsked } from './starts.js';
+import { measuredStarts } from './starts.js';
 
 export const driverInitialisation: MetricDefinition = {
   id: 'START-002',
@@ -15,5 +16,5 @@ export const driverInitialisation: MetricDefinition = {
   functionName: 'measureDriverInitialisation',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
-  measure: async (context) => measuredStarts(await startsAsked(context), ({ initNs }) => initNs),
+  measure: async (context) => measuredStarts(await wholeStarts(context), ({ initNs }) => initNs),
 };

@@ -1,6 +1,7 @@
 /** START-003: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, and the release that matches them. */
+import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
-import { measuredStarts, milliseconds, startsAsked } from './starts.js';
+import { measuredStarts, milliseconds } from './starts.js';
 
 export const primaryContext: MetricDefinition = {
   id: 'START-003',
@@ -16,7 +17,7 @@ export const primaryContext: MetricDefinition = {
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
   async measure(context) {
-    const starts = await startsAsked(context);
+    const starts = await wholeStarts(context);
     const releases = starts.flatMap(({ firstReleaseNs }) => firstReleaseNs ?? []);
     return measuredStarts(starts, ({ contextNs }) => contextNs, {
       details: { release: milliseconds(releases) },
