@@ -47,7 +47,7 @@ export interface NativeAddon {
   /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
   /** How long each launch call took, in nanoseconds, of launches so slow that nobody need hold them back. */
-  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
+  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<number[]>;
   /** The code a second free of one pointer returns. */
   doubleFree(session: number): Promise<{ code: number; name: string }>;
   /** Names pairBlock accepts. */
@@ -339,6 +339,8 @@ export interface LiveSetRequest {
   /** Pointers looked at for one sample of `queryNs`; 0: none are. */
   queries: number;
   seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
 }
 
 export interface LiveSetCell {
@@ -362,17 +364,8 @@ export interface PacedLaunchRequest {
   spinNs: number;
   /** Blocks, of 32 threads. */
   grid: number;
-  seed: number;
   /** Whose turn it is, counted around the processors that the thread may use. */
   core: number;
-}
-
-/** Of one launch through the application's pointer and one through the driver's own, a pair. */
-export interface PacedLaunches {
-  /** Whether the two belong to different libraries. */
-  intercepted: boolean;
-  hookedNs: number[];
-  bareNs: number[];
 }
 
 export interface PairRequest {

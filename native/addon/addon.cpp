@@ -269,7 +269,8 @@ Napi::Value live_sets(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const LiveSetRequest request{fields.positive<size_t>("bytes"),    fields.integers("lives"),
                                fields.positive<unsigned>("count"),  fields.integer<unsigned>("warmup"),
-                               fields.integer<unsigned>("queries"), fields.integer<uint64_t>("seed")};
+                               fields.integer<unsigned>("queries"), fields.integer<uint64_t>("seed"),
+                               fields.integer<uint64_t>("core")};
   return promise_in<std::vector<LiveSetCell>>(
       info, [request](DeviceSession& session) { return measure_live_sets(session, request); },
       convert_result<std::vector<LiveSetCell>>);
@@ -284,7 +285,6 @@ Napi::Value paced_launches(const Napi::CallbackInfo& info) {
                                    fields.positive<uint64_t>("periodNs"),
                                    fields.integer<uint64_t>("spinNs"),
                                    fields.positive<unsigned>("grid"),
-                                   fields.integer<uint64_t>("seed"),
                                    fields.integer<uint64_t>("core")};
   return promise_in<PacedLaunches>(
       info, [request](DeviceSession& session) { return measure_paced_launches(session, request); },

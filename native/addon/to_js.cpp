@@ -121,12 +121,7 @@ Napi::Value to_js(Napi::Env env, const std::vector<LiveSetCell>& cells) {
   });
 }
 
-Napi::Value to_js(Napi::Env env, const PacedLaunches& launches) {
-  return Object(env)
-      .set("intercepted", launches.intercepted)
-      .set("hookedNs", plain_numbers(env, launches.hooked_ns))
-      .set("bareNs", plain_numbers(env, launches.bare_ns));
-}
+Napi::Value to_js(Napi::Env env, const PacedLaunches& launches) { return plain_numbers(env, launches.took_ns); }
 
 Napi::Value to_js(Napi::Env env, const PairBlock& block) {
   return Object(env)

@@ -161,10 +161,20 @@ const PairedCall& find_call(const std::string& name) {
   return *found;
 }
 
-Pointers pointers_of_call(const DeviceSession& session, const std::string& name) {
+struct Pointers {
+  void* hooked;
+  void* bare;
+};
+
+Pointers pointers_of(const DeviceSession& session, const std::string& name) {
   if (name == kDlsym.name)
     return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
-  return pointers_of(session, name.c_str());
+  const size_t index = cuda_function_index(name.c_str());
+  const Pointers pointers{slot(session.cuda.api, index),
+                          slot(session.driver.tables.reference_of(session.cuda.path), index)};
+  session.cuda.require(pointers.hooked, name.c_str());
+  session.cuda.require(pointers.bare, name.c_str());
+  return pointers;
 }
 
 // The calibration interposer's own account of its hooks, where that layer is loaded.
@@ -217,10 +227,10 @@ std::vector<std::string> pair_function_names() {
 
 PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   const PairedCall& call = find_call(request.name);
-  const Pointers pointers = pointers_of_call(session, request.name);
+  const Pointers pointers = pointers_of(session, request.name);
   Batches batches(session, call);
-  PairBlock block{
-      owner_of(pointers.hooked), owner_of(pointers.bare), pointers.intercepted(), request.calls, {}, {}, {}};
+  PairBlock block{owner_of(pointers.hooked), owner_of(pointers.bare), false, request.calls, {}, {}, {}};
+  block.intercepted = block.owner != block.bare_owner;
   if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);
 
   // The first calls are warm-up; the dearer of the two then sets the batch length.

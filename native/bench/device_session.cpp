@@ -178,11 +178,4 @@ DeviceSession::DeviceSession(const Driver& loaded, SymbolPath path, const Device
       module(cuda, gvb_ptx_base),
       token(cancel) {}
 
-Pointers pointers_of(const DeviceSession& session, const char* name) {
-  const size_t index = cuda_function_index(name);
-  const Cuda& cuda = session.cuda;
-  return {cuda.require(slot(cuda.api, index), name),
-          cuda.require(slot(session.driver.tables.reference_of(cuda.path), index), name)};
-}
-
 }  // namespace gvb

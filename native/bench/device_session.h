@@ -74,13 +74,4 @@ class DeviceSession {
   const CancelToken& token;
 };
 
-// A driver function through the pointer that the application gets, and through the driver's own.
-struct Pointers {
-  void* hooked;
-  void* bare;
-  bool intercepted() const { return owner_of(hooked) != owner_of(bare); }
-};
-// Throws where either is missing.
-Pointers pointers_of(const DeviceSession& session, const char* name);
-
 }  // namespace gvb

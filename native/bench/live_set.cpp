@@ -3,6 +3,7 @@
 #include <random>
 
 #include "bench/live_blocks.h"
+#include "bench/on_core.h"
 #include "driver/clock.h"
 
 namespace gvb {
@@ -72,6 +73,7 @@ class Cells {
 
 std::vector<LiveSetCell> measure_live_sets(DeviceSession& session, const LiveSetRequest& request) {
   Cells cells(session, request);
+  const OnCore core(request.core);
   std::vector<LiveSetCell> measured;
   for (const uint64_t live : request.lives) measured.push_back(cells.measure(live));
   return measured;

@@ -17,6 +17,7 @@ struct LiveSetRequest {
   unsigned warmup;
   unsigned queries;  // pointers looked at for one sample, as one call is too short to be timed; 0: none
   uint64_t seed;     // of the victims
+  uint64_t core;     // whose turn it is
 };
 
 struct LiveSetCell {

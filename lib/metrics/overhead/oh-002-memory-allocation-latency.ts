@@ -11,7 +11,7 @@ import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes
 const LIVE = 32;
 const WARMUP = 10;
 /** Of a process; `standard` has five. */
-const CAP = { quick: 250, standard: 250, thorough: 500 } as const;
+const CAP = { quick: 250, standard: 100, thorough: 500 } as const;
 const BLOCK = 50;
 
 interface RowPlan {

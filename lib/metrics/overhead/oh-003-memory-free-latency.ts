@@ -11,7 +11,7 @@ import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes
 
 const LIVE = 1_024;
 /** Of a process; `standard` has five. */
-const CAP = { quick: 200, standard: 250, thorough: 500 } as const;
+const CAP = { quick: 200, standard: 100, thorough: 500 } as const;
 const WARMUP = 10;
 /** Every block fills its live set anew, which costs more than its samples: few large blocks. */
 const BLOCK = 250;

@@ -80,10 +80,12 @@ export const contextCreationOverhead: MetricDefinition = {
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 3, thorough: 32 },
   async measure(context) {
-    const { tier } = context.options;
+    const { tier, iterations } = context.options;
     const starts = await wholeStarts(context);
     const processes = starts.length;
-    const cuCtxCreate = await createdContexts(context, Math.max(1, Math.floor(processes / 4)));
+    // `standard` leaves it out, as it does all sweeps, unless a number of processes is asked for.
+    const alsoCreated = tier !== 'standard' || iterations !== null;
+    const cuCtxCreate = alsoCreated ? await createdContexts(context, Math.max(1, Math.floor(processes / 4))) : null;
     const together: Awaited<ReturnType<typeof simultaneous>>[] = [];
     for (const count of SIMULTANEOUS[tier]) together.push(await simultaneous(context, count));
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);

@@ -33,14 +33,14 @@ const CONTROL_TOLERANCE_NS = 5;
 const CALLS_PER_BATCH = 1_000;
 const BUDGET = {
   quick: { batches: 100, maxBatchNs: 30_000 },
-  standard: { batches: 200, maxBatchNs: 30_000 },
+  standard: { batches: 100, maxBatchNs: 30_000 },
   thorough: { batches: 400, maxBatchNs: 200_000 },
 } as const;
 const WARMUP_BATCHES = 4;
 /** A call that takes longer is a sample by itself: batched, launches would queue up and wait for the device. */
 const SINGLE_FROM_NS = 1_000;
 /** Of such calls; their median needs as many. */
-const SINGLES = { quick: 2_000, standard: 10_000, thorough: 40_000 } as const;
+const SINGLES = { quick: 2_000, standard: 4_000, thorough: 40_000 } as const;
 
 interface Row {
   name: string;

@@ -27,9 +27,9 @@ const LIVES = {
 const LARGEST_ON_LINE = 4_096;
 /** Of a cell. `standard` has five processes. */
 const PAIRS = { quick: 200, standard: 250, thorough: 500 } as const;
-const WARMUP = 10;
-/** Through the cells of the line, each with a part of its pairs: what else the host does for a while meets all of them. */
-const PASSES = 5;
+const WARMUP = 5;
+/** Through the cells of the line, each on the next core: what else the host does for a while meets all the cells. */
+const PASSES = 10;
 /** A single look at a pointer is over in the time that two readings of the clock take. */
 const QUERIES = 16;
 const QUERY = 'cuPointerGetAttribute';
@@ -63,7 +63,7 @@ async function inPasses(
   const parts = lives.map((): LiveSetCell[] => []);
   const measure = async (some: readonly number[], pairs: number, turn: number) => {
     const order = shuffled(some, turn);
-    const cells = await session.liveSets({ ...request, lives: order, count: pairs, seed: turn });
+    const cells = await session.liveSets({ ...request, lives: order, count: pairs, seed: turn, core: turn });
     for (const cell of cells) parts[lives.indexOf(cell.live)]?.push(cell);
   };
   for (let pass = 0; pass < PASSES; pass++) {

@@ -1,6 +1,6 @@
 /** OH-008: what a launch pays for a compute limit that it stays far below, in tenants of one system with and without it. */
 import type { Check } from '../../document.js';
-import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
+import type { PacedCall } from '../../native/addon-types.js';
 import { meanOfMedians } from '../../stats/difference.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
@@ -21,18 +21,18 @@ const HEADLINE: PacedCall = 'cuLaunchKernel';
 const PERIOD_NS = 1_000_000;
 const SPIN_NS = 10_000;
 /** In each turn. A limiter that begins without tokens hands out the first ones meanwhile. */
-const WARMUP = 4;
+const WARMUP = 3;
 /** In which the two processes take each other's place, on the same core. */
-const TURNS = { quick: 8, standard: 12, thorough: 20 } as const;
-/** Of each kind, through the layer and past it, in all turns. */
-const LAUNCHES = { quick: 120, standard: 240, thorough: 500 } as const;
+const TURNS = { quick: 10, standard: 24, thorough: 40 } as const;
+/** In all turns. */
+const LAUNCHES = { quick: 250, standard: 480, thorough: 1_000 } as const;
 /** Of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Of a kernel that ends at once: whether the price depends on the grid, as where tokens are blocks. */
 const GRIDS = [1, 64, 4_096, 65_535];
 /** A cooperative kernel must fit the card as a whole. */
 const LARGEST_COOPERATIVE_GRID = 64;
-const LAUNCHES_OF_GRID = 50;
+const LAUNCHES_OF_GRID = 100;
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
 const DEFAULT_PERCENT = 50;
 /** What a launch that finds no token waits for at the least. */
@@ -49,7 +49,7 @@ interface Row {
 type Kind = 'with' | 'without';
 
 /** Of the two processes of a pair, in order. */
-type Turns = Record<Kind, PacedLaunches[]>;
+type Turns = Record<Kind, Float64Array[]>;
 
 interface MeasuredRow extends Row {
   pairs: Turns[];
@@ -78,12 +78,12 @@ async function launchTimes(
   worker: LimitedWorker,
   row: Row,
   { turn, count }: { turn: number; count: number },
-): Promise<PacedLaunches | RowState> {
+): Promise<Float64Array | RowState> {
   const { call, grid, spinNs } = row;
-  const place = { seed: options.seed + turn, core: options.seed + turn };
-  const request = { call, grid, spinNs, count, warmup: options.warmup ?? WARMUP, periodNs: PERIOD_NS, ...place };
+  const warmup = options.warmup ?? WARMUP;
+  const request = { call, grid, spinNs, count, warmup, periodNs: PERIOD_NS, core: options.seed + turn };
   try {
-    return (await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as PacedLaunches;
+    return Float64Array.from((await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as number[]);
   } catch (error) {
     const state = isHeadline(row) ? null : rowState(error);
     if (!state) throw error;
@@ -124,7 +124,7 @@ async function measurePair(
       const count = ofTurn(row.count, turn, TURNS[tier]);
       if (row.state || count === 0) continue;
       const launches = await launchTimes(context, worker, row, { turn, count });
-      if ('hookedNs' in launches) row.pairs[pair]?.[kind].push(launches);
+      if (launches instanceof Float64Array) row.pairs[pair]?.[kind].push(launches);
       else row.state = launches;
     }
   });
@@ -134,52 +134,38 @@ async function measurePair(
 /** `count` in so many turns, as evenly as it goes. */
 const ofTurn = (count: number, turn: number, turns: number): number => Math.floor((count + turn) / turns);
 
-/**
- * What a launch took, less what the driver's own took beside it where a layer stands between: a host that is slow for a
- * while is so for both.
- */
-const costs = ({ intercepted, hookedNs, bareNs }: PacedLaunches): number[] =>
-  intercepted ? hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)) : hookedNs;
-
-const cost = (launches: PacedLaunches): number => median(costs(launches)).value;
-
 /** Of each pair, one a turn. */
 const differences = ({ pairs }: MeasuredRow): number[][] =>
-  pairs.map((pair) => pair.with.map((launches, turn) => cost(launches) - cost(pair.without[turn] as PacedLaunches)));
+  pairs.map((pair) => pair.with.map((times, turn) => medianOf(times) - medianOf(pair.without[turn] as Float64Array)));
 
-const launchesOf = ({ pairs }: MeasuredRow, kind: Kind): PacedLaunches[] => pairs.flatMap((pair) => pair[kind]);
+const medianOf = (times: ArrayLike<number>): number => median(times).value;
+
+const timesOf = ({ pairs }: MeasuredRow, kind: Kind): Float64Array[] => pairs.flatMap((pair) => pair[kind]);
 
 const waits = (row: MeasuredRow): number =>
-  launchesOf(row, 'with').reduce((sum, { hookedNs }) => sum + hookedNs.filter((ns) => ns >= QUANTUM_NS).length, 0);
-
-const medianNs = (launches: readonly PacedLaunches[], of: 'hookedNs' | 'bareNs'): number =>
-  median(launches.map((one) => median(one[of]).value)).value;
+  timesOf(row, 'with').reduce((sum, times) => sum + times.filter((ns) => ns >= QUANTUM_NS).length, 0);
 
 function describeRow(row: MeasuredRow) {
   const { call, grid, spinNs, count, state } = row;
   const head = { call, grid, spinNs };
   if (state) return { ...head, ...state };
   const { value, ci95 } = meanOfMedians(differences(row));
-  const [limited, free] = [launchesOf(row, 'with'), launchesOf(row, 'without')];
   return {
     ...head,
     overheadNs: value,
     ci95,
-    withNs: medianNs(limited, 'hookedNs'),
-    withoutNs: medianNs(free, 'hookedNs'),
-    ...(limited.every(({ intercepted }) => intercepted) && {
-      bareWithNs: medianNs(limited, 'bareNs'),
-      bareWithoutNs: medianNs(free, 'bareNs'),
-    }),
+    withNs: medianOf(timesOf(row, 'with').map(medianOf)),
+    withoutNs: medianOf(timesOf(row, 'without').map(medianOf)),
     count,
     waits: waits(row),
   };
 }
 
 function demandCheck(rows: readonly MeasuredRow[]): Check {
-  const limited = rows.filter(isPath).flatMap((row) => launchesOf(row, 'with'));
-  const times = limited.flatMap(({ hookedNs }) => hookedNs);
-  const longest = times.reduce((a, b) => Math.max(a, b), 0);
+  const times = rows
+    .filter(isPath)
+    .flatMap((row) => timesOf(row, 'with').map((turn) => turn.reduce((a, b) => Math.max(a, b), 0)));
+  const longest = Math.max(0, ...times);
   return {
     name: 'demand was below the budget',
     passed: longest < QUANTUM_NS,
@@ -199,9 +185,9 @@ function reachCheck(differ: boolean): Check {
 const headlineSamples = ({ pairs }: MeasuredRow): Float64Array =>
   concat(
     ...pairs.flatMap((pair) =>
-      pair.with.map((launches, turn) => {
-        const without = cost(pair.without[turn] as PacedLaunches);
-        return Float64Array.from(costs(launches), (ns) => ns - without);
+      pair.with.map((times, turn) => {
+        const without = medianOf(pair.without[turn] as Float64Array);
+        return times.map((ns) => ns - without);
       }),
     ),
   );
@@ -213,8 +199,7 @@ export const rateLimiterOverhead: MetricDefinition = {
   unit: 'ns',
   direction: 'lower',
   question: 'What does a compute quota cost even when you stay under it?',
-  estimator:
-    "median over turns of the launch with the limit − without, less the driver's own where a layer is between; mean over pairs of processes",
+  estimator: 'median over turns of median launch with the limit − median without, mean over pairs of processes',
   // Where the loader puts things makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
   needs: ['a system with a compute limit', 'fresh processes'],
@@ -244,7 +229,7 @@ export const rateLimiterOverhead: MetricDefinition = {
       ciScope: pairs > 1 ? 'between-processes' : 'within-process',
       processes: 2 * pairs,
       headline: headlineSamples(headline),
-      blocks: Float64Array.from(pairs > 1 ? ofPairs.map((turns) => median(turns).value) : (ofPairs[0] ?? [])),
+      blocks: Float64Array.from(pairs > 1 ? ofPairs.map(medianOf) : (ofPairs[0] ?? [])),
       details: {
         limitPercent: limited.smPercent,
         pairs,
