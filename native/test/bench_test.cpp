@@ -2,6 +2,7 @@
 // the numbers.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "bench/call_pair.h"
@@ -13,6 +14,7 @@
 #include "bench/layer_probe.h"
 #include "bench/live_set.h"
 #include "bench/memory_latency.h"
+#include "bench/on_core.h"
 #include "bench/paced_launch.h"
 #include "bench/start_up.h"
 #include "driver/clock.h"
@@ -45,6 +47,19 @@ void test_discovery() {
   for (const double step : found.first.steps_ns) steps += step;
   CHECK(steps > 0 && steps <= found.first.total_ns);
   for (const bool intercepted : found.intercepted) CHECK(!intercepted);
+}
+
+void test_on_core() {
+  cpu_set_t before, now;
+  CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+  std::set<int> visited;
+  for (int turn = 0; turn < 2 * CPU_COUNT(&before); ++turn) {
+    const OnCore core(static_cast<uint64_t>(turn));
+    CHECK(core.number() && sched_getcpu() == *core.number() && CPU_ISSET(*core.number(), &before));
+    visited.insert(*core.number());
+  }
+  CHECK(visited.size() == static_cast<size_t>(CPU_COUNT(&before)));
+  CHECK(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&before, &now));
 }
 
 void test_launches(DeviceSession& session) {
@@ -210,6 +225,7 @@ int main() {
   CHECK(driver.simulated);
   test_share_arithmetic();
   test_discovery();
+  test_on_core();
   {
     CancelToken token;
     DeviceSession session(driver, SymbolPath::kRuntime, 0, token);

@@ -166,7 +166,7 @@ export const lockContention: MetricDefinition = {
   needs: ['several processes', 'two usable processors'],
   functionName: 'measureLockContention',
   where: 'fresh-processes',
-  seconds: { quick: 6, standard: 25, thorough: 135 },
+  seconds: { quick: 6, standard: 14, thorough: 135 },
   async measure(context) {
     const { usableCores } = hostInfo();
     const { tier } = context.options;

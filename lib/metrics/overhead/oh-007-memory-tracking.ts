@@ -177,7 +177,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
   needs: [],
   functionName: 'measureMemoryTracking',
   where: 'process',
-  seconds: { quick: 1, standard: 3, thorough: 3 },
+  seconds: { quick: 1, standard: 1, thorough: 2 },
   async measure(context) {
     const session = await context.session();
     const { tier, seed } = context.options;
