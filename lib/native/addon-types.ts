@@ -370,10 +370,11 @@ export interface PacedLaunchRequest {
 
 export interface PairRequest {
   name: string;
+  /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */
   batches: number;
   /** Before each batch the host does something else for up to so long, at least a quarter of it. */
   gapNs: number;
-  /** Most calls a batch; shortened so that a batch stays below maxBatchNs. */
+  /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
   calls: number;
   maxBatchNs: number;
   seed: number;

@@ -239,7 +239,7 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
     batches.per_call(function, std::min(block.calls, 32u));
     dearest = std::max(dearest, batches.per_call(function, std::min(block.calls, 32u)));
   }
-  const double affordable = std::max(1.0, request.max_batch_ns / dearest);
+  const double affordable = std::max(1.0, request.max_batch_ns / 2 / dearest);
   if (affordable < block.calls) block.calls = static_cast<unsigned>(affordable);
 
   const InterposerAccount account;
@@ -252,10 +252,13 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   for (unsigned i = 0; i < request.batches; ++i) {
     session.token.check();
     const bool hooked_first = random() & 1;
-    const double first = after_gap(hooked_first ? pointers.hooked : pointers.bare);
-    const double second = after_gap(hooked_first ? pointers.bare : pointers.hooked);
-    block.hooked_ns.push_back(hooked_first ? first : second);
-    block.bare_ns.push_back(hooked_first ? second : first);
+    void* const outer = hooked_first ? pointers.hooked : pointers.bare;
+    void* const inner = hooked_first ? pointers.bare : pointers.hooked;
+    double outer_ns = after_gap(outer), inner_ns = after_gap(inner);
+    inner_ns += after_gap(inner);
+    outer_ns += after_gap(outer);
+    block.hooked_ns.push_back((hooked_first ? outer_ns : inner_ns) / 2);
+    block.bare_ns.push_back((hooked_first ? inner_ns : outer_ns) / 2);
   }
   block.achieved_ns = account.of(request.name);
   return block;

@@ -1,6 +1,7 @@
 // OH-005's block: one cheap driver call, made through the pointer an application gets and, alternating, through the
 // driver's own, in the same process and context. The difference is what interception costs, free of all the noise
-// between processes.
+// between processes. Every sample is four batches, A B B A: what comes first of two may cost more (an idle queue, a
+// cold cache), and where samples of one order outnumber the others, a median would sit among them.
 #pragma once
 
 #include <optional>
@@ -13,9 +14,9 @@ namespace gvb {
 
 struct PairRequest {
   std::string name;
-  unsigned batches;
+  unsigned batches;     // of each pointer, as the mean of two
   unsigned calls;       // at most, per batch
-  double max_batch_ns;  // batches of dear calls are shortened to about this
+  double max_batch_ns;  // two batches of dear calls are shortened to about this
   double gap_ns;        // before each batch the host does something else for up to so long, at least a quarter of it
   uint64_t seed;        // of the order within each pair of batches, and of the gaps
 };
@@ -24,7 +25,7 @@ struct PairBlock {
   std::string owner, bare_owner;
   bool intercepted;
   unsigned calls;
-  std::vector<double> hooked_ns, bare_ns;  // per call, one per batch
+  std::vector<double> hooked_ns, bare_ns;  // per call, one per sample
   // What the calibration interposer, where it is loaded, says its hook took at the median.
   std::optional<double> achieved_ns;
 };
