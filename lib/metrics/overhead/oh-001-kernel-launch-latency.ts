@@ -29,7 +29,7 @@ const MAX_NEGATIVES = 0.001;
 const FEWEST_MAPPED = 0.5;
 /** Random gaps of 50 to 200 µs, as between the launches of a block. */
 const LONGEST_GAP_NS = 200_000;
-const PAIRS = { quick: 250, standard: 150, thorough: 1_000 } as const;
+const PAIRS = { quick: 500, standard: 150, thorough: 1_000 } as const;
 
 interface Row {
   call: LaunchCall;
