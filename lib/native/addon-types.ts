@@ -378,6 +378,8 @@ export interface PairRequest {
   calls: number;
   maxBatchNs: number;
   seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
 }
 
 export interface PairBlock {

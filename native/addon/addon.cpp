@@ -325,7 +325,8 @@ Napi::Value pair_block(const Napi::CallbackInfo& info) {
                             fields.integer<unsigned>("calls"),
                             fields.number("maxBatchNs"),
                             fields.number("gapNs"),
-                            fields.integer<uint64_t>("seed")};
+                            fields.integer<uint64_t>("seed"),
+                            fields.integer<uint64_t>("core")};
   return promise_in<PairBlock>(
       info, [request](DeviceSession& session) { return measure_pair(session, request); }, convert_result<PairBlock>);
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 
+#include "bench/on_core.h"
 #include "driver/clock.h"
 
 namespace gvb {
@@ -229,6 +230,7 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   const PairedCall& call = find_call(request.name);
   const Pointers pointers = pointers_of(session, request.name);
   Batches batches(session, call);
+  const OnCore core(request.core);
   PairBlock block{owner_of(pointers.hooked), owner_of(pointers.bare), false, request.calls, {}, {}, {}};
   block.intercepted = block.owner != block.bare_owner;
   if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);

@@ -19,6 +19,7 @@ struct PairRequest {
   double max_batch_ns;  // two batches of dear calls are shortened to about this
   double gap_ns;        // before each batch the host does something else for up to so long, at least a quarter of it
   uint64_t seed;        // of the order within each pair of batches, and of the gaps
+  uint64_t core;        // whose turn it is
 };
 
 struct PairBlock {

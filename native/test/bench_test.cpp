@@ -115,11 +115,11 @@ void test_paced_launches(DeviceSession& session) {
 void test_pairs(DeviceSession& session) {
   CHECK(pair_function_names().size() >= 25);
   for (const std::string& name : pair_function_names()) {
-    const PairBlock block = measure_pair(session, {name, 4, 100, 20'000, 1000, 1});
+    const PairBlock block = measure_pair(session, {name, 4, 100, 20'000, 1000, 1, 1});
     CHECK(block.hooked_ns.size() == 4 && block.bare_ns.size() == 4);
     CHECK(!block.owner.empty());
   }
-  CHECK(failure_of([&] { measure_pair(session, {"cuNoSuchCall", 1, 1, 1, 0, 1}); }).find("cuNoSuchCall") == 0);
+  CHECK(failure_of([&] { measure_pair(session, {"cuNoSuchCall", 1, 1, 1, 0, 1, 0}); }).find("cuNoSuchCall") == 0);
 }
 
 void test_errors(DeviceSession& session) {

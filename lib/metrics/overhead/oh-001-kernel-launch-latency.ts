@@ -1,6 +1,6 @@
 /** OH-001: isolated launches, from the call to its return, to the kernel's first instruction, to its end. */
 import type { Check } from '../../document.js';
-import type { LaunchBlock, LaunchCall } from '../../native/addon-types.js';
+import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { collect, concat, type StopReason } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
@@ -15,7 +15,7 @@ const SETTLING = 10;
 /** Of the headline's call, in a process. */
 const CAP = { quick: 1_000, standard: 4_000, thorough: 4_000 } as const;
 /** The other calls have a visit with every so many of the headline's, unless a number of samples is asked for. */
-const OTHERS_EVERY = 4;
+const OTHERS_EVERY = 8;
 /**
  * Launches on one core, in one clock mapping, whose error all their starts share; then it is the next core's turn, as what
  * else a host does disturbs single ones, and for long (on an H200's host one core had 5.3 us and another 6.6 for a second).
@@ -29,6 +29,7 @@ const MAX_NEGATIVES = 0.001;
 const FEWEST_MAPPED = 0.5;
 /** Random gaps of 50 to 200 µs, as between the launches of a block. */
 const LONGEST_GAP_NS = 200_000;
+const PAIRS_OF_VISIT = 10;
 const PAIRS = { quick: 500, standard: 150, thorough: 1_000 } as const;
 
 interface Row {
@@ -81,11 +82,13 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
     // Cores differ for as long as it takes to visit them: the noise falls with every visit, if not with every look.
     { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier], mayStall: false },
     async (count, fraction) => {
-      context.progress(HEADLINE, fraction);
       const first = rows[0]?.visits.length;
       for (let left = count; left > 0; left -= visit, turn++) {
         const due = rows.filter(({ call }) => call === HEADLINE || (turn - seed) % othersEvery === 0);
-        for (const row of due) row.state = await measureOne(row, Math.min(visit, left));
+        for (const row of due) {
+          context.progress(row.call, fraction);
+          row.state = await measureOne(row, Math.min(visit, left));
+        }
       }
       return rows[0]?.visits.slice(first) ?? [];
     },
@@ -176,11 +179,21 @@ function coresOf(visits: readonly LaunchBlock[]): number | null {
 async function pairOfLaunches(context: MeasureContext) {
   const session = await context.session();
   const { tier, seed } = context.options;
-  const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, seed };
-  const { hookedNs, bareNs, intercepted } = await session.pairBlock({ ...request, batches: PAIRS[tier] });
+  const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, batches: PAIRS_OF_VISIT };
+  const blocks: PairBlock[] = [];
+  for (let turn = seed; turn < seed + PAIRS[tier] / PAIRS_OF_VISIT; turn++)
+    blocks.push(await session.pairBlock({ ...request, seed: turn, core: turn }));
+  const hookedNs = concat(...blocks.map((block) => block.hookedNs));
+  const bareNs = concat(...blocks.map((block) => block.bareNs));
   const { value, ci95 } = median(hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)));
   const pair = { hookedNs: median(hookedNs).value, bareNs: median(bareNs).value, pairs: hookedNs.length };
-  return { call: request.name, intercepted, overheadNs: value, ci95, ...pair };
+  return {
+    call: HEADLINE,
+    intercepted: blocks.some(({ intercepted }) => intercepted),
+    overheadNs: value,
+    ci95,
+    ...pair,
+  };
 }
 
 export const kernelLaunchLatency: MetricDefinition = {

@@ -5,8 +5,9 @@ import { BenchError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
-import { rowState } from '../row-state.js';
+import { type RowState, rowState } from '../row-state.js';
 
 /**
  * Functions no known layer hooks: what is measured on them is the error of the measurement. From the symbol tables of
@@ -37,6 +38,10 @@ const BUDGET = {
   thorough: { batches: 400, maxBatchNs: 200_000 },
 } as const;
 const WARMUP_BATCHES = 4;
+/** Through all functions, each on the next core: what else the host does for a while meets all of them. */
+const PASSES = 5;
+/** Further ones, for those whose interval is still wide. */
+const MOST_PASSES = 25;
 /** A call that takes longer is a sample by itself: batched, launches would queue up and wait for the device. */
 const SINGLE_FROM_NS = 1_000;
 /** Of such calls; their median needs as many. */
@@ -58,31 +63,75 @@ interface Row {
   differences: Float64Array;
 }
 
-async function measureFunction(context: MeasureContext, session: Session, name: string): Promise<Row> {
-  const { iterations, tier, seed, warmup } = context.options;
-  const { batches, maxBatchNs } = BUDGET[tier];
-  const request = { name, calls: CALLS_PER_BATCH, maxBatchNs, gapNs: 0, seed };
-  const first = await session.pairBlock({ ...request, batches: Math.max(1, warmup ?? WARMUP_BATCHES) });
-  const single = median(first.bareNs).value >= SINGLE_FROM_NS;
-  const many = single ? { calls: 1, batches: iterations ?? SINGLES[tier] } : { batches: iterations ?? batches };
-  return toRow(name, await session.pairBlock({ ...request, ...many }));
+/** One function on its way through the passes. */
+interface Measuring {
+  name: string;
+  /** Known after the first look at it. */
+  plan: { calls: number; batches: number } | null;
+  blocks: PairBlock[];
+  state: RowState | null;
 }
 
-function toRow(name: string, block: PairBlock): Row {
-  const differences = block.hookedNs.map((hooked, i) => hooked - (block.bareNs[i] as number));
+async function measurePass(context: MeasureContext, session: Session, one: Measuring, pass: number): Promise<void> {
+  const { iterations, tier, seed, warmup } = context.options;
+  const { batches, maxBatchNs } = BUDGET[tier];
+  const request = { name: one.name, maxBatchNs, gapNs: 0, seed: seed + pass, core: seed + pass };
+  try {
+    if (!one.plan) {
+      const look = Math.max(1, warmup ?? WARMUP_BATCHES);
+      const first = await session.pairBlock({ ...request, calls: CALLS_PER_BATCH, batches: look });
+      const single = median(first.bareNs).value >= SINGLE_FROM_NS;
+      const all = iterations ?? (single ? SINGLES[tier] : batches);
+      one.plan = { calls: single ? 1 : CALLS_PER_BATCH, batches: all };
+    }
+    const part = Math.floor((one.plan.batches + (pass % PASSES)) / PASSES);
+    if (part > 0) one.blocks.push(await session.pairBlock({ ...request, calls: one.plan.calls, batches: part }));
+  } catch (error) {
+    one.state = rowState(error);
+    if (!one.state) throw error;
+  }
+}
+
+async function measureFunctions(context: MeasureContext, session: Session): Promise<Measuring[]> {
+  const { iterations, seed } = context.options;
+  const all = session.pairFunctions().map((name): Measuring => ({ name, plan: null, blocks: [], state: null }));
+  const passes = iterations === null ? MOST_PASSES : PASSES;
+  for (let pass = 0; pass < passes; pass++) {
+    const due = all.filter((one) => !one.state && (pass < PASSES || isWide(one)));
+    for (const [index, one] of shuffled(due, seed + pass).entries()) {
+      context.progress(one.name, Math.min(1, (pass + index / due.length) / PASSES));
+      await measurePass(context, session, one, pass);
+    }
+  }
+  return all;
+}
+
+/** Wider than tells a control that is off from one that is not, and than a hundredth of the call. */
+function isWide({ name, blocks }: Measuring): boolean {
+  const { ci95, bareNs } = toRow(name, blocks);
+  const halfWidth = ci95 ? (ci95[1] - ci95[0]) / 2 : Number.POSITIVE_INFINITY;
+  return halfWidth > Math.max(CONTROL_TOLERANCE_NS / 2, bareNs / 100);
+}
+
+function toRow(name: string, blocks: readonly PairBlock[]): Row {
+  const [first] = blocks as readonly [PairBlock, ...PairBlock[]];
+  const hookedNs = concat(...blocks.map((block) => block.hookedNs));
+  const bareNs = concat(...blocks.map((block) => block.bareNs));
+  const differences = hookedNs.map((hooked, i) => hooked - (bareNs[i] as number));
   const { value, ci95 } = median(differences);
+  const achieved = blocks.flatMap(({ achievedNs }) => achievedNs ?? []);
   return {
     name,
     control: CONTROLS.has(name),
-    owner: block.owner,
-    intercepted: block.intercepted,
+    owner: first.owner,
+    intercepted: first.intercepted,
     overheadNs: value,
     ci95,
-    hookedNs: median(block.hookedNs).value,
-    bareNs: median(block.bareNs).value,
-    calls: block.calls,
+    hookedNs: median(hookedNs).value,
+    bareNs: median(bareNs).value,
+    calls: first.calls,
     batches: differences.length,
-    achievedNs: block.achievedNs,
+    achievedNs: achieved.length > 0 ? median(achieved).value : null,
     differences,
   };
 }
@@ -126,19 +175,9 @@ export const apiInterceptionOverhead: MetricDefinition = {
   seconds: { quick: 1, standard: 1, thorough: 8 },
   async measure(context) {
     const session = await context.session();
-    const rows: Row[] = [];
-    const missing: Record<string, unknown>[] = [];
-    const names = shuffled(session.pairFunctions(), context.options.seed);
-    for (const [index, name] of names.entries()) {
-      context.progress(name, index / names.length);
-      try {
-        rows.push(await measureFunction(context, session, name));
-      } catch (error) {
-        const state = rowState(error);
-        if (!state) throw error;
-        missing.push({ name, ...state });
-      }
-    }
+    const measured = await measureFunctions(context, session);
+    const rows = measured.filter(({ state }) => !state).map(({ name, blocks }) => toRow(name, blocks));
+    const missing = measured.flatMap(({ name, state }) => (state ? [{ name, ...state }] : []));
     const calls = rows.filter(({ name }) => !SYMBOL_RESOLUTION.has(name));
     const intercepted = calls.filter((row) => row.intercepted);
     const deciding = intercepted.length > 0 ? intercepted : calls;
