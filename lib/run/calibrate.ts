@@ -67,9 +67,13 @@ async function askUnder(
   }
 }
 
+/** Of a call: on a busy host a launch is else not known to within the tolerance. */
+const RESOLUTION = 0.004;
+
 async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
   const { target, tier, device, path } = request;
-  const options = { tier, path, simulate: target.simulatedDriver !== null, ...(device !== undefined && { device }) };
+  const simulate = target.simulatedDriver !== null;
+  const options = { tier, path, simulate, resolution: RESOLUTION, ...(device !== undefined && { device }) };
   const result = (await askUnder(request, interpose, 'measure', { id, options })) as MetricResult;
   if (result.status !== 'ok') throw new BenchError('INVALID_RESULT', `${id} is ${result.status}: ${result.reason}`);
   return result;

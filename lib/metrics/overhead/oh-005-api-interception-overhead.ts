@@ -6,7 +6,7 @@ import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { concat } from '../collect.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
+import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 
 /**
@@ -40,8 +40,8 @@ const BUDGET = {
 const WARMUP_BATCHES = 4;
 /** Through all functions, each on the next core: what else the host does for a while meets all of them. */
 const PASSES = 5;
-/** Further ones, for those whose interval is still wide. */
-const MOST_PASSES = 25;
+/** Further ones, with as many samples as those five, for functions whose interval is still wide. */
+const MOST_PASSES = 15;
 /** A call that takes longer is a sample by itself: batched, launches would queue up and wait for the device. */
 const SINGLE_FROM_NS = 1_000;
 /** Of such calls; their median needs as many. */
@@ -84,7 +84,7 @@ async function measurePass(context: MeasureContext, session: Session, one: Measu
       const all = iterations ?? (single ? SINGLES[tier] : batches);
       one.plan = { calls: single ? 1 : CALLS_PER_BATCH, batches: all };
     }
-    const part = Math.floor((one.plan.batches + (pass % PASSES)) / PASSES);
+    const part = pass < PASSES ? Math.floor((one.plan.batches + pass) / PASSES) : one.plan.batches;
     if (part > 0) one.blocks.push(await session.pairBlock({ ...request, calls: one.plan.calls, batches: part }));
   } catch (error) {
     one.state = rowState(error);
@@ -97,7 +97,7 @@ async function measureFunctions(context: MeasureContext, session: Session): Prom
   const all = session.pairFunctions().map((name): Measuring => ({ name, plan: null, blocks: [], state: null }));
   const passes = iterations === null ? MOST_PASSES : PASSES;
   for (let pass = 0; pass < passes; pass++) {
-    const due = all.filter((one) => !one.state && (pass < PASSES || isWide(one)));
+    const due = all.filter((one) => !one.state && (pass < PASSES || isWide(one, context.options)));
     for (const [index, one] of shuffled(due, seed + pass).entries()) {
       context.progress(one.name, Math.min(1, (pass + index / due.length) / PASSES));
       await measurePass(context, session, one, pass);
@@ -106,11 +106,11 @@ async function measureFunctions(context: MeasureContext, session: Session): Prom
   return all;
 }
 
-/** Wider than tells a control that is off from one that is not, and than a hundredth of the call. */
-function isWide({ name, blocks }: Measuring): boolean {
-  const { ci95, bareNs } = toRow(name, blocks);
+/** Wider than tells a control that is off from one that is not; of other functions also than asked for, of the call. */
+function isWide({ name, blocks }: Measuring, { resolution }: ResolvedOptions): boolean {
+  const { ci95, bareNs, control } = toRow(name, blocks);
   const halfWidth = ci95 ? (ci95[1] - ci95[0]) / 2 : Number.POSITIVE_INFINITY;
-  return halfWidth > Math.max(CONTROL_TOLERANCE_NS / 2, bareNs / 100);
+  return halfWidth > Math.max(CONTROL_TOLERANCE_NS / 2, control ? 0 : resolution * bareNs);
 }
 
 function toRow(name: string, blocks: readonly PairBlock[]): Row {
