@@ -1,12 +1,47 @@
 import { defineConfig } from 'vitest/config';
 
+const testTimeout = 60_000;
+/** More than processors: most of these tests wait for other processes. */
+const sideBySide = { testTimeout, maxWorkers: 5 };
+
 export default defineConfig({
   test: {
     // Compiles dist/ once: tests of workers and of the command line run what is shipped.
     globalSetup: 'test/build.ts',
-    // Truth tests measure time: two of them at once would disturb each other.
-    fileParallelism: false,
-    testTimeout: 60_000,
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { test: { ...sideBySide, name: 'behaviour', include: ['test/{cli,native,package}/**/*.test.ts'] } },
+      // They share no state that a process of its own would have to part.
+      { test: { ...sideBySide, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      {
+        test: {
+          testTimeout,
+          name: 'starts',
+          include: ['test/truth/starts/*.test.ts'],
+          sequence: { groupOrder: 1 },
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          testTimeout,
+          name: 'loads',
+          include: ['test/truth/loads/*.test.ts'],
+          sequence: { groupOrder: 2 },
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          testTimeout,
+          name: 'truth',
+          include: ['test/truth/*.test.ts'],
+          // One at a time: two of them at once would disturb each other.
+          sequence: { groupOrder: 3 },
+          maxWorkers: 1,
+          // Of tests that a file itself calls concurrent.
+          maxConcurrency: 2,
+        },
+      },
+    ],
   },
 });

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { afterAll } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
@@ -96,17 +96,19 @@ export const workersOf = (mark: string) =>
   processesOf(mark).filter(({ command: line }) => line.includes('worker-main'));
 
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
-const validator = (kind: string) =>
-  ajv.compile(JSON.parse(readFileSync(join(root, `schema/${kind}-document.schema.json`), 'utf8')));
-const validate = validator('run');
-const validateComparison = validator('comparison');
+const validators = new Map<string, ValidateFunction>();
 
-/** Parses a document and holds it against the shipped schema. */
-export function parseDocument(text: string): RunDocument {
+/** Holds a document against the shipped schema, which takes a while to compile and is not needed by every file. */
+function checked(kind: 'run' | 'comparison', text: string): unknown {
+  const schema = () => JSON.parse(readFileSync(join(root, `schema/${kind}-document.schema.json`), 'utf8'));
+  const validate = validators.get(kind) ?? ajv.compile(schema());
+  validators.set(kind, validate);
   const document: unknown = JSON.parse(text);
-  if (!validate(document)) throw new Error(`Not a run document: ${ajv.errorsText(validate.errors)}`);
-  return document as RunDocument;
+  if (!validate(document)) throw new Error(`Not a ${kind} document: ${ajv.errorsText(validate.errors)}`);
+  return document;
 }
+
+export const parseDocument = (text: string) => checked('run', text) as RunDocument;
 
 /** Warnings but those of health: how busy the machine is that runs the tests is not the tests' matter. */
 export function warningsOf({ warnings, health }: RunDocument): string[] {
@@ -114,9 +116,4 @@ export function warningsOf({ warnings, health }: RunDocument): string[] {
   return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
 }
 
-export function parseComparison(text: string): ComparisonDocument {
-  const document: unknown = JSON.parse(text);
-  if (!validateComparison(document))
-    throw new Error(`Not a comparison document: ${ajv.errorsText(validateComparison.errors)}`);
-  return document as ComparisonDocument;
-}
+export const parseComparison = (text: string) => checked('comparison', text) as ComparisonDocument;

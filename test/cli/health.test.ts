@@ -46,7 +46,7 @@ describe('the sampler', () => {
     const other = `custom:name=other,env.GVB_SIM=alloc_us=60`;
     const systems = ['--system', 'native', '--system', other, '--output', join(emptyFolder(), 'out')];
     const { code, stdout } = await command(
-      ['compare', 'OH-002', ...base, ...systems, '--rounds', '2', '--iterations', '1000', '--json', '-'],
+      ['compare', 'OH-002', ...base, ...systems, '--rounds', '2', '--iterations', '400', '--json', '-'],
       // One region for both: the coordinator watches it all the time and must not hold its settings in place.
       { GVB_SIM: 'alloc_us=40' },
     );

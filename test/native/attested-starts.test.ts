@@ -58,13 +58,15 @@ async function runUnder(id: string, layer: NodeJS.ProcessEnv, lost: boolean) {
 
 const interposed = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuDevicePrimaryCtxRetain=+1us' };
 
+// On a busy machine START-006 may not be ready at its release, and says so.
 it.each([
   ['START-001', 'cuDevicePrimaryCtxRetain', interposed],
   ['START-004', 'cuDevicePrimaryCtxRetain', interposed],
   ['START-006', 'cuDevicePrimaryCtxRetain', interposed],
   ['START-005', 'nvmlInit_v2', { LD_PRELOAD: nvmlLayer }],
-])('%s is held to the owner of %s', async (id, name, layer) => {
-  expect(await runUnder(id, layer, false)).toMatchObject({ status: 'ok' });
+])('%s is held to the owner of %s', { retry: 2 }, async (id, name, layer) => {
+  const kept = await runUnder(id, layer, false);
+  expect([kept?.status, kept?.reason]).toEqual(['ok', undefined]);
   const lost = await runUnder(id, layer, true);
   expect(lost).toMatchObject({ status: 'invalid', value: null, stats: null });
   expect(lost?.reason).toMatch(new RegExp(`^layer not active: ${name} belongs to `));

@@ -5,32 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { type GpuInfo, gpuSchema, metricResultSchema } from '../../lib/document.js';
 import * as library from '../../lib/index.js';
 import { metrics as registry } from '../../lib/metrics/registry.js';
-import { blockMedians } from '../../lib/stats/blocks.js';
-import { median } from '../../lib/stats/median.js';
-import { summarise } from '../../lib/stats/summary.js';
-import { answerOf, attempt, hasDriver, measure, type Request, scenario } from './child.js';
+import { attempt, hasDriver, measure, type Request, scenario } from './child.js';
+import { expectSamples } from './samples.js';
 
 const functions = { ...library };
 const MEASURE = Object.keys(functions).filter((name) => name.startsWith('measure')) as Request[0][];
 const quick = { init_ms: 6, context_ms: 2, alloc_us: 5, free_us: 5, vmm_us: 5, launch_ns: 800 };
 
-interface ImportSeen {
-  emptyMs: number;
-  libraryMs: number;
-  addonOrDriver: string[];
-}
-
 describe('importing', () => {
-  it('loads no addon and no driver, and takes less than 50 ms', async () => {
-    const costs: number[] = [];
-    for (let i = 0; i < 9; i++) {
-      const { emptyMs, libraryMs, addonOrDriver } = await answerOf<ImportSeen>('importing.mjs', []);
-      expect(addonOrDriver).toEqual([]);
-      costs.push(libraryMs - emptyMs);
-    }
-    expect(costs.sort((a, b) => a - b)[4]).toBeLessThan(50);
-  });
-
   it('lists the metrics without either, each with its function', () => {
     const metrics = library.listMetrics();
     expect(metrics.map(({ id }) => id)).toEqual(registry.map(({ id }) => id));
@@ -142,14 +124,18 @@ describe('bad options', () => {
 });
 
 describe('results', () => {
-  const namesOf = (category: string) =>
-    registry.filter((metric) => metric.category === category).map(({ functionName }) => functionName as Request[0]);
+  // In test/truth: OH-001 waits for the simulated device, which here waits for a processor; the others take seconds.
+  const elsewhere = ['OH-001', 'OH-006', 'OH-009', 'OH-010'];
+  const namesOf = (wanted: string) =>
+    registry
+      .filter(({ category, id }) => category === wanted && !elsewhere.includes(id))
+      .map(({ functionName }) => functionName as Request[0]);
 
   it.each([
-    ['overhead', 6, ['OH-001', 'OH-002', 'OH-003', 'OH-004', 'OH-007']],
+    ['overhead', 6, ['OH-002', 'OH-003', 'OH-004', 'OH-007']],
     // Once, because START-006 starts eleven processes each time.
     ['start-up', 1, ['START-001', 'START-002', 'START-003', 'START-004', 'START-005']],
-  ])('of every metric of %s fit the schema, with and without samples', async (category, iterations, counted) => {
+  ])('of the metrics of %s fit the schema, with and without samples', async (category, iterations, counted) => {
     const requests = namesOf(category).map((name): Request => [name, { iterations, samples: true, seed: 5 }]);
     const results = await measure([...requests, ['measureMemoryAllocation', { iterations: 40 }]], { sim: quick });
     for (const result of results) v.parse(metricResultSchema, result);
@@ -158,23 +144,8 @@ describe('results', () => {
     expect(plain?.stats?.count).toBe(40);
     // The others measure for a time, in rows of their own number, or need what a plain environment has not.
     const withSamples = results.filter(({ samples }) => samples !== undefined);
-    expect(withSamples.map(({ id }) => id)).toEqual(expect.arrayContaining(counted.slice(1)));
-    for (const { id, samples, stats, blocks, status, value } of withSamples) {
-      if (counted.includes(id)) expect([id, samples?.length]).toEqual([id, iterations]);
-      expect(summarise(samples as number[])).toEqual(stats);
-      // The samples of one release of START-006 are a block.
-      if (id !== 'START-006') expect(blocks).toEqual(blockMedians(samples as number[]));
-      // OH-007's value stands on a line through several medians.
-      if (status === 'ok' && counted.includes(id) && id !== 'OH-007') expect(value).toBeCloseTo(stats?.p50 as number, 9);
-    }
-  });
-
-  it('of OH-001 have the blocks that share a clock mapping', async () => {
-    const [result] = await measure([['measureKernelLaunch', { iterations: 400 }]], { sim: quick });
-    const [call] = result?.details.calls as { count: number; mapping: { blocks: number; blocksMapped: number } }[];
-    expect(call).toMatchObject({ count: 400, mapping: { blocks: 8 } });
-    expect(result?.blocks).toHaveLength(call?.mapping.blocksMapped as number);
-    expect(median(result?.blocks as number[]).value).toBeCloseTo(result?.value as number, 9);
+    expect(withSamples.map(({ id }) => id)).toEqual(expect.arrayContaining(counted));
+    for (const result of withSamples) expectSamples(result, counted.includes(result.id) ? iterations : null);
   });
 
   it('hold percentiles from their floors on', async () => {
@@ -219,24 +190,6 @@ describe('results', () => {
 
 describe('a driver too old for a function', () => {
   const newer = (name: string) => `${name} is not offered by this driver on the runtime path; it needs a newer driver.`;
-
-  it.each([
-    [11_060, 'measured', 'measured'],
-    [11_040, newer('cuLaunchKernelEx'), 'measured'],
-    [11_020, newer('cuLaunchKernelEx'), newer('cuGraphInstantiateWithFlags')],
-  ])('%i leaves rows of OH-001 out, with the reason, and measures the others', async (driver_version, ex, graph) => {
-    const [result] = await measure([['measureKernelLaunch', { iterations: 50 }]], {
-      sim: { ...quick, driver_version },
-    });
-    const calls = result?.details.calls as { call: string; unsupported?: string; submitUs?: number }[];
-    expect(calls.map(({ call, unsupported }) => [call, unsupported ?? 'measured'])).toEqual([
-      ['cuLaunchKernel', 'measured'],
-      ['cuLaunchKernelEx', ex],
-      ['cuGraphLaunch', graph],
-    ]);
-    for (const { unsupported, submitUs } of calls)
-      if (!unsupported) expect(Math.abs((submitUs as number) - quick.launch_ns / 1e3)).toBeLessThan(0.3);
-  });
 
   it('leaves functions of OH-005 out by name, and measures the others', async () => {
     const [result] = await measure([['measureApiInterception', { iterations: 10 }]], {

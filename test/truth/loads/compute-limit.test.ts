@@ -1,8 +1,8 @@
 /** Whether `compare` sees that a compute limit holds, under the interposer's limit and under a claim of one. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { interposerLibrary } from '../../lib/native/load.js';
-import { command, emptyFolder, parseComparison } from './command.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { command, emptyFolder, parseComparison } from '../../cli/command.js';
 
 const limited = 'limits.sm=30,capabilities.computeLimit=softDutyCycle';
 const systems = [

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mean } from 'simple-statistics';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ComputeShare, ComputeShareRequest } from '../../lib/native/addon-types.js';
-import { COMPUTE_SHARE } from '../../lib/native/compute-share.js';
-import { interposerLibrary } from '../../lib/native/load.js';
-import { Worker } from '../../lib/workers/worker.js';
-import { emptyFolder, root, simulatedFolder } from './child.js';
+import type { ComputeShare, ComputeShareRequest } from '../../../lib/native/addon-types.js';
+import { COMPUTE_SHARE } from '../../../lib/native/compute-share.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { Worker } from '../../../lib/workers/worker.js';
+import { emptyFolder, root, simulatedFolder } from '../../native/child.js';
 
 const library = interposerLibrary() ?? '';
 const region = `share-${randomUUID().slice(0, 13)}`;
@@ -57,6 +57,9 @@ describe('the compute share', () => {
 
   it('says that kernels were too short for its duration', async () => {
     const short = shareUnder(null, { blocks: 1, threadsPerBlock: 32, spinNs: 1, durationMs: 15_000 });
-    await expect(short).rejects.toMatchObject({ code: 'INVALID_RESULT', message: expect.stringMatching(/^Expected kernels so long that /) });
+    await expect(short).rejects.toMatchObject({
+      code: 'INVALID_RESULT',
+      message: expect.stringMatching(/^Expected kernels so long that /),
+    });
   });
 });

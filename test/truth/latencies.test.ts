@@ -1,8 +1,8 @@
 /** What is measured on the simulated GPU recovers its settings: for every metric and every row it publishes. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
-import { measure, type Request } from './child.js';
-import { type Estimate, expectRecovered, miss } from './recovered.js';
+import { measure, type Request } from '../native/child.js';
+import { type Estimate, expectRecovered, miss } from '../native/recovered.js';
 
 const KIB = 1024;
 const MIB = KIB ** 2;
@@ -15,9 +15,9 @@ const SETTINGS = {
     launch_ns: 6000,
     start_ns: 4700,
     kernel_ns: 2900,
-    alloc_us: 120,
-    free_us: 90,
-    vmm_us: 70,
+    alloc_us: 62,
+    free_us: 47,
+    vmm_us: 37,
     alloc_async_us: 26,
   },
   mixed: {
@@ -25,7 +25,7 @@ const SETTINGS = {
     start_ns: 600,
     kernel_ns: 5100,
     alloc_us: 33,
-    free_us: 141,
+    free_us: 71,
     vmm_us: 23,
     alloc_async_us: 61,
   },
@@ -48,11 +48,6 @@ interface SizeRow {
   api?: string;
   order?: string;
   bytes: number;
-  valueUs: number;
-  ci95: [number, number];
-}
-interface StepRow {
-  step: string;
   valueUs: number;
   ci95: [number, number];
 }
@@ -88,6 +83,9 @@ describe('recovered', () => {
     else expect(found).toBeNull();
   });
 });
+
+/** A call is measured for a fraction of a second; a host that is disturbed for as long disturbs the whole of it. */
+const retry = 2;
 
 /**
  * While the machine is busy, host and simulated device may never run at once, so no clock exchange is tight: a row then
@@ -148,18 +146,18 @@ function expectLaunches(results: MetricResult[], s: { launch_ns: number; start_n
 }
 
 describe('OH-001 recovers launch_ns, start_ns and kernel_ns', () => {
-  it.each(NAMES)('%s', async (name) => expectLaunches(await launches(SETTINGS[name]), SETTINGS[name]));
+  it.each(NAMES)('%s', { retry }, async (name) => expectLaunches(await launches(SETTINGS[name]), SETTINGS[name]));
 
-  it('with the adaptive stop', async () => {
+  it('with the adaptive stop', { retry }, async () => {
     const sim = { launch_ns: 2200, start_ns: 1700, kernel_ns: 900 };
     expectLaunches(await launches(sim, {}), sim);
   });
 
-  it.each(['dlsym', 'linked'] as const)('on the %s path', async (path) =>
+  it.each(['dlsym', 'linked'] as const)('on the %s path', { retry }, async (path) =>
     expectLaunches(await launches(SETTINGS.cheap, { path, iterations: 250 }), SETTINGS.cheap),
   );
 
-  it('whatever the device clock: its step, offset and drift', async () => {
+  it('whatever the device clock: its step, offset and drift', { retry }, async () => {
     const clock = { timer_step_ns: 8, clock_offset_ns: 123_456_789, clock_drift_ppm: -60 };
     const results = await launches({ ...SETTINGS.cheap, ...clock });
     expectLaunches(results, SETTINGS.cheap);
@@ -207,7 +205,7 @@ describe('OH-002 recovers alloc_us, vmm_us and alloc_async_us', () => {
 
 describe('OH-003 recovers free_us', () => {
   it.each(NAMES)('%s', async (name) => {
-    const [result] = await measure([['measureMemoryFree', { iterations: 100 }]], { sim: SETTINGS[name] });
+    const [result] = await measure([['measureMemoryFree', { iterations: 60 }]], { sim: SETTINGS[name] });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
     const rowNames = rows.map(({ bytes, order }) => `${bytes} ${order}`).sort();
     const others = SIZES.filter((bytes) => bytes !== 2 * MIB).map((bytes) => `${bytes} fifo`);
@@ -229,47 +227,8 @@ describe('OH-003 recovers free_us', () => {
   });
 });
 
-describe('OH-004 recovers init_ms and context_ms', () => {
-  it.each([
-    { init_ms: 4, context_ms: 17, alloc_us: 150, launch_ns: 2500 },
-    { init_ms: 23, context_ms: 6, alloc_us: 350, launch_ns: 2500 },
-  ])('$init_ms ms and $context_ms ms', async (sim) => {
-    // A quarter as many more start with cuCtxCreate; six are the fewest with an interval.
-    const [result] = await measure([['measureContextCreation', { iterations: 24, tier: 'thorough' }]], { sim });
-    if (!result) throw new Error('unreachable');
-    const { steps, cuCtxCreate, recreation } = result.details as {
-      steps: StepRow[];
-      cuCtxCreate: { processes: number; context: StepRow; total: StepRow };
-      recreation: { retain: StepRow };
-    };
-    const step = (name: string) => ofUs(steps.find((row) => row.step === name) as StepRow);
-    const known = 1e3 * (sim.init_ms + sim.context_ms) + sim.alloc_us;
-    const ms = { tolerance: 1_000, resolution: 2_000 };
-    // The interval of six is their whole range: one start on a busy core widens it.
-    const ofSix = { ...ms, resolution: 20_000 };
-    expectRecovered([
-      ['cuInit', step('init'), { truth: 1e3 * sim.init_ms, ...ms }],
-      ['context', step('context'), { truth: 1e3 * sim.context_ms, ...ms }],
-      ['first allocation', step('firstAlloc'), { truth: sim.alloc_us, tolerance: 10, resolution: 20 }],
-      ['second launch', step('secondLaunch'), { truth: sim.launch_ns / 1e3, tolerance: 5, resolution: 5 }],
-      ['cuCtxCreate', ofUs(cuCtxCreate.context), { truth: 1e3 * sim.context_ms, ...ofSix }],
-      ['cuCtxCreate total', ofUs(cuCtxCreate.total), { truth: known, ...ofSix }],
-      ['re-creation', ofUs(recreation.retain), { truth: 1e3 * sim.context_ms, ...ms }],
-      ['total', result, { truth: known, ...ms }],
-    ]);
-    expect(result).toMatchObject({ status: 'ok', processes: 24, ciScope: 'between-processes' });
-    expect(cuCtxCreate.processes).toBe(6);
-    const { simultaneous } = result.details as { simultaneous: { processes: number; valueUs: number; lastUs: number }[] };
-    expect(simultaneous.map(({ processes }) => processes)).toEqual([1, 4, 8]);
-    for (const { valueUs, lastUs } of simultaneous) {
-      expect(valueUs).toBeGreaterThan(known - 1_000);
-      expect(lastUs).toBeGreaterThanOrEqual(valueUs);
-    }
-  });
-});
-
 describe('OH-005 finds nothing where nothing is hooked', () => {
-  it.each([SETTINGS.cheap, SETTINGS.dear])('launch_ns $launch_ns', async (sim) => {
+  it.each([SETTINGS.cheap, SETTINGS.dear])('launch_ns $launch_ns', { retry }, async (sim) => {
     const [result] = await measure([['measureApiInterception']], { sim });
     const functions = rowsOf<FunctionRow>(result as MetricResult, 'functions');
     expect(functions.length).toBeGreaterThanOrEqual(25);

@@ -1,0 +1,103 @@
+/**
+ * The executor where times matter, and in the middle of launches: each waits for the simulated device, which on a busy
+ * machine waits for a processor.
+ */
+import { describe, expect, it } from 'vitest';
+import type { MetricResult } from '../../lib/document.js';
+import { attempt, scenario, script } from '../native/child.js';
+
+const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
+/** Far below what any of the measurements that are ended here would take. */
+const PROMPT_MS = 1_000;
+
+function expectAllocation(result: MetricResult): void {
+  expect(result.status).toBe('ok');
+  expect(Math.abs((result.value as number) - sim.alloc_us)).toBeLessThan(0.3);
+}
+
+describe('abort', () => {
+  it('rejects a running measurement with the reason, and the next one works', async () => {
+    const { results, next } = await scenario<{ results: { sameReason: boolean; ms: number }[]; next: MetricResult }>(
+      'abortMidway',
+      { sim },
+    );
+    expect(results.map(({ sameReason }) => sameReason)).toEqual([true, true, true, true]);
+    expect(Math.max(...results.map(({ ms }) => ms))).toBeLessThan(PROMPT_MS);
+    expectAllocation(next);
+  });
+});
+
+describe('measurements at once', () => {
+  it('run one after the other, and all are right', async () => {
+    const { events, free, allocation, interception } = await scenario<{
+      events: string[];
+      free: MetricResult;
+      allocation: MetricResult;
+      interception: MetricResult;
+    }>('concurrent', { sim });
+    expect(events.filter((name, i) => name !== events[i - 1])).toEqual(['free', 'allocation', 'interception']);
+    expect(Math.abs((free.value as number) - sim.free_us)).toBeLessThan(0.3);
+    expectAllocation(allocation);
+    expect(Math.abs(interception.value as number)).toBeLessThan(5);
+  });
+
+  it('leave the event loop free: p99 of its delay below 10 ms', async () => {
+    const { p99Ms, count } = await scenario<{ p99Ms: number; count: number }>('eventLoopDelay', { sim });
+    expect(count).toBeGreaterThan(100);
+    expect(p99Ms).toBeLessThan(10);
+  });
+});
+
+it('progress goes from 0 to 1 and never back', async () => {
+  const answers = await attempt(
+    [
+      ['measureKernelLaunch', { iterations: 300 }],
+      ['measureMemoryAllocation', { iterations: 50 }],
+      ['measureMemoryFree', { iterations: 50 }],
+      ['measureContextCreation', { iterations: 2 }],
+      ['measureApiInterception', { iterations: 10 }],
+    ],
+    { sim },
+  );
+  for (const { fractions, steps } of answers) {
+    expect(fractions[0]).toBe(0);
+    expect(fractions.at(-1)).toBe(1);
+    expect(steps.at(-1)).toBe('done');
+    expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+    expect(fractions.filter((fraction) => fraction === 1)).toHaveLength(1);
+    expect(new Set(fractions).size).toBeGreaterThan(3);
+  }
+  // The calls of OH-001 take turns: its step has one name from first to last.
+  for (const { steps } of answers.slice(1)) expect(new Set(steps).size).toBeGreaterThan(3);
+});
+
+describe('the end of the process', () => {
+  it('by process.exit in the middle of launches keeps the code, at once', async () => {
+    const { code, signal, stderr, durationMs } = await script('scenarios.mjs', ['exitMidway'], { sim });
+    expect({ code, signal, stderr }).toEqual({ code: 7, signal: null, stderr: '' });
+    expect(durationMs).toBeLessThan(5_000);
+  });
+
+  it('by an uncaught error is that error', async () => {
+    const { code, signal, stderr, durationMs } = await script('scenarios.mjs', ['throwMidway'], { sim });
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect(stderr).toMatch(/Error: the caller failed/);
+    expect(durationMs).toBeLessThan(5_000);
+  });
+});
+
+describe('a device that is lost', () => {
+  it('midway makes the metric failed, by code and call', async () => {
+    const [answer] = await attempt([['measureKernelLaunch', { iterations: 2_000 }]], {
+      sim: { ...sim, fail: 'cuLaunchKernel:719@500' },
+    });
+    expect(answer?.result).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/^cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED \(719\) while \w+/),
+      value: null,
+      ci95: null,
+      stats: null,
+      processes: 1,
+    });
+  });
+});

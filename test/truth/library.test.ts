@@ -1,0 +1,82 @@
+/** What a caller of the library meets, where it is a matter of time: the import, a launch, a launch of an old driver. */
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { metricResultSchema } from '../../lib/document.js';
+import { median } from '../../lib/stats/median.js';
+import { answerOf, measure } from '../native/child.js';
+import { expectSamples } from '../native/samples.js';
+
+const quick = { init_ms: 6, context_ms: 2, launch_ns: 800 };
+
+interface ImportSeen {
+  emptyMs: number;
+  libraryMs: number;
+  addonOrDriver: string[];
+}
+
+describe('importing', () => {
+  it('loads no addon and no driver, and takes less than 50 ms', async () => {
+    const costs: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      const { emptyMs, libraryMs, addonOrDriver } = await answerOf<ImportSeen>('importing.mjs', []);
+      expect(addonOrDriver).toEqual([]);
+      costs.push(libraryMs - emptyMs);
+    }
+    expect(costs.sort((a, b) => a - b)[4]).toBeLessThan(50);
+  });
+});
+
+describe('OH-001', () => {
+  it('fits the schema, with samples and without', async () => {
+    const [result, plain] = await measure(
+      [
+        ['measureKernelLaunch', { iterations: 6, samples: true, seed: 5 }],
+        ['measureKernelLaunch', { iterations: 40 }],
+      ],
+      { sim: quick },
+    );
+    for (const any of [result, plain]) v.parse(metricResultSchema, any);
+    expect(plain).not.toHaveProperty('samples');
+    if (result?.samples) expectSamples(result, 6);
+  });
+
+  it('has the blocks that share a clock mapping', async () => {
+    const [result] = await measure([['measureKernelLaunch', { iterations: 400 }]], { sim: quick });
+    const [call] = result?.details.calls as { count: number; mapping: { blocks: number; blocksMapped: number } }[];
+    expect(call).toMatchObject({ count: 400, mapping: { blocks: 20 } });
+    expect(result?.blocks).toHaveLength(call?.mapping.blocksMapped as number);
+    expect(median(result?.blocks as number[]).value).toBeCloseTo(result?.value as number, 9);
+  });
+
+  it('leaves the kernel launch when a graph cannot be built', async () => {
+    const fail = 'cuGraphInstantiateWithFlags:801@1';
+    const [result] = await measure([['measureKernelLaunch', { iterations: 80 }]], { sim: { ...quick, fail } });
+    expect(result?.status).toBe('ok');
+    const graph = (result?.details.calls as { call: string; failed?: string }[]).find(
+      ({ call }) => call === 'cuGraphLaunch',
+    );
+    expect(graph?.failed).toMatch(/^cuGraphInstantiateWithFlags returned CUDA_ERROR_NOT_SUPPORTED \(801\)/);
+  });
+});
+
+describe('a driver too old for a function', () => {
+  const newer = (name: string) => `${name} is not offered by this driver on the runtime path; it needs a newer driver.`;
+
+  it.each([
+    [11_060, 'measured', 'measured'],
+    [11_040, newer('cuLaunchKernelEx'), 'measured'],
+    [11_020, newer('cuLaunchKernelEx'), newer('cuGraphInstantiateWithFlags')],
+  ])('%i leaves rows of OH-001 out, with the reason, and measures the others', async (driver_version, ex, graph) => {
+    const [result] = await measure([['measureKernelLaunch', { iterations: 50 }]], {
+      sim: { ...quick, driver_version },
+    });
+    const calls = result?.details.calls as { call: string; unsupported?: string; submitUs?: number }[];
+    expect(calls.map(({ call, unsupported }) => [call, unsupported ?? 'measured'])).toEqual([
+      ['cuLaunchKernel', 'measured'],
+      ['cuLaunchKernelEx', ex],
+      ['cuGraphLaunch', graph],
+    ]);
+    for (const { unsupported, submitUs } of calls)
+      if (!unsupported) expect(Math.abs((submitUs as number) - quick.launch_ns / 1e3)).toBeLessThan(0.3);
+  });
+});
