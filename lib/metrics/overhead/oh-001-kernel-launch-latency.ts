@@ -65,6 +65,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
   const visit = iterations === null ? VISIT : Math.min(VISIT, Math.ceil(iterations / FEWEST_VISITS));
   const othersEvery = iterations === null ? OTHERS_EVERY : 1;
   const rows = CALLS.map((call): Row => ({ call, visits: [], state: null }));
+  const [headline] = rows as [Row];
   let turn = seed;
   const measureOne = async ({ call, visits, ...row }: Row, count: number): Promise<RowState | null> => {
     if (row.state) return row.state;
@@ -81,16 +82,16 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
   const { stop } = await collect(
     // Cores differ for as long as it takes to visit them: the noise falls with every visit, if not with every look.
     { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier], mayStall: false },
-    async (count, fraction) => {
-      const first = rows[0]?.visits.length;
+    async (count) => {
+      const first = headline.visits.length;
       for (let left = count; left > 0; left -= visit, turn++) {
         const due = rows.filter(({ call }) => call === HEADLINE || (turn - seed) % othersEvery === 0);
         for (const row of due) {
-          context.progress(row.call, fraction);
+          context.progress(row.call, ((turn - seed) * visit) / (iterations ?? CAP[tier]));
           row.state = await measureOne(row, Math.min(visit, left));
         }
       }
-      return rows[0]?.visits.slice(first) ?? [];
+      return headline.visits.slice(first);
     },
     (visits) => concat(...visits.map(({ startNs }) => startNs)),
     (blocks) => startEstimate(blocks.flat()),

@@ -23,9 +23,9 @@ const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS
 const SIMULTANEOUS = { quick: [], standard: [], thorough: [1, 4, 8] } as const;
 
 /** The other way to a context, a row beside the headline: what it lacks or fails at is its own affair. */
-async function createdContexts(context: MeasureContext, count: number) {
+async function createdContexts(context: MeasureContext, count: number, done: number) {
   try {
-    const starts = await startMany(context, { contextApi: 'cuCtxCreate', count, done: 0, total: count });
+    const starts = await startMany(context, { contextApi: 'cuCtxCreate', count, done, total: done + count });
     return {
       processes: count,
       owner: starts[0]?.contextOwner,
@@ -85,7 +85,9 @@ export const contextCreationOverhead: MetricDefinition = {
     const processes = starts.length;
     // `standard` leaves it out, as it does all sweeps, unless a number of processes is asked for.
     const alsoCreated = tier !== 'standard' || iterations !== null;
-    const cuCtxCreate = alsoCreated ? await createdContexts(context, Math.max(1, Math.floor(processes / 4))) : null;
+    const cuCtxCreate = alsoCreated
+      ? await createdContexts(context, Math.max(1, Math.floor(processes / 4)), processes)
+      : null;
     const together: Awaited<ReturnType<typeof simultaneous>>[] = [];
     for (const count of SIMULTANEOUS[tier]) together.push(await simultaneous(context, count));
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);

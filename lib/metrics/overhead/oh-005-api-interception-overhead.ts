@@ -99,11 +99,17 @@ async function measureFunctions(context: MeasureContext, session: Session): Prom
   for (let pass = 0; pass < passes; pass++) {
     const due = all.filter((one) => !one.state && (pass < PASSES || isWide(one, context.options)));
     for (const [index, one] of shuffled(due, seed + pass).entries()) {
-      context.progress(one.name, Math.min(1, (pass + index / due.length) / PASSES));
+      context.progress(one.name, progressAt(pass + index / due.length));
       await measurePass(context, session, one, pass);
     }
   }
   return all;
+}
+
+/** The further passes together count as one. */
+function progressAt(passes: number): number {
+  const further = Math.max(0, passes - PASSES) / (MOST_PASSES - PASSES);
+  return (Math.min(passes, PASSES) + further) / (PASSES + 1);
 }
 
 /** Wider than tells a control that is off from one that is not; of other functions also than asked for, of the call. */
