@@ -99,7 +99,7 @@ describe('in this process', () => {
     ['START-001', 1],
     ['START-004', 1],
     ['START-006', 5],
-  ])('an abort of %s ends every process it started', async (id, fewest) => {
+  ])('an abort of %s ends every process it started', { retry }, async (id, fewest) => {
     const controller = new AbortController();
     const system = environmentSystem(environment('init_ms=300,context_ms=300'));
     const measuring = measureHere(id, { signal: controller.signal }, system);

@@ -18,7 +18,15 @@ const slow = (name: string, delay: string) =>
 describe('compare', () => {
   it('finds a known delay, with ratio, interval and verdict, and says what is not proven', async () => {
     const systems = ['--system', 'native', '--system', slow('slow', '2us')];
-    const { code, stdout, stderr } = await compare(['OH-001', 'OH-005', ...systems, '--rounds', '3']);
+    const { code, stdout, stderr } = await compare([
+      'OH-001',
+      'OH-005',
+      ...systems,
+      '--rounds',
+      '3',
+      '--iterations',
+      '200',
+    ]);
     expect(code).toBe(0);
     const document = parseComparison(stdout);
     expect(document.plan.systems).toEqual(['native', 'slow (unverified)']);
@@ -42,7 +50,8 @@ describe.concurrent('compare raises no alarm between a system and itself', () =>
     async (where) => {
       const ids = short.filter((metric) => metric.where === where).map(({ id }) => id);
       const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
-      const { code, stdout } = await compare([...ids, ...systems, '--rounds', '3']);
+      const few = where === 'process' ? ['--iterations', '60'] : [];
+      const { code, stdout } = await compare([...ids, ...systems, '--rounds', '3', ...few]);
       expect(code).toBe(0);
       const { effects } = parseComparison(stdout);
       expect(effects.map(({ metric }) => metric)).toEqual(ids);

@@ -173,7 +173,7 @@ describe('OH-001 recovers launch_ns, start_ns and kernel_ns', () => {
 const ALLOCATION = { tolerance: 0.2, resolution: 0.15 };
 
 describe('OH-002 recovers alloc_us, vmm_us and alloc_async_us', () => {
-  it.each(NAMES)('%s', async (name) => {
+  it.each(NAMES)('%s', { retry }, async (name) => {
     const sim = SETTINGS[name];
     const [result] = await measure([['measureMemoryAllocation', { iterations: 100 }]], { sim });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
@@ -204,7 +204,7 @@ describe('OH-002 recovers alloc_us, vmm_us and alloc_async_us', () => {
 });
 
 describe('OH-003 recovers free_us', () => {
-  it.each(NAMES)('%s', async (name) => {
+  it.each(NAMES)('%s', { retry }, async (name) => {
     const [result] = await measure([['measureMemoryFree', { iterations: 60 }]], { sim: SETTINGS[name] });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
     const rowNames = rows.map(({ bytes, order }) => `${bytes} ${order}`).sort();
@@ -217,7 +217,7 @@ describe('OH-003 recovers free_us', () => {
     expect(result).toMatchObject({ status: 'ok', value: headline?.valueUs, ci95: headline?.ci95 });
   });
 
-  it('in every order at every size at tier thorough', async () => {
+  it('in every order at every size at tier thorough', { retry }, async () => {
     const [result] = await measure([['measureMemoryFree', { iterations: 20, tier: 'thorough' }]], {
       sim: { free_us: 7, alloc_us: 3 },
     });
