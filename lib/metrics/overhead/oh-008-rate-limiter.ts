@@ -25,7 +25,7 @@ const WARMUP = 3;
 /** In which the two processes take each other's place, on the same core. */
 const TURNS = { quick: 10, standard: 24, thorough: 40 } as const;
 /** In all turns. */
-const LAUNCHES = { quick: 250, standard: 480, thorough: 1_000 } as const;
+const LAUNCHES = { quick: 200, standard: 480, thorough: 1_000 } as const;
 /** Of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
 /** Of a kernel that ends at once: whether the price depends on the grid, as where tokens are blocks. */
