@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 const testTimeout = 60_000;
+/** Of a truth: a host may be disturbed for as long as it takes to measure it once. */
+const retry = 2;
 /** More than processors: most of these tests wait for other processes. */
 const sideBySide = { testTimeout, maxWorkers: 5 };
 
@@ -15,6 +17,7 @@ export default defineConfig({
       {
         test: {
           testTimeout,
+          retry,
           name: 'starts',
           include: ['test/truth/starts/*.test.ts'],
           sequence: { groupOrder: 1 },
@@ -24,6 +27,7 @@ export default defineConfig({
       {
         test: {
           testTimeout,
+          retry,
           name: 'loads',
           include: ['test/truth/loads/*.test.ts'],
           sequence: { groupOrder: 2 },
@@ -33,6 +37,7 @@ export default defineConfig({
       {
         test: {
           testTimeout,
+          retry,
           name: 'truth',
           include: ['test/truth/*.test.ts'],
           // One at a time: two of them at once would disturb each other.
