@@ -14,13 +14,16 @@ bool startThread(void* (*body)(void*), void* argument) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  cpu_set_t processors;
-  if (sched_getaffinity(getpid(), sizeof processors, &processors) == 0)
-    pthread_attr_setaffinity_np(&attributes, sizeof processors, &processors);
+  // A thread begins with what its creator may use; the attribute for it needs a newer glibc than the oldest supported.
+  cpu_set_t processors, own;
+  const bool widened = sched_getaffinity(0, sizeof own, &own) == 0 &&
+                       sched_getaffinity(getpid(), sizeof processors, &processors) == 0 &&
+                       sched_setaffinity(0, sizeof processors, &processors) == 0;
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, body, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (widened) sched_setaffinity(0, sizeof own, &own);
   pthread_attr_destroy(&attributes);
   return started;
 }
