@@ -66,9 +66,8 @@ it('progress goes from 0 to 1 and never back', async () => {
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
     expect(fractions.filter((fraction) => fraction === 1)).toHaveLength(1);
     expect(new Set(fractions).size).toBeGreaterThan(3);
+    expect(new Set(steps).size).toBeGreaterThan(3);
   }
-  // The calls of OH-001 take turns: its step has one name from first to last.
-  for (const { steps } of answers.slice(1)) expect(new Set(steps).size).toBeGreaterThan(3);
 });
 
 describe('the end of the process', () => {
@@ -89,11 +88,11 @@ describe('the end of the process', () => {
 describe('a device that is lost', () => {
   it('midway makes the metric failed, by code and call', async () => {
     const [answer] = await attempt([['measureKernelLaunch', { iterations: 2_000 }]], {
-      sim: { ...sim, fail: 'cuLaunchKernel:719@500' },
+      sim: { ...sim, fail: 'cuLaunchKernel:719@480' },
     });
     expect(answer?.result).toMatchObject({
       status: 'failed',
-      reason: expect.stringMatching(/^cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED \(719\) while \w+/),
+      reason: 'cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED (719) while launching a kernel.',
       value: null,
       ci95: null,
       stats: null,
