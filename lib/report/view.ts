@@ -1,0 +1,218 @@
+/**
+ * What a report shows, drawn once from a document: systems as columns, metrics as rows. A format only decides how it
+ * looks; every number here is null where none was measured.
+ */
+import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../document.js';
+import { mean } from '../stats/mean.js';
+import { percentileFloors } from '../stats/summary.js';
+
+export type ResultDocument = RunDocument | ComparisonDocument;
+
+export interface View {
+  document: ResultDocument;
+  simulated: boolean;
+  completed: boolean;
+  /** In the document's order; of a comparison the first is the baseline. */
+  systems: SystemView[];
+  categories: { name: string; rows: Row[] }[];
+  effects: Effect[];
+  computeLimits: ComparisonDocument['computeLimits'];
+  violations: ComparisonDocument['violations'];
+  notMeasured: Missing[];
+  /** Of the document and of all its rounds, each once. */
+  warnings: string[];
+}
+
+export interface SystemView {
+  name: string;
+  isBaseline: boolean;
+  /** One document a round; empty where it was interrupted before its first. */
+  rounds: RunDocument[];
+}
+
+/** One metric. */
+export interface Row {
+  id: string;
+  name: string;
+  unit: string;
+  direction: MetricResult['direction'];
+  /** One a system, in the order of `View.systems`. */
+  cells: Cell[];
+}
+
+export interface Cell {
+  system: string;
+  /** Every round's result, whatever its state. */
+  results: MetricResult[];
+  /** Values of the rounds that have one. */
+  values: number[];
+  /** Median of `values`. */
+  value: number | null;
+  /** Of one round its own; of several the t interval of their mean, since the process is the unit of replication. */
+  ci95: [number, number] | null;
+  ciScope: MetricResult['ciScope'];
+  tail: Tail | null;
+  spread: Spread | null;
+  /** Against the baseline. */
+  effect: Effect | null;
+}
+
+export type Percentile = 'p50' | 'p95' | 'p99';
+
+/** Of samples within a process: medians over rounds, null below the floor of samples. */
+export interface Tail extends Record<Percentile, number | null> {
+  /** Fewest samples of any round. */
+  count: number;
+}
+
+export interface Spread {
+  /** Standard deviation of the rounds' values, and relative to their mean; null below two rounds, or a mean of 0. */
+  between: number | null;
+  betweenCv: number | null;
+  /** Of samples within a process: median over rounds. */
+  within: number | null;
+  withinCv: number | null;
+  /** Tukey's, over all rounds. */
+  outliers: Stats['outliers'];
+  samples: number;
+}
+
+export interface Missing {
+  metric: string;
+  system: string;
+  status: Exclude<MetricResult['status'], 'ok'>;
+  reason: string;
+  /** How many rounds say so. */
+  rounds: number;
+}
+
+export const isComparison = (document: ResultDocument): document is ComparisonDocument =>
+  document.kind === 'comparison';
+
+/** Every round of every system. */
+export const roundsOf = (document: ResultDocument): RunDocument[] =>
+  isComparison(document) ? document.systems.flat() : [document];
+
+export function viewOf(document: ResultDocument): View {
+  const rounds = roundsOf(document);
+  const systems = systemsOf(document);
+  const comparison = isComparison(document) ? document : null;
+  const effects = comparison?.effects ?? [];
+  const rows = definitions(rounds).map((result) => rowOf(result, systems, effects));
+  const categories = [...new Set(rows.map(({ category }) => category))];
+  return {
+    document,
+    simulated: rounds.some(({ gpu }) => gpu.some(({ simulated }) => simulated)),
+    completed: document.completed,
+    systems,
+    categories: categories.map((name) => ({ name, rows: rows.filter(({ category }) => category === name) })),
+    effects,
+    computeLimits: comparison?.computeLimits ?? [],
+    violations: comparison?.violations ?? [],
+    notMeasured: missing(rounds, effects),
+    warnings: [...new Set([...document.warnings, ...rounds.flatMap(({ warnings }) => warnings)])],
+  };
+}
+
+function systemsOf(document: ResultDocument): SystemView[] {
+  if (!isComparison(document)) return [{ name: document.system.name, isBaseline: false, rounds: [document] }];
+  return document.plan.systems.map((name, index) => ({
+    name,
+    isBaseline: index === 0,
+    rounds: document.systems[index] ?? [],
+  }));
+}
+
+/** One result of every metric, by id; whichever round has it. */
+function definitions(rounds: readonly RunDocument[]): MetricResult[] {
+  const known = new Map(rounds.flatMap(({ metrics }) => metrics.map((result) => [result.id, result])));
+  return [...known.values()].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+}
+
+function rowOf(
+  { id, name, category, unit, direction }: MetricResult,
+  systems: readonly SystemView[],
+  effects: readonly Effect[],
+): Row & { category: string } {
+  const cells = systems.map((system) => {
+    const effect = effects.find((candidate) => candidate.metric === id && candidate.system === system.name) ?? null;
+    const results = system.rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
+    return cellOf(system.name, results, effect);
+  });
+  return { id, name, category, unit, direction, cells };
+}
+
+function cellOf(system: string, results: MetricResult[], effect: Effect | null): Cell {
+  const measured = results.filter(({ value }) => value !== null);
+  const values = measured.map(({ value }) => value as number);
+  const [only] = measured;
+  return {
+    system,
+    results,
+    values,
+    value: medianOf(values),
+    ci95: measured.length === 1 ? (only as MetricResult).ci95 : values.length > 1 ? mean(values).ci95 : null,
+    ciScope: measured.length === 1 ? (only as MetricResult).ciScope : 'between-processes',
+    tail: tailOf(measured),
+    spread: spreadOf(measured, values),
+    effect,
+  };
+}
+
+export function medianOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : medianSorted([...values].sort((a, b) => a - b));
+}
+
+const statsOf = (results: readonly MetricResult[]): Stats[] => results.flatMap(({ stats }) => stats ?? []);
+
+const medianOfPresent = (values: readonly (number | null)[]): number | null =>
+  medianOf(values.filter((value) => value !== null));
+
+function tailOf(results: readonly MetricResult[]): Tail | null {
+  const stats = statsOf(results);
+  if (stats.length === 0) return null;
+  const count = Math.min(...stats.map((each) => each.count));
+  const of = (percentile: Percentile) =>
+    count < percentileFloors[percentile] ? null : medianOfPresent(stats.map((each) => each[percentile]));
+  return { count, p50: of('p50'), p95: of('p95'), p99: of('p99') };
+}
+
+function spreadOf(results: readonly MetricResult[], values: readonly number[]): Spread | null {
+  const stats = statsOf(results);
+  if (values.length === 0) return null;
+  const { between, betweenCv } = betweenRounds(values);
+  return {
+    between,
+    betweenCv,
+    within: medianOfPresent(stats.map(({ stddev }) => stddev)),
+    withinCv: medianOfPresent(stats.map(({ cv }) => cv)),
+    outliers: {
+      mild: stats.reduce((sum, { outliers }) => sum + outliers.mild, 0),
+      severe: stats.reduce((sum, { outliers }) => sum + outliers.severe, 0),
+    },
+    samples: stats.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'betweenCv'> {
+  if (values.length < 2) return { between: null, betweenCv: null };
+  const { value: average } = mean(values);
+  const between = sampleStandardDeviation([...values]);
+  return { between, betweenCv: average === 0 ? null : between / Math.abs(average) };
+}
+
+/** However many rounds say the same. A metric that is a difference to native stands in the table by its effect. */
+function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
+  const found = new Map<string, Missing>();
+  for (const { system, metrics } of rounds)
+    for (const { id: metric, status, reason = '' } of metrics) {
+      if (status === 'ok') continue;
+      if (status === 'unsupported' && effects.some((effect) => effect.metric === metric)) continue;
+      const key = JSON.stringify([metric, system.name, status, reason]);
+      const entry = found.get(key) ?? { metric, system: system.name, status, reason, rounds: 0 };
+      entry.rounds += 1;
+      found.set(key, entry);
+    }
+  return [...found.values()];
+}
