@@ -163,6 +163,8 @@ export const runDocumentSchema = v.strictObject({
     name: v.string(),
     kind: v.string(),
     settings: v.record(v.string(), v.string()),
+    /** As `--system` takes it; absent where only a file, or no system at all, was named. */
+    spec: v.optional(v.string()),
     layer: v.optional(layerSchema),
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
   }),

@@ -10,7 +10,8 @@ import { callerEnvironment } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
-import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import { checkOutputs } from './outputs.js';
 import { progressDisplay } from './progress.js';
 import { say } from './talk.js';
 
@@ -50,8 +51,9 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
-  const { device, tier, path, json, ...options } = parseRunOptions(raw);
-  if (json !== undefined) await checkTarget(json, '--json');
+  const { device, tier, path, outputs, ...options } = parseRunOptions(raw);
+  await checkOutputs(outputs);
+  const json = outputs[0]?.target;
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
   const interposer = interposerLibrary();
   if (interposer === null)

@@ -1,5 +1,4 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
-import { join } from 'node:path';
 import type { ComparisonDocument } from '../document.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
@@ -18,9 +17,10 @@ import type { System } from '../systems/system.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import { failureOf, writeStdout } from './output.js';
+import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
-import { finishedRounds, openDirectory, roundFile, SUMMARY } from './result-directory.js';
+import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
 import { errorLine, say, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions {
@@ -45,7 +45,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     await writeStdout(`${words}\n`);
     return exitCodes.ok;
   }
-  if (options.json !== undefined) await checkTarget(options.json, '--json');
+  await checkOutputs(options.outputs);
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
   const directory = await openDirectory(raw, systems);
   const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
@@ -57,14 +57,15 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
         { ...request(options, plan, target), systems, rounds, finished, environment: callerEnvironment(), signal },
         {
           ...hooks(progress, directory.path, words, target.notice),
-          onDocument: recorder(progress, directory.path, systems, unwritten),
+          ...recorder(progress, directory, systems, unwritten),
         },
       ),
     );
     progress.stop();
     // Should whoever reads the report leave, nothing after it runs.
     process.exitCode = exitCode(document, unwritten);
-    unwritten.push(...(await publish(document, directory.path, options.json)));
+    unwritten.push(...(await publishAll(document, directory, options.outputs)));
+    document.warnings.forEach(warn);
     if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
     return exitCode(document, unwritten);
   } finally {
@@ -112,7 +113,7 @@ function hooks(
   directory: string,
   words: string,
   notice: string | null,
-): Omit<CompareHooks, 'onDocument'> {
+): Omit<CompareHooks, 'onDocument' | 'onLog'> {
   let at = '';
   return {
     onStart: ({ device, because }, warnings) =>
@@ -137,33 +138,35 @@ function hooks(
 /** A round that cannot be written goes on in memory: the disk may have room again before the end. */
 function recorder(
   progress: ProgressDisplay,
-  directory: string,
+  directory: ResultDirectory,
   systems: readonly System[],
   unwritten: Error[],
-): CompareHooks['onDocument'] {
-  return async (round, index, document) => {
-    const file = join(directory, roundFile(round, index));
-    const failure = await failureOf(writeWhole(file, `${JSON.stringify(document, null, 2)}\n`));
-    if (failure) unwritten.push(failure);
-    progress.aside(() => {
-      if (failure) warn(`${failure.message} Measuring goes on; the result is written and printed at the end.`);
-      say(`Round ${round + 1}, ${plain(systems[index]?.name ?? '')}: ${duration(document.durationMs / 1_000)}`);
-    });
+): Pick<CompareHooks, 'onLog' | 'onDocument'> {
+  let log = '';
+  return {
+    onLog: (text) => {
+      log += text;
+    },
+    onDocument: async (round, index, document) => {
+      const failure = await failureOf(directory.keepRound(round, index, document, log));
+      log = '';
+      if (failure) unwritten.push(failure);
+      progress.aside(() => {
+        if (failure) warn(`${failure.message} Measuring goes on; the result is written and printed at the end.`);
+        say(`Round ${round + 1}, ${plain(systems[index]?.name ?? '')}: ${duration(document.durationMs / 1_000)}`);
+      });
+    },
   };
 }
 
-/** To every place that takes it; answers what went wrong with the others. */
-async function publish(document: ComparisonDocument, directory: string, json: string | undefined): Promise<Error[]> {
-  const text = `${JSON.stringify(document, null, 2)}\n`;
-  const report = `${comparisonReport(document)}\n`;
-  const toStdout = json === STDOUT;
-  const files = [join(directory, SUMMARY), ...(json === undefined || toStdout ? [] : [json])];
-  const failures: (Error | null)[] = [];
-  for (const file of files) failures.push(await failureOf(writeWhole(file, text)));
-  failures.push(await failureOf(writeStdout(toStdout ? text : report)));
-  if (toStdout) say(report.trimEnd());
-  document.warnings.forEach(warn);
-  return failures.filter((failure) => failure !== null);
+/** The directory first: a reader of standard output that has left must not cost it. */
+async function publishAll(
+  document: ComparisonDocument,
+  directory: ResultDirectory,
+  outputs: readonly Output[],
+): Promise<Error[]> {
+  const unwritten = await directory.finish(document);
+  return [...unwritten, ...(await publish(document, outputs, comparisonReport(document)))];
 }
 
 /** One line, whatever the number: the first names file and reason. */

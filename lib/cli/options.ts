@@ -3,9 +3,10 @@ import type { ApplicationPath, Tier } from '../document.js';
 import type { MeasureOptions } from '../metrics/metric.js';
 import { resolveOptions } from '../metrics/options.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { type Output, parseOutputs, type RawOutputs } from './outputs.js';
 
 /** As commander hands them over: text, or flags. */
-export interface RawRunOptions {
+export interface RawRunOptions extends RawOutputs {
   device?: string;
   tier: string;
   iterations?: string;
@@ -15,7 +16,6 @@ export interface RawRunOptions {
   samples?: true;
   seed?: string;
   timeout?: string;
-  json?: string;
   requireGpu?: true;
   simulate?: true;
   strict?: true;
@@ -30,7 +30,7 @@ export interface RunOptions {
   timeoutSeconds: number | null;
   /** iterations, warmup, resolution, samples: only those that were given. */
   measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples'>;
-  json: string | undefined;
+  outputs: Output[];
   requireGpu: boolean;
   simulate: boolean;
   strict: boolean;
@@ -50,7 +50,7 @@ export function parseRunOptions(raw: RawRunOptions): RunOptions {
     seed: resolved.seed,
     timeoutSeconds: parseTimeout(raw.timeout),
     measure: { ...measure, ...(raw.samples && { samples: true }) },
-    json: parseTarget(raw.json),
+    outputs: parseOutputs(raw),
     requireGpu: raw.requireGpu ?? false,
     simulate: raw.simulate ?? false,
     strict: raw.strict ?? false,
@@ -97,10 +97,4 @@ function parseTimeout(text: string | undefined): number | null {
   throw new UsageError(
     `Expected --timeout to be a number of seconds above 0 and up to ${LONGEST_TIMEOUT_S} but received ${quoted(text)}.`,
   );
-}
-
-/** `--json --simulate` would otherwise write a file named --simulate. */
-function parseTarget(text: string | undefined): string | undefined {
-  if (text?.startsWith('--')) throw new UsageError(`Expected --json to be a file or - but received ${quoted(text)}.`);
-  return text;
 }

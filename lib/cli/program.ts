@@ -1,10 +1,13 @@
 /** The commands and their options; each command's own file is loaded when it is called. */
 import { Command, CommanderError, Option } from 'commander';
 import type { Tier } from '../document.js';
+import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
+import type { RawOutputs } from './outputs.js';
+import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -51,6 +54,7 @@ function program(): Command {
     .option('--json', 'as JSON on stdout (default: text)')
     .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
+  addReport(root);
   addCalibrate(root);
   return root;
 }
@@ -86,6 +90,38 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
 }
 
+const outputHelp: Record<Format, string> = {
+  json: 'the result document',
+  markdown: 'a report to paste',
+  html: 'a report with charts, one self-contained page',
+  csv: 'one row per metric, system and round',
+  junit: 'one case per metric and threshold; regressions above 10 % fail',
+  openmetrics: "text for Prometheus' textfile collector",
+  bencher: 'Bencher Metric Format',
+};
+
+/** Where results go beside the table; alike for what is measured now and what was saved. */
+function addOutputs(command: Command, standard = 'a table'): Command {
+  for (const [format, help] of Object.entries(outputHelp))
+    command.addOption(new Option(`--${format} <file>`, `${help}, - for stdout (default: none)`).conflicts('dryRun'));
+  return command.addOption(
+    new Option(
+      '--format <format>',
+      `print this on stdout: ${Object.keys(outputHelp).join(', ')} (default: ${standard})`,
+    ).conflicts('dryRun'),
+  );
+}
+
+function addReport(root: Command): void {
+  const command = root
+    .command('report')
+    .description('render saved documents, or directories of runs, anew; several merge where they belong together')
+    .argument('<file...>', 'documents of --json, or directories of --output');
+  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawOutputs) =>
+    done((await import('./report.js')).report(files, raw)),
+  );
+}
+
 function addCompare(root: Command): void {
   const command = root
     .command('compare')
@@ -101,14 +137,14 @@ function addCompare(root: Command): void {
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
     .option('--device <index|uuid>', 'the GPU to measure (default: the first visible one)')
-    .option('--output <dir>', 'one file per finished round, and comparison.json (default: results/<time>-<systems>)')
-    .addOption(
-      new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
+    .option(
+      '--output <dir>',
+      'summary.json, report.md, report.html, raw/ with every finished round, logs/ (default: results/<time>-<systems>)',
     )
     .addOption(
-      new Option('--json <file>', 'write the comparison document, - for stdout (default: none)').conflicts('dryRun'),
+      new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
     );
-  addMeasuring(command, 'standard').action(async (selectors: string[], raw: RawCompareOptions) =>
+  addOutputs(addMeasuring(command, 'standard')).action(async (selectors: string[], raw: RawCompareOptions) =>
     done((await import('./compare.js')).compare(selectors, raw)),
   );
 }
@@ -138,10 +174,8 @@ function addRun(root: Command): void {
     .description('measure the GPU in the environment as it is; without a driver, the simulated GPU')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
-    .addOption(
-      new Option('--json <file>', 'write the result document, - for stdout (default: none)').conflicts('dryRun'),
-    );
-  addMeasuring(command, 'quick').action(async (selectors: string[], options: RawRunOptions) =>
+    .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');
+  addOutputs(addMeasuring(command, 'quick')).action(async (selectors: string[], options: RawOutputRunOptions) =>
     done((await import('./run.js')).run(selectors, options)),
   );
 }

@@ -1,17 +1,25 @@
-/** Where a comparison is kept: one file per finished round, comparison.json at the end, and what an earlier run left. */
-import { readdir, readFile, rmdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The directory of a run: summary.json and its reports, raw/ with every finished round, logs/ with what was said. */
+import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { isComparison, type ResultDocument } from '../report/view.js';
+import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
-import { makeDirectory } from './output.js';
-import { warn } from './talk.js';
+import { failureOf, makeDirectory, writeWhole } from './output.js';
+import { type Output, publish } from './outputs.js';
+import { transcript, warn } from './talk.js';
 
-export const SUMMARY = 'comparison.json';
+const RAW = 'raw';
+const LOGS = 'logs';
 
 export interface ResultDirectory {
   path: string;
+  /** A round as it was measured, and what its worker and the layer in it printed. Rejects where it cannot be written. */
+  keepRound: (round: number, index: number, document: RunDocument, log: string) => Promise<void>;
+  /** The summary, its reports and what was said; answers what could not be written. */
+  finish: (document: ResultDocument) => Promise<Error[]>;
   /** Removes it again where it is new and nothing was put in. */
   discard: () => Promise<void>;
 }
@@ -29,11 +37,46 @@ export async function openDirectory(
   const path = resume ?? output ?? join('results', defaultName(systems));
   if (resume === undefined && (await stat(join(path, SUMMARY)).catch(() => null)))
     throw new UsageError(
-      `Expected --output to be a directory without a comparison but received ${quoted(path)}: name another, or go on with it by --resume.`,
+      `Expected --output to be a directory without a summary but received ${quoted(path)}: name another${systems.length > 1 ? ', or go on with it by --resume' : ''}.`,
     );
   const made = await makeDirectory(path, resume === undefined ? '--output' : '--resume');
-  // Not empty is no failure: then it is to stay.
-  return { path, discard: async () => (made ? rmdir(path).catch(() => {}) : undefined) };
+  return {
+    path,
+    keepRound: (round, index, document, log) => keepRound(path, roundName(round, index), document, log),
+    finish: (document) => finish(path, document),
+    // Not empty is no failure: then it is to stay.
+    discard: async () => (made ? rmdir(path).catch(() => {}) : undefined),
+  };
+}
+
+async function keepRound(path: string, name: string, document: RunDocument, log: string): Promise<void> {
+  await writeInto(path, RAW, `${name}.json`, `${JSON.stringify(document, null, 2)}\n`);
+  if (log !== '') await writeInto(path, LOGS, `${name}.log`, log);
+}
+
+async function writeInto(path: string, folder: string, name: string, text: string): Promise<void> {
+  // Where it cannot be made, writing the file says why.
+  await mkdir(join(path, folder)).catch(() => {});
+  await writeWhole(join(path, folder, name), text);
+}
+
+async function finish(path: string, document: ResultDocument): Promise<Error[]> {
+  const outputs: Output[] = [
+    { format: 'json', target: join(path, SUMMARY) },
+    { format: 'markdown', target: join(path, 'report.md') },
+    { format: 'html', target: join(path, 'report.html') },
+  ];
+  const unwritten = await publish(withoutSamples(document), outputs, null);
+  const failure = await failureOf(writeInto(path, LOGS, 'gpu-virt-bench.log', transcript()));
+  return failure ? [...unwritten, failure] : unwritten;
+}
+
+/** They are in raw/, and a summary of them everywhere. */
+export function withoutSamples(document: ResultDocument): ResultDocument {
+  const lean = ({ samples: _samples, ...result }: MetricResult): MetricResult => result;
+  const round = (run: RunDocument): RunDocument => ({ ...run, metrics: run.metrics.map(lean) });
+  if (!isComparison(document)) return round(document);
+  return { ...document, systems: document.systems.map((rounds) => rounds.map(round)) };
 }
 
 function defaultName(systems: readonly System[]): string {
@@ -45,17 +88,17 @@ function defaultName(systems: readonly System[]): string {
   return `${stamp}-${names}`;
 }
 
-export const roundFile = (round: number, index: number): string =>
-  `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}.json`;
+const roundName = (round: number, index: number): string =>
+  `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
 /** Whole documents of the same systems; anything else in the directory is said and left alone. */
 export async function finishedRounds(directory: string, systems: readonly System[], rounds: number) {
-  const present = new Set(await readdir(directory));
+  const present = new Set(await readdir(join(directory, RAW)).catch(() => []));
   const finished: (RunDocument | undefined)[][] = systems.map(() => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, system] of systems.entries()) {
-      const name = roundFile(round, index);
-      if (!present.has(name)) continue;
+      const name = join(RAW, `${roundName(round, index)}.json`);
+      if (!present.has(basename(name))) continue;
       const document = await readRound(join(directory, name));
       if (document?.completed && document.system.name === system.name)
         (finished[index] as (RunDocument | undefined)[])[round] = document;

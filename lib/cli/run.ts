@@ -15,11 +15,17 @@ import { CALLER_PRELOAD, environmentSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { checkTarget, STDOUT, writeStdout, writeWhole } from './output.js';
+import { failureOf, writeStdout } from './output.js';
+import { checkOutputs, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
+import { openDirectory, type ResultDirectory } from './result-directory.js';
 import { say, warn } from './talk.js';
 
-export async function run(selectors: string[], raw: RawRunOptions): Promise<number> {
+export interface RawOutputRunOptions extends RawRunOptions {
+  output?: string;
+}
+
+export async function run(selectors: string[], raw: RawOutputRunOptions): Promise<number> {
   const options = parseRunOptions(raw);
   const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
   if (options.dryRun) {
@@ -27,21 +33,36 @@ export async function run(selectors: string[], raw: RawRunOptions): Promise<numb
     await writeStdout(`${planText(plan)}\nDevice ${device || '0'}, not looked for yet.\n`);
     return exitCodes.ok;
   }
-  if (options.json !== undefined) await checkTarget(options.json, '--json');
+  await checkOutputs(options.outputs);
   const addon = loadAddon();
   dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);
+  const directory = raw.output === undefined ? null : await openDirectory(raw, []);
   const progress = progressDisplay();
+  let log = '';
+  const onLog = (text: string) => {
+    log += text;
+  };
   try {
     progress.doing('starting a worker');
-    const document = await interruptible((signal) => measure(options, plan, target, progress, signal));
+    const document = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
     progress.stop();
     process.exitCode = exitCode(document);
-    await publish(document, options.json);
+    const unwritten = await publish(document, options.outputs, runReport(document));
+    document.warnings.forEach(warn);
+    if (directory) unwritten.push(...(await kept(directory, document, log)));
+    if (unwritten[0]) throw unwritten[0];
     return exitCode(document);
   } finally {
     progress.stop();
+    await directory?.discard();
   }
+}
+
+async function kept(directory: ResultDirectory, document: RunDocument, log: string): Promise<Error[]> {
+  const failure = await failureOf(directory.keepRound(0, 0, document, log));
+  const others = await directory.finish(document);
+  return failure ? [failure, ...others] : others;
 }
 
 /** Started again without LD_PRELOAD we lead our own process group, which nobody else would end. */
@@ -53,7 +74,7 @@ function measure(
   options: RunOptions,
   plan: Plan,
   target: ChosenTarget,
-  progress: ProgressDisplay,
+  { progress, onLog }: { progress: ProgressDisplay; onLog: (text: string) => void },
   signal: AbortSignal,
 ) {
   const hooks: RunHooks = {
@@ -65,6 +86,7 @@ function measure(
     onMetric: ({ id, name }) => progress.doing(`${id} ${name}`),
     onProgress: ({ id, step, fraction }) => progress.doing(`${id} ${step} ${Math.round(100 * fraction)} %`),
     onResult: (result) => progress.finished(result),
+    onLog,
   };
   const { device, requireGpu, timeoutSeconds, strict, path } = options;
   const system = environmentSystem();
@@ -93,22 +115,6 @@ function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, {
 function planText({ metrics: ordered, tier, seed, estimatedSeconds }: Plan): string {
   const ids = ordered.map(({ id }) => id).join(', ');
   return `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
-}
-
-/** The file first: a reader of stdout that has left must not cost the document. */
-async function publish(document: RunDocument, json: string | undefined): Promise<void> {
-  const text = `${JSON.stringify(document, null, 2)}\n`;
-  const report = `${runReport(document)}\n`;
-  if (json === STDOUT) {
-    await writeStdout(text);
-    say(report.trimEnd());
-  } else
-    try {
-      if (json !== undefined) await writeWhole(json, text);
-    } finally {
-      await writeStdout(report);
-    }
-  document.warnings.forEach(warn);
 }
 
 function exitCode({ completed, metrics: results }: RunDocument): number {

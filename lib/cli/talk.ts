@@ -10,9 +10,15 @@ export function errorLine(error: unknown): string {
   return `error: ${oneLine(messageOf(error))}\n`;
 }
 
+const spoken: string[] = [];
+
 export function say(text: string): void {
+  spoken.push(`${new Date().toISOString()} ${text}\n`);
   process.stderr.write(`${text}\n`);
 }
+
+/** All that was said so far, with the time. */
+export const transcript = (): string => spoken.join('');
 
 const warned = new Set<string>();
 

@@ -20,7 +20,7 @@ export interface View {
   computeLimits: ComparisonDocument['computeLimits'];
   violations: ComparisonDocument['violations'];
   notMeasured: Missing[];
-  /** Of the document and of all its rounds, each once. */
+  /** Of the document and of all its rounds, each once; what health says of single rounds is summed up in the document's. */
   warnings: string[];
 }
 
@@ -83,8 +83,9 @@ export interface Missing {
   system: string;
   status: Exclude<MetricResult['status'], 'ok'>;
   reason: string;
-  /** How many rounds say so. */
+  /** How many rounds say so, of how many of the system. */
   rounds: number;
+  of: number;
 }
 
 export const isComparison = (document: ResultDocument): document is ComparisonDocument =>
@@ -93,6 +94,9 @@ export const isComparison = (document: ResultDocument): document is ComparisonDo
 /** Every round of every system. */
 export const roundsOf = (document: ResultDocument): RunDocument[] =>
   isComparison(document) ? document.systems.flat() : [document];
+
+/** Of all categories. */
+export const rowsOf = ({ categories }: View): Row[] => categories.flatMap(({ rows }) => rows);
 
 export function viewOf(document: ResultDocument): View {
   const rounds = roundsOf(document);
@@ -111,8 +115,17 @@ export function viewOf(document: ResultDocument): View {
     computeLimits: comparison?.computeLimits ?? [],
     violations: comparison?.violations ?? [],
     notMeasured: missing(rounds, effects),
-    warnings: [...new Set([...document.warnings, ...rounds.flatMap(({ warnings }) => warnings)])],
+    warnings: warningsOf(document),
   };
+}
+
+function warningsOf(document: ResultDocument): string[] {
+  if (!isComparison(document)) return [...new Set(document.warnings)];
+  const ofRounds = document.systems.flat().flatMap(({ health, warnings }) => {
+    const names = health.after.map(({ name }) => `${name}: `);
+    return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
+  });
+  return [...new Set([...document.warnings, ...ofRounds])];
 }
 
 function systemsOf(document: ResultDocument): SystemView[] {
@@ -205,12 +218,13 @@ function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'bet
 /** However many rounds say the same. A metric that is a difference to native stands in the table by its effect. */
 function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
   const found = new Map<string, Missing>();
+  const own = (name: string) => rounds.filter(({ system }) => system.name === name).length;
   for (const { system, metrics } of rounds)
     for (const { id: metric, status, reason = '' } of metrics) {
       if (status === 'ok') continue;
       if (status === 'unsupported' && effects.some((effect) => effect.metric === metric)) continue;
       const key = JSON.stringify([metric, system.name, status, reason]);
-      const entry = found.get(key) ?? { metric, system: system.name, status, reason, rounds: 0 };
+      const entry = found.get(key) ?? { metric, system: system.name, status, reason, rounds: 0, of: own(system.name) };
       entry.rounds += 1;
       found.set(key, entry);
     }

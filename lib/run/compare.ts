@@ -12,7 +12,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { BenchError } from '../native/errors.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { removeDirectory } from '../systems/state-files.js';
-import { SOLE_TENANT, type System } from '../systems/system.js';
+import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
@@ -220,7 +220,7 @@ function emptyDocument(
     ...circumstances(request, truth),
     groundTruth: 'nvml',
     pidMapping: 'none',
-    system: { name: system.name, kind: system.kind, settings: system.settings, attestation: [] },
+    system: { ...systemHead(system), attestation: [] },
     provenance: [],
     metrics: sortedById(request.plan.metrics.map((definition) => emptyResult(definition, status, reason))),
     health: { before: truth.before, after: [] },

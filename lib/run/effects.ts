@@ -13,6 +13,11 @@ interface Pairing {
   invalid: string | null;
 }
 
+/** A system's rounds; a gap where it was not measured beside the others. */
+type Arms = readonly (RunDocument | undefined)[];
+
+const nameOf = (arms: Arms): string => arms.find((round) => round !== undefined)?.system.name ?? '';
+
 const resultOf = (document: RunDocument | undefined, id: string): MetricResult | undefined =>
   document?.metrics.find((result) => result.id === id);
 
@@ -39,8 +44,10 @@ function roundOf(
 }
 
 /** What a simulated GPU shows beside a real one is a difference of worlds, not of systems. */
-function mixedWorlds(...arms: (readonly RunDocument[])[]): string | null {
-  const worlds = new Set(arms.flatMap((rounds) => rounds.flatMap(({ gpu }) => gpu.map(({ simulated }) => simulated))));
+function mixedWorlds(...arms: Arms[]): string | null {
+  const worlds = new Set(
+    arms.flatMap((rounds) => rounds.flatMap((round) => round?.gpu.map(({ simulated }) => simulated) ?? [])),
+  );
   return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
 }
 
@@ -51,7 +58,7 @@ function unlikeConditions({ comparedAt }: MetricDefinition, a: MetricResult, b: 
 }
 
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
-function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline: readonly RunDocument[]): Pairing {
+function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
   const rounds: ArmRound[] = [];
   const mixed = mixedWorlds(system, baseline);
   let invalid = mixed;
@@ -67,8 +74,8 @@ function pair(metric: MetricDefinition, system: readonly RunDocument[], baseline
   }
   return {
     metric,
-    system: system[0]?.system.name ?? '',
-    baseline: baseline[0]?.system.name ?? '',
+    system: nameOf(system),
+    baseline: nameOf(baseline),
     rounds,
     invalid,
   };
@@ -88,11 +95,7 @@ function judge({ metric, rounds, invalid }: Pairing, seed: number): Judged {
  * The first system is the baseline. A metric that was not measured in both arms of any round has no effect. Every effect
  * is drawn from the seed anew, so that it does not depend on what else was measured.
  */
-export function effects(
-  metrics: readonly MetricDefinition[],
-  systems: readonly (readonly RunDocument[])[],
-  seed: number,
-): Effect[] {
+export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[], seed: number): Effect[] {
   const [baseline = [], ...others] = systems;
   const pairings = metrics
     .filter(({ direction }) => direction !== 'none')

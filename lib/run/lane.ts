@@ -32,13 +32,16 @@ export class Lane {
   readonly #system: System;
   readonly #target: LaneTarget;
   readonly #signal: AbortSignal;
+  readonly #onLog: (text: string) => void;
   #worker: Worker | null = null;
   #first: Prepared | null = null;
 
-  constructor(system: System, target: LaneTarget, signal: AbortSignal) {
+  /** `onLog` gets what a worker and the layer in it printed, when the worker has ended. */
+  constructor(system: System, target: LaneTarget, signal: AbortSignal, onLog: (text: string) => void = () => {}) {
     this.#system = system;
     this.#target = target;
     this.#signal = signal;
+    this.#onLog = onLog;
   }
 
   /** Starts the first worker and says what it is under. */
@@ -83,6 +86,7 @@ export class Lane {
     const worker = this.#worker;
     this.#worker = null;
     if (worker?.alive) await worker.stop();
+    if (worker && worker.log !== '') this.#onLog(worker.log);
   }
 
   async #ready(): Promise<Worker> {

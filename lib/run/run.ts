@@ -11,7 +11,7 @@ import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { functionProvenance } from '../systems/interception.js';
-import type { System } from '../systems/system.js';
+import { type System, systemHead } from '../systems/system.js';
 import type { Description } from '../workers/description.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
@@ -45,6 +45,8 @@ export interface RunHooks {
   onMetric: (definition: MetricDefinition) => void;
   onProgress: (progress: Progress) => void;
   onResult: (result: MetricResult) => void;
+  /** What a worker and the layer in it printed, when it has ended. */
+  onLog?: (text: string) => void;
 }
 
 /** Rejects when nothing could be measured at all; a metric that fails is a result. An abort gives what there is. */
@@ -53,7 +55,8 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   const began = performance.now();
   const { simulatedDriver } = request.target;
   const { device, options } = request;
-  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal);
+  const { onLog } = hooks;
+  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal, onLog);
   try {
     const prepared = await lane.prepare();
     const { inspection } = prepared.description;
@@ -190,16 +193,13 @@ export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | '
 }
 
 function describePrepared({ system }: RunRequest, { description, attestation }: Prepared, device: NativeDevice) {
-  const { name, kind, settings } = system;
   return {
     host: hostInfo(),
     gpu: [gpuInfo(description.inspection, device)],
     driver: driverInfo(description.inspection),
     groundTruth: attestation.groundTruth,
     system: {
-      name,
-      kind,
-      settings,
+      ...systemHead(system),
       ...(attestation.layer && { layer: attestation.layer }),
       attestation: attestation.proofs,
     },

@@ -12,6 +12,7 @@ import { parseVariable } from './ld-preload.js';
 import { checkLibrary } from './library.js';
 import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
+import { specOf } from './spec.js';
 import type { System } from './system.js';
 import { type RawMap, Values } from './values.js';
 
@@ -87,7 +88,7 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   const name = kindName === 'custom' ? values.required('name') : (values.text('name') ?? kindName);
   if (!label.test(name))
     throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
-  return kind.create(values, name, surroundings);
+  return Object.assign(kind.create(values, name, surroundings), { spec: specOf(kindName, settings) });
 }
 
 /** Two systems of one name could not be told apart in a document, nor two that differ in case on every disk. */

@@ -4,6 +4,7 @@ import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
 import { baseEnvironment, withoutMps } from './base-environment.js';
 import { resolveSize, type Size } from './size.js';
+import { publicValue } from './spec.js';
 import { privateDirectory, removeDirectory, StateFiles } from './state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';
 import { FIRST_LOOK, SOLE_TENANT } from './system.js';
@@ -148,10 +149,5 @@ function limitsOf(wanted: WantedLimits, tenant: Tenant, { gpu }: RunState, name:
   return { memoryBytes, smPercent };
 }
 
-/** A document is shared more widely than a shell's environment. */
-function publicVariables(variables: Record<string, string>): Record<string, string> {
-  const secret = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE/i;
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [name, secret.test(name) ? '(not recorded)' : value]),
-  );
-}
+const publicVariables = (variables: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, publicValue(name, value)]));

@@ -84,11 +84,21 @@ export interface Evidence {
   path: ApplicationPath;
 }
 
+/** What a document says of a system before anything is known of its layer. */
+export const systemHead = ({ name, kind, settings, spec }: System) => ({
+  name,
+  kind,
+  settings,
+  ...(typeof spec === 'string' && { spec }),
+});
+
 export interface System {
   name: string;
   kind: string;
   /** What was set for it: environment variables, limits. */
   readonly settings: Record<string, string>;
+  /** As `--system` takes it; null or absent where that cannot say it. */
+  readonly spec?: string | null;
   readonly capabilities: Capabilities;
   /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
   readonly unavailable: string | null;

@@ -1,4 +1,10 @@
-import { type HostInfo, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../../lib/document.js';
+import {
+  type GpuInfo,
+  type HostInfo,
+  type MetricResult,
+  type RunDocument,
+  SCHEMA_VERSION,
+} from '../../lib/document.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
 import type { GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
 
@@ -84,6 +90,12 @@ export const host: HostInfo = {
   container: false,
 };
 
+/** As a document describes it. */
+export function card(change: Partial<GpuInfo> = {}): GpuInfo {
+  const { visibleMemoryBytes: _, ...described } = device(0);
+  return { ...described, simulated: false, ...change };
+}
+
 /** Of a real GPU, without a metric. */
 export function runDocument(change: Partial<RunDocument> = {}): RunDocument {
   return {
@@ -94,7 +106,7 @@ export function runDocument(change: Partial<RunDocument> = {}): RunDocument {
     durationMs: 1,
     completed: true,
     host,
-    gpu: [{ ...device(0), simulated: false }],
+    gpu: [card()],
     driver: { version: '580.1', cudaVersion: 13000, libcuda: null, libnvidiaMl: null },
     groundTruth: 'nvml',
     pidMapping: 'none',

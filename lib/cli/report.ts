@@ -1,0 +1,26 @@
+/** `gpu-virt-bench report FILE…` */
+import { STDOUT } from './output.js';
+import { exitCodes } from './exit-codes.js';
+import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './outputs.js';
+import { warn } from './talk.js';
+import { merge, type Source } from '../saved/merge.js';
+import { readDocument } from '../saved/read.js';
+
+const DEFAULT_FORMAT = 'markdown';
+
+export async function report(files: string[], raw: RawOutputs): Promise<number> {
+  const named = parseOutputs(raw);
+  const outputs: Output[] = named.length > 0 ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
+  await checkOutputs(outputs);
+  const sources: Source[] = [];
+  const impossible: string[] = [];
+  for (const file of files) {
+    const { document, problems } = await readDocument(file);
+    sources.push({ file, document });
+    impossible.push(...problems);
+  }
+  const [failure] = await publish(merge(sources), outputs, null);
+  if (failure) throw failure;
+  impossible.forEach(warn);
+  return impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
+}

@@ -1,0 +1,30 @@
+/** Documents as reports: one file per format in report/, all from the same view. None needs a GPU. */
+import { type ResultDocument, type View, viewOf } from './report/view.js';
+import { type Words, wordsOf } from './report/words.js';
+
+/** As --format and the flags of the command line name them. */
+export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics', 'bencher'] as const;
+export type Format = (typeof formats)[number];
+
+type Render = (view: View, words: Words) => string | Promise<string>;
+
+/** Loaded when asked for: charts alone cost more than the rest of the tool. */
+const renderers: Record<Format, () => Promise<Render>> = {
+  json: () => Promise.resolve(({ document }) => `${JSON.stringify(document, null, 2)}\n`),
+  markdown: async () => (await import('./report/markdown.js')).markdownReport,
+  html: async () => (await import('./report/html.js')).htmlReport,
+  csv: async () => (await import('./report/csv.js')).csvReport,
+  junit: async () => {
+    const [{ junitReport }, { judge }] = await Promise.all([import('./report/junit.js'), import('./gate/judge.js')]);
+    return (view) => junitReport(judge(view.document), view);
+  },
+  openmetrics: async () => (await import('./report/openmetrics.js')).openMetricsReport,
+  bencher: async () => (await import('./report/bencher.js')).bencherReport,
+};
+
+/** Renders one document in as many formats as are asked for. */
+export function rendering(document: ResultDocument): (format: Format) => Promise<string> {
+  const view = viewOf(document);
+  const words = wordsOf(view);
+  return async (format) => (await renderers[format]())(view, words);
+}

@@ -1,0 +1,32 @@
+/** Units as other programs expect them: Prometheus asks for base units, Bencher for nanoseconds. */
+
+interface BaseUnit {
+  /** As it ends a metric's name. */
+  name: string;
+  /** What one of the metric's own unit is in it. */
+  factor: number;
+}
+
+const known: Record<string, BaseUnit> = {
+  ns: { name: 'seconds', factor: 1e-9 },
+  us: { name: 'seconds', factor: 1e-6 },
+  ms: { name: 'seconds', factor: 1e-3 },
+  s: { name: 'seconds', factor: 1 },
+  '%': { name: 'ratio', factor: 0.01 },
+  ratio: { name: 'ratio', factor: 1 },
+  bytes: { name: 'bytes', factor: 1 },
+  MiB: { name: 'bytes', factor: 2 ** 20 },
+  'GB/s': { name: 'bytes_per_second', factor: 1e9 },
+  TFLOPS: { name: 'flops', factor: 1e12 },
+};
+
+/** An unknown unit stays what it is, its name made of the characters a name may have. */
+export function baseUnit(unit: string): BaseUnit {
+  if (Object.hasOwn(known, unit)) return known[unit] as BaseUnit;
+  const name = unit
+    .toLowerCase()
+    .replace('/', '_per_')
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  return { name: name === '' ? 'unknown' : name, factor: 1 };
+}

@@ -1,0 +1,84 @@
+/** What was measured, on what, and when. */
+import type { RunDocument } from '../document.js';
+import { bytes, duration, plain } from './plain.js';
+import { isComparison, roundsOf, type SystemView, type View } from './view.js';
+import type { Fact } from './words.js';
+
+const unique = (values: readonly string[]): string => [...new Set(values)].join(', ') || 'unknown';
+
+export function headerFacts(view: View): Fact[] {
+  const rounds = roundsOf(view.document);
+  const { startedAt, durationMs, tool } = view.document;
+  const of = (fact: (round: RunDocument) => string | string[]) => unique(rounds.flatMap(fact).map(plain));
+  return [
+    ['GPU', of(({ gpu }) => gpu.map(({ name, memoryBytes }) => `${name} (${bytes(memoryBytes)})`))],
+    ['Driver', of(({ driver }) => driver.version ?? 'unknown')],
+    ['CUDA', of(({ driver }) => cudaVersion(driver.cudaVersion))],
+    ['Host', of(({ host }) => `${host.cpu}, ${host.usableCores} of ${host.cores} cores, ${host.kernel}`)],
+    ...view.systems.map((system): Fact => [system.isBaseline ? 'Baseline' : 'System', systemText(system)]),
+    ['Tier', of(({ plan }) => plan.tier)],
+    ['Rounds', roundsText(view)],
+    ['Started', startedAt],
+    ['Duration', duration(durationMs / 1_000)],
+    ['Tool', plain(`${tool.name} ${tool.version}`)],
+  ];
+}
+
+/** `13000` → `13.0`, as cuDriverGetVersion counts. */
+function cudaVersion(version: number | null): string {
+  return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
+}
+
+function roundsText({ document, systems }: View): string {
+  const counts = systems.map(({ rounds }) => rounds.length);
+  const planned = isComparison(document) ? document.plan.rounds : 1;
+  const measured = [...new Set(counts)].map(String).join(', ') || '0';
+  return measured === String(planned) ? measured : `${measured} of ${planned}`;
+}
+
+/** Its limits and its layer by file and hash, as its first round saw them. */
+function systemText({ name, rounds }: SystemView): string {
+  const [first] = rounds;
+  if (!first) return plain(`${name}: no round was measured`);
+  const { kind, spec, layer, attestation } = first.system;
+  const passed = attestation.filter((proof) => proof.passed).length;
+  const parts = [
+    spec ?? (kind === name ? undefined : kind),
+    layer &&
+      `layer ${layer.path}, SHA-256 ${layer.sha256 ?? 'unknown'}, ${layer.exports} cu* exports, ${layer.active ? 'active' : 'INACTIVE'}`,
+    attestation.length > 0 ? `${passed} of ${attestation.length} proofs passed` : undefined,
+  ];
+  const text = parts.filter((part) => part !== undefined).join('; ');
+  return plain(text === '' ? name : `${name}: ${text}`);
+}
+
+export function environmentFacts(view: View): Fact[] {
+  const rounds = roundsOf(view.document);
+  const of = (fact: (round: RunDocument) => string | string[]) => unique(rounds.flatMap(fact).map(plain));
+  return [
+    ['GPU UUID', of(({ gpu }) => gpu.map(({ uuid }) => uuid))],
+    [
+      'Compute capability',
+      of(({ gpu }) => gpu.map((each) => `${each.computeCapability}, ${each.multiprocessors} SMs`)),
+    ],
+    ['Persistence mode', of(({ gpu }) => gpu.map(({ persistenceMode }) => stateText(persistenceMode)))],
+    ['Compute mode', of(({ gpu }) => gpu.map(({ computeMode }) => computeMode ?? 'unknown'))],
+    ['MIG', of(({ gpu }) => gpu.map(({ migMode }) => migMode))],
+    ['libcuda', of(({ driver }) => driver.libcuda ?? 'unknown')],
+    ['Symbol path', of(({ plan }) => plan.path)],
+    [
+      'Platform',
+      of(({ host }) => `${host.platform} ${host.arch}, Node ${host.node}${host.container ? ', container' : ''}`),
+    ],
+    ['Host memory', of(({ host }) => bytes(host.memoryBytes))],
+    ['Ground truth', of(({ groundTruth, pidMapping }) => `${groundTruth}, PID mapping ${pidMapping}`)],
+    ...view.systems.map(({ name, rounds: own }): Fact => [plain(`Variables of ${name}`), settingsText(own[0])]),
+  ];
+}
+
+const stateText = (state: boolean | null): string => (state === null ? 'unknown' : state ? 'on' : 'off');
+
+function settingsText(round: RunDocument | undefined): string {
+  const pairs = Object.entries(round?.system.settings ?? {}).map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? 'none' : plain(pairs.join(' '));
+}

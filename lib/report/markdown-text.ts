@@ -1,0 +1,31 @@
+/** Markdown (GitHub's) that says exactly the text it is given. */
+import { plain } from './plain.js';
+
+const special = /[\\`*_{}[\]<>#|~&!$@]/g;
+
+/** Text within a line that no parser reads as markup, a link or mathematics. */
+export const markdownText = (text: string): string =>
+  plain(text)
+    .replace(special, '\\$&')
+    .replace(/:(?=\/\/)/g, '\\:')
+    .replace(/\b(www)\./gi, '$1\\.');
+
+/** The same at the beginning of a block, where a few more characters open a list, a heading or a rule. */
+export const markdownBlock = (text: string): string =>
+  markdownText(text)
+    .replace(/^([+=-])/, '\\$1')
+    .replace(/^(\d+)([.)])/, '$1\\$2');
+
+export interface MarkdownColumn {
+  title: string;
+  align?: 'right';
+}
+
+/** Cells are Markdown already; a bar in one would end it, in a span of code too. */
+export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(barred).join(' | ')} |`;
+  const rule = columns.map(({ align }) => (align === 'right' ? '---:' : '---'));
+  return [line(columns.map(({ title }) => title)), line(rule), ...rows.map(line)].join('\n');
+}
+
+const barred = (cell: string): string => cell.replace(/(?<!\\)((?:\\\\)*)\|/g, '$1\\|');

@@ -1,0 +1,148 @@
+/** The comparison report as Markdown: to paste into an issue, a pull request or a wiki. */
+import { percentileFloors } from '../stats/summary.js';
+import { limitText, missingText, violationText } from './comparison.js';
+import { effectText } from './effect-text.js';
+import { markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
+import { number } from './plain.js';
+import { WATERMARK } from './terminal.js';
+import { isComparison, type Percentile, type Row, rowsOf, type View } from './view.js';
+import type { Fact, Words } from './words.js';
+
+type Section = [title: string, body: string | null];
+
+/** A section without content is left out. */
+export function markdownReport(view: View, words: Words): string {
+  const names = view.systems.map(({ name }) => name).join(', ');
+  const sections: Section[] = [
+    ['Executive summary', list(words.summary)],
+    ...view.categories.map(({ name, rows }): Section => [titled(name), categoryTable(view, rows)]),
+    ['Tail latencies', tailTable(view)],
+    ['Consistency', spreadTable(view)],
+    ['Violations', list(view.violations.map(violationText))],
+    ['Compute limits', list(view.computeLimits.map(limitText))],
+    ['Statistics', [list(words.statistics), effectTable(view)].filter(Boolean).join('\n\n')],
+    ['Recommendations', recommendationList(words)],
+    ['Not measured', list(view.notMeasured.map(missingText))],
+    ['Warnings', list(view.warnings)],
+    ['Reproduction', `\`\`\`sh\n${words.reproduction.replaceAll('```', "``'`'")}\n\`\`\``],
+    ['Environment', factTable(words.environment)],
+  ];
+  return [
+    `# GPU sharing benchmark: ${markdownText(names)}`,
+    ...(view.simulated ? [`> **${WATERMARK}**`] : []),
+    ...(view.completed ? [] : ['> **Interrupted: this is what was measured until then.**']),
+    factTable(words.facts),
+    ...sections.flatMap(([title, body]) => (body ? [`## ${markdownText(title)}`, body] : [])),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+const titled = (category: string): string => category.charAt(0).toUpperCase() + category.slice(1);
+
+const list = (lines: readonly string[]): string | null =>
+  lines.length === 0 ? null : lines.map((line) => `- ${markdownBlock(line)}`).join('\n');
+
+const factTable = (facts: readonly Fact[]): string =>
+  markdownTable(
+    [{ title: '' }, { title: '' }],
+    facts.map(([label, value]) => [`**${markdownText(label)}**`, markdownText(value)]),
+  );
+
+const right = (title: string): MarkdownColumn => ({ title: markdownText(title), align: 'right' });
+const left = (title: string): MarkdownColumn => ({ title: markdownText(title) });
+const cellText = (value: number | null): string => (value === null ? '–' : number(value));
+
+function categoryTable(view: View, rows: readonly Row[]): string {
+  const columns = [
+    ...[left('Metric'), left('Unit')],
+    ...view.systems.flatMap(({ name }, index) =>
+      isComparison(view.document) && index > 0
+        ? [right(name), right('ratio or difference'), left('Verdict')]
+        : [right(name), right('95 % interval')],
+    ),
+  ];
+  return markdownTable(
+    columns,
+    rows.map((row) => [
+      markdownText(`${row.id} ${row.name}`),
+      markdownText(row.unit),
+      ...row.cells.flatMap(({ value, ci95, effect }, index) =>
+        isComparison(view.document) && index > 0
+          ? [cellText(value), markdownText(effectText(effect, row.unit)), effect?.verdict ?? '–']
+          : [cellText(value), ci95 === null ? '–' : `${number(ci95[0])} … ${number(ci95[1])}`],
+      ),
+    ]),
+  );
+}
+
+const percentiles: readonly Percentile[] = ['p50', 'p95', 'p99'];
+
+function tailTable(view: View): string | null {
+  const rows = rowsOf(view).flatMap((row) =>
+    row.cells.flatMap(({ system, tail }) =>
+      tail === null
+        ? []
+        : [
+            [
+              ...[markdownText(row.id), markdownText(row.unit), markdownText(system)],
+              ...percentiles.map((name) =>
+                tail[name] === null ? `n/a (needs ${percentileFloors[name]})` : number(tail[name]),
+              ),
+              String(tail.count),
+            ],
+          ],
+    ),
+  );
+  if (rows.length === 0) return null;
+  const columns = [left('Metric'), left('Unit'), left('System'), ...percentiles.map(right), right('Samples')];
+  return markdownTable(columns, rows);
+}
+
+function spreadTable(view: View): string | null {
+  const percent = (value: number | null) => (value === null ? '–' : `${number(100 * value)} %`);
+  const rows = rowsOf(view).flatMap((row) =>
+    row.cells.flatMap(({ system, spread, values }) =>
+      spread === null
+        ? []
+        : [
+            [
+              ...[markdownText(row.id), markdownText(row.unit), markdownText(system), String(values.length)],
+              ...[cellText(spread.between), percent(spread.betweenCv)],
+              ...[cellText(spread.within), percent(spread.withinCv)],
+              `${spread.outliers.mild} + ${spread.outliers.severe} of ${spread.samples}`,
+            ],
+          ],
+    ),
+  );
+  if (rows.length === 0) return null;
+  const columns = [
+    ...[left('Metric'), left('Unit'), left('System'), right('Rounds')],
+    ...[right('SD between rounds'), right('of the mean'), right('SD within'), right('of the mean')],
+    right('Outliers (mild + severe)'),
+  ];
+  return markdownTable(columns, rows);
+}
+
+function effectTable(view: View): string | null {
+  if (view.effects.length === 0) return null;
+  const interval = (ci: [number, number] | null) => (ci === null ? '–' : `${number(ci[0])} … ${number(ci[1])}`);
+  const columns = [
+    ...[left('Metric'), left('System'), right('Rounds'), right('Difference'), right('95 % interval')],
+    ...[right('Bootstrap'), left('Before Holm'), left('Verdict'), right('Welch p'), right('Mann–Whitney p')],
+  ];
+  return markdownTable(
+    columns,
+    view.effects.map((effect) => [
+      ...[markdownText(effect.metric), markdownText(effect.system), String(effect.rounds)],
+      ...[cellText(effect.difference), interval(effect.differenceCi95), interval(effect.bootstrapCi95)],
+      ...[effect.verdictRaw, effect.verdict],
+      ...[cellText(effect.pValues.welch), cellText(effect.pValues.mannWhitney)],
+    ]),
+  );
+}
+
+const recommendationList = ({ recommendations }: Words): string | null =>
+  recommendations.length === 0
+    ? null
+    : recommendations.map(({ useCase, text }) => `- **${markdownText(useCase)}**: ${markdownText(text)}`).join('\n');

@@ -1,0 +1,148 @@
+/**
+ * OpenMetrics 1.0 text, for the textfile collector of Prometheus' node exporter too: its parser knows no type but
+ * those of the older text format, so everything here is a gauge.
+ */
+import { baseUnit } from './base-units.js';
+import { plain } from './plain.js';
+import { type Cell, type Row, rowsOf, type View } from './view.js';
+
+type Labels = Record<string, string>;
+
+interface Family {
+  name: string;
+  /** The end of the name, or none. */
+  unit?: string;
+  help: string;
+  samples: [labels: Labels, value: number][];
+}
+
+const PREFIX = 'gpu_virt_bench';
+
+export function openMetricsReport(view: View): string {
+  const where = commonLabels(view);
+  const families = [
+    ...rowsOf(view).flatMap((row) => valueFamilies(row, where)),
+    ...effectFamilies(view, where),
+    ...stateFamilies(view, where),
+    ...documentFamilies(view, where),
+  ];
+  const text = families.filter(({ samples }) => samples.length > 0).map(familyText);
+  return [...text, '# EOF\n'].join('');
+}
+
+function commonLabels({ systems, simulated }: View): Labels {
+  const gpus = systems.flatMap(({ rounds }) => rounds.flatMap(({ gpu }) => gpu));
+  const unique = (values: readonly string[]) => [...new Set(values)].join(' + ');
+  return {
+    gpu: unique(gpus.map(({ name }) => name)),
+    uuid: unique(gpus.map(({ uuid }) => uuid)),
+    simulated: String(simulated),
+  };
+}
+
+/** `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. */
+function valueFamilies({ id, name, unit, cells }: Row, where: Labels): Family[] {
+  const { name: base, factor } = baseUnit(unit);
+  const stem = `${PREFIX}_${slug(id)}_${slug(name)}`;
+  const family = (part: string, help: string, value: (cell: Cell) => number | null): Family => ({
+    name: `${stem}${part}_${base}`,
+    unit: base,
+    help,
+    samples: cells.flatMap((cell): Family['samples'] => {
+      const found = value(cell);
+      return found === null ? [] : [[{ metric: id, system: cell.system, ...where }, scaled(found, factor)]];
+    }),
+  });
+  return [
+    family('', `${id} ${name}, median over rounds`, ({ value }) => value),
+    family('_ci95_lower', `${id} ${name}, lower end of the 95 % interval`, ({ ci95 }) => ci95?.[0] ?? null),
+    family('_ci95_upper', `${id} ${name}, upper end of the 95 % interval`, ({ ci95 }) => ci95?.[1] ?? null),
+  ];
+}
+
+/** Without the digits that a product in binary adds: 4.5 us is 4.5e-06 s. */
+const scaled = (value: number, factor: number): number => Number((value * factor).toPrecision(15));
+
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+
+function effectFamilies({ effects }: View, where: Labels): Family[] {
+  const labelsOf = ({ metric, system, baseline }: View['effects'][number]) => ({ metric, system, baseline, ...where });
+  const ratio = (part: string, help: string, value: (effect: View['effects'][number]) => number | null): Family => ({
+    name: `${PREFIX}_effect${part}_ratio`,
+    unit: 'ratio',
+    help,
+    samples: effects.flatMap((effect): Family['samples'] => {
+      const found = value(effect);
+      return found === null ? [] : [[labelsOf(effect), found]];
+    }),
+  });
+  return [
+    ratio('', 'System against baseline, above 1 is worse', (effect) => effect.ratio),
+    ratio('_ci95_lower', 'Lower end of its 95 % interval', ({ ratioCi95 }) => ratioCi95?.[0] ?? null),
+    ratio('_ci95_upper', 'Upper end of its 95 % interval', ({ ratioCi95 }) => ratioCi95?.[1] ?? null),
+    {
+      name: `${PREFIX}_verdict`,
+      help: "1 for the verdict after Holm's adjustment",
+      samples: effects.map((effect) => [{ ...labelsOf(effect), verdict: effect.verdict }, 1]),
+    },
+  ];
+}
+
+function stateFamilies(view: View, where: Labels): Family[] {
+  const states = ['ok', 'unsupported', 'invalid', 'failed'] as const;
+  const cells = rowsOf(view).flatMap((row) => row.cells.map((cell) => ({ id: row.id, cell })));
+  return [
+    {
+      name: `${PREFIX}_rounds`,
+      help: 'Rounds of a metric by their state',
+      samples: cells.flatMap(({ id, cell }) =>
+        states.map((status): [Labels, number] => [
+          { metric: id, system: cell.system, status, ...where },
+          cell.results.filter((result) => result.status === status).length,
+        ]),
+      ),
+    },
+    {
+      name: `${PREFIX}_violations`,
+      help: 'Limits that were shown not to hold',
+      samples: view.systems.map(({ name }) => [
+        { system: name, ...where },
+        view.violations.filter(({ system }) => system === name).length,
+      ]),
+    },
+  ];
+}
+
+function documentFamilies({ document }: View, where: Labels): Family[] {
+  const one = (name: string, help: string, value: number, unit?: string): Family => ({
+    name: `${PREFIX}_${name}`,
+    ...(unit !== undefined && { unit }),
+    help,
+    samples: [[{ tool_version: document.tool.version, ...where }, value]],
+  });
+  return [
+    one('completed', '1 where nothing was interrupted', document.completed ? 1 : 0),
+    one('start_time_seconds', 'When it began, since the epoch', Date.parse(document.startedAt) / 1_000, 'seconds'),
+    one('duration_seconds', 'How long it took', document.durationMs / 1_000, 'seconds'),
+  ];
+}
+
+function familyText({ name, unit, help, samples }: Family): string {
+  const head = [
+    `# HELP ${name} ${escaped(help)}`,
+    `# TYPE ${name} gauge`,
+    ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),
+  ];
+  return [...head, ...samples.map(([labels, value]) => `${name}${labelText(labels)} ${value}`), ''].join('\n');
+}
+
+const labelText = (labels: Labels): string =>
+  `{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',')}}`;
+
+const escaped = (text: string): string => plain(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');

@@ -1,0 +1,28 @@
+/** What a report says in words, as plain data: every format lays out the same sentences. */
+import { environmentFacts, headerFacts } from './header.js';
+import { recommendations, type Recommendation } from './recommendations.js';
+import { reproduction } from './reproduction.js';
+import { statisticsText } from './statistics.js';
+import { summaryText } from './summary-text.js';
+import type { View } from './view.js';
+
+export type Fact = [label: string, value: string];
+
+export interface Words {
+  facts: Fact[];
+  summary: string[];
+  statistics: string[];
+  recommendations: Recommendation[];
+  /** A command line, quoted for a POSIX shell. */
+  reproduction: string;
+  environment: Fact[];
+}
+
+export const wordsOf = (view: View): Words => ({
+  facts: headerFacts(view),
+  summary: summaryText(view),
+  statistics: statisticsText(view),
+  recommendations: recommendations(view),
+  reproduction: reproduction(view),
+  environment: environmentFacts(view),
+});

@@ -1,0 +1,81 @@
+/** Values that cannot be: a saved document may come from anywhere, and a number that is impossible is no result. */
+import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../document.js';
+import { tensorCeilingTflops } from '../environment/ceilings.js';
+import { findMetric } from '../metrics/registry.js';
+import { isComparison, type ResultDocument } from '../report/view.js';
+import { number } from '../report/plain.js';
+import { disowned } from '../run/results.js';
+
+/** Rounding and clocks above their nominal highest. */
+const SLACK = 1.05;
+
+export interface Plausible {
+  document: ResultDocument;
+  /** One line an impossible result. */
+  problems: string[];
+}
+
+/** Impossible results become `invalid`, and with them every effect that was computed from one. */
+export function plausible(document: ResultDocument): Plausible {
+  const problems: string[] = [];
+  const round = (run: RunDocument): RunDocument => ({
+    ...run,
+    metrics: run.metrics.map((result) => {
+      const why = impossibleGpu(run) ?? impossible(result, run);
+      if (why === null) return result;
+      problems.push(`${run.system.name}, ${result.id}: ${why}`);
+      return disowned(result, why);
+    }),
+  });
+  if (!isComparison(document)) return { document: round(document), problems };
+  const systems = document.systems.map((rounds) => rounds.map(round));
+  if (problems.length === 0) return { document, problems };
+  return { document: { ...document, systems, effects: standing(document.effects, systems) }, problems };
+}
+
+function impossibleGpu({ gpu }: RunDocument): string | null {
+  return gpu.some(({ memoryBytes }) => memoryBytes === 0) ? 'impossible: the GPU has 0 bytes of memory' : null;
+}
+
+/** Why a result cannot be what it says, or null. */
+function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
+  const { status, value, unit, ci95, stats } = result;
+  if (status !== 'ok') return value === null ? null : `impossible: ${status} with a value`;
+  if (value === null) return 'impossible: ok without a value';
+  const ceilings = gpu.map((device) => tensorCeilingTflops(device));
+  const ceiling = ceilings.includes(null) ? null : Math.max(0, ...(ceilings as number[]));
+  if (unit === 'TFLOPS' && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
+    return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
+  if (value <= 0 && isPositive(result.id)) return `impossible: ${number(value)} ${unit}`;
+  if (ci95 && ci95[0] > ci95[1]) return 'impossible: its interval ends before it begins';
+  return stats && !ascending([stats.min, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max])
+    ? 'impossible: its percentiles are not in order'
+    : null;
+}
+
+/** A metric that is compared by ratio has no value at or below 0. */
+function isPositive(id: string): boolean {
+  const definition = findMetric(id);
+  return definition !== undefined && 'relative' in definition.delta;
+}
+
+function ascending(values: readonly (number | null)[]): boolean {
+  const present = values.filter((value) => value !== null);
+  return present.every((value, index) => index === 0 || value >= (present[index - 1] as number));
+}
+
+function standing(effects: readonly Effect[], systems: ComparisonDocument['systems']): Effect[] {
+  return effects.map((effect) => {
+    const arms = systems.flat().filter(({ system: { name } }) => name === effect.system || name === effect.baseline);
+    const bad = arms
+      .flatMap(({ metrics }) => metrics)
+      .find(({ id, reason }) => id === effect.metric && reason?.startsWith('impossible: '));
+    return bad ? withoutNumbers(effect, bad.reason as string) : effect;
+  });
+}
+
+const withoutNumbers = ({ metric, system, baseline, rounds }: Effect, reason: string): Effect => ({
+  ...{ metric, system, baseline, rounds, reason },
+  ...{ ratio: null, ratioCi95: null, difference: null, differenceCi95: null, bootstrapCi95: null },
+  ...{ verdict: 'invalid', verdictRaw: 'invalid', pValues: { welch: null, mannWhitney: null } },
+});

@@ -1,0 +1,106 @@
+/** A saved result document, from a file or from the directory of a run: whole, of this version, and possible. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { type ComparisonDocument, comparisonDocumentSchema, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { plain } from '../report/plain.js';
+import type { ResultDocument } from '../report/view.js';
+import { plausible } from './plausible.js';
+import { unitClash } from './unit-clash.js';
+
+/** In the directory of a run. */
+export const SUMMARY = 'summary.json';
+
+/** A comparison of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each has 95 MB. */
+const MAX_MIB = 256;
+
+export interface Saved {
+  document: ResultDocument;
+  /** What was found impossible in it; those results are `invalid` in `document`. */
+  problems: string[];
+}
+
+/** Throws UsageError, which names the file and says what is wrong with it. */
+export async function readDocument(path: string): Promise<Saved> {
+  const { file, text } = await readText(path);
+  return plausible(checked(file, parsed(file, text)));
+}
+
+const refused = (file: string, why: string): UsageError =>
+  new UsageError(`Expected a result document but received ${quoted(file)}: ${why}.`);
+
+async function readText(path: string): Promise<{ file: string; text: string }> {
+  let file = path;
+  try {
+    let found = await stat(file);
+    if (found.isDirectory()) {
+      file = join(path, SUMMARY);
+      found = await stat(file);
+    }
+    // A device has no end.
+    if (!found.isFile()) throw refused(file, 'it is not a regular file');
+    if (found.size > MAX_MIB * 2 ** 20)
+      throw refused(
+        file,
+        `it has ${Math.round(found.size / 2 ** 20)} MiB, ${MAX_MIB} at most are read: measure without --samples`,
+      );
+    return { file, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw refused(file, missing ? 'there is no such file' : (error as Error).message);
+  }
+}
+
+function parsed(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser quotes a part of the file, which may be anything.
+    const why = text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off';
+    throw refused(file, why);
+  }
+}
+
+const versioned = v.object({ schemaVersion: v.number(), kind: v.string() });
+
+function checked(file: string, value: unknown): ResultDocument {
+  const head = v.safeParse(versioned, value);
+  if (!head.success) throw refused(file, 'it has no schemaVersion and kind, as gpu-virt-bench --json writes them');
+  const { kind, schemaVersion } = head.output;
+  if (schemaVersion > SCHEMA_VERSION)
+    throw refused(
+      file,
+      `it is of schema version ${schemaVersion} and this gpu-virt-bench reads ${SCHEMA_VERSION}: read it with the version that wrote it, or a newer one`,
+    );
+  if (kind === 'run') return valid(file, v.safeParse(runDocumentSchema, value, { abortEarly: true }));
+  if (kind === 'comparison')
+    return consistent(file, valid(file, v.safeParse(comparisonDocumentSchema, value, { abortEarly: true })));
+  throw refused(file, `its kind is ${quoted(kind)} and not run or comparison`);
+}
+
+type Checked<T> = { success: true; output: T } | { success: false; issues: [v.BaseIssue<unknown>, ...unknown[]] };
+
+const LONGEST_QUOTE = 160;
+
+function valid<T>(file: string, result: Checked<T>): T {
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const at = v.getDotPath(issue);
+  throw refused(file, `${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
+}
+
+/** What the schema cannot say: which rounds are whose. */
+function consistent(file: string, document: ComparisonDocument): ComparisonDocument {
+  const { systems, plan } = document;
+  // As reports print them, or two would be one there.
+  if (new Set(plan.systems.map(plain)).size !== plan.systems.length)
+    throw refused(file, 'two of its systems have one name');
+  const named = plan.systems.length === systems.length;
+  if (!named || systems.some((rounds, index) => rounds.some(({ system }) => system.name !== plan.systems[index])))
+    throw refused(file, 'its rounds are not those of the systems in its plan');
+  const clash = unitClash(systems.flat());
+  if (clash !== null) throw refused(file, `it has ${clash}`);
+  return document;
+}

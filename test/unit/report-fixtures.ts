@@ -1,0 +1,126 @@
+/** A comparison with a result of every kind in it, and documents as large as they come. */
+import type { ComparisonDocument, MetricResult, RunDocument } from '../../lib/document.js';
+import { findMetric } from '../../lib/metrics/registry.js';
+import { resultHead } from '../../lib/metrics/metric.js';
+import { effects } from '../../lib/run/effects.js';
+import { blockMedians } from '../../lib/stats/blocks.js';
+import { median } from '../../lib/stats/median.js';
+import { summarise } from '../../lib/stats/summary.js';
+import { runDocument } from './run-fixtures.js';
+
+/** Of a metric of the registry, from samples that differ from round to round in a fixed way. */
+export function measured(id: string, typical: number, round: number, count = 60): MetricResult {
+  const definition = findMetric(id);
+  if (!definition) throw new Error(`Expected a metric but received ${id}.`);
+  const samples = Array.from({ length: count }, (_, i) => typical * (1 + 0.001 * round + 0.002 * ((i * 7) % 5)));
+  const stats = summarise(samples);
+  return {
+    ...resultHead(definition),
+    status: 'ok',
+    value: stats?.p50 ?? null,
+    ci95: median(samples).ci95,
+    ciScope: 'within-process',
+    processes: 1,
+    stats,
+    blocks: Array.from(blockMedians(samples)),
+    details: {},
+    checks: [],
+  };
+}
+
+export function without(id: string, status: 'unsupported' | 'invalid' | 'failed', reason: string): MetricResult {
+  const { blocks: _, ...result } = measured(id, 1, 0);
+  return { ...result, status, reason, value: null, ci95: null, stats: null };
+}
+
+interface SystemOfFixture {
+  name: string;
+  kind?: string;
+  spec?: string;
+  layer?: RunDocument['system']['layer'];
+  metrics: (round: number) => MetricResult[];
+}
+
+export function comparison(systems: readonly SystemOfFixture[], rounds = 3): ComparisonDocument {
+  const documents = systems.map(({ name, kind = name, spec = kind, layer, metrics }) =>
+    Array.from({ length: rounds }, (_, round) =>
+      runDocument({
+        startedAt: `2026-01-01T00:0${round}:00.000Z`,
+        durationMs: 61_000,
+        system: { name, kind, settings: {}, spec, ...(layer && { layer }), attestation: [] },
+        plan: { ...runDocument().plan, seed: 7 + round, tier: 'standard' },
+        metrics: metrics(round),
+      }),
+    ),
+  );
+  const ids = [...new Set(documents.flat().flatMap(({ metrics }) => metrics.map(({ id }) => id)))].sort();
+  return {
+    schemaVersion: 1,
+    kind: 'comparison',
+    tool: { name: 'gpu-virt-bench', version: '0.0.0' },
+    startedAt: '2026-01-01T00:00:00.000Z',
+    durationMs: 366_000,
+    completed: true,
+    plan: {
+      tier: 'standard',
+      metrics: ids,
+      systems: systems.map(({ name }) => name),
+      rounds,
+      seed: 7,
+      order: Array.from({ length: rounds }, () => systems.map(({ name }) => name)),
+    },
+    systems: documents,
+    effects: effects(
+      ids.flatMap((id) => findMetric(id) ?? []),
+      documents,
+      7,
+    ),
+    computeLimits: [],
+    violations: [],
+    warnings: [],
+  };
+}
+
+const layer = { path: '/opt/layer/libvgpu.so', sha256: 'ab'.repeat(32), exports: 203, active: true };
+
+/** Slower, faster, same, a signed difference, a difference to native only, and all that is no number. */
+export const everyKind = (): ComparisonDocument => ({
+  ...comparison([
+    { name: 'native', metrics: (round) => resultsOf(1, round) },
+    {
+      name: 'hami-core',
+      spec: 'hami-core:library=/opt/layer/libvgpu.so,memory=10GiB,sm=50',
+      layer,
+      metrics: (round) => resultsOf(1.2, round),
+    },
+    { name: 'mps', spec: 'mps:sm=50', metrics: (round) => resultsOf(0.8, round) },
+  ]),
+  computeLimits: [
+    {
+      system: 'hami-core',
+      limitPercent: 50,
+      label: 'throttled',
+      achievedPercent: 50.5,
+      detail: '900 kernels of 1 ms',
+      binMs: 100,
+      sharesPercent: [100, 80, 50, 50, 50.5],
+    },
+  ],
+  violations: [{ system: 'hami-core', metric: 'IS-001', detail: '12 GiB allocated under a limit of 10 GiB' }],
+  warnings: ['hami-core: failed in 3 of 3 rounds: outliers at most 5 % (OH-002)'],
+});
+
+function resultsOf(factor: number, round: number): MetricResult[] {
+  return [
+    measured('OH-001', 5 * factor, round, 320),
+    measured('OH-002', 40, round),
+    measured('OH-003', 50 * factor, round),
+    factor === 1.2 ? without('OH-004', 'failed', 'CUDA_ERROR_UNKNOWN (999) in cuInit') : measured('OH-004', 2e5, round),
+    measured('OH-005', factor - 1, round),
+    factor === 0.8
+      ? without('OH-006', 'invalid', 'a tenant made no progress')
+      : measured('OH-006', 800 * factor, round),
+    { ...without('OH-010', 'unsupported', 'needs a native arm'), details: { unitsPerSecond: 1000 / factor + round } },
+    measured('START-001', 276 * factor, round, 4),
+  ];
+}

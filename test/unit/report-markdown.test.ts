@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { markdownReport } from '../../lib/report/markdown.js';
+import { markdownBlock, markdownTable, markdownText } from '../../lib/report/markdown-text.js';
+import { plain } from '../../lib/report/plain.js';
+import { WATERMARK } from '../../lib/report/terminal.js';
+import { viewOf } from '../../lib/report/view.js';
+import { wordsOf } from '../../lib/report/words.js';
+import { everyKind } from './report-fixtures.js';
+import { documentOf, hostileTexts, nasty, nastyText } from './report-hostile.js';
+import { card, runDocument } from './run-fixtures.js';
+
+const parser = new MarkdownIt({ html: true, linkify: true });
+// GitHub makes links of addresses with a scheme, with www. and of mail, not of every word with a dot.
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: true });
+
+function reportOf(document: Parameters<typeof viewOf>[0]): string {
+  const view = viewOf(document);
+  return markdownReport(view, wordsOf(view));
+}
+
+const inline = (text: string) => parser.parseInline(text, {})[0]?.children ?? [];
+/** What a reader sees of text that stands in a line of its own. */
+const shown = (text: string) => inline(text).map(({ content }) => content).join(''); // prettier-ignore
+
+describe('text in Markdown', () => {
+  it.each(nasty)('is shown as it is: %j', (text) => {
+    expect(inline(markdownText(text)).map(({ type }) => type).filter((type) => type !== 'text' && type !== 'text_special')).toEqual([]); // prettier-ignore
+    expect(shown(markdownText(text))).toBe(plain(text));
+  });
+
+  it('is shown as it is, whatever it is', () => {
+    fc.assert(
+      fc.property(nastyText, (text) => {
+        expect(shown(markdownText(text)).trim()).toBe(plain(text).trim());
+      }),
+    );
+  });
+
+  it('opens no block at the beginning of one', () => {
+    fc.assert(
+      fc.property(fc.oneof(nastyText, fc.constantFrom('1. x', '12) x', '+ x', '= x', '---', '===')), (text) => {
+        const types = parser.parse(`- ${markdownBlock(text)} end`, {}).map(({ type }) => type);
+        expect(types).toEqual([
+          'bullet_list_open',
+          'list_item_open',
+          'paragraph_open',
+          'inline',
+          'paragraph_close',
+          'list_item_close',
+          'bullet_list_close',
+        ]);
+      }),
+    );
+  });
+
+  it('keeps a table in its columns', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(nastyText, nastyText), { minLength: 1, maxLength: 5 }), (rows) => {
+        const text = markdownTable(
+          [{ title: 'a' }, { title: 'b', align: 'right' }],
+          rows.map((cells) => cells.map(markdownText)),
+        );
+        const cells = parser.parse(text, {}).filter(({ type }) => type === 'td_open' || type === 'th_open');
+        expect(cells).toHaveLength(2 * (rows.length + 1));
+      }),
+    );
+  });
+});
+
+describe('the report', () => {
+  const text = reportOf(everyKind());
+
+  it('has its sections in order', () => {
+    expect(text.match(/^## .*$/gm)).toEqual([
+      '## Executive summary',
+      '## Overhead',
+      '## Start-up',
+      '## Tail latencies',
+      '## Consistency',
+      '## Violations',
+      '## Compute limits',
+      '## Statistics',
+      '## Recommendations',
+      '## Not measured',
+      '## Warnings',
+      '## Reproduction',
+      '## Environment',
+    ]);
+  });
+
+  it('writes the summary from verdicts', () => {
+    expect(text).toContain('- hami-core against native, 7 metrics: slower in');
+    expect(text).toMatch(/- mps against native, 8 metrics: faster in 4 \(.*same in 3, invalid in 1\./);
+  });
+
+  it('shows a percentile only with enough samples', () => {
+    const rows = text.split('\n').filter((line) => /^\| (OH-001|OH-003|START-001) \| (us|ms) \| native/.test(line));
+    expect(rows.slice(0, 3).map((row) => row.split(' | ').slice(3, 6).map((cell) => /^n\/a/.test(cell) ? cell : 'a number'))) // prettier-ignore
+      .toEqual([
+        ['a number', 'a number', 'a number'],
+        ['a number', 'a number', 'n/a (needs 299)'],
+        ['a number', 'n/a (needs 59)', 'n/a (needs 299)'],
+      ]);
+  });
+
+  it('keeps a negative difference negative, and shows no number where there is none', () => {
+    const row = (id: string) => text.split('\n').find((line) => line.startsWith(`| ${id} `)) ?? '';
+    expect(row('OH-005')).toMatch(/\| -0\.\d+ \| -0\.\d+ ns/);
+    expect(row('OH-004').split(' | ').slice(4, 7)).toEqual(['–', '–', '–']);
+    expect(text).toContain('- hami-core, OH-004: failed: CUDA\\_ERROR\\_UNKNOWN (999) in cuInit');
+  });
+
+  it('recommends from significant differences', () => {
+    expect(text).toContain('- **Latency-critical work**: mps, better than native in');
+    expect(text).toContain('- **LLM serving**: Not measured here: needs LLM metrics.');
+  });
+
+  it('names the command that measures it again', () => {
+    expect(text).toContain(
+      'npx gpu-virt-bench compare OH-001 OH-002 OH-003 OH-004 OH-005 OH-006 OH-010 START-001 --system native --system hami-core:library=/opt/layer/libvgpu.so,memory=10GiB,sm=50 --system mps:sm=50 --rounds 3 --tier standard --seed 7',
+    );
+  });
+
+  it('says at the top what is simulated or was interrupted', () => {
+    const simulated = reportOf({ ...runDocument({ gpu: [card({ simulated: true })] }), completed: false });
+    expect(simulated.split('\n').slice(2, 5)).toEqual([
+      `> **${WATERMARK}**`,
+      '',
+      '> **Interrupted: this is what was measured until then.**',
+    ]);
+  });
+
+  it('holds whatever a document says', () => {
+    const shape = (markdown: string) =>
+      parser.parse(markdown, {}).map(({ type, tag }) => `${type} ${tag}`).filter((type) => /heading|table_open|html|link|image/.test(type)); // prettier-ignore
+    fc.assert(
+      fc.property(hostileTexts, (texts) => {
+        const document = documentOf(texts);
+        const types = shape(reportOf(document));
+        expect(types.filter((type) => /html|link|image/.test(type))).toEqual([]);
+        // One category, where the document had two.
+        expect(types.filter((type) => type.startsWith('heading_open h2'))).toHaveLength(12);
+        expect(types.filter((type) => type.startsWith('table_open'))).toHaveLength(6);
+        const inlines = parser.parse(reportOf(document), {}).flatMap(({ children }) => children ?? []);
+        expect(inlines.filter(({ type }) => /html|link|image|em_open/.test(type))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

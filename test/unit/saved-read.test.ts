@@ -1,0 +1,163 @@
+import { mkdtempSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readDocument } from '../../lib/saved/read.js';
+import { UsageError } from '../../lib/errors/usage-error.js';
+import { comparison, everyKind, measured } from './report-fixtures.js';
+import { documentOf, hostileTexts } from './report-hostile.js';
+import { card, result, runDocument } from './run-fixtures.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'gvb-read-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+
+function saved(content: unknown): string {
+  const file = join(folder, `${files++}.json`);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const whole = everyKind();
+const text = JSON.stringify(whole);
+
+describe('a saved document', () => {
+  it('comes back as it was written', async () => {
+    expect(await readDocument(saved(whole))).toEqual({ document: whole, problems: [] });
+    const run = runDocument();
+    expect((await readDocument(saved(run))).document).toEqual(run);
+  });
+
+  it('is found in the directory of a run', async () => {
+    const directory = join(folder, 'results');
+    mkdirSync(directory);
+    await expect(readDocument(directory)).rejects.toThrow(/summary\.json': there is no such file/);
+    writeFileSync(join(directory, 'summary.json'), text);
+    expect((await readDocument(directory)).document).toEqual(whole);
+  });
+
+  it('with hostile names is read', async () => {
+    for (const texts of fc.sample(hostileTexts, 20)) {
+      const document = documentOf(texts);
+      // JSON makes an own key of what a literal takes for a prototype.
+      expect((await readDocument(saved(document))).document).toEqual(JSON.parse(JSON.stringify(document)));
+    }
+  });
+});
+
+const first = whole.systems[0]?.[0];
+const refused: [what: string, content: unknown, says: RegExp][] = [
+  ['cut off', text.slice(0, -10), /it is not whole JSON, perhaps it was cut off/],
+  ['empty', '', /it is empty/],
+  ['of another program', { a: 1 }, /no schemaVersion and kind/],
+  ['a list', [], /no schemaVersion and kind/],
+  ['null', null, /no schemaVersion and kind/],
+  ['of a newer schema', { ...whole, schemaVersion: 2 }, /schema version 2 and this gpu-virt-bench reads 1/],
+  ['of an older schema', { ...whole, schemaVersion: 0 }, /schemaVersion/],
+  ['of an unknown kind', { ...whole, kind: 'fleet' }, /its kind is 'fleet'/],
+  ['with an unknown key', { ...whole, colour: 'red' }, /at colour: Invalid key/],
+  ['with text for a number', text.replace('"durationMs":366000', '"durationMs":"NaN"'), /at durationMs: .*"NaN"/],
+  ['with NaN', text.replace('"durationMs":366000', '"durationMs":NaN'), /not whole JSON/],
+  ['with an infinite number', text.replace('"durationMs":366000', '"durationMs":1e999'), /at durationMs: .*Infinity/],
+  ['with null for a number', { ...whole, durationMs: null }, /at durationMs: .*received null/],
+  ['with a round of no system', { ...whole, systems: [] }, /its rounds are not those of the systems in its plan/],
+  [
+    'with two systems of a name',
+    { ...whole, plan: { ...whole.plan, systems: ['a', 'a\u0007', 'b'] } },
+    /two of its systems have one name/,
+  ],
+  [
+    'with a metric in two units',
+    {
+      ...whole,
+      systems: [[first, { ...first, metrics: [{ ...measured('OH-001', 5, 0), unit: 'ms' }] }], [], []],
+    },
+    /OH-001 in us and in ms/,
+  ],
+];
+
+describe('what is no document', () => {
+  it.each(refused)('%s is refused', async (_what, content, says) => {
+    const error = await readDocument(saved(content)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as Error).message).toMatch(says);
+    expect((error as Error).message).not.toContain('\n');
+  });
+
+  it('is refused where there is no file, or none that ends', async () => {
+    await expect(readDocument(join(folder, 'none.json'))).rejects.toThrow(/there is no such file/);
+    await expect(readDocument('/dev/zero')).rejects.toThrow(/it is not a regular file/);
+  });
+
+  it('is refused before it is read where it has 500 MB', async () => {
+    const file = saved('');
+    truncateSync(file, 500e6);
+    await expect(readDocument(file)).rejects.toThrow(/it has 477 MiB, 256 at most are read/);
+  });
+
+  it('never ends in another error, wherever it is cut or changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(text.length - 1), fc.string({ maxLength: 4 }), async (at, put) => {
+        const changed = text.slice(0, at) + put + text.slice(at + 1 + put.length);
+        const outcome = await readDocument(saved(changed)).catch((thrown: unknown) => thrown);
+        if (outcome instanceof Error) expect(outcome).toBeInstanceOf(UsageError);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('an impossible result', () => {
+  const gpu = [card({ name: 'NVIDIA GeForce RTX 3080', computeCapability: '8.6', multiprocessors: 68 })];
+  const attention = (value: number) => result('LLM-001', { name: 'Attention', unit: 'TFLOPS', value, ci95: null });
+  const read = async (document: unknown) => {
+    const { document: found, problems } = await readDocument(saved(document));
+    return { metrics: found.kind === 'run' ? found.metrics : [], document: found, problems };
+  };
+
+  it.each([2_400, 9_191])('of %i TFLOPS on an RTX 3080 is invalid', async (value) => {
+    const { metrics, problems } = await read(runDocument({ gpu, metrics: [attention(value)] }));
+    expect(metrics[0]).toMatchObject({ status: 'invalid', value: null, stats: null });
+    expect(problems).toEqual([
+      `environment, LLM-001: impossible: ${value} TFLOPS, and NVIDIA GeForce RTX 3080 cannot do more than 243.7`,
+    ]);
+  });
+
+  it('within what the card can do is one', async () => {
+    expect((await read(runDocument({ gpu, metrics: [attention(100)] }))).problems).toEqual([]);
+  });
+
+  it('of a card without memory is invalid', async () => {
+    const { metrics } = await read(runDocument({ gpu: [card({ memoryBytes: 0 })], metrics: [attention(100)] }));
+    expect(metrics[0]).toMatchObject({ status: 'invalid', reason: 'impossible: the GPU has 0 bytes of memory' });
+  });
+
+  it.each([
+    ['no time at all', { value: 0 }, 'impossible: 0 us'],
+    ['less than none', { value: -1 }, 'impossible: -1 us'],
+    ['ok without a value', { value: null }, 'impossible: ok without a value'],
+    ['failed with a value', { status: 'failed', value: 1 }, 'impossible: failed with a value'],
+    ['an interval that ends first', { ci95: [2, 1] }, 'impossible: its interval ends before it begins'],
+  ] as const)('is %s', async (_what, change, reason) => {
+    const metrics = [{ ...measured('OH-001', 5, 0), ...change, stats: null }];
+    expect((await read({ ...runDocument(), metrics })).metrics[0]).toMatchObject({ status: 'invalid', reason });
+  });
+
+  it('may be negative where the metric is signed', async () => {
+    expect((await read(runDocument({ metrics: [measured('OH-005', -3, 0)] }))).problems).toEqual([]);
+  });
+
+  it('takes the effects that were computed from it along', async () => {
+    const document = comparison([
+      { name: 'native', metrics: (round) => [measured('OH-001', 5, round), measured('OH-002', 40, round)] },
+      { name: 'mps', metrics: (round) => [measured('OH-001', 6, round), measured('OH-002', 44, round)] },
+    ]);
+    const broken = structuredClone(document);
+    (broken.systems[1]?.[2]?.metrics[0] as { value: number }).value = 0;
+    const { document: found } = await read(broken);
+    const effects = found.kind === 'comparison' ? found.effects : [];
+    expect(effects[0]).toMatchObject({ metric: 'OH-001', verdict: 'invalid', ratio: null, reason: 'impossible: 0 us' });
+    expect(effects[1]).toEqual(document.effects[1]);
+  });
+});
