@@ -28,6 +28,11 @@ export default tseslint.config(
       '@typescript-eslint/no-empty-function': 'off',
     },
   },
+  // It runs in a browser, and nowhere else.
+  {
+    files: ['lib/report/html/page.js'],
+    languageOptions: { sourceType: 'script', globals: { document: 'readonly', Element: 'readonly' } },
+  },
   {
     files: ['test/types/**', 'test/**/fixtures/**', 'test/unit/report-*'],
     rules: {

@@ -1,0 +1,75 @@
+/** A metric's value by system: bars from zero, with the interval of each. */
+import { number } from '../plain.js';
+import type { Cell, Row } from '../view.js';
+import { type CustomSeriesRenderItem, textAt, whisker } from './marks.js';
+import { isDrawable, linear, type Scale } from './scale.js';
+import type { Drawing } from './svg.js';
+import { sizeFor, systemsAxes } from './systems-axis.js';
+import { colourOf, TEXT } from './theme.js';
+
+interface Bar {
+  system: number;
+  value: number;
+  ci95: [number, number] | null;
+}
+
+const barsOf = ({ cells }: Row): Bar[] =>
+  cells.flatMap(({ value, ci95 }, system) =>
+    isDrawable(value) ? [{ system, value, ci95: ci95?.every(isDrawable) ? ci95 : null }] : [],
+  );
+
+const described = ({ system, value, ci95 }: Cell, unit: string): string =>
+  value === null
+    ? `${system}: not measured`
+    : `${system}: ${number(value)} ${unit}${ci95 ? `, 95 % interval ${number(ci95[0])} to ${number(ci95[1])}` : ''}`;
+
+/** The interval, and the value in figures at the edge. */
+const renderer =
+  (bars: readonly Bar[], { place }: Scale, width: number): CustomSeriesRenderItem =>
+  ({ dataIndex }, api) => {
+    const { system, value, ci95 } = bars[dataIndex] as Bar;
+    const [, y = 0] = api.coord([0, system]);
+    const figures = textAt(width - 4, y, number(value), { align: 'right' });
+    if (!ci95) return { type: 'group', children: [figures] };
+    const [low = 0, high = 0] = ci95.map((end) => api.coord([place(end), system])[0] as number);
+    return { type: 'group', children: [whisker(low, high, y, TEXT), figures] };
+  };
+
+/** Null where no system has a value. */
+export function barsDrawing(row: Row): Drawing | null {
+  const bars = barsOf(row);
+  if (bars.length === 0) return null;
+  const scale = linear(
+    bars.flatMap(({ value, ci95 }) => [value, ...(ci95 ?? [])]),
+    { zero: true, ticks: 3 },
+  );
+  const size = sizeFor(row.cells.length);
+  const names = row.cells.map(({ system }) => system);
+  const tips = bars.map(({ system }) => described(row.cells[system] as Cell, row.unit));
+  return {
+    size,
+    label: `${row.id} ${row.name}, values in ${row.unit}. ${row.cells.map((cell) => described(cell, row.unit)).join('; ')}.`,
+    tips: [tips, tips],
+    option: {
+      ...systemsAxes(names, scale, 70),
+      series: [
+        {
+          type: 'bar',
+          barWidth: 14,
+          clip: false,
+          data: bars.map(({ system, value }) => ({
+            value: [scale.place(value), system],
+            itemStyle: { color: colourOf(system) },
+          })),
+        },
+        {
+          type: 'custom',
+          z: 3,
+          clip: false,
+          data: bars.map(({ system, value }) => [scale.place(value), system]),
+          renderItem: renderer(bars, scale, size.width),
+        },
+      ],
+    },
+  };
+}

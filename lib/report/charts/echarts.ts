@@ -1,0 +1,42 @@
+/**
+ * The parts of ECharts that reports use. In the package this file is a bundle of them (scripts/bundle-charts.js), so that
+ * who installs it installs no ECharts.
+ */
+import type {
+  BarSeriesOption,
+  BoxplotSeriesOption,
+  CustomSeriesOption,
+  LineSeriesOption,
+  ScatterSeriesOption,
+} from 'echarts/charts';
+import { BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
+import type { GridComponentOption } from 'echarts/components';
+import { GridComponent } from 'echarts/components';
+import { type ComposeOption, init, use } from 'echarts/core';
+import { SVGRenderer } from 'echarts/renderers';
+
+export type ChartOption = ComposeOption<
+  | BarSeriesOption
+  | BoxplotSeriesOption
+  | CustomSeriesOption
+  | LineSeriesOption
+  | ScatterSeriesOption
+  | GridComponentOption
+>;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+use([BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
+
+export function draw(option: ChartOption, { width, height }: Size): string {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    chart.setOption({ animation: false, ...option });
+    return chart.renderToSVGString();
+  } finally {
+    chart.dispose();
+  }
+}

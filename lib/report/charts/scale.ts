@@ -1,0 +1,85 @@
+/** Axes that end on round numbers, whatever a document holds. */
+
+/** In between, differences and powers of ten are finite; beyond, a value stands in its table and in no chart. */
+const SMALLEST = 1e-200;
+const LARGEST = 1e200;
+const NARROW = 1e-6;
+
+export const isDrawable = (value: number | null | undefined): value is number =>
+  typeof value === 'number' && (value === 0 || (Math.abs(value) >= SMALLEST && Math.abs(value) <= LARGEST));
+
+export interface Scale {
+  min: number;
+  max: number;
+  interval: number;
+  /** From a value to its place on the axis. ECharts rounds to twenty digits after the point, so places are near 1. */
+  place: (value: number) => number;
+  /** From a place to its label. */
+  format: (place: number) => string;
+}
+
+/** 1, 2 or 5 of a power of ten. */
+function roundStep(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step));
+  const factor = step / power;
+  return (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10) * power;
+}
+
+function widened(low: number, high: number): [number, number] {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (size === 0) return [0, 1];
+  return high - low < NARROW * size ? [low - size / 20, high + size / 20] : [low, high];
+}
+
+/** Of drawable values; without any, from 0 to 1. */
+export function linear(values: readonly number[], { ticks = 4, zero = false } = {}): Scale {
+  const all = values.length === 0 || zero ? [0, ...values] : values;
+  const bounds = all.reduce(([low, high], value): [number, number] => [Math.min(low, value), Math.max(high, value)], [
+    Infinity,
+    -Infinity,
+  ] as [number, number]);
+  const [low, high] = widened(...bounds);
+  const unit = 10 ** Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high))));
+  const interval = roundStep((high / unit - low / unit) / ticks);
+  return {
+    min: Math.floor(low / unit / interval + NARROW) * interval,
+    max: Math.ceil(high / unit / interval - NARROW) * interval,
+    interval,
+    place: (value) => value / unit,
+    format: (place) => tickText(place, interval, unit),
+  };
+}
+
+function tickText(place: number, interval: number, unit: number): string {
+  const value = place * unit;
+  const steps = Math.round(place / interval);
+  if (steps === 0) return '0';
+  const size = Math.abs(value);
+  if (size >= 1e7 || size < 1e-4) {
+    const digits = Math.floor(Math.log10(Math.abs(place))) - Math.floor(Math.log10(interval) + NARROW);
+    return value.toExponential(Math.min(Math.max(digits, 0), 10));
+  }
+  const decimals = -Math.floor(Math.log10(interval * unit) + NARROW);
+  return value.toFixed(Math.min(Math.max(decimals, 0), 12));
+}
+
+/** Of ratios, as logarithms: round factors where they lie far apart, round numbers where they lie close. */
+export function factors(low: number, high: number): number[] {
+  if (high / low < 4) {
+    const { min, max, interval, place } = linear([low, high], { ticks: 6 });
+    const unit = 1 / place(1);
+    const count = Math.round((max - min) / interval);
+    const all = Array.from({ length: count + 1 }, (_, i) => Number(((min + i * interval) * unit).toPrecision(8)));
+    return all.filter((factor) => factor >= low && factor <= high);
+  }
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
+    (_, i) => Math.floor(Math.log10(low)) + i,
+  );
+  const steps = decades.length <= 3 ? [1, 2, 5] : [1];
+  const every = Math.ceil(decades.length / 8);
+  return decades
+    .filter((decade) => decade % every === 0)
+    .flatMap((decade) => steps.map((step) => step * 10 ** decade))
+    .filter((factor) => factor >= low && factor <= high);
+}

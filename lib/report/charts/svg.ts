@@ -1,0 +1,42 @@
+/** A drawing as markup of a page: named for who cannot see it, its marks carrying their values as text. */
+import { escape, type Markup, trusted } from '../markup.js';
+import { type ChartOption, draw, type Size } from './echarts.js';
+
+export interface Drawing {
+  option: ChartOption;
+  size: Size;
+  /** What it is and says, in a sentence. */
+  label: string;
+  /** Of series, of data: what hovering shows. */
+  tips: readonly (readonly string[])[];
+}
+
+const META = / ecmeta_series_index="(\d+)"(?: ecmeta_data_index="(\d+)")?[^>]*?ecmeta_ssr_type="chart"/g;
+
+/**
+ * Attributes of ECharts that a page has no use for go: styles (so that the page needs no `unsafe-inline`), name spaces,
+ * and whatever counts from process start and would differ between two pages. Text is escaped by ECharts, so that none of
+ * the patterns can match inside of it: they all hold a quote.
+ */
+const tidy = (svg: string): string =>
+  svg
+    .replace(/<rect width="\d+" height="\d+" x="0" y="0" fill="none"><\/rect>\n/, '')
+    .replace(/ style="font-size:(\d+)px;font-family:[^";]*;(font-weight:bold;)?"/g, (_, size, bold) =>
+      bold ? ` font-size="${size}" font-weight="bold"` : ` font-size="${size}"`,
+    )
+    .replace(/ (?:class="zr[^"]*"|xml:space="preserve"|pointer-events="[^"]*"|stroke-miterlimit="10")/g, '')
+    .replace(/ ecmeta_[a-z_]+="[^"]*"/g, '')
+    .replace(/ (?:transform|x|y)="[^"]*"/g, (attribute) => attribute.replace(/(\.\d)\d+/g, '$1'))
+    .replace(/><\/(?:path|rect|circle)>/g, '/>')
+    .replaceAll('\n', '')
+    .replace(/<style ?><!\[CDATA\[[^<]*\]\]><\/style>/, '');
+
+export function svg({ option, size, label, tips }: Drawing): Markup {
+  const { width, height } = size;
+  const head = `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(label)}">`;
+  const drawn = draw(option, size).replace(META, (meta, series, data) => {
+    const tip = tips[Number(series)]?.[Number(data)];
+    return tip === undefined ? meta : ` data-tip="${escape(tip)}"`;
+  });
+  return trusted(tidy(drawn).replace(/^<svg [^>]*>/, head));
+}

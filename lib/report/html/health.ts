@@ -1,0 +1,55 @@
+/** What disturbed the measurements, and how busy the card was. */
+import type { Check } from '../../document.js';
+import { html, type Markup } from '../markup.js';
+import { roundsOf, type View } from '../view.js';
+import { heatFigure } from './figures.js';
+import { items } from './prose.js';
+import type { Page } from './section.js';
+import { figure, nameOf, table, text } from './table.js';
+
+interface Finding {
+  system: string;
+  when: 'before' | 'after';
+  check: Check;
+  rounds: number;
+}
+
+/** However many rounds say the same; the detail is the first one's. */
+function findings(view: View): Finding[] {
+  const found = new Map<string, Finding>();
+  for (const { system, health } of roundsOf(view.document))
+    for (const when of ['before', 'after'] as const)
+      for (const check of health[when]) {
+        if (check.passed === true) continue;
+        const key = JSON.stringify([system.name, when, check.name, check.passed]);
+        const entry = found.get(key) ?? { system: system.name, when, check, rounds: 0 };
+        entry.rounds += 1;
+        found.set(key, entry);
+      }
+  return [...found.values()];
+}
+
+const findingRow = ({ system, when, check, rounds }: Finding): Markup =>
+  html`<tr>
+    <th scope="row">${nameOf(system)}</th>
+    ${text(when)}${text(nameOf(check.name))}${text(check.passed === false ? 'failed' : 'not checked')}${figure(rounds)}
+    <td class="long">${check.detail.slice(0, 600)}</td>
+  </tr>`;
+
+export function health({ view }: Page): Markup | null {
+  const rows = findings(view).map(findingRow);
+  const checks = table({
+    caption: 'Checks of the machine that did not pass, before the first measurement and after the last',
+    headings: [
+      { title: 'System' },
+      { title: 'When' },
+      { title: 'Check' },
+      { title: 'Outcome' },
+      { title: 'Rounds', numeric: true },
+      { title: 'Detail' },
+    ],
+    rows,
+  });
+  const warnings = view.warnings.length > 0 ? items(view.warnings) : html`<p>No warnings.</p> `;
+  return html`${warnings}${rows.length > 0 ? checks : html`<p>All checks of the machine passed.</p> `}${heatFigure(view)}`;
+}

@@ -1,0 +1,47 @@
+/** Whether limits hold: what broke one, and whether compute limits show. */
+import { html, type Markup } from '../markup.js';
+import { lineFigures } from './figures.js';
+import type { Page } from './section.js';
+import { figure, nameOf, table, text } from './table.js';
+
+const LONGEST_DETAIL = 600;
+
+export function violations({ view }: Page): Markup | null {
+  if (view.violations.length === 0) return null;
+  return table({
+    caption: 'Limits that a metric showed not to hold',
+    headings: [{ title: 'System' }, { title: 'Metric' }, { title: 'What was seen' }],
+    rows: view.violations.map(
+      ({ system, metric, detail }) =>
+        html`<tr>
+          <th scope="row">${nameOf(system)}</th>
+          ${text(metric)}
+          <td class="long">${detail.slice(0, LONGEST_DETAIL)}</td>
+        </tr>`,
+    ),
+  });
+}
+
+export function computeLimits({ view }: Page): Markup | null {
+  if (view.computeLimits.length === 0) return null;
+  const rows = view.computeLimits.map(
+    ({ system, limitPercent, achievedPercent, label, detail }) =>
+      html`<tr>
+        <th scope="row">${nameOf(system)}</th>
+        ${figure(limitPercent)}${figure(achievedPercent)}${text(label)}
+        <td class="long">${detail.slice(0, LONGEST_DETAIL)}</td>
+      </tr>`,
+  );
+  return html`${table({
+      caption: 'Compute limits, in per cent of the card’s time',
+      headings: [
+        { title: 'System' },
+        { title: 'Limit', numeric: true },
+        { title: 'Achieved', numeric: true },
+        { title: 'Finding' },
+        { title: 'Load' },
+      ],
+      rows,
+    })}
+    <div class="cards">${lineFigures(view, [null])}</div> `;
+}

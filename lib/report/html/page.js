@@ -1,0 +1,106 @@
+// What a report's page can do beyond being read: theme, sorting, filtering, values under the pointer.
+(() => {
+  'use strict';
+
+  /** @param {string} id */
+  const byId = (id) => document.getElementById(id);
+
+  function themes() {
+    const label = byId('theme');
+    const select = label.querySelector('select');
+    label.hidden = false;
+    select.addEventListener('change', () => {
+      if (select.value === 'auto') delete document.documentElement.dataset.theme;
+      else document.documentElement.dataset.theme = select.value;
+    });
+  }
+
+  const collator = new Intl.Collator('en', { numeric: true });
+
+  /** Numbers by size, the rest by name; what has no value stays last. */
+  function compare(a, b, direction) {
+    const [x, y] = [a, b].map((cell) => (cell.dataset.sort === undefined ? null : Number(cell.dataset.sort)));
+    if (x !== null && y !== null) return direction * (x - y);
+    if (x !== null || y !== null) return x === null ? 1 : -1;
+    return direction * collator.compare(a.textContent, b.textContent);
+  }
+
+  function sort(table, column, direction) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows].sort((a, b) => compare(a.cells[column], b.cells[column], direction));
+    body.append(...rows);
+  }
+
+  function sortable(table) {
+    const headings = [...table.tHead.rows].at(-1).cells;
+    [...headings].forEach((heading, column) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener('click', () => {
+        const ascending = heading.getAttribute('aria-sort') !== 'ascending';
+        for (const other of headings) other.removeAttribute('aria-sort');
+        heading.setAttribute('aria-sort', ascending ? 'ascending' : 'descending');
+        sort(table, column, ascending ? 1 : -1);
+      });
+    });
+  }
+
+  function filter() {
+    const controls = byId('filter');
+    if (!controls) return;
+    const [text, verdict, count] = ['filter-text', 'filter-verdict', 'filter-count'].map(byId);
+    const rows = [...document.querySelectorAll('#results tbody tr[data-metric]')];
+    const verdicts = new Map();
+    const texts = new Map();
+    for (const row of rows) {
+      const { metric, verdicts: own = '' } = row.dataset;
+      verdicts.set(metric, `${verdicts.get(metric) ?? ''} ${own}`);
+      texts.set(metric, `${texts.get(metric) ?? ''} ${row.cells[0].textContent}`.toLowerCase());
+    }
+    const apply = () => {
+      const wanted = text.value.trim().toLowerCase();
+      const judged = verdict?.value ?? '';
+      const isShown = (metric) =>
+        (texts.get(metric) ?? '').includes(wanted) &&
+        (judged === '' || (verdicts.get(metric) ?? '').split(' ').includes(judged));
+      for (const element of document.querySelectorAll('[data-metric]'))
+        element.hidden = !isShown(element.dataset.metric);
+      const shown = [...texts.keys()].filter(isShown).length;
+      count.textContent = `${shown} of ${texts.size} metrics`;
+    };
+    controls.hidden = false;
+    text.addEventListener('input', apply);
+    verdict?.addEventListener('change', apply);
+    apply();
+  }
+
+  function tips() {
+    const tip = byId('tip');
+    const hide = () => {
+      tip.hidden = true;
+    };
+    const show = ({ target, clientX, clientY }) => {
+      const mark = target instanceof Element ? target.closest('[data-tip]') : null;
+      if (!mark) return hide();
+      tip.textContent = mark.getAttribute('data-tip');
+      tip.hidden = false;
+      const { width, height } = tip.getBoundingClientRect();
+      const { clientWidth, clientHeight } = document.documentElement;
+      const left = Math.max(4, Math.min(clientX + 12, clientWidth - width - 4));
+      const below = clientY + 18;
+      tip.style.left = `${left}px`;
+      tip.style.top = `${below + height > clientHeight ? clientY - height - 10 : below}px`;
+    };
+    document.addEventListener('pointermove', show);
+    document.addEventListener('pointerdown', show);
+    document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide());
+    document.addEventListener('scroll', hide, { passive: true });
+  }
+
+  themes();
+  for (const table of document.querySelectorAll('table')) sortable(table);
+  filter();
+  tips();
+})();

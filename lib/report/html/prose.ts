@@ -1,0 +1,20 @@
+/** Paragraphs, pairs, commands: words that come from elsewhere. */
+import { html, type Markup } from '../markup.js';
+
+export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;
+
+export const pairs = (list: readonly (readonly [string, string])[]): Markup =>
+  html`<dl class="facts">
+    ${list.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div> `,
+    )}
+  </dl> `;
+
+export const items = (texts: readonly string[]): Markup =>
+  html`<ul>
+    ${texts.map((text) => html`<li>${text}</li> `)}
+  </ul> `;

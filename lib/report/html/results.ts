@@ -1,0 +1,106 @@
+/** The values: all ratios at once, then category by category as table and charts. */
+import { effectText } from '../effect-text.js';
+import { html, type Markup } from '../markup.js';
+import { ratiosOf } from '../charts/forest.js';
+import type { Cell, Row, View } from '../view.js';
+import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
+import type { Page } from './section.js';
+import { figure, type Heading, interval, metricRow, nameOf, table, text } from './table.js';
+import { verdictBadge, VERDICTS } from './verdict.js';
+
+const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
+
+const valueCell = (cell: Cell): Markup =>
+  cell.value === null ? html`<td class="num none">${stateOf(cell)}</td>` : figure(cell.value, interval(cell.ci95));
+
+function effectCells({ effect }: Cell, unit: string): Markup {
+  if (!effect) return html`${html`<td class="num none">–</td>`}${text('–')}`;
+  const sort = effect.ratio ?? effect.difference;
+  const [, main = '', rest = ''] = /^([^(]*)(.*)$/s.exec(effectText(effect, nameOf(unit))) ?? [];
+  return html`<td class="num" ${sort !== null && html` data-sort="${sort}"`}>
+      ${main.trim()}<span class="interval">${rest.replace(/[()]/g, '')}</span>
+    </td>
+    <td>${verdictBadge(effect.verdict)}</td>`;
+}
+
+function headings({ systems }: View): { groups: Heading[]; headings: Heading[] } {
+  const [first, ...others] = systems;
+  const baseline = first?.name ?? '';
+  const beside = others.flatMap((): Heading[] => [
+    { title: 'Value', numeric: true },
+    { title: `Against ${nameOf(baseline)}`, numeric: true },
+    { title: 'Verdict' },
+  ]);
+  return {
+    groups: [{ title: '', span: 2 }, { title: baseline }, ...others.map(({ name }) => ({ title: name, span: 3 }))],
+    headings: [{ title: 'Metric' }, { title: 'Unit' }, { title: 'Value', numeric: true }, ...beside],
+  };
+}
+
+function resultRow(row: Row): Markup {
+  const cells = row.cells.map((cell, i) => html`${valueCell(cell)}${i > 0 && effectCells(cell, row.unit)}`);
+  const verdicts = new Set(row.cells.flatMap(({ effect }) => effect?.verdict ?? []));
+  return metricRow(row, [text(nameOf(row.unit)), cells], [...verdicts].join(' '));
+}
+
+function category({ name, rows }: View['categories'][number], view: View): Markup {
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  const caption = `${nameOf(title)}: medians over rounds, with 95 % intervals`;
+  const figures = [
+    ...rows.map(metricFigure),
+    ...lineFigures(
+      view,
+      rows.map(({ id }) => id),
+    ),
+  ];
+  return html`<h3>${nameOf(title)}</h3>
+    ${table({ caption, ...headings(view), rows: rows.map(resultRow) })} ${howToRead}
+    <div class="cards">${figures}</div> `;
+}
+
+/** What a logarithm has no place for. */
+function withoutRatio(view: View): Markup | null {
+  const placed = new Set(ratiosOf(view).flatMap(({ ratios }) => ratios.map(({ effect }) => effect)));
+  const rows = view.categories
+    .flatMap((each) => each.rows)
+    .flatMap((row) =>
+      row.cells.flatMap(({ system, effect }) => {
+        if (!effect || placed.has(effect)) return [];
+        const cells = [text(nameOf(system)), html`<td class="num">${effectText(effect, nameOf(row.unit))}</td>`];
+        return metricRow(row, [cells, text(verdictBadge(effect.verdict)), text(effect.reason)]);
+      }),
+    );
+  if (rows.length === 0) return null;
+  return table({
+    caption: 'Compared by their difference: values that may be zero or negative have no ratio',
+    headings: [
+      { title: 'Metric' },
+      { title: 'System' },
+      { title: 'Difference', numeric: true },
+      { title: 'Verdict' },
+      { title: 'Remark' },
+    ],
+    rows,
+  });
+}
+
+/** Shown by the script, which they are nothing without. */
+const controls = (view: View): Markup =>
+  html`<div class="controls" id="filter" role="search" aria-label="Metrics" hidden>
+    <label>Find a metric <input type="search" id="filter-text" autocomplete="off" spellcheck="false" /></label>
+    ${
+      view.effects.length > 0 &&
+      html`<label
+        >Verdict
+        <select id="filter-verdict">
+          <option value="">any</option>
+          ${VERDICTS.map((verdict) => html`<option>${verdict}</option>`)}
+        </select></label
+      >`
+    }
+    <output id="filter-count" for="filter-text"></output>
+  </div> `;
+
+export function results({ view }: Page): Markup {
+  return html`${controls(view)}${forestFigure(view)}${withoutRatio(view)}${view.categories.map((each) => category(each, view))}`;
+}

@@ -1,0 +1,93 @@
+/** The sections of the page, in the order of every report. */
+import { html, type Markup } from '../markup.js';
+import { health } from './health.js';
+import { computeLimits, violations } from './limits.js';
+import { pairs, paragraphs } from './prose.js';
+import { results } from './results.js';
+import type { Page, Section } from './section.js';
+import { consistency, tails } from './spread.js';
+import { statistics } from './statistics.js';
+import { figure, nameOf, table, text } from './table.js';
+import { verdictBadge, VERDICTS } from './verdict.js';
+
+/** How many metrics of every verdict, system by system. */
+function tally({ view }: Page): Markup | null {
+  const compared = view.systems.filter(({ isBaseline }) => !isBaseline);
+  if (view.effects.length === 0) return null;
+  const rows = compared.map(({ name }) => {
+    const counts = VERDICTS.map((verdict) => {
+      const count = view.effects.filter((effect) => effect.system === name && effect.verdict === verdict).length;
+      return count === 0 ? null : html`<li>${verdictBadge(verdict)} ${count}</li>`;
+    });
+    return html`<div>
+      <dt>${nameOf(name)}</dt>
+      <dd>
+        <ul class="tally">
+          ${counts}
+        </ul>
+      </dd>
+    </div>`;
+  });
+  return html`<dl class="tallies">${rows}</dl> `;
+}
+
+const summary = (page: Page): Markup | null =>
+  page.words.summary.length === 0 && page.view.effects.length === 0
+    ? null
+    : html`${paragraphs(page.words.summary)}${tally(page)}`;
+
+function recommendations({ words }: Page): Markup | null {
+  if (words.recommendations.length === 0) return null;
+  const entries = words.recommendations.map(
+    (one) =>
+      html`<div>
+        <dt>${one.useCase}</dt>
+        <dd>${one.text}</dd>
+      </div> `,
+  );
+  return html`<dl class="advice">${entries}</dl> `;
+}
+
+function notMeasured({ view }: Page): Markup | null {
+  if (view.notMeasured.length === 0) return null;
+  return table({
+    caption: 'What has no value, and why',
+    headings: [
+      { title: 'Metric' },
+      { title: 'System' },
+      { title: 'State' },
+      { title: 'Reason' },
+      { title: 'Rounds', numeric: true },
+    ],
+    rows: view.notMeasured.map(
+      ({ metric, system, status, reason, rounds }) =>
+        html`<tr>
+          <th scope="row">${metric}</th>
+          ${text(nameOf(system))}${text(status)}
+          <td class="long">${reason}</td>
+          ${figure(rounds)}
+        </tr>`,
+    ),
+  });
+}
+
+const reproduction = ({ words }: Page): Markup | null =>
+  words.reproduction === '' ? null : html`<pre tabindex="0"><code>${words.reproduction}</code></pre> `;
+
+const environment = ({ words }: Page): Markup | null =>
+  words.environment.length === 0 ? null : pairs(words.environment);
+
+export const sections: readonly Section[] = [
+  { id: 'summary', title: 'Summary', body: summary },
+  { id: 'results', title: 'Results', body: results },
+  { id: 'tails', title: 'Tail latencies', body: tails },
+  { id: 'consistency', title: 'Consistency', body: consistency },
+  { id: 'violations', title: 'Violations', body: violations },
+  { id: 'compute-limits', title: 'Compute limits', body: computeLimits },
+  { id: 'statistics', title: 'Statistics', body: statistics },
+  { id: 'recommendations', title: 'Recommendations', body: recommendations },
+  { id: 'not-measured', title: 'Not measured', body: notMeasured },
+  { id: 'health', title: 'Warnings and health', body: health },
+  { id: 'reproduction', title: 'Reproduction', body: reproduction },
+  { id: 'environment', title: 'Environment', body: environment },
+];

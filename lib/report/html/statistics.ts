@@ -1,0 +1,45 @@
+/** How verdicts came about, and the tests beside them. */
+import { html, type Markup } from '../markup.js';
+import { number } from '../plain.js';
+import { paragraphs } from './prose.js';
+import type { Page } from './section.js';
+import { figure, nameOf, metricRow, table, text } from './table.js';
+import { verdictBadge } from './verdict.js';
+
+/** On no scale of its own: a tiny p value says no more than that it is tiny. */
+const p = (value: number | null): Markup =>
+  value !== null && value < 0.0001 ? html`<td class="num" data-sort="${value}">&lt; 0.0001</td>` : figure(value);
+
+const bootstrap = (ci95: [number, number] | null): Markup =>
+  ci95 ? html`<td class="num">${number(ci95[0])} … ${number(ci95[1])}</td>` : html`<td class="num none">–</td>`;
+
+export function statistics({ view, words }: Page): Markup | null {
+  const rows = view.categories
+    .flatMap((category) => category.rows)
+    .flatMap((row) =>
+      row.cells.flatMap(({ effect }) => {
+        if (!effect) return [];
+        const { system, rounds, pValues, bootstrapCi95, verdictRaw, verdict } = effect;
+        const numbers = [figure(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapCi95)];
+        return metricRow(row, [
+          text(nameOf(system)),
+          numbers,
+          text(verdictBadge(verdictRaw)),
+          text(verdictBadge(verdict)),
+        ]);
+      }),
+    );
+  if (words.statistics.length === 0 && rows.length === 0) return null;
+  const headings = ['Rounds', 'Welch, p', 'Mann–Whitney, p', 'Bootstrap interval'].map((title) => ({
+    title,
+    numeric: true,
+  }));
+  return html`${paragraphs(words.statistics)}${
+    rows.length > 0 &&
+    table({
+      caption: 'Tests on rounds, beside the intervals that decide, and verdicts before and after Holm’s adjustment',
+      headings: [{ title: 'Metric' }, { title: 'System' }, ...headings, { title: 'Before' }, { title: 'After' }],
+      rows,
+    })
+  }`;
+}

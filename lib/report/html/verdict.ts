@@ -1,0 +1,28 @@
+/** A verdict as a word, a shape and a colour. The shapes are those of the forest plot. */
+import type { Effect } from '../../document.js';
+import { html, type Markup } from '../markup.js';
+
+export type Verdict = Effect['verdict'];
+
+export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
+
+const shapes: Record<Verdict, Markup> = {
+  slower: html`<path d="M1 0l9 5-9 5z" />`,
+  faster: html`<path d="M9 0L0 5l9 5z" />`,
+  same: html`<circle cx="5" cy="5" r="4.5" />`,
+  ambiguous: html`<circle cx="5" cy="5" r="4" class="hollow" />`,
+  invalid: html`<path d="M1 1l8 8M9 1L1 9" class="hollow" />`,
+};
+
+export const verdictBadge = (verdict: Verdict): Markup =>
+  html`<span class="verdict ${verdict}"
+    ><svg class="icon" viewBox="0 0 10 10" aria-hidden="true">${shapes[verdict]}</svg>${verdict}</span
+  >`;
+
+export const meanings: Record<Verdict, string> = {
+  slower: 'worse beyond the smallest difference that counts',
+  faster: 'better beyond it',
+  same: 'the whole interval within it',
+  ambiguous: 'the interval reaches across it: more rounds would tell',
+  invalid: 'not comparable',
+};
