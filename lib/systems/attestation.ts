@@ -5,7 +5,7 @@ import type { Description } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
 import { functionProvenance } from './interception.js';
 import { realPath } from './ld-preload.js';
-import { inWords } from './size.js';
+import { inWords } from '../config/size.js';
 import type { Canary, Probe, Proof, TrueGpu } from './system.js';
 
 /** `passed: null` means that nobody looked. */

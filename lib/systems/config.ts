@@ -1,16 +1,11 @@
-/** The file of --config: YAML, of which JSON is a part. What is wrong with it is said with line and column. */
-import { readFile, stat } from 'node:fs/promises';
+/** Systems from the file of --config. */
 import { dirname, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
-import { quoted, UsageError } from '../errors/usage-error.js';
+import { isMap, type RawValue, Values } from '../config/values.js';
+import { readYaml, readYamlText } from '../config/yaml.js';
+import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, createSystem, here, type Surroundings } from './kinds.js';
 import { parseSystem } from './parse.js';
 import type { System } from './system.js';
-import { isMap, type RawValue, SettingError, Values } from './values.js';
-
-const MAX_BYTES = 2 ** 20;
-/** Enough for a file written by hand; an alias bomb needs many more. */
-const MAX_ALIASES = 100;
 
 export interface Config {
   systems: System[];
@@ -18,7 +13,7 @@ export interface Config {
 
 /** Relative paths in it are relative to its folder. */
 export async function readConfig(file: string, surroundings = here()): Promise<Config> {
-  return parseConfig(await readText(file), file, { ...surroundings, folder: dirname(resolve(file)) });
+  return parseConfig(await readYamlText(file, '--config'), file, { ...surroundings, folder: dirname(resolve(file)) });
 }
 
 export function parseConfig(text: string, file: string, surroundings: Surroundings): Config {
@@ -41,70 +36,4 @@ function oneSystem(entry: RawValue, surroundings: Surroundings): System {
   const kind = Object.hasOwn(entry, 'kind') ? entry.kind : undefined;
   if (typeof kind !== 'string') throw new UsageError('Expected a system to have kind, e.g. kind: hami-core.');
   return createSystem(kind, entry, surroundings);
-}
-
-type Path = readonly (string | number)[];
-
-interface Source {
-  value: RawValue;
-  /** Runs what reads the value at `path`, and says where in the file an error is. */
-  at: <T>(path: Path, read: () => T) => T;
-  error: (path: Path, message: string) => UsageError;
-}
-
-function readYaml(text: string, file: string): Source {
-  const lines = new LineCounter();
-  // Every scalar stays the text it is: `argv: [true]` names a program, and 010 keeps its zero.
-  const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
-  const failure = (offset: number, message: string) => {
-    const { line, col } = lines.linePos(offset);
-    return new UsageError(`${file}:${line}:${col}: ${message}`);
-  };
-  const document = guarded(file, () => parseDocument(text, options));
-  const [wrong] = document.errors;
-  if (wrong) throw failure(wrong.pos[0], `Expected YAML but ${wrong.message}`);
-  const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue);
-  /** Of the innermost node of the path that is in the file. */
-  const offsetOf = (path: Path): number => {
-    for (let length = path.length; length > 0; length--) {
-      const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-      if (node?.range) return node.range[0];
-    }
-    return 0;
-  };
-  const error = (path: Path, message: string) => failure(offsetOf(path), message);
-  const at = <T>(path: Path, read: () => T): T => {
-    try {
-      return read();
-    } catch (thrown) {
-      if (!(thrown instanceof UsageError)) throw thrown;
-      throw error(thrown instanceof SettingError ? [...path, ...thrown.path] : path, thrown.message);
-    }
-  };
-  return { value, at, error };
-}
-
-/** Too many aliases and too deep a nesting end in errors of the parser that have no place. */
-function guarded<T>(file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(
-      `Expected ${quoted(file)} to be a configuration but it cannot be read: ${(error as Error).message}.`,
-    );
-  }
-}
-
-async function readText(file: string): Promise<string> {
-  const refuse = (why: string) =>
-    new UsageError(`Expected --config to be a file of at most 1 MiB but received ${quoted(file)}: ${why}.`);
-  try {
-    const found = await stat(file);
-    // A device has no end.
-    if (!found.isFile()) throw refuse('it is not a regular file');
-    if (found.size > MAX_BYTES) throw refuse(`it has ${found.size} bytes`);
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw error instanceof UsageError ? error : refuse((error as Error).message);
-  }
 }

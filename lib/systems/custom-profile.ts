@@ -1,10 +1,10 @@
 /** What a user writes to describe a layer of his own: everything is checked here, before anything runs. */
 import { type Step, verifySteps } from './custom-verify.js';
 import { checkPlaceholders, type Placeholder, placeholders } from './placeholders.js';
-import type { Size } from './size.js';
+import type { Size } from '../config/size.js';
 import { refusedStateFile } from './state-files.js';
 import type { Capabilities } from './system.js';
-import type { RawValue, Values } from './values.js';
+import type { RawValue, Values } from '../config/values.js';
 
 export const customKeys = [
   'name',

@@ -5,7 +5,7 @@ import { allocationCanary, type Finding, measuredDevice } from './attestation.js
 import { type Finished } from './command.js';
 import type { Step } from './custom-verify.js';
 import { exportedSymbols } from './elf.js';
-import { inWords, resolveSize } from './size.js';
+import { inWords, resolveSize } from '../config/size.js';
 import type { Evidence, TrueGpu } from './system.js';
 
 export interface StepContext {

@@ -1,8 +1,8 @@
 /** How the user of a custom system says its layer can be recognised. */
 import { UsageError } from '../errors/usage-error.js';
 import { checkPlaceholders, type Placeholder } from './placeholders.js';
-import type { Size } from './size.js';
-import { isMap, type RawValue, Values } from './values.js';
+import type { Size } from '../config/size.js';
+import { isMap, type RawValue, Values } from '../config/values.js';
 
 export type Step =
   | { step: 'symbolOwner'; symbol: string; matches: RegExp }

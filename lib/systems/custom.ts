@@ -9,7 +9,7 @@ import { interceptors } from './interception.js';
 import { judge } from './judgement.js';
 import { fill, type Placeholder, usesPlaceholder } from './placeholders.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
-import { resolveSize } from './size.js';
+import { resolveSize } from '../config/size.js';
 import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 

@@ -2,7 +2,7 @@
  * The variables that BUD-FCSP's documents describe (fcsp_vs_mig.md of BudEcosystem/GPU-Virt-Bench). No binary of it is
  * public, so what a library makes of them is unknown.
  */
-import type { Values } from './values.js';
+import type { Values } from '../config/values.js';
 
 export const modes = ['none', 'balanced', 'strict', 'adaptive'] as const;
 export const memoryModes = ['hard', 'soft'] as const;

@@ -7,7 +7,7 @@ import * as proofs from './attestation.js';
 import { sha256 } from './file-hash.js';
 import { judge } from './judgement.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
-import { forHami } from './size.js';
+import { forHami } from '../config/size.js';
 import { exists } from './state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Probe, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';

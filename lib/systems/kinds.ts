@@ -14,7 +14,7 @@ import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
 import { specOf } from './spec.js';
 import type { System } from './system.js';
-import { type RawMap, Values } from './values.js';
+import { type RawMap, Values } from '../config/values.js';
 
 export interface Surroundings {
   /** The caller's environment as it was before the CLI stepped out of it. */

@@ -2,7 +2,7 @@
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { checkLabels, createSystem, findKind, here, type Surroundings } from './kinds.js';
 import type { System } from './system.js';
-import { isMap, type RawMap, type RawValue } from './values.js';
+import { isMap, type RawMap, type RawValue } from '../config/values.js';
 
 /** All of one command line. */
 export function parseSystems(texts: readonly string[], surroundings = here()): System[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
 import { baseEnvironment, withoutMps } from './base-environment.js';
-import { resolveSize, type Size } from './size.js';
+import { resolveSize, type Size } from '../config/size.js';
 import { publicValue } from './spec.js';
 import { privateDirectory, removeDirectory, StateFiles } from './state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';

@@ -1,5 +1,5 @@
 /** A system's settings as `--system` takes them, for whoever wants to measure the same again. */
-import { isMap, type RawMap, type RawValue } from './values.js';
+import { isMap, type RawMap, type RawValue } from '../config/values.js';
 
 const secret = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE/i;
 

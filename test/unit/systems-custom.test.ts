@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSystem } from '../../lib/systems/kinds.js';
 import { FIRST_LOOK } from '../../lib/systems/system.js';
-import type { RawMap } from '../../lib/systems/values.js';
+import type { RawMap } from '../../lib/config/values.js';
 import { description, GIB, gpu, libraryFile, probe, runState, temporaryFolder } from './systems-fixtures.js';
 
 const folder = temporaryFolder();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FcspSystem, type FcspOptions } from '../../lib/systems/fcsp.js';
 import { fcspVariables, settingKeys } from '../../lib/systems/fcsp-settings.js';
-import { Values } from '../../lib/systems/values.js';
+import { Values } from '../../lib/config/values.js';
 import { CARD, description, GIB, libraryFile, runState, temporaryFolder } from './systems-fixtures.js';
 
 const folder = temporaryFolder();

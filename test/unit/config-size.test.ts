@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forHami, parseSize, resolveSize } from '../../lib/systems/size.js';
+import { forHami, parseSize, resolveSize } from '../../lib/config/size.js';
 import { CARD, GIB } from './systems-fixtures.js';
 
 const what = 'memory of hami-core';

@@ -1,0 +1,76 @@
+/** Files of settings: YAML, of which JSON is a part. What is wrong with one is said with line and column. */
+import { readFile, stat } from 'node:fs/promises';
+import { LineCounter, parseDocument } from 'yaml';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { type RawValue, SettingError } from './values.js';
+
+const MAX_BYTES = 2 ** 20;
+/** Enough for a file written by hand; an alias bomb needs many more. */
+const MAX_ALIASES = 100;
+
+export type Path = readonly (string | number)[];
+
+export interface Source {
+  value: RawValue;
+  /** Runs what reads the value at `path`, and says where in the file an error is. */
+  at: <T>(path: Path, read: () => T) => T;
+  error: (path: Path, message: string) => UsageError;
+}
+
+/** Every scalar stays the text it is: `argv: [true]` names a program, and 010 keeps its zero. */
+export function readYaml(text: string, file: string): Source {
+  const lines = new LineCounter();
+  const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
+  const failure = (offset: number, message: string) => {
+    const { line, col } = lines.linePos(offset);
+    return new UsageError(`${file}:${line}:${col}: ${message}`);
+  };
+  const document = guarded(file, () => parseDocument(text, options));
+  const [wrong] = document.errors;
+  if (wrong) throw failure(wrong.pos[0], `Expected YAML but ${wrong.message}`);
+  const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue);
+  /** Of the innermost node of the path that is in the file. */
+  const offsetOf = (path: Path): number => {
+    for (let length = path.length; length > 0; length--) {
+      const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
+      if (node?.range) return node.range[0];
+    }
+    return 0;
+  };
+  const error = (path: Path, message: string) => failure(offsetOf(path), message);
+  const at = <T>(path: Path, read: () => T): T => {
+    try {
+      return read();
+    } catch (thrown) {
+      if (!(thrown instanceof UsageError)) throw thrown;
+      throw error(thrown instanceof SettingError ? [...path, ...thrown.path] : path, thrown.message);
+    }
+  };
+  return { value, at, error };
+}
+
+/** Too many aliases and too deep a nesting end in errors of the parser that have no place. */
+function guarded<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(
+      `Expected ${quoted(file)} to be a configuration but it cannot be read: ${(error as Error).message}.`,
+    );
+  }
+}
+
+/** `option` is what named the file. */
+export async function readYamlText(file: string, option: string): Promise<string> {
+  const refuse = (why: string) =>
+    new UsageError(`Expected ${option} to be a file of at most 1 MiB but received ${quoted(file)}: ${why}.`);
+  try {
+    const found = await stat(file);
+    // A device has no end.
+    if (!found.isFile()) throw refuse('it is not a regular file');
+    if (found.size > MAX_BYTES) throw refuse(`it has ${found.size} bytes`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw error instanceof UsageError ? error : refuse((error as Error).message);
+  }
+}
