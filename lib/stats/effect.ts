@@ -65,20 +65,48 @@ function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p
   return { verdict: low >= -bound && high <= bound ? 'same' : 'ambiguous', p };
 }
 
+/** Whether a ratio says the same from value to value: not where δ is absolute, or a value is zero or negative. */
+export const hasRatio = (delta: Delta, ...arms: (readonly number[])[]): boolean =>
+  'relative' in delta && arms.every((values) => values.length > 0 && values.every((value) => value > 0));
+
 export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', delta: Delta): Effect {
   const system = rounds.map((round) => round.system);
   const baseline = rounds.map((round) => round.baseline);
+  return effectOf(
+    {
+      system,
+      baseline,
+      differences: tEstimate(rounds.map((round) => round.system - round.baseline)),
+      logs: hasRatio(delta, system, baseline) ? tEstimate(rounds.map((r) => Math.log(r.system / r.baseline))) : null,
+    },
+    direction,
+    delta,
+  );
+}
+
+export interface Estimates {
+  system: readonly number[];
+  baseline: readonly number[];
+  /** System − baseline. */
+  differences: TEstimate | null;
+  /** Of the logarithms, where there is a ratio. */
+  logs: TEstimate | null;
+}
+
+/** What both kinds of comparison, by pairs and between sessions, say of their estimates. */
+export function effectOf(
+  { system, baseline, differences, logs }: Estimates,
+  direction: 'lower' | 'higher',
+  delta: Delta,
+): Effect {
   const worse = direction === 'lower' ? 1 : -1;
-  const differences = tEstimate(rounds.map((round) => round.system - round.baseline));
-  // A ratio of values that may be zero or negative says something else from round to round.
-  const positive = 'relative' in delta && rounds.length > 0 && [...system, ...baseline].every((value) => value > 0);
-  const logs = positive ? tEstimate(rounds.map((r) => worse * Math.log(r.system / r.baseline))) : null;
-  const oriented = differences && { ...differences, centre: worse * differences.centre };
+  const oriented = (estimate: TEstimate | null) => estimate && { ...estimate, centre: worse * estimate.centre };
+  const worseLogs = oriented(logs);
   const { verdict, p } =
-    'relative' in delta ? judge(logs, Math.log1p(delta.relative)) : judge(oriented, delta.absolute);
-  const logCi = logs && interval(logs);
+    'relative' in delta ? judge(worseLogs, Math.log1p(delta.relative)) : judge(oriented(differences), delta.absolute);
+  const logCi = worseLogs && interval(worseLogs);
   return {
-    ratio: logs && Math.exp(logs.centre),
+    ratio: worseLogs && Math.exp(worseLogs.centre),
     ratioCi95: logCi && [Math.exp(logCi[0]), Math.exp(logCi[1])],
     difference: differences?.centre ?? (system[0] ?? Number.NaN) - (baseline[0] ?? Number.NaN),
     differenceCi95: differences && interval(differences),

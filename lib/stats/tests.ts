@@ -1,15 +1,13 @@
 /** Two-sample tests on rounds, shown beside an interval; the interval decides, these do not. */
-import { cumulativeStdNormalProbability, mean, sampleVariance } from 'simple-statistics';
+import { cumulativeStdNormalProbability } from 'simple-statistics';
 import { tUpperTail } from './student-t.js';
+import { welchEstimate } from './welch.js';
 
 /** Welch's t test, two-sided (B. L. Welch, 1947); null with fewer than two values an arm or no variation at all. */
 export function welch(a: readonly number[], b: readonly number[]): number | null {
-  if (a.length < 2 || b.length < 2) return null;
-  const [va, vb] = [sampleVariance([...a]) / a.length, sampleVariance([...b]) / b.length];
-  if (va + vb === 0) return null;
-  const t = Math.abs(mean([...a]) - mean([...b])) / Math.sqrt(va + vb);
-  const df = (va + vb) ** 2 / (va ** 2 / (a.length - 1) + vb ** 2 / (b.length - 1));
-  return 2 * tUpperTail(t, df);
+  const estimate = welchEstimate(a, b);
+  if (!estimate || estimate.standardError === 0) return null;
+  return 2 * tUpperTail(Math.abs(estimate.centre) / estimate.standardError, estimate.df);
 }
 
 /** Beyond this many values the normal approximation is close and counting all orders is not affordable. */
