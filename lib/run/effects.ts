@@ -2,7 +2,7 @@
 import type { Effect, MetricResult, RunDocument } from '../document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { type Arm, type ArmRound, bootstrapCi95 } from '../stats/bootstrap.js';
-import { effect, holmVerdicts, type Effect as RoundEffect } from '../stats/effect.js';
+import { effect, holmVerdicts, published, type Effect as RoundEffect } from '../stats/effect.js';
 
 interface Pairing {
   metric: MetricDefinition;
@@ -103,22 +103,14 @@ export function effects(metrics: readonly MetricDefinition[], systems: readonly 
     .filter(({ rounds, invalid }) => rounds.length > 0 || invalid !== null);
   const judged = pairings.map((pairing) => judge(pairing, seed));
   const verdicts = holmVerdicts(judged);
-  return pairings.map(({ metric, system, baseline: against, rounds, invalid }, i) => {
-    const { difference, ...found } = judged[i] as Judged;
-    return {
+  return pairings.map(({ metric, system, baseline: against, rounds, invalid }, i) =>
+    published(judged[i] as Judged, {
       metric: metric.id,
       system,
       baseline: against,
       rounds: rounds.length,
-      ratio: found.ratio,
-      ratioCi95: found.ratioCi95,
-      difference: Number.isFinite(difference) ? difference : null,
-      differenceCi95: found.differenceCi95,
-      bootstrapCi95: found.bootstrapCi95,
       verdict: verdicts[i] ?? 'ambiguous',
-      verdictRaw: found.verdictRaw,
-      pValues: found.pValues,
       ...(invalid !== null && { reason: invalid }),
-    };
-  });
+    }),
+  );
 }

@@ -3,6 +3,7 @@
  * arms ran in it, next to each other, so what drifts between rounds cancels.
  */
 import { mean, sampleStandardDeviation } from 'simple-statistics';
+import type { Effect as DocumentEffect } from '../document.js';
 import { tCritical, tUpperTail } from './student-t.js';
 import { mannWhitney, welch } from './tests.js';
 
@@ -133,4 +134,12 @@ export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBey
   return effects.map(({ verdictRaw }, index) =>
     (verdictRaw === 'slower' || verdictRaw === 'faster') && !rejected.has(index) ? 'ambiguous' : verdictRaw,
   );
+}
+
+/** As a document holds it; `about` is whose it is. */
+export function published(
+  { difference, pBeyondDelta: _, ...found }: Effect & Pick<DocumentEffect, 'bootstrapCi95'>,
+  about: Pick<DocumentEffect, 'metric' | 'system' | 'baseline' | 'rounds' | 'verdict' | 'reason'>,
+): DocumentEffect {
+  return { ...about, ...found, difference: Number.isFinite(difference) ? difference : null };
 }
