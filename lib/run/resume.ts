@@ -7,12 +7,15 @@ export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 /** What decides a number beside the metric itself; a time limit or the keeping of samples does not. */
 const deciding = ['iterations', 'warmup', 'resolution', 'strict'] as const;
 
-function planText({ tier, path, metrics, options }: RunDocument['plan']): string {
+/** How it was asked for, whatever the metrics. */
+export function manner({ tier, path, options }: RunDocument['plan']): string {
   const given = deciding
     .filter((name) => options[name] !== undefined && options[name] !== false)
     .map((name) => `${name} ${String(options[name])}`);
-  return [`tier ${tier}`, `path ${path}`, ...given, ...[...metrics].sort()].join(', ');
+  return [`tier ${tier}`, `path ${path}`, ...given].join(', ');
 }
+
+const planText = (plan: RunDocument['plan']): string => [manner(plan), ...[...plan.metrics].sort()].join(', ');
 
 const facts: readonly [what: string, of: (circumstances: Circumstances) => string][] = [
   ['GPU', ({ gpu }) => gpu.map(({ name, simulated }) => `${simulated ? 'simulated' : 'real'} ${name}`).join(', ')],

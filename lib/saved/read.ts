@@ -21,6 +21,13 @@ export interface Saved {
   problems: string[];
 }
 
+/** The document of a run's directory, or null where it has none. */
+export async function summaryFile(directory: string): Promise<{ path: string; modifiedMs: number } | null> {
+  const path = join(directory, SUMMARY);
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() ? { path, modifiedMs: found.mtimeMs } : null;
+}
+
 /** Throws UsageError, which names the file and says what is wrong with it. */
 export async function readDocument(path: string): Promise<Saved> {
   const { file, text } = await readText(path);

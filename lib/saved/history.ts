@@ -1,0 +1,143 @@
+/** What was measured before: runs one after another, and how each metric went. */
+import { join } from 'node:path';
+import { messageOf } from '../errors/message-of.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { isComparison, type ResultDocument, type Row, roundsOf, viewOf } from '../report/view.js';
+import { baselineNames, STORE } from './baselines.js';
+import { RESULTS, resultDirectories } from './directories.js';
+import { readDocument } from './read.js';
+
+/** What is kept of a document: the values without their samples. */
+export interface HistoryEntry {
+  source: 'results' | 'baseline';
+  path: string;
+  startedAt: string;
+  simulated: boolean;
+  gpu: string;
+  driver: string;
+  systems: string[];
+  tier: string;
+  rounds: number;
+  completed: boolean;
+  values: HistoryValue[];
+}
+
+export interface HistoryValue {
+  metric: string;
+  name: string;
+  unit: string;
+  system: string;
+  value: number;
+  /** What it was measured at, of a metric that asks. */
+  at: string | null;
+}
+
+export interface Unreadable {
+  path: string;
+  reason: string;
+}
+
+export interface History {
+  /** Oldest first. */
+  entries: HistoryEntry[];
+  unreadable: Unreadable[];
+  /** Directories that were older than the newest so many. */
+  leftOut: number;
+}
+
+/** One document at a time, so that no two are in memory at once. */
+export async function readHistory(
+  { results = RESULTS, store = STORE, limit }: { results?: string; store?: string; limit: number },
+  metrics: readonly MetricDefinition[],
+): Promise<History> {
+  const directories = await resultDirectories(results);
+  const baselines = await baselineNames(store);
+  const sources = [
+    ...directories.slice(0, limit).map(({ path }) => ({ source: 'results' as const, path })),
+    ...baselines.map((name) => ({ source: 'baseline' as const, path: join(store, `${name}.json`) })),
+  ];
+  const entries: HistoryEntry[] = [];
+  const unreadable: Unreadable[] = [];
+  for (const { source, path } of sources)
+    try {
+      const { document } = await readDocument(path);
+      entries.push({ source, path, ...entryOf(document, metrics) });
+    } catch (error) {
+      unreadable.push({ path, reason: messageOf(error) });
+    }
+  entries.sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt) || (a.path < b.path ? -1 : 1));
+  return { entries, unreadable, leftOut: Math.max(0, directories.length - limit) };
+}
+
+function entryOf(
+  document: ResultDocument,
+  metrics: readonly MetricDefinition[],
+): Omit<HistoryEntry, 'source' | 'path'> {
+  const { simulated, systems, categories, completed } = viewOf(document);
+  const rounds = roundsOf(document);
+  const each = (texts: readonly string[]) => [...new Set(texts)].join('; ') || 'unknown';
+  return {
+    startedAt: document.startedAt,
+    simulated,
+    gpu: each(rounds.flatMap(({ gpu }) => gpu.map(({ name }) => name))),
+    driver: each(rounds.map(({ driver }) => driver.version ?? 'unknown')),
+    systems: systems.map(({ name }) => name),
+    tier: document.plan.tier,
+    rounds: isComparison(document) ? document.plan.rounds : 1,
+    completed,
+    values: categories.flatMap(({ rows }) => rows.flatMap((row) => valuesOf(row, metrics))),
+  };
+}
+
+function valuesOf({ id, name, unit, cells }: Row, metrics: readonly MetricDefinition[]): HistoryValue[] {
+  const comparedAt = metrics.find((metric) => metric.id === id)?.comparedAt;
+  return cells.flatMap(({ system, value, results }) => {
+    if (value === null) return [];
+    const measured = results.filter((result) => result.value !== null);
+    const places = [...new Set(measured.map(({ details }) => String(details[comparedAt ?? ''])))];
+    return [{ metric: id, name, unit, system, value, at: comparedAt ? `${comparedAt} ${places.join(', ')}` : null }];
+  });
+}
+
+export interface Trend extends Omit<HistoryValue, 'value'> {
+  simulated: boolean;
+  gpu: string;
+  driver: string;
+  /** Oldest first. */
+  points: { startedAt: string; value: number }[];
+  first: number;
+  last: number;
+  /** Of last against first; null of metrics whose values may be zero or negative. */
+  changePercent: number | null;
+}
+
+/** Complete runs only; another GPU, driver or world begins another line. A baseline is the run that it was saved from. */
+export function trendsOf(entries: readonly HistoryEntry[], metrics: readonly MetricDefinition[]): Trend[] {
+  const lines = new Map<string, Omit<Trend, 'first' | 'last' | 'changePercent'>>();
+  for (const { startedAt, simulated, gpu, driver, completed, values } of entries)
+    for (const { value, ...what } of completed ? values : []) {
+      if (!metrics.some(({ id }) => id === what.metric)) continue;
+      const key = JSON.stringify([simulated, gpu, driver, what.metric, what.system, what.at]);
+      const line = lines.get(key) ?? { ...what, simulated, gpu, driver, points: [] };
+      if (!line.points.some((point) => point.startedAt === startedAt)) line.points.push({ startedAt, value });
+      lines.set(key, line);
+    }
+  return [...lines.values()].map((line) => finished(line, metrics)).sort(byCardThenMetric);
+}
+
+function finished(line: Omit<Trend, 'first' | 'last' | 'changePercent'>, metrics: readonly MetricDefinition[]): Trend {
+  const values = line.points.map(({ value }) => value);
+  const [first, last] = [values[0] as number, values.at(-1) as number];
+  const delta = metrics.find(({ id }) => id === line.metric)?.delta ?? { absolute: 0 };
+  const hasPercent = 'relative' in delta && first > 0 && last > 0;
+  return { ...line, first, last, changePercent: hasPercent ? 100 * (last / first - 1) : null };
+}
+
+const cardOf = ({ simulated, gpu, driver }: Trend): string => JSON.stringify([simulated, gpu, driver]);
+
+function byCardThenMetric(a: Trend, b: Trend): number {
+  const text = (trend: Trend) => [cardOf(trend), trend.metric, trend.system, trend.at ?? ''];
+  const [mine, other] = [text(a), text(b)];
+  const at = mine.findIndex((part, i) => part !== other[i]);
+  return at < 0 ? 0 : (mine[at] as string) < (other[at] as string) ? -1 : 1;
+}
