@@ -21,6 +21,8 @@ export class SettingError extends UsageError {
 /** ELF and shells agree on this much of what a variable may be called. */
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
 export class Values {
   readonly #raw: RawMap;
   readonly #owner: string;
@@ -62,6 +64,15 @@ export class Values {
     const number = Number(value);
     if (/^\d+$/.test(value) && number >= least && number <= most) return number;
     throw this.expected(key, `an integer from ${least} to ${most}`);
+  }
+
+  /** A decimal number; `what` says which, e.g. `a number of %`. */
+  number(key: string, what: string, { least = -Infinity, most = Infinity } = {}): number | undefined {
+    const value = this.text(key);
+    if (value === undefined) return undefined;
+    const number = Number(value);
+    if (decimal.test(value) && Number.isFinite(number) && number >= least && number <= most) return number;
+    throw this.expected(key, what);
   }
 
   size(key: string, percent: boolean): Size | undefined {

@@ -1,0 +1,157 @@
+/**
+ * A document against one of another session, for gating only: the sessions share neither rounds nor, often, the state of
+ * the machine, so both environments are printed and what differs is a warning.
+ */
+import type { Effect, MetricResult, RunDocument } from '../document.js';
+import { UsageError } from '../errors/usage-error.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { type ResultDocument, viewOf } from '../report/view.js';
+import type { Baseline } from '../saved/baselines.js';
+import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
+import { unpairedEffect } from '../stats/unpaired.js';
+import { type Environment, environmentDifferences, environmentOf, isSimulated } from './environment.js';
+import { settingDifferences } from './settings.js';
+
+export interface AgainstBaseline {
+  environments: { now: Environment; baseline: Environment };
+  warnings: string[];
+  /** `baseline` of each is the name of the stored one. */
+  effects: Effect[];
+}
+
+/** By name. */
+export type Systems = ReadonlyMap<string, readonly RunDocument[]>;
+
+export const systemsOf = (document: ResultDocument): Systems =>
+  new Map(viewOf(document).systems.map(({ name, rounds }) => [name, rounds]));
+
+/** Refuses, by UsageError, what cannot be compared at all: simulated with real, other systems, another kind. */
+export function againstBaseline(
+  document: ResultDocument,
+  { name, document: stored }: Baseline,
+  metrics: readonly MetricDefinition[],
+): AgainstBaseline {
+  checkSameWorld(isSimulated(document), { name, document: stored });
+  const [now, then] = [systemsOf(document), systemsOf(stored)];
+  checkShared([...now.keys()], { name, document: stored });
+  checkKinds(
+    [...now]
+      .map(([system, rounds]) => ({ name: system, kind: rounds[0]?.system.kind ?? '' }))
+      .filter(({ kind }) => kind),
+    { name, document: stored },
+  );
+  const [environment, storedEnvironment] = [environmentOf(document), environmentOf(stored)];
+  return {
+    environments: { now: environment, baseline: storedEnvironment },
+    warnings: [
+      ...environmentDifferences(environment, storedEnvironment),
+      ...[...now].flatMap(([system, rounds]) => settingDifferences(system, rounds, then.get(system))),
+    ],
+    effects: effectsAgainst(now, then, name, metrics),
+  };
+}
+
+/** Also asked before anything is measured. */
+export function checkSameWorld(simulated: boolean, { name, document }: Baseline): void {
+  const [now, then] = [simulated, isSimulated(document)].map((is) => (is ? 'simulated' : 'real'));
+  if (now !== then)
+    throw new UsageError(
+      `Expected baseline ${name} to be of a ${now} GPU but received one of a ${then} GPU: the two say nothing about one another.`,
+    );
+}
+
+export function checkShared(systems: readonly string[], { name, document }: Baseline): void {
+  const stored = viewOf(document).systems.map((system) => system.name);
+  if (systems.some((system) => stored.includes(system))) return;
+  throw new UsageError(
+    `Expected a system of baseline ${name} (${stored.join(', ')}) but received ${systems.join(', ')}: give the systems the same names.`,
+  );
+}
+
+/** One name for two kinds of system would hold one against the other. */
+export function checkKinds(systems: readonly { name: string; kind: string }[], { name, document }: Baseline): void {
+  const stored = viewOf(document).systems;
+  for (const { name: system, kind } of systems) {
+    const other = stored.find((each) => each.name === system)?.rounds[0]?.system.kind;
+    if (other === undefined || other === kind) continue;
+    throw new UsageError(
+      `Expected ${system} to be of kind ${other}, as in baseline ${name}, but received ${kind}: give it another name.`,
+    );
+  }
+}
+
+interface Sides {
+  metric: MetricDefinition;
+  system: string;
+  now: number[];
+  then: number[];
+  invalid: string | null;
+}
+
+function effectsAgainst(now: Systems, then: Systems, baseline: string, metrics: readonly MetricDefinition[]): Effect[] {
+  const sides = metrics
+    .filter(({ direction }) => direction !== 'none')
+    .flatMap((metric) => [...now.keys()].map((system) => sidesOf(metric, system, now, then)))
+    .filter((each) => each.now.length > 0 && each.then.length > 0);
+  const judged = sides.map(judge);
+  const verdicts = holmVerdicts(judged);
+  return sides.map(({ metric, system, now: values, then: stored, invalid }, i) =>
+    published(
+      { ...(judged[i] as Judged), bootstrapCi95: null },
+      {
+        metric: metric.id,
+        system,
+        baseline,
+        rounds: Math.min(values.length, stored.length),
+        verdict: verdicts[i] ?? 'ambiguous',
+        ...(invalid !== null && { reason: invalid }),
+      },
+    ),
+  );
+}
+
+function sidesOf(metric: MetricDefinition, system: string, now: Systems, then: Systems): Sides {
+  const [a, b] = [now, then].map((systems) => valuesOf(metric, system, systems)) as [Values, Values];
+  return { metric, system, now: a.values, then: b.values, invalid: unlike(metric, [...a.at, ...b.at]) };
+}
+
+function judge({ metric: { direction, delta }, now, then, invalid }: Sides): Judged {
+  if (direction === 'none') throw new Error('unreachable: a metric without a direction has no verdict');
+  if (invalid === null) return unpairedEffect(now, then, direction, delta);
+  return { ...unpairedEffect([], [], direction, delta), verdictRaw: 'invalid' };
+}
+
+interface Values {
+  values: number[];
+  /** What each was measured at, of a metric that asks. */
+  at: unknown[];
+}
+
+const resultOf = (round: RunDocument | undefined, id: string): MetricResult | undefined =>
+  round?.metrics.find((result) => result.id === id);
+
+/** One a round. Of a metric that is a difference to native, that of the round in its own session. */
+function valuesOf(metric: MetricDefinition, system: string, systems: Systems): Values {
+  const { againstNative, comparedAt, id } = metric;
+  const rounds = systems.get(system) ?? [];
+  if (againstNative) {
+    const native = [...systems.values()].find((each) => each[0]?.system.kind === 'native');
+    const arm = (round: RunDocument | undefined) => againstNative.arm(resultOf(round, id)?.details ?? {});
+    const differences = rounds.flatMap((round, i) => {
+      const [own, other] = [arm(round), arm(native?.[i])];
+      return native === rounds || own === null || other === null ? [] : [againstNative.difference(own, other)];
+    });
+    return { values: differences, at: [] };
+  }
+  const measured = rounds.flatMap((round) => resultOf(round, id) ?? []).filter(({ value }) => value !== null);
+  return {
+    values: measured.map(({ value }) => value as number),
+    at: comparedAt === undefined ? [] : measured.map(({ details }) => details[comparedAt]),
+  };
+}
+
+/** A value of another number of processes, say, is another quantity. */
+function unlike({ comparedAt }: MetricDefinition, at: readonly unknown[]): string | null {
+  const different = [...new Set(at)].map(String);
+  return different.length > 1 ? `not comparable: ${comparedAt} is ${different.join(' against ')}` : null;
+}

@@ -1,0 +1,40 @@
+/** What a gate found, as programs and reports read it. */
+import type { RunDocument } from '../document.js';
+import type { Interval } from '../stats/effect.js';
+import type { Environment } from './environment.js';
+
+export type Outcome = 'passed' | 'failed' | 'ambiguous' | 'not measured' | 'invalid';
+
+export interface Case {
+  metric: string;
+  name: string;
+  system: string;
+  kind: 'measured' | 'limit' | 'regression';
+  /** In words, e.g. `at most 8 us`. */
+  threshold: string;
+  outcome: Outcome;
+  countsAs: 'passed' | 'failed';
+  /** What was held against the threshold, in `unit`: the metric's own, or `ratio`, of which above 1 is worse. */
+  value: number | null;
+  interval: Interval | null;
+  unit: string;
+  reason: string;
+  /** Said aloud although it changes no outcome. */
+  improvement?: string;
+}
+
+export interface GateDocument {
+  schemaVersion: 1;
+  kind: 'gate';
+  tool: RunDocument['tool'];
+  /** Of the document that was judged. */
+  startedAt: string;
+  durationMs: number;
+  simulated: boolean;
+  /** Name of the stored baseline; null where systems were held against the first of their own comparison. */
+  baseline: string | null;
+  environments: { now: Environment; baseline: Environment | null };
+  passed: boolean;
+  cases: Case[];
+  warnings: string[];
+}

@@ -1,0 +1,95 @@
+/** Under what a document was measured, in so far as it decides the numbers; and what differs between two. */
+import type { RunDocument } from '../document.js';
+import { bytes, plain } from '../report/plain.js';
+import { medianOf, type ResultDocument, roundsOf } from '../report/view.js';
+import { manner } from '../run/resume.js';
+
+export interface Environment {
+  startedAt: string;
+  tool: string;
+  simulated: boolean;
+  gpu: string;
+  driver: string;
+  host: string;
+  /** How it was asked for: tier, symbol path, options. */
+  manner: string;
+  rounds: number;
+  /** Median of the SM clock while a kernel ran; null where NVML did not tell. */
+  smClockMhz: number | null;
+}
+
+/** The health checks allow a clock as much while a metric runs. */
+const CLOCK_DRIFT = 0.03;
+
+const each = (texts: readonly string[]): string => [...new Set(texts)].join('; ') || 'unknown';
+
+export function environmentOf(document: ResultDocument): Environment {
+  const rounds = roundsOf(document);
+  return {
+    startedAt: document.startedAt,
+    tool: document.tool.version,
+    simulated: isSimulated(document),
+    gpu: each(rounds.map(gpuText)),
+    driver: each(rounds.map(driverText)),
+    host: each(rounds.map(({ host }) => `${host.cpu}, ${host.usableCores} of ${host.cores} cores`)),
+    manner: each(rounds.map(({ plan }) => manner(plan))),
+    rounds: 'rounds' in document.plan ? document.plan.rounds : 1,
+    smClockMhz: clockUnderLoad(rounds),
+  };
+}
+
+export const isSimulated = (document: ResultDocument): boolean =>
+  roundsOf(document).some(({ gpu }) => gpu.some(({ simulated }) => simulated));
+
+function gpuText({ gpu }: RunDocument): string {
+  const models = gpu.map(({ name, memoryBytes, migMode, persistenceMode }) => {
+    const persistence = persistenceMode === null ? 'unknown' : persistenceMode ? 'on' : 'off';
+    return `${name}, ${bytes(memoryBytes)}, MIG ${migMode}, persistence ${persistence}`;
+  });
+  return models.length > 0 ? each(models) : 'unknown';
+}
+
+function driverText({ driver: { version, cudaVersion } }: RunDocument): string {
+  return `${version ?? 'unknown'}, CUDA ${cudaVersion ?? 'unknown'}`;
+}
+
+function clockUnderLoad(rounds: readonly RunDocument[]): number | null {
+  const clocks = rounds.flatMap(({ sampler }) =>
+    sampler ? sampler.smClockMhz.filter((clock, i) => clock !== null && (sampler.gpuPercent[i] ?? 0) > 0) : [],
+  );
+  return medianOf(clocks.filter((clock) => clock !== null));
+}
+
+export function environmentText(environment: Environment): string {
+  const { gpu, driver, host, manner: asked, rounds, smClockMhz, tool, startedAt, simulated } = environment;
+  const clock = smClockMhz === null ? 'SM clock unknown' : `SM ${smClockMhz} MHz under load`;
+  const card = `${simulated ? 'SIMULATED ' : ''}${gpu}`;
+  return plain(
+    `${card}, ${clock}; driver ${driver}; ${host}; ${asked}, rounds ${rounds}; tool ${tool}; measured ${startedAt}`,
+  );
+}
+
+const facts = [
+  ['GPU', 'gpu'],
+  ['driver', 'driver'],
+  ['host', 'host'],
+  ['way of measuring', 'manner'],
+  ['version of gpu-virt-bench', 'tool'],
+] as const;
+
+/** One line a fact: what the gate may blame on a system although it is none of its doing. */
+export function environmentDifferences(now: Environment, then: Environment): string[] {
+  const differing = facts
+    .filter(([, key]) => now[key] !== then[key])
+    .map(([what, key]) => `The ${what} differs from the baseline's: ${now[key]} against ${then[key]}.`);
+  return [...differing, ...clockDifference(now.smClockMhz, then.smClockMhz)];
+}
+
+function clockDifference(now: number | null, then: number | null): string[] {
+  if (now === null || then === null) return [];
+  const drift = Math.abs(now - then) / Math.max(now, then);
+  if (drift <= CLOCK_DRIFT) return [];
+  return [
+    `The SM clock under load differs from the baseline's by ${(100 * drift).toFixed(1)} %: ${now} MHz against ${then} MHz.`,
+  ];
+}

@@ -1,0 +1,80 @@
+/** From a document, thresholds and perhaps a stored baseline to what the gate says. */
+import { quoted, UsageError } from '../errors/usage-error.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { type ResultDocument, viewOf } from '../report/view.js';
+import type { Baseline } from '../saved/baselines.js';
+import { againstBaseline } from './against-baseline.js';
+import type { Case, GateDocument } from './document.js';
+import { environmentOf, isSimulated } from './environment.js';
+import { judge } from './judge.js';
+import { checkSystems, type Thresholds } from './thresholds.js';
+
+/** Throws UsageError where there is nothing that could be judged, so that no gate passes by looking at nothing. */
+export function gate(
+  document: ResultDocument,
+  thresholds: Thresholds,
+  baseline: Baseline | null,
+  metrics: readonly MetricDefinition[],
+): GateDocument {
+  checkJudgeable(document, thresholds, baseline);
+  const against = baseline && againstBaseline(document, baseline, metrics);
+  const stored = baseline && against && { name: baseline.name, effects: against.effects };
+  const cases = judge({ document, thresholds, metrics, stored });
+  return {
+    schemaVersion: 1,
+    kind: 'gate',
+    tool: document.tool,
+    startedAt: document.startedAt,
+    durationMs: document.durationMs,
+    simulated: isSimulated(document),
+    baseline: baseline?.name ?? null,
+    environments: {
+      now: environmentOf(document),
+      baseline: against?.environments.baseline ?? null,
+    },
+    passed: cases.every(({ countsAs }) => countsAs === 'passed'),
+    cases,
+    warnings: [
+      ...(against?.warnings ?? []),
+      ...(baseline ? bareDriverChanged(document, cases) : []),
+      ...unknownMetrics(document, metrics),
+      ...nothingJudged(cases),
+    ],
+  };
+}
+
+function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): void {
+  if (!document.completed)
+    throw new UsageError(
+      'Expected a document of a finished measurement but received one that was interrupted: go on with compare --resume, or measure anew.',
+    );
+  const systems = viewOf(document).systems.map(({ name }) => name);
+  checkSystems(thresholds, systems);
+  const hasLimit = [...thresholds.metrics.values()].some(({ limit }) => limit !== null);
+  if (systems.length < 2 && !baseline && !hasLimit)
+    throw new UsageError(
+      `Expected --baseline, or limits in --config, but received neither: ${quoted(systems[0] ?? '')} alone has nothing to be held against.`,
+    );
+}
+
+const unknownMetrics = (document: ResultDocument, metrics: readonly MetricDefinition[]): string[] =>
+  viewOf(document)
+    .categories.flatMap(({ rows }) => rows)
+    .filter(({ id }) => !metrics.some((metric) => metric.id === id))
+    .map(({ id }) => `${id} is unknown to this version of gpu-virt-bench: it is not judged.`);
+
+const nothingJudged = (cases: readonly Case[]): string[] =>
+  cases.every(({ outcome }) => outcome === 'not measured') ? ['Nothing was measured that the gate could judge.'] : [];
+
+/** What no layer can have done. */
+function bareDriverChanged(document: ResultDocument, cases: readonly Case[]): string[] {
+  const native = viewOf(document).systems.filter(({ rounds }) => rounds[0]?.system.kind === 'native');
+  const changed = cases.filter(
+    ({ kind, outcome, system }) =>
+      kind === 'regression' && outcome === 'failed' && native.some(({ name }) => name === system),
+  );
+  if (changed.length === 0) return [];
+  return [
+    `The bare driver itself is worse than in the baseline (${changed.map(({ metric }) => metric).join(', ')}): the machine changed, whatever a layer did. Without --baseline the gate holds each system against the native one of its own rounds.`,
+  ];
+}

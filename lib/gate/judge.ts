@@ -1,0 +1,217 @@
+/** Thresholds against what was measured: a list of cases, each of which counts as passed or failed. */
+import type { Effect, MetricResult } from '../document.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { effectText } from '../report/effect-text.js';
+import { number } from '../report/plain.js';
+import { type Cell, type ResultDocument, type SystemView, viewOf } from '../report/view.js';
+import type { Delta, Interval } from '../stats/effect.js';
+import type { Case } from './document.js';
+import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
+
+export interface Judgement {
+  document: ResultDocument;
+  thresholds: Thresholds;
+  metrics: readonly MetricDefinition[];
+  /** A stored baseline and the effects against it. Null: the effects of the document itself, against its first system. */
+  stored: { name: string; effects: readonly Effect[] } | null;
+}
+
+/** From this much on an improvement is announced. */
+const IMPROVEMENT = 0.1;
+
+/**
+ * By system, then by metric. Every system is judged, but the first of a comparison, which is what the others are held
+ * against, only where the thresholds name it or there is a stored baseline. What failed in it fails the gate either way.
+ */
+export function judge({ document, thresholds, metrics, stored }: Judgement): Case[] {
+  const { systems, categories, effects } = viewOf(document);
+  const rows = categories.flatMap((category) => category.rows);
+  const definitions = metrics.filter(
+    ({ id }) => thresholds.metrics.get(id)?.named || rows.some((row) => row.id === id),
+  );
+  return systems.flatMap((system) =>
+    definitions.flatMap((metric) => {
+      const cell = rows.find(({ id }) => id === metric.id)?.cells.find((each) => each.system === system.name);
+      const about: About = {
+        metric,
+        cell,
+        system,
+        settings: thresholds.metrics.get(metric.id) as MetricThresholds,
+        missing: thresholds.missing,
+        reference: stored ? `baseline ${stored.name}` : (systems[0]?.name ?? ''),
+        effect: (stored?.effects ?? effects).find((e) => e.metric === metric.id && e.system === system.name),
+        hasReference: stored !== null || systems.length > 1,
+      };
+      return isJudged(system, thresholds, stored !== null) ? casesOf(about) : brokenCases(about);
+    }),
+  );
+}
+
+function isJudged({ name, isBaseline }: SystemView, { systems }: Thresholds, againstStored: boolean): boolean {
+  if (systems) return systems.some((system) => system.name === name);
+  return againstStored || !isBaseline;
+}
+
+interface About {
+  metric: MetricDefinition;
+  system: SystemView;
+  cell: Cell | undefined;
+  settings: MetricThresholds;
+  missing: Counting;
+  /** What it is held against, in words. */
+  reference: string;
+  effect: Effect | undefined;
+  hasReference: boolean;
+}
+
+function casesOf(about: About): Case[] {
+  const { cell, effect, settings, system, hasReference } = about;
+  const broken = brokenCases(about);
+  // A difference to the native arm has no value of that arm itself.
+  if (about.metric.againstNative && system.rounds[0]?.system.kind === 'native') return broken;
+  if (cell?.value == null && !effect) return broken.length > 0 ? broken : [notMeasured(about, whyNotMeasured(cell))];
+  const isReference = system.isBaseline && about.reference === system.name;
+  const regression = hasReference && !isReference && !isSaidAlready(broken, effect) && settings.regression;
+  const cases = [
+    ...broken,
+    ...(settings.limit !== null && cell?.value != null ? [limitCase(about, cell, settings.limit)] : []),
+    ...(regression ? [effect ? regressionCase(about, effect, regression) : withoutReference(about, regression)] : []),
+  ];
+  return cases.length > 0 || !settings.named ? cases : [merelyMeasured(about)];
+}
+
+/** A round of it that is invalid leaves an invalid effect. */
+const isSaidAlready = (broken: readonly Case[], effect: Effect | undefined): boolean =>
+  broken.length > 0 && effect?.verdict === 'invalid';
+
+const countAs = (counting: Counting): Case['countsAs'] => (counting === 'pass' ? 'passed' : 'failed');
+
+const headOf = ({ metric: { id, name, unit }, system }: About) => ({ metric: id, name, system: system.name, unit });
+
+/** One a state and reason, however many rounds say the same. */
+function brokenCases(about: About): Case[] {
+  const results = (about.cell?.results ?? []).filter(({ status }) => status === 'failed' || status === 'invalid');
+  const texts = [...new Set(results.map(stateText))];
+  return texts.map((reason) => ({
+    ...headOf(about),
+    kind: 'measured',
+    threshold: 'measured',
+    outcome: reason.startsWith('invalid') ? 'invalid' : 'failed',
+    countsAs: 'failed',
+    value: null,
+    interval: null,
+    reason: `${reason} (in ${results.filter((result) => stateText(result) === reason).length} of ${about.cell?.results.length} rounds)`,
+  }));
+}
+
+const stateText = ({ status, reason }: MetricResult): string => (reason ? `${status}: ${reason}` : status);
+
+const whyNotMeasured = (cell: Cell | undefined): string =>
+  [...new Set(cell?.results.map(stateText))].join('; ') || 'it was not asked for';
+
+function notMeasured(about: About, reason: string): Case {
+  return {
+    ...headOf(about),
+    kind: 'measured',
+    threshold: 'measured',
+    outcome: 'not measured',
+    countsAs: about.settings.named ? countAs(about.missing) : 'passed',
+    value: null,
+    interval: null,
+    reason,
+  };
+}
+
+const merelyMeasured = (about: About): Case => ({
+  ...notMeasured(about, 'it has a value, and nothing else was asked of it'),
+  outcome: 'passed',
+  countsAs: 'passed',
+  value: about.cell?.value ?? null,
+});
+
+const withoutReference = (about: About, allowed: Delta): Case => ({
+  ...notMeasured(about, `${about.reference} has no value to hold it against`),
+  kind: 'regression',
+  threshold: regressionText(about, allowed),
+});
+
+const regressionText = ({ metric, reference }: About, allowed: Delta): string =>
+  `at most ${'relative' in allowed ? `${number(100 * allowed.relative)} %` : `${number(allowed.absolute)} ${metric.unit}`} worse than ${reference}`;
+
+interface Outcomes {
+  outcome: 'passed' | 'failed' | 'ambiguous';
+  countsAs: Case['countsAs'];
+}
+
+/** On a scale where more is worse: the whole interval decides, without one the value alone. */
+function outcomeOf(worst: number, interval: Interval, { ambiguous }: MetricThresholds): Outcomes {
+  if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
+  if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };
+  return { outcome: 'ambiguous', countsAs: countAs(ambiguous) };
+}
+
+const words = { passed: 'is within', failed: 'is beyond', ambiguous: 'may be beyond' } as const;
+
+const oriented = ([low, high]: Interval, direction: MetricDefinition['direction']): Interval =>
+  direction === 'higher' ? [-high, -low] : [low, high];
+
+function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
+  const { metric, settings } = about;
+  const measured = value as number;
+  const threshold = `${metric.direction === 'higher' ? 'at least' : 'at most'} ${number(limit)} ${metric.unit}`;
+  const [worst] = oriented([limit, limit], metric.direction);
+  const found = outcomeOf(worst, oriented(ci95 ?? [measured, measured], metric.direction), settings);
+  const interval = ci95 ? ` (${number(ci95[0])} … ${number(ci95[1])})` : '';
+  return {
+    ...headOf(about),
+    kind: 'limit',
+    threshold,
+    ...found,
+    value: measured,
+    interval: ci95,
+    reason: `${number(measured)} ${metric.unit}${interval} ${words[found.outcome]} the limit`,
+  };
+}
+
+function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
+  const { metric, settings } = about;
+  const isRatio = 'relative' in allowed;
+  const [value, interval] = isRatio ? [effect.ratio, effect.ratioCi95] : [effect.difference, effect.differenceCi95];
+  const head = {
+    ...headOf(about),
+    ...(isRatio && { unit: 'ratio' }),
+    kind: 'regression',
+    threshold: regressionText(about, allowed),
+    value,
+    interval,
+  } as const;
+  if (effect.verdict === 'invalid')
+    return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
+  if (!interval) {
+    const countsAs = countAs(settings.ambiguous);
+    return { ...head, outcome: 'ambiguous', countsAs, reason: whyNoInterval(effect, isRatio) };
+  }
+  const scale = isRatio ? interval : oriented(interval, metric.direction);
+  const found = outcomeOf(isRatio ? 1 + allowed.relative : allowed.absolute, scale, settings);
+  const shown = effectText(effect, metric.unit);
+  const improvement = improvementText(about, allowed, scale[1]);
+  return {
+    ...head,
+    ...found,
+    reason: `${shown} ${words[found.outcome]} it`,
+    ...(improvement !== null && { improvement: `${shown} ${improvement}` }),
+  };
+}
+
+/** `high`: the end of the interval that is the least of an improvement. */
+function improvementText({ metric, reference }: About, allowed: Delta, high: number): string | null {
+  const isRatio = 'relative' in allowed;
+  if (high >= (isRatio ? 1 / (1 + IMPROVEMENT) : -allowed.absolute)) return null;
+  const amount = isRatio ? `${100 * IMPROVEMENT} %` : `${number(allowed.absolute)} ${metric.unit}`;
+  return `is better than ${reference} by more than ${amount}`;
+}
+
+const whyNoInterval = ({ differenceCi95 }: Effect, isRatio: boolean): string =>
+  isRatio && differenceCi95 !== null
+    ? 'not all values are above zero, so there is no ratio'
+    : 'of one round on a side there is no interval';

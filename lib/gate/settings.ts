@@ -1,0 +1,31 @@
+/** How the systems of two sessions that share a name were set up. */
+import type { RunDocument } from '../document.js';
+
+/** What a run puts below a directory of its own is another path in every session. */
+const ownDirectory = /\/gvb-[A-Za-z0-9]{6}\/[^,;:]*/g;
+const sameEverywhere = (value: string): string => value.replace(ownDirectory, '/{runDir}');
+
+/** What changed may be what the gate is there for, such as a new build of a layer: named, and not refused. */
+export function settingDifferences(
+  name: string,
+  now: readonly RunDocument[],
+  then: readonly RunDocument[] | undefined,
+): string[] {
+  const [mine, other] = [now[0]?.system, then?.[0]?.system];
+  if (!other) return [`The baseline has no ${name}: it is not held against anything.`];
+  if (!mine) return [];
+  const keys = [...new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)])].sort();
+  const shown = ({ settings }: typeof mine, key: string) => sameEverywhere(settings[key] ?? 'not set');
+  const changed = keys.filter((key) => shown(mine, key) !== shown(other, key));
+  return [
+    ...changed.map(
+      (key) => `${name} is set up differently: ${key} is ${shown(mine, key)} against ${shown(other, key)}.`,
+    ),
+    ...layerDifference(name, mine.layer?.sha256, other.layer?.sha256),
+  ];
+}
+
+function layerDifference(name: string, now: string | null | undefined, then: string | null | undefined): string[] {
+  if (!now || !then || now === then) return [];
+  return [`The layer of ${name} is another build: SHA-256 ${now.slice(0, 12)}… against ${then.slice(0, 12)}….`];
+}
