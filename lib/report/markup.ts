@@ -47,3 +47,6 @@ export function short(text: string, length: number): string {
   const characters = text.length > 4 * length ? [...text.slice(0, 4 * length)] : [...text];
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : characters.join('');
 }
+
+/** The same for XML: what is escaped and what is dropped satisfies both. */
+export const xml = html;

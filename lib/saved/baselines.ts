@@ -5,7 +5,7 @@ import type { RunDocument } from '../document.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
-import { readDocument, type SavedDocument } from './read.js';
+import { readDocument, type Saved } from './read.js';
 
 export const STORE = 'baselines';
 
@@ -26,7 +26,7 @@ export function baselineFile(store: string, name: string): string {
   return join(store, `${name}.json`);
 }
 
-export async function readBaseline(store: string, name: string): Promise<Baseline & SavedDocument> {
+export async function readBaseline(store: string, name: string): Promise<Baseline & Saved> {
   const file = baselineFile(store, name);
   const names = await baselineNames(store);
   if (!names.includes(name)) throw unknownBaseline(store, name, names);
@@ -59,7 +59,7 @@ export function unknownBaseline(store: string, name: string, names: readonly str
 }
 
 /** Why a document is no baseline, or null: what is compared with it later must be able to rely on it. */
-export function notABaseline({ document, problems }: SavedDocument): string | null {
+export function notABaseline({ document, problems }: Saved): string | null {
   const rounds = roundsOf(document);
   const unproven = rounds.find(isUnattested);
   if (problems.length > 0) return `it is damaged: ${problems.join('; ')}`;

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { readDocument, type SavedDocument, summaryFile } from './read.js';
+import { readDocument, type Saved, summaryFile } from './read.js';
 
 export const RESULTS = 'results';
 
@@ -27,7 +27,7 @@ export async function resultDirectories(folder: string): Promise<ResultsDirector
   return found.flat().sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? 1 : -1));
 }
 
-export interface NamedDocument extends SavedDocument {
+export interface NamedDocument extends Saved {
   /** A file or a directory. */
   path: string;
 }

@@ -1,0 +1,76 @@
+/** A history for the terminal: the runs, then a line of each metric and system on each card. */
+import type { History, HistoryEntry, Trend } from '../saved/history.js';
+import { number, plain } from './plain.js';
+import { sparkline } from './sparkline.js';
+import { type Column, table } from './table.js';
+
+const runColumns: Column[] = [
+  { title: 'Measured' },
+  { title: 'Where', width: 56 },
+  { title: 'GPU', width: 32 },
+  { title: 'Driver' },
+  { title: 'Systems', width: 32 },
+  { title: 'Tier' },
+  { title: 'Rounds', align: 'right' },
+  { title: 'Complete' },
+];
+
+const trendColumns: Column[] = [
+  { title: 'Metric', width: 44 },
+  { title: 'System' },
+  { title: 'Trend' },
+  { title: 'Runs', align: 'right' },
+  { title: 'First', align: 'right' },
+  { title: 'Last', align: 'right' },
+  { title: 'Change', align: 'right' },
+];
+
+const card = ({ simulated, gpu }: Pick<HistoryEntry, 'simulated' | 'gpu'>): string =>
+  plain(`${simulated ? 'SIMULATED ' : ''}${gpu}`);
+
+export function historyReport({ entries, leftOut }: History, trends: readonly Trend[]): string {
+  if (entries.length === 0) return 'Nothing was measured yet.';
+  const cards = [...new Set(trends.map(cardAndDriver))];
+  return [
+    ...(leftOut > 0 ? [`${leftOut} older directories are left out (--limit).`] : []),
+    table(runColumns, entries.map(runRow)),
+    ...cards.map((each) => {
+      const rows = trends.filter((trend) => cardAndDriver(trend) === each).map(trendRow);
+      return `${each}\n${table(trendColumns, rows)}`;
+    }),
+  ].join('\n\n');
+}
+
+const cardAndDriver = (trend: Trend): string => `${card(trend)}, driver ${plain(trend.driver)}`;
+
+function runRow(entry: HistoryEntry): string[] {
+  const { startedAt, path, driver, systems, tier, rounds, completed, source } = entry;
+  return [
+    startedAt.slice(0, 16).replace('T', ' '),
+    plain(source === 'baseline' ? `${path} (baseline)` : path),
+    card(entry),
+    plain(driver),
+    plain(systems.join(', ')),
+    tier,
+    String(rounds),
+    completed ? 'yes' : 'NO',
+  ];
+}
+
+function trendRow({ metric, name, at, unit, system, points, first, last, changePercent }: Trend): string[] {
+  const values = points.map(({ value }) => value);
+  return [
+    plain(`${metric} ${name}${at === null ? '' : ` (${at})`}`),
+    plain(system),
+    sparkline(values),
+    String(values.length),
+    plain(`${number(first)} ${unit}`),
+    plain(`${number(last)} ${unit}`),
+    values.length < 2 ? '–' : changeText(last - first, unit, changePercent),
+  ];
+}
+
+function changeText(difference: number, unit: string, percent: number | null): string {
+  const signed = (value: number) => `${value > 0 ? '+' : ''}${number(value)}`;
+  return percent === null ? plain(`${signed(difference)} ${unit}`) : `${signed(Number(percent.toFixed(1)))} %`;
+}
