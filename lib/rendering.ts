@@ -15,8 +15,12 @@ const renderers: Record<Format, () => Promise<Render>> = {
   html: async () => (await import('./report/html.js')).htmlReport,
   csv: async () => (await import('./report/csv.js')).csvReport,
   junit: async () => {
-    const [{ junitReport }, { judge }] = await Promise.all([import('./report/junit.js'), import('./gate/judge.js')]);
-    return (view) => junitReport(judge(view.document), view);
+    const [{ junitReport }, { gateOfReport }, { metrics }] = await Promise.all([
+      import('./report/junit.js'),
+      import('./gate/gate.js'),
+      import('./metrics/registry.js'),
+    ]);
+    return ({ document }) => junitReport(gateOfReport(document, metrics));
   },
   openmetrics: async () => (await import('./report/openmetrics.js')).openMetricsReport,
   bencher: async () => (await import('./report/bencher.js')).bencherReport,

@@ -14,16 +14,17 @@ import { callerEnvironment } from '../systems/environment.js';
 import { checkLabels } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
-import { exitCodes } from './exit-codes.js';
+import { exitCodes, firstOf } from './exit-codes.js';
+import { type Gating, prepareGating, type RawGating } from './gate.js';
 import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { failureOf, writeStdout } from './output.js';
+import { failureOf, STDOUT, writeStdout } from './output.js';
 import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
 import { errorLine, say, warn } from './talk.js';
 
-export interface RawCompareOptions extends RawRunOptions {
+export interface RawCompareOptions extends RawRunOptions, RawGating {
   system?: string[];
   config?: string;
   rounds?: string;
@@ -41,6 +42,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
   const words = planText(plan, systems, rounds);
+  const gating = await prepareGating(raw, systems);
   if (options.dryRun) {
     await writeStdout(`${words}\n`);
     return exitCodes.ok;
@@ -56,18 +58,23 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
       compareSystems(
         { ...request(options, plan, target), systems, rounds, finished, environment: callerEnvironment(), signal },
         {
-          ...hooks(progress, directory.path, words, target.notice),
+          ...hooks(progress, directory.path, words, target.notice, gating),
           ...recorder(progress, directory, systems, unwritten),
         },
       ),
     );
     progress.stop();
     // Should whoever reads the report leave, nothing after it runs.
-    process.exitCode = exitCode(document, unwritten);
-    unwritten.push(...(await publishAll(document, directory, options.outputs)));
+    const judged = gating?.conclude(document);
+    process.exitCode = exitCode(document, unwritten, judged?.exitCode);
+    // The gate's own cases take the place of those of the defaults.
+    const outputs = options.outputs.filter(({ format }) => !judged || format !== 'junit');
+    unwritten.push(...(await publishAll(document, directory, outputs)));
+    const free = outputs.every(({ target: place }) => place !== STDOUT);
+    unwritten.push(...((await judged?.publish(free)) ?? []));
     document.warnings.forEach(warn);
     if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
-    return exitCode(document, unwritten);
+    return exitCode(document, unwritten, judged?.exitCode);
   } finally {
     progress.stop();
     await directory.discard();
@@ -113,6 +120,7 @@ function hooks(
   directory: string,
   words: string,
   notice: string | null,
+  gating: Gating | null,
 ): Omit<CompareHooks, 'onDocument' | 'onLog'> {
   let at = '';
   return {
@@ -128,7 +136,10 @@ function hooks(
       at = `round ${round + 1}, ${plain(name)}`;
       progress.doing(at);
     },
-    onPrepared: (_prepared, _choice, warnings) => progress.aside(() => warnings.forEach(warn)),
+    onPrepared: ({ description }, _choice, warnings) => {
+      gating?.checkWorld(description.inspection.simulated);
+      progress.aside(() => warnings.forEach(warn));
+    },
     onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
     onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
     onResult: () => {},
@@ -176,12 +187,18 @@ function sayUnwritten([first, ...others]: readonly Error[], directory: string): 
   process.stderr.write(errorLine(new Error(`${first?.message}${more} ${advice}`)));
 }
 
-/** The first that applies, in the order of the exit codes' documentation. */
-function exitCode({ completed, systems }: ComparisonDocument, unwritten: readonly Error[]): number {
-  if (!completed) return exitCodes.interrupted;
+function exitCode(
+  { completed, systems }: ComparisonDocument,
+  unwritten: readonly Error[],
+  judged: number = exitCodes.ok,
+): number {
   const results = systems.flat().flatMap(({ metrics: measured }) => measured);
-  if (results.some(({ status, reason }) => status === 'invalid' && reason?.startsWith('layer not active')))
-    return exitCodes.notAttested;
-  const failed = results.some(({ status }) => status === 'failed' || status === 'invalid');
-  return failed || unwritten.length > 0 ? exitCodes.failed : exitCodes.ok;
+  const inactive = results.some(({ status, reason }) => status === 'invalid' && reason?.startsWith('layer not active'));
+  const failed = results.some(({ status }) => status === 'failed' || status === 'invalid') || unwritten.length > 0;
+  return firstOf([
+    judged,
+    ...(completed ? [] : [exitCodes.interrupted]),
+    ...(inactive ? [exitCodes.notAttested] : []),
+    ...(failed ? [exitCodes.failed] : []),
+  ]);
 }

@@ -5,9 +5,14 @@ export const exitCodes = {
   interrupted: 130,
   usage: 2,
   notAttested: 5,
+  gateFailed: 3,
   failed: 1,
   ok: 0,
 } as const;
+
+/** Of several that apply. */
+export const firstOf = (codes: readonly number[]): number =>
+  Object.values(exitCodes).find((code) => codes.includes(code)) ?? exitCodes.ok;
 
 /** Errors of the library that are the caller's: a GVB_SIM key, a device that does not exist. */
 const usageCodes: readonly unknown[] = ['SIM_SETTINGS', 'NO_SUCH_DEVICE'] satisfies ErrorCode[];

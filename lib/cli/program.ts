@@ -4,6 +4,7 @@ import type { Tier } from '../document.js';
 import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
+import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
 import type { RawOutputs } from './outputs.js';
@@ -55,6 +56,9 @@ function program(): Command {
     .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addReport(root);
+  addGate(root);
+  addBaseline(root);
+  addHistory(root);
   addCalibrate(root);
   return root;
 }
@@ -95,7 +99,7 @@ const outputHelp: Record<Format, string> = {
   markdown: 'a report to paste',
   html: 'a report with charts, one self-contained page',
   csv: 'one row per metric, system and round',
-  junit: 'one case per metric and threshold; regressions above 10 % fail',
+  junit: 'one case per metric and threshold: those of the gate, else its defaults',
   openmetrics: "text for Prometheus' textfile collector",
   bencher: 'Bencher Metric Format',
 };
@@ -144,7 +148,7 @@ function addCompare(root: Command): void {
     .addOption(
       new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
     );
-  addOutputs(addMeasuring(command, 'standard')).action(async (selectors: string[], raw: RawCompareOptions) =>
+  addOutputs(addMeasuring(addGating(command), 'standard')).action(async (selectors: string[], raw: RawCompareOptions) =>
     done((await import('./compare.js')).compare(selectors, raw)),
   );
 }

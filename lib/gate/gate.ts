@@ -7,7 +7,7 @@ import { againstBaseline } from './against-baseline.js';
 import type { Case, GateDocument } from './document.js';
 import { environmentOf, isSimulated } from './environment.js';
 import { judge } from './judge.js';
-import { checkSystems, type Thresholds } from './thresholds.js';
+import { checkSystems, defaultThresholds, type Thresholds } from './thresholds.js';
 
 /** Throws UsageError where there is nothing that could be judged, so that no gate passes by looking at nothing. */
 export function gate(
@@ -17,6 +17,26 @@ export function gate(
   metrics: readonly MetricDefinition[],
 ): GateDocument {
   checkJudgeable(document, thresholds, baseline);
+  return judged(document, thresholds, baseline, metrics);
+}
+
+/**
+ * For a report, which is of any document: every metric that was measured, held against the defaults where there is
+ * something to hold it against.
+ */
+export function gateOfReport(document: ResultDocument, metrics: readonly MetricDefinition[]): GateDocument {
+  const defaults = defaultThresholds(metrics);
+  const present = new Set(viewOf(document).categories.flatMap(({ rows }) => rows.map(({ id }) => id)));
+  const named = [...defaults.metrics].map(([id, each]) => [id, { ...each, named: present.has(id) }] as const);
+  return judged(document, { ...defaults, missing: 'pass', metrics: new Map(named) }, null, metrics);
+}
+
+function judged(
+  document: ResultDocument,
+  thresholds: Thresholds,
+  baseline: Baseline | null,
+  metrics: readonly MetricDefinition[],
+): GateDocument {
   const against = baseline && againstBaseline(document, baseline, metrics);
   const stored = baseline && against && { name: baseline.name, effects: against.effects };
   const cases = judge({ document, thresholds, metrics, stored });

@@ -1,0 +1,86 @@
+/** The commands and options that hold a measurement against thresholds and earlier ones. */
+import type { Command } from 'commander';
+import { DEFAULT_MAX_REGRESSION_PERCENT } from '../gate/defaults.js';
+import type { RawGateOptions } from './gate.js';
+import type { RawHistoryOptions } from './history.js';
+
+const STORE = ['--store <dir>', 'the directory of baselines (default: ./baselines)'] as const;
+const FILE = 'a document or a directory of results (default: the newest complete one below ./results)';
+const LIMIT = '50';
+
+const done = async (code: Promise<number>): Promise<void> => {
+  process.exitCode = await code;
+};
+
+export function addGate(root: Command): void {
+  root
+    .command('gate')
+    .description('hold a measurement against thresholds; exit code 3 where one does not hold')
+    .argument('[file]', FILE)
+    .option(
+      '--config <file>',
+      `thresholds from a YAML file (default: at most ${DEFAULT_MAX_REGRESSION_PERCENT} % worse, in every metric that was measured; ambiguous passes; a metric that is named must be measured)`,
+    )
+    .option(
+      '--baseline <name>',
+      'hold it against a stored baseline of another session (default: each system against the first of its comparison)',
+    )
+    .option(...STORE)
+    .option('--json <file>', 'write the cases, - for stdout (default: none)')
+    .option('--junit <file>', 'write them as JUnit XML, - for stdout (default: none)')
+    .action(async (file: string | undefined, raw: RawGateOptions) => done((await import('./gate.js')).gate(file, raw)));
+}
+
+/** Of `compare`. */
+export const addGating = (compare: Command): Command =>
+  compare
+    .option('--baseline <name>', 'judge it against a stored baseline; exit code 3 where it is worse (default: none)')
+    .option(
+      '--gate <file>',
+      'judge it by thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
+    )
+    .option(...STORE);
+
+export function addBaseline(root: Command): void {
+  const baseline = root
+    .command('baseline')
+    .description('stored measurements that later ones are held against: files to be committed');
+  baseline
+    .command('save')
+    .description('store a measurement under a name, without its raw samples')
+    .argument('<name>', "letters, digits, '.', '_' and '-'")
+    .argument('[file]', FILE)
+    .option(...STORE)
+    .option('--force', 'replace a baseline of this name (default: refuse)')
+    .action(async (name: string, file: string | undefined, raw: { store?: string; force?: true }) =>
+      done((await import('./baseline.js')).saveBaseline(name, file, raw)),
+    );
+  baseline
+    .command('list')
+    .description('the stored baselines: when, on what and of which systems')
+    .option(...STORE)
+    .option('--json', 'as JSON on stdout (default: a table)')
+    .action(async (raw: { store?: string; json?: true }) => done((await import('./baseline.js')).listBaselines(raw)));
+  baseline
+    .command('remove')
+    .description('delete a stored baseline')
+    .argument('<name>')
+    .option(...STORE)
+    .action(async (name: string, raw: { store?: string }) =>
+      done((await import('./baseline.js')).removeBaseline(name, raw)),
+    );
+}
+
+export function addHistory(root: Command): void {
+  root
+    .command('history')
+    .description('what was measured before, oldest first, and how each metric went on each card')
+    .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
+    .option('--results <dir>', 'the directory of directories of results (default: ./results)')
+    .option(...STORE)
+    .option('--limit <n>', 'read the newest so many directories; baselines always', LIMIT)
+    .option('--json', 'as JSON on stdout (default: tables)')
+    .action(async (selectors: string[], raw: RawHistoryOptions) =>
+      done((await import('./history.js')).history(selectors, raw)),
+    );
+}

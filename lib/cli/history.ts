@@ -1,0 +1,35 @@
+/** `gpu-virt-bench history [SELECTOR…]` */
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { metrics } from '../metrics/registry.js';
+import { historyReport } from '../report/history.js';
+import { selectMetrics } from '../run/select.js';
+import { readHistory, trendsOf } from '../saved/history.js';
+import { exitCodes } from './exit-codes.js';
+import { parseNumber } from './options.js';
+import { writeStdout } from './output.js';
+import { warn } from './talk.js';
+
+export interface RawHistoryOptions {
+  results?: string;
+  store?: string;
+  limit: string;
+  json?: true;
+}
+
+const MOST_DIRECTORIES = 100_000;
+
+export async function history(selectors: string[], { limit, json, ...places }: RawHistoryOptions): Promise<number> {
+  const selected = selectMetrics(selectors, metrics);
+  const found = await readHistory({ ...places, limit: parseLimit(limit) }, metrics);
+  const trends = trendsOf(found.entries, selected);
+  for (const { path, reason } of found.unreadable) warn(`${path} is skipped: ${reason}`);
+  const text = json ? JSON.stringify({ ...found, trends }, null, 2) : historyReport(found, trends);
+  await writeStdout(`${text}\n`);
+  return exitCodes.ok;
+}
+
+function parseLimit(text: string): number {
+  const value = parseNumber('--limit', text);
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_DIRECTORIES) return value;
+  throw new UsageError(`Expected --limit to be an integer from 1 to ${MOST_DIRECTORIES} but received ${quoted(text)}.`);
+}
