@@ -6,11 +6,16 @@ import { type Words, wordsOf } from './report/words.js';
 export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics', 'bencher'] as const;
 export type Format = (typeof formats)[number];
 
-type Render = (view: View, words: Words) => string | Promise<string>;
+/** In one piece or several, in their order. */
+export type Rendered = string | readonly string[];
+type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 
 /** Loaded when asked for: charts alone cost more than the rest of the tool. */
 const renderers: Record<Format, () => Promise<Render>> = {
-  json: () => Promise.resolve(({ document }) => `${JSON.stringify(document, null, 2)}\n`),
+  json: async () => {
+    const { jsonReport } = await import('./report/json.js');
+    return ({ document }) => jsonReport(document);
+  },
   markdown: async () => (await import('./report/markdown.js')).markdownReport,
   html: async () => (await import('./report/html.js')).htmlReport,
   csv: async () => (await import('./report/csv.js')).csvReport,
@@ -27,7 +32,7 @@ const renderers: Record<Format, () => Promise<Render>> = {
 };
 
 /** Renders one document in as many formats as are asked for. */
-export function rendering(document: ResultDocument): (format: Format) => Promise<string> {
+export function rendering(document: ResultDocument): (format: Format) => Promise<Rendered> {
   const view = viewOf(document);
   const words = wordsOf(view);
   return async (format) => (await renderers[format]())(view, words);

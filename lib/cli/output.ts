@@ -73,8 +73,13 @@ function reason(error: unknown): string {
   return ('code' in error && reasons[String(error.code)]) || error.message;
 }
 
+/** In one piece, or in as many as it has. */
+export type Text = string | readonly string[];
+
+const chunksOf = (text: Text): readonly string[] => (typeof text === 'string' ? [text] : text);
+
 /** Rejects with an error that names the file and says why. */
-export async function writeWhole(target: string, text: string): Promise<void> {
+export async function writeWhole(target: string, text: Text): Promise<void> {
   try {
     await replaceFile(target, text);
   } catch (error) {
@@ -93,7 +98,7 @@ export const failureOf = (writing: Promise<void>): Promise<Error | null> =>
   );
 
 /** Written aside, synced, renamed: a reader never meets half a file, nor does a crash leave one under the name. */
-async function replaceFile(target: string, text: string): Promise<void> {
+async function replaceFile(target: string, text: Text): Promise<void> {
   const existing = await stat(target).catch(() => null);
   // Renaming over /dev/stderr or a named pipe would replace it.
   if (existing && !existing.isFile()) return writeInto(target, text);
@@ -107,10 +112,10 @@ async function replaceFile(target: string, text: string): Promise<void> {
   }
 }
 
-async function writeInto(path: string, text: string, flags = 'w'): Promise<void> {
+async function writeInto(path: string, text: Text, flags = 'w'): Promise<void> {
   const file = await open(path, flags);
   try {
-    await file.writeFile(text);
+    for (const chunk of chunksOf(text)) await file.writeFile(chunk);
     if (flags === 'wx') await file.sync();
   } finally {
     await file.close();
@@ -126,8 +131,9 @@ async function aside(target: string): Promise<string> {
 }
 
 /** Resolves when the text is handed to the system, so that leaving right after cuts nothing off. */
-export function writeStdout(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(unwritable('standard output', error)) : resolve()));
-  });
+export async function writeStdout(text: Text): Promise<void> {
+  for (const chunk of chunksOf(text))
+    await new Promise<void>((resolve, reject) => {
+      process.stdout.write(chunk, (error) => (error ? reject(unwritable('standard output', error)) : resolve()));
+    });
 }

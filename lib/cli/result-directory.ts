@@ -4,10 +4,11 @@ import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { jsonReport } from '../report/json.js';
 import { isComparison, type ResultDocument } from '../report/view.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
-import { failureOf, makeDirectory, writeWhole } from './output.js';
+import { failureOf, makeDirectory, type Text, writeWhole } from './output.js';
 import { type Output, publish } from './outputs.js';
 import { transcript, warn } from './talk.js';
 
@@ -50,11 +51,11 @@ export async function openDirectory(
 }
 
 async function keepRound(path: string, name: string, document: RunDocument, log: string): Promise<void> {
-  await writeInto(path, RAW, `${name}.json`, `${JSON.stringify(document, null, 2)}\n`);
+  await writeInto(path, RAW, `${name}.json`, jsonReport(document));
   if (log !== '') await writeInto(path, LOGS, `${name}.log`, log);
 }
 
-async function writeInto(path: string, folder: string, name: string, text: string): Promise<void> {
+async function writeInto(path: string, folder: string, name: string, text: Text): Promise<void> {
   // Where it cannot be made, writing the file says why.
   await mkdir(join(path, folder)).catch(() => {});
   await writeWhole(join(path, folder, name), text);

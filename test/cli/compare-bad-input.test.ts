@@ -42,7 +42,11 @@ function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
 
 /** What is in a folder, file by file. */
 const contents = (folder: string) =>
-  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
+  );
 
 /** A file system of its own at an empty folder, or null where that is not permitted. */
 const mounted: string[] = [];
@@ -169,7 +173,7 @@ describe('compare --resume', () => {
   it.each(Object.entries(edits))('refuses a round %s, before measuring', async (_, [edit, says]) => {
     const folder = join(emptyFolder(), 'out');
     cpSync(earlier, folder, { recursive: true });
-    const file = join(folder, 'round-0001-system-2.json');
+    const file = join(folder, 'raw/round-0001-system-2.json');
     const document = JSON.parse(readFileSync(file, 'utf8')) as Raw;
     edit(document);
     writeFileSync(file, JSON.stringify(document));
@@ -198,12 +202,12 @@ describe('compare saves what it measured', () => {
       expect(code).toBe(1);
       expect(stdout).toMatch(report);
       expect(parseComparison(readFileSync(json, 'utf8'))).toMatchObject({ completed: true, effects: [{ rounds: 2 }] });
-      expect(readdirSync(output)).toEqual(['round-0001-system-1.json']);
-      expect(parseDocument(readFileSync(join(output, 'round-0001-system-1.json'), 'utf8')).completed).toBe(true);
+      expect(readdirSync(join(output, 'raw'))).toEqual(['round-0001-system-1.json']);
+      expect(parseDocument(readFileSync(join(output, 'raw/round-0001-system-1.json'), 'utf8')).completed).toBe(true);
       const errors = stderr.match(/^error: .*$/gm);
       expect(errors).toEqual([
         expect.stringMatching(
-          /Could not write '.*round-0001-system-2\.json': no space is left on its disk\. Nor could 3 more\./,
+          /Could not write '.*round-0001-system-2\.json': no space is left on its disk\. Nor could \d more\./,
         ),
       ]);
       expect(stderr.trimEnd().endsWith(errors?.[0] as string)).toBe(true);
@@ -221,7 +225,7 @@ describe('compare saves what it measured', () => {
     expect(stderr.match(/^error: .*$/gm)).toEqual([
       expect.stringMatching(/Could not write '\/dev\/full': no space is left on its disk\./),
     ]);
-    expect(parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8')).completed).toBe(true);
+    expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   }, 60_000);
 
   it('where standard output takes nothing', () => {
@@ -237,7 +241,7 @@ describe('compare saves what it measured', () => {
       expect.stringMatching(/Could not write standard output: no space is left on its disk\./),
     ]);
     expect(stderr).not.toMatch(/^\s+at /m);
-    expect(parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8')).completed).toBe(true);
+    expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   }, 60_000);
 
   it('from a system that cannot be taken down, and takes the others down', async () => {

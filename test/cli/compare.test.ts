@@ -62,9 +62,7 @@ describe('compare', () => {
     expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
     const { code, stdout, stderr } = await compare(['OH-002', ...systems], folder);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(
-      /^error: Expected --output to be a directory without a comparison but received .*--resume\.$/m,
-    );
+    expect(stderr).toMatch(/^error: Expected --output to be a directory without a summary but received .*--resume\.$/m);
   }, 60_000);
 
   it('goes on where an earlier run ended', async () => {
@@ -73,20 +71,20 @@ describe('compare', () => {
     const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
     const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1', ...systems];
     expect((await command([...args, '--rounds', '1', '--output', output], {}, sim)).code).toBe(0);
-    const first = join(output, 'round-0001-system-1.json');
+    const first = join(output, 'raw/round-0001-system-1.json');
     const before = statSync(first).mtimeMs;
-    writeFileSync(join(output, 'round-0001-system-2.json'), '{"half":');
+    writeFileSync(join(output, 'raw/round-0001-system-2.json'), '{"half":');
     const { code, stderr } = await command([...args, '--rounds', '2', '--resume', output], {}, sim);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^warning: round-0001-system-2\.json is not a finished round of b: it is measured again\.$/m,
+      /^warning: raw\/round-0001-system-2\.json is not a finished round of b: it is measured again\.$/m,
     );
     expect(statSync(first).mtimeMs).toBeGreaterThanOrEqual(before);
-    const { completed, systems: documents } = parseComparison(readFileSync(join(output, 'comparison.json'), 'utf8'));
+    const { completed, systems: documents } = parseComparison(readFileSync(join(output, 'summary.json'), 'utf8'));
     expect(completed).toBe(true);
     expect(documents.map((rounds) => rounds.length)).toEqual([2, 2]);
-    expect(readdirSync(output).sort()).toEqual([
-      'comparison.json',
+    expect(readdirSync(output).sort()).toEqual(['logs', 'raw', 'report.html', 'report.md', 'summary.json']);
+    expect(readdirSync(join(output, 'raw')).sort()).toEqual([
       'round-0001-system-1.json',
       'round-0001-system-2.json',
       'round-0002-system-1.json',
@@ -106,8 +104,8 @@ describe('compare', () => {
     run.child.kill('SIGINT');
     const { code } = await run.done;
     expect(code).toBe(130);
-    expect(readdirSync(join(folder, 'out'))).toEqual(['comparison.json']);
-    expect(parseComparison(readFileSync(join(folder, 'out/comparison.json'), 'utf8')).completed).toBe(false);
+    expect(readdirSync(join(folder, 'out')).sort()).toEqual(['logs', 'report.html', 'report.md', 'summary.json']);
+    expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')).completed).toBe(false);
     await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
   }, 30_000);
 

@@ -50,7 +50,7 @@ describe('interruption', () => {
     await expect.poll(() => existsSync(waits), { timeout: 20_000 }).toBe(true);
     run.child.kill('SIGINT');
     expect((await run.done).code).toBe(130);
-    const { completed, systems } = parseComparison(readFileSync(join(folder, 'out/comparison.json'), 'utf8'));
+    const { completed, systems } = parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8'));
     expect({ completed, rounds: systems.map((rounds) => rounds.length) }).toEqual({ completed: false, rounds: [1, 0] });
     await nobodyLeft(run.mark);
   }, 30_000);

@@ -1,0 +1,49 @@
+/** A document as JSON for people and programs: indented, but a row of numbers in one line. */
+
+/** Characters of a chunk, about. */
+const CHUNK = 2 ** 20;
+
+/**
+ * In chunks, and in ASCII alone: a single character beyond Latin-1 doubles what the whole text takes in memory, here
+ * and in whatever reads it. One line a number would double it once more where there are raw samples.
+ */
+export function jsonReport(document: object): string[] {
+  const chunks: string[] = [];
+  let pieces: string[] = [];
+  let length = 0;
+  const cut = () => {
+    chunks.push(pieces.join(''));
+    [pieces, length] = [[], 0];
+  };
+  const put = (text: string) => {
+    pieces.push(text);
+    length += text.length;
+    if (length >= CHUNK) cut();
+  };
+  write(put, document, '');
+  put('\n');
+  cut();
+  return chunks;
+}
+
+function write(put: (text: string) => void, value: unknown, indent: string): void {
+  if (typeof value !== 'object' || value === null || isRow(value)) return put(ascii(value));
+  const [open, close] = Array.isArray(value) ? (['[', ']'] as const) : (['{', '}'] as const);
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  const inner = `${indent}  `;
+  put(open);
+  for (const [index, [key, each]] of entries.entries()) {
+    put(`${index === 0 ? '' : ','}\n${inner}${Array.isArray(value) ? '' : `${ascii(key)}: `}`);
+    write(put, each, inner);
+  }
+  put(entries.length === 0 ? close : `\n${indent}${close}`);
+}
+
+const isRow = (value: object): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'number' || each === null);
+
+const ascii = (value: unknown): string =>
+  (JSON.stringify(value) ?? 'null').replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
