@@ -43,7 +43,7 @@ function systemText({ name, rounds }: SystemView): string {
   const { kind, spec, layer, attestation } = first.system;
   const passed = attestation.filter((proof) => proof.passed).length;
   const parts = [
-    spec ?? (kind === name ? undefined : kind),
+    (spec ?? kind) === name ? undefined : (spec ?? kind),
     layer &&
       `layer ${layer.path}, SHA-256 ${layer.sha256 ?? 'unknown'}, ${layer.exports} cu* exports, ${layer.active ? 'active' : 'INACTIVE'}`,
     attestation.length > 0 ? `${passed} of ${attestation.length} proofs passed` : undefined,

@@ -54,14 +54,14 @@ const apart = (why: string): UsageError => new UsageError(`Expected documents ${
 
 /** The same rounds twice would look like twice the certainty. */
 function checkOnce(sources: readonly Source[]): void {
-  const seen = new Map<string, string>();
-  for (const { file, document } of sources)
-    for (const { startedAt, durationMs, system, plan } of roundsOf(document)) {
+  const seen = new Map<string, Source>();
+  for (const source of sources)
+    for (const { startedAt, durationMs, system, plan } of roundsOf(source.document)) {
       const key = JSON.stringify([startedAt, durationMs, system.name, plan.seed]);
       const before = seen.get(key);
-      if (before !== undefined && before !== file)
-        throw apart(`of different rounds but received the same ones in ${before} and ${file}`);
-      seen.set(key, file);
+      if (before !== undefined && before !== source)
+        throw apart(`of different rounds but received the same ones in ${before.file} and ${source.file}`);
+      seen.set(key, source);
     }
 }
 

@@ -1,5 +1,5 @@
 /** A comparison with a result of every kind in it, and documents as large as they come. */
-import type { ComparisonDocument, MetricResult, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/document.js';
 import { findMetric } from '../../lib/metrics/registry.js';
 import { resultHead } from '../../lib/metrics/metric.js';
 import { effects } from '../../lib/run/effects.js';
@@ -123,4 +123,29 @@ function resultsOf(factor: number, round: number): MetricResult[] {
     { ...without('OH-010', 'unsupported', 'needs a native arm'), details: { unitsPerSecond: 1000 / factor + round } },
     measured('START-001', 276 * factor, round, 4),
   ];
+}
+
+/** 56 metrics, 4 systems, 10 rounds; `samples` raw ones in each result. */
+export function large(samples: number): ComparisonDocument {
+  const names = ['native', 'hami-core', 'mps', 'fcsp'];
+  const kinds = ['OH-001', 'OH-002', 'OH-003', 'OH-005', 'OH-007', 'OH-009', 'START-001', 'START-002'];
+  const metrics = (factor: number) => (round: number) =>
+    Array.from({ length: 56 }, (_, index) => {
+      const typical = (index + 1) * factor;
+      const result = measured(kinds[index % kinds.length] as string, typical, round, 100);
+      const raw = Array.from({ length: samples }, (_sample, i) => typical * (1 + ((i * 7919) % 1_000) / 12_345));
+      return { ...result, id: `M-${String(index + 1).padStart(3, '0')}`, samples: raw };
+    });
+  const document = comparison(
+    names.map((name, index) => ({ name, metrics: metrics(1 + index / 10) })),
+    10,
+  );
+  const [effect] = everyKind().effects;
+  const compared = names.slice(1);
+  return {
+    ...document,
+    effects: document.plan.metrics.flatMap((metric) =>
+      compared.map((system) => ({ ...effect, metric, system }) as Effect),
+    ),
+  };
 }

@@ -1,0 +1,141 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { formats } from '../../lib/rendering.js';
+import { jsonReport } from '../../lib/report/json.js';
+import { comparison, everyKind, large, measured } from '../unit/report-fixtures.js';
+import { card, runDocument } from '../unit/run-fixtures.js';
+import { command, emptyFolder, parseComparison } from './command.js';
+
+const folder = emptyFolder();
+let files = 0;
+
+function saved(document: object): string {
+  const file = join(folder, `${files++}.json`);
+  writeFileSync(file, jsonReport(document).join(''));
+  return file;
+}
+
+const everything = saved(everyKind());
+const run = saved(runDocument({ metrics: [measured('OH-001', 5, 0, 320), measured('OH-005', -0.5, 0)] }));
+const report = (...args: string[]) => command(['report', ...args]);
+
+/** As committed; `npx vitest run -u` writes them anew, and the difference is to be read. */
+const golden = (name: string) => join(import.meta.dirname, '../golden', name);
+const extensions = {
+  json: 'json',
+  markdown: 'md',
+  html: 'html',
+  csv: 'csv',
+  junit: 'xml',
+  openmetrics: 'prom',
+  bencher: 'bencher.json',
+};
+
+describe('every format', () => {
+  it.each(formats)('of a comparison is what it was: %s', async (format) => {
+    const { code, stdout, stderr } = await report(everything, '--format', format);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(golden(`comparison.${extensions[format]}`));
+  });
+
+  it.each(formats)('of a run is what it was: %s', async (format) => {
+    const { code, stdout, stderr } = await report(run, '--format', format);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(golden(`run.${extensions[format]}`));
+  });
+});
+
+describe('report', () => {
+  it('is Markdown unless something else is asked for', async () => {
+    expect((await report(everything)).stdout).toBe((await report(everything, '--markdown', '-')).stdout);
+  });
+
+  it('writes files, and then nothing to stdout', async () => {
+    const out = emptyFolder();
+    const args = formats.flatMap((format) => [`--${format}`, join(out, format)]);
+    expect(await report(everything, ...args)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readdirSync(out).sort()).toEqual([...formats].sort());
+    expect(parseComparison(readFileSync(join(out, 'json'), 'utf8'))).toEqual(everyKind());
+  });
+
+  it('reads the directory of a run', async () => {
+    const directory = join(emptyFolder(), 'results');
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'summary.json'), JSON.stringify(everyKind()));
+    expect((await report(directory)).stdout).toBe((await report(everything)).stdout);
+  });
+
+  it('merges what belongs together and refuses the rest', async () => {
+    const metrics = (round: number) => [measured('OH-001', 5, round)];
+    const other = comparison([
+      { name: 'native', metrics },
+      { name: 'fcsp', metrics },
+    ]);
+    const systems = other.systems.map((rounds) => rounds.map((each) => ({ ...each, startedAt: '2026-02-01T00:00:00.000Z' }))); // prettier-ignore
+    const { code, stdout } = await report(everything, saved({ ...other, systems }), '--format', 'json');
+    expect(code).toBe(0);
+    expect(parseComparison(stdout).plan.systems).toEqual(['native', 'hami-core', 'mps', 'fcsp']);
+    const elsewhere = systems.map((rounds) =>
+      rounds.map((each) => ({ ...each, gpu: [card({ name: 'NVIDIA A100' })] })),
+    );
+    const refused = await report(everything, saved({ ...other, systems: elsewhere }));
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^error: Expected documents of one GPU model but received NVIDIA Test in .*\n$/);
+  });
+
+  it('says what is impossible, shows no number of it, and exits 1', async () => {
+    const gpu = [card({ name: 'NVIDIA GeForce RTX 3080', computeCapability: '8.6', multiprocessors: 68 })];
+    const attention = { ...measured('OH-001', 9_191, 0), unit: 'TFLOPS', direction: 'higher' as const };
+    const { code, stdout, stderr } = await report(saved(runDocument({ gpu, metrics: [attention] })));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^warning: environment, OH-001: impossible: \d+ TFLOPS, and NVIDIA GeForce RTX 3080 cannot/);
+    expect(stdout).not.toMatch(/\| 9\d{3} \|/);
+    expect(stdout).toContain('- environment, OH-001: invalid: impossible');
+  });
+
+  it('of a run without a metric is whole', async () => {
+    for (const format of formats) {
+      const { code, stdout, stderr } = await report(saved(runDocument()), '--format', format);
+      expect({ format, code, stderr }).toEqual({ format, code: 0, stderr: '' });
+      expect(stdout).not.toBe('');
+    }
+  });
+
+  it.each([
+    [['nowhere.json'], /Expected a result document but received 'nowhere\.json': there is no such file/],
+    [[], /missing required argument 'file'/],
+    [[everything, '--format', 'markdow'], /Expected --format to be a format but received 'markdow': did you mean/],
+    [[everything, '--format', 'csv', '--html', '-'], /a place of its own but received standard output twice/],
+    [[everything, '--csv', 'x', '--html', 'x'], /a place of its own but received 'x' twice/],
+    [[everything, '--html', '/nowhere/x.html'], /Expected --html to be a file that can be written/],
+    [[everything, '--html', '--csv'], /Expected --html to be a file or - but received '--csv'/],
+    [[everything, everything], /of different rounds but received the same ones in/],
+  ])('refuses %j in one line', async (args, says) => {
+    const { code, stdout, stderr } = await report(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(/^error: [^\n]+\n$/);
+  });
+});
+
+describe('a document of 56 metrics, 4 systems and 10 rounds with raw samples', () => {
+  const file = saved(large(1_000));
+  // What a process used at most can only be asked from within.
+  const probe = join(folder, 'probe.mjs');
+  writeFileSync(
+    probe,
+    "process.on('exit', () => { const u = process.resourceUsage(); console.error(`USED ${(u.userCPUTime + u.systemCPUTime) / 1e6} s ${u.maxRSS / 1024} MiB`); });\n",
+  );
+
+  it.each(formats)('is rendered in less than 3 s and 500 MB: %s', async (format) => {
+    const target = join(emptyFolder(), 'out');
+    const environment = { NODE_OPTIONS: `--import=${pathToFileURL(probe).href}` };
+    const { code, stderr } = await command(['report', file, `--${format}`, target], environment);
+    expect(code).toBe(0);
+    const [, seconds, mebibytes] = /USED ([\d.]+) s ([\d.]+) MiB/.exec(stderr) ?? [];
+    expect(Number(seconds)).toBeLessThan(3);
+    expect((Number(mebibytes) * 2 ** 20) / 1e6).toBeLessThan(500);
+  });
+});
