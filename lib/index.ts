@@ -9,6 +9,7 @@
  */
 import type { ComparisonDocument, MetricResult, RunDocument } from './document.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './documents.js';
+import type { Format } from './rendering.js';
 import { measureMetric } from './metrics/measure.js';
 import type { MeasureOptions, MetricDefinition } from './metrics/metric.js';
 import { kernelLaunchLatency } from './metrics/overhead/oh-001-kernel-launch-latency.js';
@@ -136,6 +137,13 @@ export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocume
 export const compareSystems = async (options: CompareSystemsOptions): Promise<ComparisonDocument> =>
   (await import('./documents.js')).compareSystems(options);
 
+/**
+ * A document as a report: `markdown`, `html` (one page with charts), `csv`, `junit`, `openmetrics`, `bencher` or `json`.
+ * Needs no GPU. Rejects with RangeError for another format, with TypeError for what is no document.
+ */
+export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
+  (await import('./rendering.js')).renderReport(document, format);
+
 export type {
   Check,
   ComparisonDocument,
@@ -150,5 +158,6 @@ export type {
 } from './document.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './documents.js';
 export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
+export type { Format } from './rendering.js';
 export type { MeasureOptions, Progress } from './metrics/metric.js';
 export { BenchError, CudaError, type ErrorCode } from './native/errors.js';

@@ -37,3 +37,17 @@ export function rendering(document: ResultDocument): (format: Format) => Promise
   const words = wordsOf(view);
   return async (format) => (await renderers[format]())(view, words);
 }
+
+/** For programs; throws RangeError for a format that there is not, TypeError for what is no document. */
+export async function renderReport(document: ResultDocument, format: Format): Promise<string> {
+  if (!formats.includes(format))
+    throw new RangeError(`Expected format to be one of ${formats.join(', ')} but received ${String(format)}.`);
+  const [v, { comparisonDocumentSchema, runDocumentSchema }] = await Promise.all([
+    import('valibot'),
+    import('./document.js'),
+  ]);
+  if (!v.is(v.union([runDocumentSchema, comparisonDocumentSchema]), document))
+    throw new TypeError('Expected document to be of run or compare but received something else.');
+  const rendered = await rendering(document)(format);
+  return typeof rendered === 'string' ? rendered : rendered.join('');
+}

@@ -4,17 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/document.js';
 import { attempt, root, scenario, script } from './child.js';
+import { expectAllocation, PROMPT_MS, sim } from './executor.js';
 
-const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
 const addon = { GVB_TEST_ADDON: join(root, 'build/Release/gpu_virt_bench.node') };
-/** Far below what any of the measurements that are ended here would take. */
-const PROMPT_MS = 1_000;
-
-function expectAllocation(result: MetricResult): void {
-  expect(result.status).toBe('ok');
-  expect(Math.abs((result.value as number) - sim.alloc_us)).toBeLessThan(0.3);
-}
-
 describe('abort', () => {
   it('beforehand rejects every function with the reason, whatever it is, and loads nothing', async () => {
     const { names, sameReason, addonLoaded } = await scenario<{

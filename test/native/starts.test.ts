@@ -112,19 +112,23 @@ describe('in this process', () => {
     await expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
   });
 
-  it('START-006 says how many had no room, where contexts together take more than one alone showed', { retry }, async () => {
-    const [small, large] = ['context_mib=10', 'memory_mib=900,context_mib=150'].map(environment);
-    const given: number[] = [];
-    const system = {
-      ...environmentSystem(small),
-      environment: (tenant?: Tenant) => (tenant ? large : small) ?? {},
-      reap: ({ id }: Tenant) => Promise.resolve(void given.push(id)),
-    };
-    const result = await measureHere('START-006', { iterations: 1 }, system);
-    expect(result).toMatchObject({ status: 'failed', value: null, stats: null });
-    const reason = /^\d of 10 starts failed: cuDevicePrimaryCtxRetain returned CUDA_ERROR_OUT_OF_MEMORY \(2\)/;
-    expect(result.reason).toMatch(reason);
-    expect(result.details.starts).toMatchObject([{ processes: 1 }, { processes: 10, failed: result.reason }]);
-    expect(given).toEqual([1]);
-  });
+  it(
+    'START-006 says how many had no room, where contexts together take more than one alone showed',
+    { retry },
+    async () => {
+      const [small, large] = ['context_mib=10', 'memory_mib=900,context_mib=150'].map(environment);
+      const given: number[] = [];
+      const system = {
+        ...environmentSystem(small),
+        environment: (tenant?: Tenant) => (tenant ? large : small) ?? {},
+        reap: ({ id }: Tenant) => Promise.resolve(void given.push(id)),
+      };
+      const result = await measureHere('START-006', { iterations: 1 }, system);
+      expect(result).toMatchObject({ status: 'failed', value: null, stats: null });
+      const reason = /^\d of 10 starts failed: cuDevicePrimaryCtxRetain returned CUDA_ERROR_OUT_OF_MEMORY \(2\)/;
+      expect(result.reason).toMatch(reason);
+      expect(result.details.starts).toMatchObject([{ processes: 1 }, { processes: 10, failed: result.reason }]);
+      expect(given).toEqual([1]);
+    },
+  );
 });

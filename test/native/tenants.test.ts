@@ -81,7 +81,11 @@ describe('tenants', () => {
     const { system, ...rest } = context(controller.signal);
     const stateful = {
       ...rest,
-      system: { ...system, prepareTenant: () => Promise.resolve(), reap: ({ id }: { id: number }) => Promise.resolve(void given.push(id)) },
+      system: {
+        ...system,
+        prepareTenant: () => Promise.resolve(),
+        reap: ({ id }: { id: number }) => Promise.resolve(void given.push(id)),
+      },
     };
     const working = withTenants(stateful, { topology: 'separate' }, async ({ tenants, growTo }) => {
       await growTo(2);
@@ -104,9 +108,9 @@ describe('the common window', () => {
   });
 
   it('holds the operations that began and ended in it', () =>
-    expect(
-      commonWindow([window(0, 100, [0, 10, 50, 95], [5, 10, 10, 5]), window(10, 90, [10, 80], [10, 10])]),
-    ).toEqual({ fromNs: 10, toNs: 90, samples: [Float64Array.of(10, 10), Float64Array.of(10, 10)] }));
+    expect(commonWindow([window(0, 100, [0, 10, 50, 95], [5, 10, 10, 5]), window(10, 90, [10, 80], [10, 10])])).toEqual(
+      { fromNs: 10, toNs: 90, samples: [Float64Array.of(10, 10), Float64Array.of(10, 10)] },
+    ));
 
   it.each([
     ['nobody shared any', [window(0, 10, [0], [1]), window(10, 20, [10], [1])]],

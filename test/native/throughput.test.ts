@@ -15,7 +15,9 @@ afterAll(() => vi.unstubAllEnvs());
 
 describe('OH-010', () => {
   it('is failed, never fast, where a unit fails', async () => {
-    const [result] = await measure([['measureThroughput']], { sim: { init_ms: 1, context_ms: 1, fail: 'cuMemFree_v2:700@20' } });
+    const [result] = await measure([['measureThroughput']], {
+      sim: { init_ms: 1, context_ms: 1, fail: 'cuMemFree_v2:700@20' },
+    });
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result?.reason).toMatch(/^cuMemFree_v2 returned CUDA_ERROR_ILLEGAL_ADDRESS \(700\)/);
   }, 60_000);

@@ -23,14 +23,11 @@ async function concurrentStarts(sim: Settings): Promise<MetricResult> {
   return result;
 }
 
-/** Two releases tell little of a host that is disturbed during one of them. */
-const retry = 2;
-
 describe('START-006', () => {
   const alone = { init_ms: 40, context_ms: 5, context_mib: 100 };
   const slopesOf = (result: MetricResult) => result.details.slopes as { mean: Slope; total: Slope };
 
-  it('finds starts that wait for one another', { retry }, async () => {
+  it('finds starts that wait for one another', async () => {
     const result = await concurrentStarts({ ...alone, init_lock: 1 });
     const slopes = slopesOf(result);
     // The last of n waits for all the others, one in the middle for half of them.
@@ -48,7 +45,7 @@ describe('START-006', () => {
     expect(rows[1]?.p99Ms).toBeNull();
   });
 
-  it('finds starts that do not', { retry }, async () => {
+  it('finds starts that do not', async () => {
     const result = await concurrentStarts(alone);
     // What ten starts themselves compute on few cores remains.
     expect(Math.abs(slopesOf(result).total.msPerProcess)).toBeLessThan(0.2 * alone.init_ms);

@@ -12,7 +12,6 @@ const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
 const TOLERANCE_US = 0.15 * HOLD_US;
 /** Without a lock only the scheduler comes between. */
 const NOISE_US = 50;
-const retry = 2;
 
 interface Row {
   operation: string;
@@ -33,7 +32,7 @@ function growth(result: MetricResult, operation: string, topology?: string): num
 }
 
 describe.skipIf(availableParallelism() < 2)('OH-006', () => {
-  it('recovers the time that processes wait for a lock they share', { retry }, async () => {
+  it('recovers the time that processes wait for a lock they share', async () => {
     const state = join(emptyFolder(), 'state');
     const result = await measured('OH-006', environmentUnder(`${LOCK},state=${state}`));
     expect(result).toMatchObject({ status: 'ok', unit: 'us', ci95: null, stats: null });
@@ -50,7 +49,7 @@ describe.skipIf(availableParallelism() < 2)('OH-006', () => {
     expect(enough).toMatchObject({ passed: false, detail: expect.stringContaining('allocFree of 1 shared') });
   });
 
-  it('is about 0 without a lock', { retry }, async () => {
+  it('is about 0 without a lock', async () => {
     const result = await measured('OH-006', environmentUnder(null));
     expect(result.status).toBe('ok');
     expect(Math.abs(result.value ?? Number.NaN)).toBeLessThan(NOISE_US);
@@ -61,7 +60,7 @@ describe.skipIf(availableParallelism() < 2)('OH-006', () => {
     }
   });
 
-  it('is about 0 for tenants that have a lock each', { retry }, async () => {
+  it('is about 0 for tenants that have a lock each', async () => {
     const system = await customUnder(`${LOCK},state={runDir}/state-{tenant}`, '{runDir}/state-{tenant}');
     const result = await measured('OH-006', system, { tier: 'standard' });
     expect(Math.abs((result.value ?? Number.NaN) / (result.processes - 1) - HOLD_US)).toBeLessThan(TOLERANCE_US);

@@ -5,15 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import { attempt, scenario, script } from '../native/child.js';
-
-const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
-/** Far below what any of the measurements that are ended here would take. */
-const PROMPT_MS = 1_000;
-
-function expectAllocation(result: MetricResult): void {
-  expect(result.status).toBe('ok');
-  expect(Math.abs((result.value as number) - sim.alloc_us)).toBeLessThan(0.3);
-}
+import { expectAllocation, PROMPT_MS, sim } from '../native/executor.js';
 
 describe('abort', () => {
   it('rejects a running measurement with the reason, and the next one works', async () => {

@@ -84,9 +84,6 @@ describe('recovered', () => {
   });
 });
 
-/** A call is measured for a fraction of a second; a host that is disturbed for as long disturbs the whole of it. */
-const retry = 2;
-
 /**
  * While the machine is busy, host and simulated device may never run at once, so no clock exchange is tight: a row then
  * says `invalid: clock mapping`, as it must, and is asked for again. Every row that was vouched for has to be right.
@@ -146,18 +143,18 @@ function expectLaunches(results: MetricResult[], s: { launch_ns: number; start_n
 }
 
 describe('OH-001 recovers launch_ns, start_ns and kernel_ns', () => {
-  it.each(NAMES)('%s', { retry }, async (name) => expectLaunches(await launches(SETTINGS[name]), SETTINGS[name]));
+  it.each(NAMES)('%s', async (name) => expectLaunches(await launches(SETTINGS[name]), SETTINGS[name]));
 
-  it('with the adaptive stop', { retry }, async () => {
+  it('with the adaptive stop', async () => {
     const sim = { launch_ns: 2200, start_ns: 1700, kernel_ns: 900 };
     expectLaunches(await launches(sim, {}), sim);
   });
 
-  it.each(['dlsym', 'linked'] as const)('on the %s path', { retry }, async (path) =>
+  it.each(['dlsym', 'linked'] as const)('on the %s path', async (path) =>
     expectLaunches(await launches(SETTINGS.cheap, { path, iterations: 250 }), SETTINGS.cheap),
   );
 
-  it('whatever the device clock: its step, offset and drift', { retry }, async () => {
+  it('whatever the device clock: its step, offset and drift', async () => {
     const clock = { timer_step_ns: 8, clock_offset_ns: 123_456_789, clock_drift_ppm: -60 };
     const results = await launches({ ...SETTINGS.cheap, ...clock });
     expectLaunches(results, SETTINGS.cheap);
@@ -173,7 +170,7 @@ describe('OH-001 recovers launch_ns, start_ns and kernel_ns', () => {
 const ALLOCATION = { tolerance: 0.2, resolution: 0.15 };
 
 describe('OH-002 recovers alloc_us, vmm_us and alloc_async_us', () => {
-  it.each(NAMES)('%s', { retry }, async (name) => {
+  it.each(NAMES)('%s', async (name) => {
     const sim = SETTINGS[name];
     const [result] = await measure([['measureMemoryAllocation', { iterations: 100 }]], { sim });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
@@ -204,7 +201,7 @@ describe('OH-002 recovers alloc_us, vmm_us and alloc_async_us', () => {
 });
 
 describe('OH-003 recovers free_us', () => {
-  it.each(NAMES)('%s', { retry }, async (name) => {
+  it.each(NAMES)('%s', async (name) => {
     const [result] = await measure([['measureMemoryFree', { iterations: 60 }]], { sim: SETTINGS[name] });
     const rows = rowsOf<SizeRow>(result as MetricResult, 'sizes');
     const rowNames = rows.map(({ bytes, order }) => `${bytes} ${order}`).sort();
@@ -217,7 +214,7 @@ describe('OH-003 recovers free_us', () => {
     expect(result).toMatchObject({ status: 'ok', value: headline?.valueUs, ci95: headline?.ci95 });
   });
 
-  it('in every order at every size at tier thorough', { retry }, async () => {
+  it('in every order at every size at tier thorough', async () => {
     const [result] = await measure([['measureMemoryFree', { iterations: 20, tier: 'thorough' }]], {
       sim: { free_us: 7, alloc_us: 3 },
     });
@@ -228,7 +225,7 @@ describe('OH-003 recovers free_us', () => {
 });
 
 describe('OH-005 finds nothing where nothing is hooked', () => {
-  it.each([SETTINGS.cheap, SETTINGS.dear])('launch_ns $launch_ns', { retry }, async (sim) => {
+  it.each([SETTINGS.cheap, SETTINGS.dear])('launch_ns $launch_ns', async (sim) => {
     const [result] = await measure([['measureApiInterception']], { sim });
     const functions = rowsOf<FunctionRow>(result as MetricResult, 'functions');
     expect(functions.length).toBeGreaterThanOrEqual(25);

@@ -3,7 +3,9 @@ import {
   BenchError,
   type Check,
   CudaError,
+  type ComparisonDocument,
   type ErrorCode,
+  type Format,
   type FunctionProvenance,
   type GpuInfo,
   type getProvenance,
@@ -29,6 +31,7 @@ import {
   type measureModuleLoad,
   type measurePrimaryContext,
   type Progress,
+  type renderReport,
   type RunDocument,
   type Stats,
   type SymbolPath,
@@ -56,6 +59,8 @@ hold<Same<typeof measurePrimaryContext, Measure>>();
 hold<Same<typeof measureModuleLoad, Measure>>();
 hold<Same<typeof measureGpuDiscovery, Measure>>();
 hold<Same<typeof measureConcurrentStarts, Measure>>();
+type AnyDocument = RunDocument | ComparisonDocument;
+hold<Same<typeof renderReport, (document: AnyDocument, format: Format) => Promise<string>>>();
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();
 hold<Same<typeof listMetrics, () => MetricInfo[]>>();

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { type Format, renderReport } from '../../lib/index.js';
+import { formats } from '../../lib/rendering.js';
+import { everyKind } from './report-fixtures.js';
+import { runDocument } from './run-fixtures.js';
+
+describe('renderReport', () => {
+  it('gives the JSON that was put in', async () => {
+    expect(JSON.parse(await renderReport(everyKind(), 'json'))).toEqual(everyKind());
+  });
+
+  it('gives ASCII, so that a reader needs a byte a character', async () => {
+    const document = runDocument({ warnings: ['µ – 🙂 "\\u00b5"'] });
+    const text = await renderReport(document, 'json');
+    // eslint-disable-next-line no-control-regex
+    expect(text).toMatch(/^[\u0000-\u007f]*$/);
+    expect(JSON.parse(text)).toEqual(document);
+  });
+
+  it.each(formats)('renders a run as %s', async (format) => {
+    expect((await renderReport(runDocument(), format)).length).toBeGreaterThan(10);
+  });
+
+  it('rejects a format that there is not', async () => {
+    await expect(renderReport(runDocument(), 'pdf' as Format)).rejects.toThrow(
+      new RangeError(`Expected format to be one of ${formats.join(', ')} but received pdf.`),
+    );
+  });
+
+  it.each([null, {}, { ...runDocument(), metrics: null }, { ...runDocument(), durationMs: Number.NaN }])(
+    'rejects what is no document: %j',
+    async (document) => {
+      await expect(renderReport(document as never, 'csv')).rejects.toThrow(TypeError);
+    },
+  );
+});
