@@ -6,6 +6,7 @@ import { collect, concat, type StopReason } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US, scaled, scaledSamples } from '../units.js';
+import { pairSummary } from './pairs.js';
 
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 const HEADLINE = 'cuLaunchKernel';
@@ -184,17 +185,8 @@ async function pairOfLaunches(context: MeasureContext) {
   const blocks: PairBlock[] = [];
   for (let turn = seed; turn < seed + PAIRS[tier] / PAIRS_OF_VISIT; turn++)
     blocks.push(await session.pairBlock({ ...request, seed: turn, core: turn }));
-  const hookedNs = concat(...blocks.map((block) => block.hookedNs));
-  const bareNs = concat(...blocks.map((block) => block.bareNs));
-  const { value, ci95 } = median(hookedNs.map((hooked, i) => hooked - (bareNs[i] as number)));
-  const pair = { hookedNs: median(hookedNs).value, bareNs: median(bareNs).value, pairs: hookedNs.length };
-  return {
-    call: HEADLINE,
-    intercepted: blocks.some(({ intercepted }) => intercepted),
-    overheadNs: value,
-    ci95,
-    ...pair,
-  };
+  const { differences, ...medians } = pairSummary(blocks);
+  return { call: HEADLINE, ...medians, pairs: differences.length };
 }
 
 export const kernelLaunchLatency: MetricDefinition = {

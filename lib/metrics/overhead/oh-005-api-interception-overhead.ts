@@ -5,7 +5,7 @@ import { BenchError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
-import { concat } from '../collect.js';
+import { pairSummary } from './pairs.js';
 import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 
@@ -114,27 +114,20 @@ function progressAt(passes: number): number {
 
 /** Wider than tells a control that is off from one that is not; of other functions also than asked for, of the call. */
 function isWide({ name, blocks }: Measuring, { resolution }: ResolvedOptions): boolean {
-  const { ci95, bareNs, control } = toRow(name, blocks);
+  const { ci95, bareNs } = pairSummary(blocks);
   const halfWidth = ci95 ? (ci95[1] - ci95[0]) / 2 : Number.POSITIVE_INFINITY;
-  return halfWidth > Math.max(CONTROL_TOLERANCE_NS / 2, control ? 0 : resolution * bareNs);
+  return halfWidth > Math.max(CONTROL_TOLERANCE_NS / 2, CONTROLS.has(name) ? 0 : resolution * bareNs);
 }
 
 function toRow(name: string, blocks: readonly PairBlock[]): Row {
   const [first] = blocks as readonly [PairBlock, ...PairBlock[]];
-  const hookedNs = concat(...blocks.map((block) => block.hookedNs));
-  const bareNs = concat(...blocks.map((block) => block.bareNs));
-  const differences = hookedNs.map((hooked, i) => hooked - (bareNs[i] as number));
-  const { value, ci95 } = median(differences);
   const achieved = blocks.flatMap(({ achievedNs }) => achievedNs ?? []);
+  const { differences, ...medians } = pairSummary(blocks);
   return {
     name,
     control: CONTROLS.has(name),
     owner: first.owner,
-    intercepted: first.intercepted,
-    overheadNs: value,
-    ci95,
-    hookedNs: median(hookedNs).value,
-    bareNs: median(bareNs).value,
+    ...medians,
     calls: first.calls,
     batches: differences.length,
     achievedNs: achieved.length > 0 ? median(achieved).value : null,

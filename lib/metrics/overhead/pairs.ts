@@ -1,0 +1,20 @@
+/** Pairs of a function through the application's pointer and through the driver's own, over all blocks that measured it. */
+import type { PairBlock } from '../../native/addon-types.js';
+import { median } from '../../stats/median.js';
+import { concat } from '../collect.js';
+
+/** Medians in nanoseconds a call; the overhead is that of the pairs, not of the two medians. */
+export function pairSummary(blocks: readonly PairBlock[]) {
+  const hookedNs = concat(...blocks.map((block) => block.hookedNs));
+  const bareNs = concat(...blocks.map((block) => block.bareNs));
+  const differences = hookedNs.map((hooked, i) => hooked - (bareNs[i] as number));
+  const { value: overheadNs, ci95 } = median(differences);
+  return {
+    intercepted: blocks.some(({ intercepted }) => intercepted),
+    overheadNs,
+    ci95,
+    hookedNs: median(hookedNs).value,
+    bareNs: median(bareNs).value,
+    differences,
+  };
+}
