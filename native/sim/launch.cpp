@@ -1,5 +1,7 @@
 #include "sim/launch.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -19,10 +21,12 @@ struct AnsweringRun {
   std::shared_ptr<Answer> answer;
   Marker after;
   Placement placement;
+  int submitter;  // the processor it was launched from, or -1
 };
 
 void* answerOnThread(void* argument) {
   const std::unique_ptr<AnsweringRun> work(static_cast<AnsweringRun*>(argument));
+  leaveProcessor(work->submitter);
   work->after.waitForAnswers();
   waitUntil(work->placement.start);
   work->run(work->placement);
@@ -33,7 +37,7 @@ void* answerOnThread(void* argument) {
 void startAnswering(Stream* stream, Plan* plan, const Placement& placement) {
   auto answer = std::make_shared<Answer>();
   auto work = std::make_unique<AnsweringRun>();
-  *work = {std::move(plan->run), answer, stream->marker, placement};
+  *work = {std::move(plan->run), answer, stream->marker, placement, sched_getcpu()};
   stream->marker.answers.push_back(answer);
   if (startThread(answerOnThread, work.get()))
     work.release();

@@ -28,4 +28,11 @@ bool startThread(void* (*body)(void*), void* argument) {
   return started;
 }
 
+void leaveProcessor(int processor) {
+  cpu_set_t others;
+  if (processor < 0 || sched_getaffinity(0, sizeof others, &others) != 0) return;
+  CPU_CLR(processor, &others);
+  if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+}
+
 }  // namespace gvb::sim
