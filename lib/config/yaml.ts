@@ -12,22 +12,26 @@ export type Path = readonly (string | number)[];
 
 export interface Source {
   value: RawValue;
-  /** Runs what reads the value at `path`, and says where in the file an error is. */
+  /** Runs what reads the value at `path`, and says where in the file an error is; the innermost says it. */
   at: <T>(path: Path, read: () => T) => T;
   error: (path: Path, message: string) => UsageError;
+  /** `file:line:column`. */
+  place: (path: Path) => string;
 }
+
+class PlacedError extends UsageError {}
 
 /** Every scalar stays the text it is: `argv: [true]` names a program, and 010 keeps its zero. */
 export function readYaml(text: string, file: string): Source {
   const lines = new LineCounter();
   const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
-  const failure = (offset: number, message: string) => {
+  const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset);
-    return new UsageError(`${file}:${line}:${col}: ${message}`);
+    return `${file}:${line}:${col}`;
   };
   const document = guarded(file, () => parseDocument(text, options));
   const [wrong] = document.errors;
-  if (wrong) throw failure(wrong.pos[0], `Expected YAML but ${wrong.message}`);
+  if (wrong) throw new UsageError(`${placeOf(wrong.pos[0])}: Expected YAML but ${wrong.message}`);
   const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue);
   /** Of the innermost node of the path that is in the file. */
   const offsetOf = (path: Path): number => {
@@ -37,16 +41,17 @@ export function readYaml(text: string, file: string): Source {
     }
     return 0;
   };
-  const error = (path: Path, message: string) => failure(offsetOf(path), message);
+  const place = (path: Path) => placeOf(offsetOf(path));
+  const error = (path: Path, message: string) => new PlacedError(`${place(path)}: ${message}`);
   const at = <T>(path: Path, read: () => T): T => {
     try {
       return read();
     } catch (thrown) {
-      if (!(thrown instanceof UsageError)) throw thrown;
+      if (!(thrown instanceof UsageError) || thrown instanceof PlacedError) throw thrown;
       throw error(thrown instanceof SettingError ? [...path, ...thrown.path] : path, thrown.message);
     }
   };
-  return { value, at, error };
+  return { value, at, error, place };
 }
 
 /** Too many aliases and too deep a nesting end in errors of the parser that have no place. */

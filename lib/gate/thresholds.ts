@@ -1,6 +1,6 @@
 /** What a gate lets pass, from a YAML file. docs/gates.md describes the file and every default. */
 import { isMap, type RawMap, type RawValue, Values } from '../config/values.js';
-import { type Path, readYaml, readYamlText, type Source } from '../config/yaml.js';
+import { readYaml, readYamlText, type Source } from '../config/yaml.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -164,8 +164,7 @@ function numberOrOff(values: Values, key: string, what: string, most?: number): 
 
 function systemsOf(top: Values, source: Source): Thresholds['systems'] {
   const names = top.strings('systems');
-  const placeOf = (path: Path): string => source.error(path, '').message.replace(/: $/, '');
-  return names?.map((name, index) => ({ name, place: placeOf(['systems', index]) })) ?? null;
+  return names?.map((name, index) => ({ name, place: source.place(['systems', index]) })) ?? null;
 }
 
 /** Known before anything is measured: a gate for a system that is not there would let everything pass. */
