@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { againstBaseline } from '../../lib/gate/against-baseline.js';
+import { gate } from '../../lib/gate/gate.js';
+import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
+import type { RunDocument } from '../../lib/document.js';
+import { metrics } from '../../lib/metrics/registry.js';
+import { about, type Change, comparison, type Values, without } from './gate-fixtures.js';
+import { device, host, runDocument } from './run-fixtures.js';
+
+const layer = (value: number): Values => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
+const stored = (values: Values, change: Change = {}) => ({ name: 'main', document: comparison(values, change) });
+const against = (now: Values, then: Values, change: Change = {}) =>
+  againstBaseline(comparison(now), stored(then, change), metrics);
+
+const sampler = (clocks: number[], load: number[]): NonNullable<RunDocument['sampler']> => {
+  const unknown = clocks.map(() => null);
+  return {
+    source: 'nvml',
+    intervalMs: 100,
+    timeMs: clocks.map((_, i) => 100 * i),
+    gpuPercent: load,
+    memoryPercent: unknown,
+    usedBytes: unknown,
+    temperatureC: unknown,
+    powerW: unknown,
+    smClockMhz: clocks,
+    memoryClockMhz: unknown,
+    eventReasons: unknown,
+  };
+};
+
+describe('a stored baseline', () => {
+  it('is held against every system of its name, whatever the numbers of rounds', () => {
+    const now = { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(6).slice(0, 3) } };
+    const { effects, warnings } = against(now, layer(5));
+    expect(effects.map(({ system, baseline, rounds, verdict }) => ({ system, baseline, rounds, verdict }))).toEqual([
+      { system: 'native', baseline: 'main', rounds: 5, verdict: 'same' },
+      { system: 'layer', baseline: 'main', rounds: 3, verdict: 'slower' },
+    ]);
+    expect(effects[1]?.ratio).toBeCloseTo(1.2, 3);
+    expect(effects[1]?.bootstrapCi95).toBeNull();
+    expect(warnings.filter((warning) => !warning.startsWith('The '))).toEqual([]);
+  });
+
+  it('adjusts over all of its effects', () => {
+    const near = (value: number) => ({ 'OH-001': [1, 1.01, 0.99].map((factor) => factor * value) });
+    const names = Array.from({ length: 12 }, (_, i) => `layer-${i}`);
+    const values = (value: number) => ({
+      native: near(5),
+      ...Object.fromEntries(names.map((name) => [name, near(value)])),
+    });
+    const { effects } = against(values(5.45), values(5));
+    expect(effects.slice(1).map(({ verdictRaw, verdict }) => `${verdictRaw} ${verdict}`)).toEqual(
+      names.map(() => 'slower ambiguous'),
+    );
+  });
+
+  it('is refused between a simulated and a real GPU, in either order', () => {
+    const simulated = { round: { gpu: [{ ...device(0), simulated: true }] } };
+    expect(() => against(layer(5), layer(5), simulated)).toThrow(
+      /^Expected baseline main to be of a real GPU but received one of a simulated GPU/,
+    );
+    expect(() => againstBaseline(comparison(layer(5), simulated), stored(layer(5)), metrics)).toThrow(
+      /of a simulated GPU but received one of a real GPU/,
+    );
+    const both = againstBaseline(comparison(layer(5), simulated), stored(layer(5), simulated), metrics);
+    expect(both.environments).toMatchObject({ now: { simulated: true }, baseline: { simulated: true } });
+  });
+
+  it('is refused without a system in common, and where a name means another kind', () => {
+    expect(() => against({ other: { 'OH-001': about(5) }, more: { 'OH-001': about(5) } }, layer(5))).toThrow(
+      /^Expected a system of baseline main \(native, layer\) but received other, more: give the systems the same names\.$/,
+    );
+    const kind = { round: { system: { name: 'native', kind: 'mps', settings: {}, attestation: [] } } };
+    expect(() => against(layer(5), { native: { 'OH-001': about(5) } }, kind)).toThrow(
+      /^Expected native to be of kind mps, as in baseline main, but received native: give it another name\.$/,
+    );
+  });
+
+  it('says which systems it lacks', () => {
+    const now = { ...layer(5), other: { 'OH-001': about(5) } };
+    const { warnings, effects } = against(now, layer(5));
+    expect(warnings).toEqual(['The baseline has no other: it is not held against anything.']);
+    expect(effects.map(({ system }) => system)).toEqual(['native', 'layer']);
+  });
+
+  it.each<[string, Partial<RunDocument>, RegExp]>([
+    [
+      'GPU',
+      { gpu: [{ ...device(0), name: 'NVIDIA A100', simulated: false }] },
+      /^The GPU differs .*Test.* against NVIDIA A100/,
+    ],
+    [
+      'driver',
+      { driver: { version: '1.2', cudaVersion: 12000, libcuda: null, libnvidiaMl: null } },
+      /^The driver differs from the baseline's: 580\.1, CUDA 13000 against 1\.2, CUDA 12000\.$/,
+    ],
+    ['host', { host: { ...host, cpu: 'y' } }, /^The host differs/],
+    [
+      'tier',
+      { plan: { ...runDocument().plan, tier: 'thorough' } },
+      /^The way of measuring differs .*tier quick.* against tier thorough/,
+    ],
+    [
+      'persistence mode',
+      { gpu: [{ ...device(0), persistenceMode: false, simulated: false }] },
+      /persistence on against .*persistence off/,
+    ],
+  ])('warns of another %s', (_, round, says) =>
+    expect(against(layer(5), layer(5), { round }).warnings).toEqual([expect.stringMatching(says)]),
+  );
+
+  it('warns of clocks under load that differ by more than 3 %, and not of those of an idle card', () => {
+    const warningsOf = (clock: number, load: number) =>
+      againstBaseline(
+        comparison(layer(5), { round: { sampler: sampler([345, 1980, 1980], [0, 50, 50]) } }),
+        stored(layer(5), { round: { sampler: sampler([clock, clock], [load, load]) } }),
+        metrics,
+      ).warnings;
+    expect(warningsOf(1900, 50)).toEqual([
+      "The SM clock under load differs from the baseline's by 4.0 %: 1980 MHz against 1900 MHz.",
+    ]);
+    expect(warningsOf(1930, 50)).toEqual([]);
+    expect(warningsOf(345, 0)).toEqual([]);
+  });
+
+  it('names settings that changed, but not the paths that every run has of its own', () => {
+    const round = (directory: string, memory: string, sha256: string) => ({
+      round: {
+        system: {
+          name: 'layer',
+          kind: 'hami-core',
+          settings: { CACHE: `/tmp/gvb-${directory}/hami-core/cache-0-2`, MEMORY: memory },
+          attestation: [],
+          layer: { path: '/opt/l.so', sha256, exports: 1, active: true },
+        },
+      },
+    });
+    const only = { layer: { 'OH-001': about(5) } };
+    const warningsOf = (memory: string, sha256: string) =>
+      againstBaseline(
+        comparison(only, round('aB3xYz', '1g', 'a'.repeat(64))),
+        stored(only, round('Q9q9Q9', memory, sha256)),
+        metrics,
+      ).warnings;
+    expect(warningsOf('1g', 'a'.repeat(64))).toEqual([]);
+    expect(warningsOf('2g', 'b'.repeat(64))).toEqual([
+      'layer is set up differently: MEMORY is 1g against 2g.',
+      'The layer of layer is another build: SHA-256 aaaaaaaaaaaa… against bbbbbbbbbbbb….',
+    ]);
+  });
+
+  it('is invalid for values of another number of processes', () => {
+    const starts = (largest: number) => ({
+      layer: { 'START-006': [1, 2, 3].map((value) => ({ value, details: { largest } })) },
+    });
+    expect(against(starts(10), starts(50)).effects).toMatchObject([
+      { verdict: 'invalid', reason: 'not comparable: largest is 10 against 50', ratio: null, difference: null },
+    ]);
+    expect(against(starts(10), starts(10)).effects[0]?.verdict).toBe('ambiguous');
+  });
+
+  it('holds differences to native against those of its own rounds', () => {
+    const arms = (rates: number[]) =>
+      rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
+    const values = (share: number): Values => ({
+      native: { 'OH-010': arms([100, 101, 99]) },
+      layer: { 'OH-010': arms([100, 101, 99].map((rate) => share * rate)) },
+    });
+    const { effects } = against(values(0.8), values(0.9));
+    expect(effects).toMatchObject([{ metric: 'OH-010', system: 'layer', rounds: 3, verdict: 'slower' }]);
+    expect(effects[0]?.difference).toBeCloseTo(10, 10);
+  });
+});
+
+describe('a gate with a stored baseline', () => {
+  const judged = (now: Values, then: Values, yaml = '{}') =>
+    gate(comparison(now), parseThresholds(yaml, 'gate.yaml', metrics), stored(then), metrics);
+
+  it('judges every system, and shows both environments', () => {
+    const found = judged(layer(6), layer(5));
+    expect(found.cases.map(({ system, outcome }) => `${system} ${outcome}`)).toEqual(['native passed', 'layer failed']);
+    expect(found.cases[1]?.threshold).toBe('at most 10 % worse than baseline main');
+    expect(found.environments).toMatchObject({
+      now: { gpu: expect.any(String) },
+      baseline: { driver: expect.any(String) },
+    });
+  });
+
+  it('says that the machine changed where the bare driver did', () => {
+    const slow = { native: { 'OH-001': about(6) }, layer: { 'OH-001': about(6) } };
+    expect(judged(slow, layer(5)).warnings).toEqual([
+      expect.stringMatching(/^The bare driver itself is worse than in the baseline \(OH-001\)/),
+    ]);
+  });
+
+  it('judges a run of one system, whose one round leaves everything in doubt', () => {
+    const run = (value: number) =>
+      ({ ...comparison({ environment: { 'OH-001': [value] } }).systems[0]?.[0] }) as RunDocument;
+    const found = gate(run(50), defaultThresholds(metrics), { name: 'main', document: run(5) }, metrics);
+    expect(found.cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'passed' }]);
+  });
+
+  it('does not measure what the baseline lacks', () => {
+    const now = { layer: { 'OH-001': about(5), 'OH-002': about(5) } };
+    const then = { layer: { 'OH-001': about(5) } };
+    const last = (yaml?: string) => judged(now, then, yaml).cases.at(-1);
+    expect(last()).toMatchObject({
+      outcome: 'not measured',
+      countsAs: 'passed',
+      reason: 'baseline main has no value to hold it against',
+    });
+    expect(last('metrics: { OH-002: }')).toMatchObject({ countsAs: 'failed' });
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { gate } from '../../lib/gate/gate.js';
+import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
+import { metrics } from '../../lib/metrics/registry.js';
+import type { MetricDefinition } from '../../lib/metrics/metric.js';
+import type { ResultDocument } from '../../lib/report/view.js';
+import { about, comparison, measured, type Values, without } from './gate-fixtures.js';
+import { runDocument } from './run-fixtures.js';
+
+const judged = (document: ResultDocument, yaml?: string, all: readonly MetricDefinition[] = metrics) =>
+  gate(document, yaml === undefined ? defaultThresholds(all) : parseThresholds(yaml, 'gate.yaml', all), null, all);
+
+const outcomes = (values: Values, yaml?: string) =>
+  judged(comparison(values), yaml).cases.map(
+    ({ metric, system, kind, outcome, countsAs }) => `${system} ${metric} ${kind}: ${outcome}, ${countsAs}`,
+  );
+
+const native = (value = 5) => ({ 'OH-001': about(value) });
+const noisy = [5, 6, 5.2, 6.1, 5.1];
+
+describe('a regression', () => {
+  it.each([
+    ['whole beyond 10 %', about(6), 'failed, failed'],
+    ['whole within', about(5.2), 'passed, passed'],
+    ['in doubt', noisy, 'ambiguous, passed'],
+    ['better', about(4), 'passed, passed'],
+  ])('%s', (_, values, expected) =>
+    expect(outcomes({ native: native(), layer: { 'OH-001': values } })).toEqual([
+      `layer OH-001 regression: ${expected}`,
+    ]),
+  );
+
+  it('that is in doubt counts as asked, of one metric or of all', () => {
+    const values = { native: native(), layer: { 'OH-001': noisy } };
+    for (const yaml of ['ambiguous: fail', 'metrics: { OH-001: { ambiguous: fail } }'])
+      expect(outcomes(values, yaml)).toEqual(['layer OH-001 regression: ambiguous, failed']);
+    expect(outcomes(values, '{ ambiguous: fail, metrics: { OH-*: { ambiguous: pass } } }')).toEqual([
+      'layer OH-001 regression: ambiguous, passed',
+    ]);
+  });
+
+  it('turns with the direction of the metric', () => {
+    const higher = metrics.map((metric) =>
+      metric.id === 'OH-001' ? { ...metric, direction: 'higher' as const } : metric,
+    );
+    const document = comparison({ native: native(), layer: native(4) });
+    const [effect] = document.effects;
+    const worse = { ...effect, ratio: 1.25, ratioCi95: [1.24, 1.26] } as NonNullable<typeof effect>;
+    expect(judged({ ...document, effects: [worse] }, undefined, higher).passed).toBe(false);
+  });
+
+  it('of values that may be zero is a difference in their unit', () => {
+    const values = (now: number) => ({
+      native: { 'OH-005': [0, 0.1, -0.1, 0, 0] },
+      layer: { 'OH-005': [0, 0.1, -0.1, 0, 0].map((noise) => now + noise) },
+    });
+    expect(outcomes(values(8))).toEqual(['layer OH-005 regression: failed, failed']);
+    expect(outcomes(values(3))).toEqual(['layer OH-005 regression: passed, passed']);
+    expect(outcomes(values(8), 'metrics: { OH-005: { maxDifference: 20 } }')).toEqual([
+      'layer OH-005 regression: passed, passed',
+    ]);
+    expect(judged(comparison(values(8))).cases[0]).toMatchObject({
+      unit: 'ns',
+      threshold: 'at most 5 ns worse than native',
+    });
+    expect(judged(comparison(values(-8))).cases[0]?.improvement).toMatch(
+      /^-8 ns .* better than native by more than 5 ns$/,
+    );
+  });
+
+  it('of one round has no interval and stays in doubt', () => {
+    const { cases, passed } = judged(comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [50] } }));
+    expect(cases).toMatchObject([{ outcome: 'ambiguous', reason: 'of one round on a side there is no interval' }]);
+    expect(passed).toBe(true);
+  });
+
+  it('announces an improvement of more than 10 %', () => {
+    const improvementOf = (value: number) =>
+      judged(comparison({ native: native(), layer: native(value) })).cases[0]?.improvement;
+    expect(improvementOf(4)).toMatch(/^× 0.8 \(.*\) is better than native by more than 10 %$/);
+    expect(improvementOf(4.8)).toBeUndefined();
+  });
+
+  it('is not judged where it is off', () =>
+    expect(outcomes({ native: native(), layer: native(50) }, 'maxRegression: off')).toEqual([]));
+
+  it('holds only the systems that are asked for', () => {
+    const values = { native: native(), a: native(50), b: native() };
+    expect(outcomes(values, 'systems: [b]')).toEqual(['b OH-001 regression: passed, passed']);
+  });
+});
+
+describe('a limit', () => {
+  const limit = (worst: number) => `{ maxRegression: off, metrics: { OH-001: { limit: ${worst} } } }`;
+  it.each([
+    [6, 'passed, passed'],
+    [4, 'failed, failed'],
+    [5.001, 'ambiguous, passed'],
+  ])('of %d us', (worst, expected) =>
+    expect(outcomes({ native: native(50), layer: native() }, limit(worst))).toEqual([
+      `layer OH-001 limit: ${expected}`,
+    ]),
+  );
+
+  it('of a metric of which more is better is the least allowed', () => {
+    const higher = metrics.map((metric) =>
+      metric.id === 'OH-001' ? { ...metric, direction: 'higher' as const } : metric,
+    );
+    const document = comparison({ native: native(50), layer: native() });
+    const caseOf = (worst: number) => judged(document, limit(worst), higher).cases[0];
+    expect(caseOf(4)).toMatchObject({ outcome: 'passed', threshold: 'at least 4 us' });
+    expect(caseOf(6)).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('holds a run of one system, by its value where there is no interval', () => {
+    const run = (ci95: [number, number] | null) => runDocument({ metrics: [{ ...measured('OH-001', 5), ci95 }] });
+    expect(judged(run(null), limit(5)).cases).toMatchObject([{ outcome: 'passed', value: 5, interval: null }]);
+    expect(judged(run([4.9, 5.1]), limit(5)).cases).toMatchObject([{ outcome: 'ambiguous', interval: [4.9, 5.1] }]);
+  });
+
+  it('holds the first system of a comparison where it is named', () =>
+    expect(
+      outcomes({ native: native(50), layer: native() }, `{ systems: [native], metrics: { OH-001: { limit: 6 } } }`),
+    ).toEqual(['native OH-001 limit: failed, failed']));
+});
+
+describe('what has no value', () => {
+  it('fails the gate where it failed or is invalid, in any round of any system', () => {
+    const failed = without('failed', 'cuInit returned 999');
+    const values = {
+      native: { 'OH-001': about(5), 'OH-002': [1, 1, 1, 1, without('invalid', 'clock mapping')] },
+      layer: { 'OH-001': [...about(5).slice(1), failed], 'OH-002': about(1) },
+    };
+    const { cases, passed } = judged(comparison(values));
+    expect(passed).toBe(false);
+    expect(cases.map(({ system, metric, kind, outcome, reason }) => [system, metric, kind, outcome, reason])).toEqual([
+      ['native', 'OH-002', 'measured', 'invalid', 'invalid: clock mapping (in 1 of 5 rounds)'],
+      ['layer', 'OH-001', 'measured', 'failed', 'failed: cuInit returned 999 (in 1 of 5 rounds)'],
+      ['layer', 'OH-001', 'regression', 'passed', expect.any(String)],
+      ['layer', 'OH-002', 'regression', 'invalid', 'clock mapping'],
+    ]);
+  });
+
+  it('passes where it is unsupported, unless it is named', () => {
+    const values = {
+      native: native(),
+      layer: { ...native(), 'OH-008': [1, 2, 3, 4, 5].map(() => without('unsupported', 'no compute limit')) },
+    };
+    const last = (yaml?: string) => outcomes(values, yaml).at(-1);
+    expect(last()).toBe('layer OH-008 measured: not measured, passed');
+    expect(last('metrics: { OH-008: }')).toBe('layer OH-008 measured: not measured, failed');
+    expect(last('{ missing: pass, metrics: { OH-008: } }')).toBe('layer OH-008 measured: not measured, passed');
+    expect(last('metrics: { OH-*: { maxRegression: 10 } }')).toBe('layer OH-008 measured: not measured, passed');
+  });
+
+  it('fails where it is named and was not asked for', () => {
+    const { cases } = judged(comparison({ native: native(), layer: native() }), 'metrics: { START-001: }');
+    expect(cases.at(-1)).toMatchObject({ metric: 'START-001', countsAs: 'failed', reason: 'it was not asked for' });
+  });
+
+  it('is a difference to native: it is judged by that, and native itself is not asked', () => {
+    const arm = (unitsPerSecond: number) =>
+      Array.from({ length: 5 }, () => ({
+        ...without('unsupported', 'needs a native arm'),
+        details: { unitsPerSecond },
+      }));
+    const found = outcomes(
+      { native: { 'OH-010': arm(100) }, layer: { 'OH-010': arm(90) } },
+      '{ systems: [native, layer], metrics: { OH-010: } }',
+    );
+    expect(found).toEqual(['layer OH-010 regression: failed, failed']);
+  });
+});
+
+describe('a gate', () => {
+  it('refuses what nothing can be held against', () =>
+    expect(() => judged(runDocument({ metrics: [measured('OH-001', 5)] }))).toThrow(
+      /^Expected --baseline, or limits in --config, but received neither: 'environment' alone/,
+    ));
+
+  it('refuses what was interrupted', () =>
+    expect(() => judged(comparison({ native: native(), layer: native() }, { document: { completed: false } }))).toThrow(
+      /finished measurement but received one that was interrupted: go on with compare --resume/,
+    ));
+
+  it('refuses a system that is not there, by its place', () =>
+    expect(() => judged(comparison({ native: native(), 'hami-core': native() }), 'systems:\n  - hamicore')).toThrow(
+      /^gate\.yaml:2:5: Expected a system that is measured but received 'hamicore': did you mean hami-core\?$/,
+    ));
+
+  it('says when it judged nothing, and what it does not know', () => {
+    const document = comparison({ native: native(), layer: native() });
+    const [round] = document.systems[0] ?? [];
+    round?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
+    expect(judged(document, 'maxRegression: off').warnings).toEqual([
+      'ZZ-001 is unknown to this version of gpu-virt-bench: it is not judged.',
+      'Nothing was measured that the gate could judge.',
+    ]);
+  });
+});
