@@ -4,8 +4,8 @@ import { gate } from '../../lib/gate/gate.js';
 import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
 import type { RunDocument } from '../../lib/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { about, type Change, comparison, type Values, without } from './gate-fixtures.js';
-import { device, host, runDocument } from './run-fixtures.js';
+import { about, card, type Change, comparison, type Values, without } from './gate-fixtures.js';
+import { host, runDocument } from './run-fixtures.js';
 
 const layer = (value: number): Values => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
 const stored = (values: Values, change: Change = {}) => ({ name: 'main', document: comparison(values, change) });
@@ -56,7 +56,7 @@ describe('a stored baseline', () => {
   });
 
   it('is refused between a simulated and a real GPU, in either order', () => {
-    const simulated = { round: { gpu: [{ ...device(0), simulated: true }] } };
+    const simulated = { round: { gpu: [card({ simulated: true })] } };
     expect(() => against(layer(5), layer(5), simulated)).toThrow(
       /^Expected baseline main to be of a real GPU but received one of a simulated GPU/,
     );
@@ -85,11 +85,7 @@ describe('a stored baseline', () => {
   });
 
   it.each<[string, Partial<RunDocument>, RegExp]>([
-    [
-      'GPU',
-      { gpu: [{ ...device(0), name: 'NVIDIA A100', simulated: false }] },
-      /^The GPU differs .*Test.* against NVIDIA A100/,
-    ],
+    ['GPU', { gpu: [card({ name: 'NVIDIA A100' })] }, /^The GPU differs .*Test.* against NVIDIA A100/],
     [
       'driver',
       { driver: { version: '1.2', cudaVersion: 12000, libcuda: null, libnvidiaMl: null } },
@@ -101,11 +97,7 @@ describe('a stored baseline', () => {
       { plan: { ...runDocument().plan, tier: 'thorough' } },
       /^The way of measuring differs .*tier quick.* against tier thorough/,
     ],
-    [
-      'persistence mode',
-      { gpu: [{ ...device(0), persistenceMode: false, simulated: false }] },
-      /persistence on against .*persistence off/,
-    ],
+    ['persistence mode', { gpu: [card({ persistenceMode: false })] }, /persistence on against .*persistence off/],
   ])('warns of another %s', (_, round, says) =>
     expect(against(layer(5), layer(5), { round }).warnings).toEqual([expect.stringMatching(says)]),
   );

@@ -1,13 +1,18 @@
 /** Comparisons of known values, without measuring. */
-import type { ComparisonDocument, MetricResult, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../lib/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { effects } from '../../lib/run/effects.js';
-import { runDocument } from './run-fixtures.js';
+import { device, runDocument } from './run-fixtures.js';
 
 /** A value, or what else the result is, of a round. */
 export type Measured = number | Partial<MetricResult>;
 /** By system, by metric, by round. */
 export type Values = Record<string, Record<string, Measured[]>>;
+
+export function card(change: Partial<GpuInfo> = {}): GpuInfo {
+  const { visibleMemoryBytes: _, ...gpu } = device(0);
+  return { ...gpu, simulated: false, ...change };
+}
 
 export interface Change {
   round?: Partial<RunDocument>;
@@ -49,6 +54,7 @@ function rounds(name: string, values: Record<string, Measured[]>, change: Partia
   return Array.from({ length: count }, (_, round) =>
     runDocument({
       system: { name, kind, settings: {}, attestation: [] },
+      gpu: [card()],
       metrics: Object.entries(values).flatMap(([id, each]) => {
         const value = each[round];
         return value === undefined ? [] : [measured(id, value)];

@@ -1,0 +1,136 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/document.js';
+import { metrics } from '../../lib/metrics/registry.js';
+import { historyReport } from '../../lib/report/history.js';
+import { sparkline } from '../../lib/report/sparkline.js';
+import { baselineText } from '../../lib/saved/baselines.js';
+import { readHistory, trendsOf } from '../../lib/saved/history.js';
+import { about, card, type Change, comparison, type Values } from './gate-fixtures.js';
+import { temporaryFolder } from './systems-fixtures.js';
+
+const values = (value: number): Values => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
+const on = (day: number, value: number, change: Change = {}): ComparisonDocument =>
+  comparison(values(value), {
+    ...change,
+    document: { startedAt: `2026-01-0${day}T00:00:00.000Z`, ...change.document },
+  });
+
+function places() {
+  const folder = temporaryFolder();
+  const results = join(folder, 'results');
+  const store = join(folder, 'baselines');
+  mkdirSync(results);
+  mkdirSync(store);
+  const save = (name: string, text: string, day = 1) => {
+    mkdirSync(join(results, name));
+    const file = join(results, name, 'summary.json');
+    writeFileSync(file, text);
+    utimesSync(file, day, day);
+  };
+  return { results, store, save };
+}
+
+const read = (where: { results: string; store: string }, limit = 50) => readHistory({ ...where, limit }, metrics);
+
+describe('a history', () => {
+  it('of nothing is empty', async () => {
+    const nowhere = { results: '/nowhere/results', store: '/nowhere/baselines' };
+    const history = await read(nowhere);
+    expect(history).toEqual({ entries: [], unreadable: [], leftOut: 0 });
+    expect(historyReport(history, [])).toBe('Nothing was measured yet.');
+  });
+
+  it('is oldest first, with a line of each metric and system', async () => {
+    const { save, ...where } = places();
+    save('b', JSON.stringify(on(2, 5.5)));
+    save('c', JSON.stringify(on(3, 6)));
+    save('a', JSON.stringify(on(1, 5)));
+    const { entries } = await read(where);
+    expect(entries.map(({ path }) => path.at(-1))).toEqual(['a', 'b', 'c']);
+    const trends = trendsOf(entries, metrics);
+    expect(trends.map(({ metric, system, first, last }) => [metric, system, first, last])).toEqual([
+      ['OH-001', 'layer', 5, 6],
+      ['OH-001', 'native', 5, 5],
+    ]);
+    expect(trends[0]?.changePercent).toBeCloseTo(20, 10);
+    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(
+      /OH-001 Kernel Launch Latency +layer +▁▅█ +3 +5 us +6 us +\+20 %/,
+    );
+  });
+
+  it('never lets another GPU, driver or world share a line', async () => {
+    const { save, ...where } = places();
+    const gpu = (name: string, simulated: boolean) => ({ round: { gpu: [card({ name, simulated })] } });
+    save('a', JSON.stringify(on(1, 5, gpu('X', false))));
+    save('b', JSON.stringify(on(2, 5, gpu('Y', false))));
+    save('c', JSON.stringify(on(3, 5, gpu('X', true))));
+    const driver = { version: '999', cudaVersion: null, libcuda: null, libnvidiaMl: null };
+    save('d', JSON.stringify(on(4, 5, { round: { ...gpu('X', false).round, driver } })));
+    const trends = trendsOf((await read(where)).entries, metrics);
+    expect(trends).toHaveLength(8);
+    expect(trends.every(({ points }) => points.length === 1)).toBe(true);
+  });
+
+  it('names what it cannot read, and goes on', async () => {
+    const { save, ...where } = places();
+    save('good', JSON.stringify(on(1, 5)));
+    save('half', '{"kind":');
+    mkdirSync(join(where.results, 'empty'));
+    writeFileSync(join(where.store, 'bad.json'), 'x');
+    const { entries, unreadable } = await read(where);
+    expect(entries).toHaveLength(1);
+    expect(unreadable.map(({ path, reason }) => [path.split('/').at(-1), reason])).toEqual([
+      ['half', expect.stringMatching(/^Expected a result document/)],
+      ['bad.json', expect.stringMatching(/^Expected a result document/)],
+    ]);
+  });
+
+  it('counts a baseline and the run that it was saved from once, and no interrupted run', async () => {
+    const { save, ...where } = places();
+    save('a', JSON.stringify(on(1, 5)));
+    save('b', JSON.stringify(on(2, 500, { document: { completed: false } })));
+    writeFileSync(join(where.store, 'main.json'), baselineText(on(1, 5)));
+    const { entries } = await read(where);
+    expect(entries.map(({ source, completed }) => [source, completed])).toEqual([
+      ['baseline', true],
+      ['results', true],
+      ['results', false],
+    ]);
+    expect(trendsOf(entries, metrics).map(({ points }) => points.length)).toEqual([1, 1]);
+  });
+
+  it('reads the newest directories, up to a number', async () => {
+    const { save, ...where } = places();
+    for (const day of [1, 2, 3, 4]) save(`d${day}`, JSON.stringify(on(day, 5)), day);
+    const { entries, leftOut } = await read(where, 2);
+    expect(entries.map(({ path }) => path.slice(-2))).toEqual(['d3', 'd4']);
+    expect(leftOut).toBe(2);
+  });
+
+  it('parts values of different numbers of processes, and gives no per cents of what may be zero', async () => {
+    const { save, ...where } = places();
+    const starts = (day: number, largest: number) =>
+      comparison(
+        { layer: { 'START-006': [{ value: 5, details: { largest } }], 'OH-005': [day] } },
+        { document: { startedAt: `2026-01-0${day}T00:00:00.000Z` } },
+      );
+    save('a', JSON.stringify(starts(1, 10)));
+    save('b', JSON.stringify(starts(2, 50)));
+    const { entries } = await read(where);
+    const trends = trendsOf(entries, metrics);
+    expect(trends.map(({ metric, at, changePercent }) => [metric, at, changePercent])).toEqual([
+      ['OH-005', null, null],
+      ['START-006', 'largest 10', 0],
+      ['START-006', 'largest 50', 0],
+    ]);
+    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(/▁█ +2 +1 ns +2 ns +\+1 ns/);
+  });
+});
+
+describe('a sparkline', () => {
+  it('is as high as its values', () => expect(sparkline([1, 2, 3, 8])).toBe('▁▂▃█'));
+  it('of equal values is level', () => expect(sparkline([3, 3])).toBe('▄▄'));
+  it('of negative values has its least at the bottom', () => expect(sparkline([-2, -1])).toBe('▁█'));
+});
