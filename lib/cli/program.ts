@@ -37,7 +37,7 @@ function report(error: unknown): number {
   return exitCodeOf(error);
 }
 
-function program(): Command {
+export function program(): Command {
   const root = new Command('gpu-virt-bench')
     .description('Measures what sharing an NVIDIA GPU costs and whether the sharing holds.')
     .version(toolVersion(), '-V, --version', 'print the version')

@@ -47,14 +47,19 @@ export function emptyFolder(): string {
 }
 
 /** `sim`: further settings of the simulated card. */
-export function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}, sim = ''): Running {
+export function start(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  sim = '',
+  cwd = emptyFolder(),
+): Running {
   const mark = randomUUID();
   const region = `cli-${mark.slice(0, 13)}`;
   regions.push(region);
   const settings = `region=${region}${sim && `,${sim}`}`;
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...environment },
-    cwd: emptyFolder(),
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const seen = { stdout: '', stderr: '' };
@@ -77,6 +82,10 @@ export function start(args: readonly string[], environment: NodeJS.ProcessEnv = 
 
 export const command = (args: readonly string[], environment?: NodeJS.ProcessEnv, sim?: string): Promise<Outcome> =>
   start(args, environment, sim).done;
+
+/** In a folder that several commands share. */
+export const commandIn = (cwd: string, args: readonly string[], sim?: string): Promise<Outcome> =>
+  start(args, {}, sim, cwd).done;
 
 /** Living processes that carry the mark, by their command lines. */
 export function processesOf(mark: string): { pid: number; command: string }[] {

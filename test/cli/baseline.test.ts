@@ -1,0 +1,112 @@
+/** `baseline save`, `list` and `remove`. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { about, card, type Change, comparison } from '../unit/gate-fixtures.js';
+import { commandIn, emptyFolder, type Outcome } from './command.js';
+
+const values = { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(5) } };
+const text = (change: Change = {}) => JSON.stringify(comparison(values, change));
+
+function results(folder: string, name: string, content: string): void {
+  mkdirSync(join(folder, 'results', name), { recursive: true });
+  writeFileSync(join(folder, 'results', name, 'summary.json'), content);
+}
+
+function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
+  expect(stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(stderr).toMatch(says);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+}
+
+describe('baseline', () => {
+  it('saves the newest complete result, lists and removes it', async () => {
+    const folder = emptyFolder();
+    results(folder, 'complete', text());
+    results(folder, 'interrupted', text({ document: { completed: false } }));
+    results(folder, 'broken', '{');
+    const saved = await commandIn(folder, ['baseline', 'save', 'main']);
+    expect(saved).toEqual({
+      code: 0,
+      stdout: 'Saved results/complete as baseline main (native, layer) in baselines/main.json.\n',
+      stderr: '',
+    });
+    expect(readdirSync(join(folder, 'baselines'))).toEqual(['main.json']);
+    const listed = await commandIn(folder, ['baseline', 'list']);
+    expect(listed.stdout).toMatch(/^main +2026-01-01 00:00 +NVIDIA Test, .*native, layer +5$/m);
+    expect((await commandIn(folder, ['baseline', 'remove', 'main'])).code).toBe(0);
+    expect(readdirSync(join(folder, 'baselines'))).toEqual([]);
+    expect(await commandIn(folder, ['baseline', 'list'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No baseline in baselines: gpu-virt-bench baseline save NAME makes one.\n',
+    });
+  });
+
+  it('replaces one only when it is told to', async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'a.json'), text());
+    const save = ['baseline', 'save', 'main', 'a.json', '--store', 'elsewhere'];
+    expect((await commandIn(folder, save)).code).toBe(0);
+    const file = join(folder, 'elsewhere/main.json');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(join(folder, 'a.json'), text({ document: { startedAt: '2026-02-01T00:00:00.000Z' } }));
+    expectRefusal(await commandIn(folder, save), /'elsewhere\/main\.json' exists: --force replaces it\.$/m);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect((await commandIn(folder, [...save, '--force'])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).not.toBe(before);
+  });
+
+  it('says that a simulated one is good for nothing else', async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'a.json'), text({ round: { gpu: [card({ simulated: true })] } }));
+    const { code, stderr } = await commandIn(folder, ['baseline', 'save', 'main', 'a.json']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: Baseline main is of a SIMULATED GPU/);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    [
+      'a name that leads elsewhere',
+      ['save', '../main', 'a.json'],
+      /Expected the name of a baseline to be .*'\.\.\/main'/,
+    ],
+    ['a hidden name', ['save', '.main', 'a.json'], /Expected the name of a baseline/],
+    ['a document that is none', ['save', 'main', 'none.json'], /Expected a result document but received 'none\.json'/],
+    ['a document that is not there', ['save', 'main', 'nowhere.json'], /received 'nowhere\.json': ENOENT/],
+    [
+      'an interrupted one',
+      ['save', 'main', 'half.json'],
+      /'half\.json': it was interrupted, so that rounds are missing\.$/m,
+    ],
+    ['nothing measured', ['save', 'main'], /Expected a complete comparison below \.\/results but there is none/],
+    ['a store that is a file', ['save', 'main', 'a.json', '--store', 'a.json'], /Expected --store to be a directory/],
+    [
+      'to remove what is not there',
+      ['remove', 'main'],
+      /Expected a baseline in 'baselines' but received 'main': there is none/,
+    ],
+    ['to remove what is elsewhere', ['remove', '../a'], /Expected the name of a baseline/],
+    ['an unknown word', ['svae', 'main'], /unknown command 'svae'/],
+  ])('refuses %s', async (_, args, says) => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'a.json'), text());
+    writeFileSync(join(folder, 'half.json'), text({ document: { completed: false } }));
+    writeFileSync(join(folder, 'none.json'), '{}');
+    expectRefusal(await commandIn(folder, ['baseline', ...args]), says);
+    expect(readdirSync(folder).sort()).toEqual(['a.json', 'half.json', 'none.json']);
+  });
+
+  it('lists what it can read, and names the rest', async () => {
+    const folder = emptyFolder();
+    mkdirSync(join(folder, 'baselines'));
+    writeFileSync(join(folder, 'baselines/bad.json'), '{');
+    writeFileSync(join(folder, 'baselines/good.json'), text());
+    const { code, stdout, stderr } = await commandIn(folder, ['baseline', 'list', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'good', systems: ['native', 'layer'], rounds: 5, simulated: false },
+    ]);
+    expect(stderr).toMatch(/^warning: Expected a result document but received 'baselines\/bad\.json'/);
+  });
+});

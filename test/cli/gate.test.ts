@@ -1,0 +1,225 @@
+/** `gate`, and `compare` with --baseline and --gate. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { XMLValidator } from 'fast-xml-parser';
+import { describe, expect, it } from 'vitest';
+import type { GateDocument } from '../../lib/gate/document.js';
+import { about, card, type Change, comparison, without } from '../unit/gate-fixtures.js';
+import { commandIn, emptyFolder, hasDriver, type Outcome, parseComparison, start } from './command.js';
+
+const values = (value: number) => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
+
+/** a.json is 20 % worse than native, b.json alike; baseline main is b.json. */
+function prepared(change: Change = {}): string {
+  const folder = emptyFolder();
+  const put = (file: string, value: number) =>
+    writeFileSync(join(folder, file), JSON.stringify(comparison(values(value), change)));
+  mkdirSync(join(folder, 'baselines'));
+  put('a.json', 6);
+  put('b.json', 5);
+  put('baselines/main.json', 5);
+  return folder;
+}
+
+function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
+  expect(stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(stderr).toMatch(says);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+}
+
+describe('gate', () => {
+  it('exits 3 with the reason, what failed first', async () => {
+    const { code, stdout, stderr } = await commandIn(prepared(), ['gate', 'a.json']);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect(stdout).toMatch(
+      /^FAILED +OH-001 +layer +at most 10 % worse than native +× 1\.2 \(1\.2 … 1\.2\) is beyond it$/m,
+    );
+    expect(stdout).toMatch(/^Gate FAILED: 1 failed\.$/m);
+  });
+
+  it('exits 0 where every threshold holds', async () => {
+    const folder = prepared();
+    expect((await commandIn(folder, ['gate', 'b.json'])).code).toBe(0);
+    writeFileSync(join(folder, 'gate.yaml'), 'maxRegression: 30\nmetrics:\n  OH-001: { limit: 7 }\n');
+    const { code, stdout } = await commandIn(folder, ['gate', 'a.json', '--config', 'gate.yaml']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Gate passed: 2 passed\.$/m);
+  });
+
+  it('judges the newest complete result, and says which', async () => {
+    const folder = prepared();
+    mkdirSync(join(folder, 'results/x'), { recursive: true });
+    writeFileSync(join(folder, 'results/x/summary.json'), readFileSync(join(folder, 'a.json')));
+    expect(await commandIn(folder, ['gate'])).toMatchObject({ code: 3, stderr: 'Judging results/x.\n' });
+  });
+
+  it('holds it against a stored baseline, with both environments and what differs', async () => {
+    const folder = prepared();
+    const slower = comparison(values(6), { round: { gpu: [card({ name: 'NVIDIA Other' })] } });
+    writeFileSync(join(folder, 'c.json'), JSON.stringify(slower));
+    const { code, stdout, stderr } = await commandIn(folder, ['gate', 'c.json', '--baseline', 'main']);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^This measurement: NVIDIA Other, .*\nBaseline main: NVIDIA Test, /m);
+    expect(stdout).toMatch(/^FAILED +OH-001 +layer +at most 10 % worse than baseline main +× 1\.2 /m);
+    expect(stdout).toMatch(/^passed +OH-001 +native /m);
+    expect(stderr).toMatch(
+      /^warning: The GPU differs from the baseline's: NVIDIA Other, .* against NVIDIA Test, .*\n$/,
+    );
+  });
+
+  it('writes JSON and JUnit, to files and to standard output, where then nothing else goes', async () => {
+    const folder = prepared();
+    const files = await commandIn(folder, ['gate', 'a.json', '--json', 'gate.json', '--junit', 'gate.xml']);
+    expect(files.code).toBe(3);
+    const found = JSON.parse(readFileSync(join(folder, 'gate.json'), 'utf8')) as GateDocument;
+    expect(found).toMatchObject({ kind: 'gate', passed: false, cases: [{ metric: 'OH-001', outcome: 'failed' }] });
+    const junit = await commandIn(folder, ['gate', 'a.json', '--junit', '-']);
+    expect(junit.stdout).toBe(readFileSync(join(folder, 'gate.xml'), 'utf8'));
+    expect(XMLValidator.validate(junit.stdout)).toBe(true);
+    expect(junit.stderr).toMatch(/^Gate FAILED/m);
+    const json = await commandIn(folder, ['gate', 'a.json', '--json', '-']);
+    expect(JSON.parse(json.stdout)).toEqual(found);
+  });
+
+  it('fails on what failed, whatever the thresholds', async () => {
+    const folder = emptyFolder();
+    const failed = {
+      native: { 'OH-001': about(5) },
+      layer: { 'OH-001': [...about(5).slice(1), without('failed', 'x')] },
+    };
+    writeFileSync(join(folder, 'a.json'), JSON.stringify(comparison(failed)));
+    const { code, stdout } = await commandIn(folder, ['gate', 'a.json']);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^FAILED +OH-001 +layer +measured +failed: x \(in 1 of 5 rounds\)$/m);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['an unknown baseline', ['b.json', '--baseline', 'mai'], /received 'mai': did you mean main\?$/m],
+    ['a baseline that leads elsewhere', ['b.json', '--baseline', '../b'], /Expected the name of a baseline/],
+    [
+      'thresholds that are not there',
+      ['b.json', '--config', 'x.yaml'],
+      /Expected --config to be a file of at most 1 MiB/,
+    ],
+    [
+      'a mistake in the thresholds',
+      ['b.json', '--config', 'bad.yaml'],
+      /bad\.yaml:2:19: .*'limt': did you mean limit\?$/m,
+    ],
+    [
+      'a system that is not there',
+      ['b.json', '--config', 'other.yaml'],
+      /other\.yaml:1:11: .*'laier': did you mean layer\?$/m,
+    ],
+    ['both on standard output', ['b.json', '--json', '-', '--junit', '-'], /received - for both\.$/m],
+    [
+      'a file that cannot be written',
+      ['b.json', '--junit', 'no/where.xml'],
+      /Expected --junit to be a file that can be written/,
+    ],
+    ['an interrupted measurement', ['half.json'], /one that was interrupted: go on with compare --resume/],
+    [
+      'a simulated baseline for a real GPU',
+      ['b.json', '--baseline', 'sim'],
+      /of a real GPU but received one of a simulated GPU/,
+    ],
+    ['a document that is none', ['bad.yaml'], /Expected a result document but received 'bad\.yaml'/],
+    ['two documents', ['a.json', 'b.json'], /too many arguments/],
+  ])('refuses %s', async (_, args, says) => {
+    const folder = prepared();
+    const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
+    put('bad.yaml', 'metrics:\n  OH-001: { limt: 5 }\n');
+    put('other.yaml', 'systems: [laier]\n');
+    put('half.json', JSON.stringify(comparison(values(5), { document: { completed: false } })));
+    put('baselines/sim.json', JSON.stringify(comparison(values(5), { round: { gpu: [card({ simulated: true })] } })));
+    expectRefusal(await commandIn(folder, ['gate', ...args]), says);
+  });
+});
+
+describe('compare, judged', () => {
+  const sim = 'init_ms=8,context_ms=8';
+  const systems = ['--system', 'native', '--system', 'native:name=again'];
+  const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1', '--rounds', '2', ...systems];
+
+  it('measures, is saved, and is held against what was saved', async () => {
+    const folder = emptyFolder();
+    expect((await commandIn(folder, [...args, '--output', 'results/first'], sim)).code).toBe(0);
+    expect((await commandIn(folder, ['baseline', 'save', 'main'])).code).toBe(0);
+    writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-005: { limit: 50 } }\n');
+    const judged = [...args, '--output', 'out', '--baseline', 'main', '--gate', 'gate.yaml', '--junit', 'gate.xml'];
+    const { code, stdout } = await commandIn(folder, judged, sim);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/OH-005 API Interception Overhead[^]*^Baseline main: SIMULATED /m);
+    expect(stdout).toMatch(/^Gate passed: /m);
+    expect(XMLValidator.validate(readFileSync(join(folder, 'gate.xml'), 'utf8'))).toBe(true);
+
+    writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-005: { limit: -50 } }\n');
+    const failed = await commandIn(folder, [...args, '--output', 'out2', '--gate', 'gate.yaml', '--json', '-'], sim);
+    expect(failed.code).toBe(3);
+    expect(parseComparison(failed.stdout).completed).toBe(true);
+    expect(failed.stderr).toMatch(/^FAILED +OH-005 +again +at most -50 ns/m);
+    expect(readdirSync(join(folder, 'out2'))).toContain('round-0002-system-2.json');
+  }, 120_000);
+
+  it.each<[string, string[], RegExp]>([
+    ['an unknown baseline', ['--baseline', 'mai'], /did you mean main\?$/m],
+    ['a mistake in the thresholds', ['--gate', 'bad.yaml'], /bad\.yaml:1:16: /],
+    [
+      'a system of the thresholds that is not compared',
+      ['--gate', 'other.yaml'],
+      /other\.yaml:1:11: .*'agan': did you mean again\?$/m,
+    ],
+    [
+      'a baseline of other systems',
+      ['--baseline', 'other'],
+      /Expected a system of baseline other \(x, y\) but received native, again/,
+    ],
+    [
+      'a baseline of another kind',
+      ['--baseline', 'kind'],
+      /Expected native to be of kind custom, as in baseline kind, but received native/,
+    ],
+    [
+      'a JUnit file that cannot be written',
+      ['--baseline', 'main', '--junit', 'no/where.xml'],
+      /Expected --junit to be a file/,
+    ],
+    ['a JUnit file of nothing', ['--junit', 'gate.xml'], /Expected --junit together with --baseline or --gate/],
+    [
+      'JUnit on standard output',
+      ['--baseline', 'main', '--junit', '-'],
+      /Expected --junit to be a file but received -/,
+    ],
+    ['a store of nothing', ['--store', 'x'], /Expected --store together with --baseline or --gate/],
+  ])('refuses %s, before anything is measured', async (_, more, says) => {
+    const folder = prepared();
+    const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
+    put('bad.yaml', 'maxRegression: much\n');
+    put('other.yaml', 'systems: [agan]\n');
+    const x = { 'OH-001': about(5) };
+    put('baselines/other.json', JSON.stringify(comparison({ x, y: x })));
+    const kind = { round: { system: { name: 'native', kind: 'custom', settings: {}, attestation: [] } } };
+    put('baselines/kind.json', JSON.stringify(comparison({ native: x }, kind)));
+    expectRefusal(await commandIn(folder, [...args, '--output', 'out', ...more], sim), says);
+    expect(existsSync(join(folder, 'out'))).toBe(false);
+  });
+
+  it('refuses a baseline of a real GPU for a simulated one, before a metric is measured', async () => {
+    const folder = prepared();
+    const run = start([...args, '--output', 'out', '--baseline', 'main'], {}, sim, folder);
+    const { code, stdout, stderr } = await run.done;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: Expected baseline main to be of a simulated GPU but received one of a real GPU/m);
+    expect(existsSync(join(folder, 'out'))).toBe(false);
+  }, 60_000);
+
+  it.skipIf(hasDriver)(
+    'refuses it also where nothing asked for the simulation',
+    async () => {
+      const folder = prepared();
+      const unasked = args.filter((arg) => arg !== '--simulate');
+      expect((await commandIn(folder, [...unasked, '--output', 'out', '--baseline', 'main'], sim)).code).toBe(2);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,75 @@
+/** What users copy must work as it stands. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { program } from '../../lib/cli/program.js';
+import { readThresholds } from '../../lib/gate/thresholds.js';
+import { metrics } from '../../lib/metrics/registry.js';
+import { selectMetrics } from '../../lib/run/select.js';
+
+const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+
+interface Workflow {
+  jobs: Record<string, { 'runs-on': string | string[]; steps: { run?: string; uses?: string }[] }>;
+}
+
+const workflow = parse(readFileSync(example('github-actions.yml'), 'utf8')) as Workflow;
+const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
+const lines = scripts.filter((script) => script.startsWith('npx gpu-virt-bench '));
+
+/** Flags that the workflow uses and compare is about to have. */
+const toCome = ['--markdown', '--html'];
+
+/** Parses as the command line does, and does nothing. Answers what the command would have been given. */
+async function parsed(line: string): Promise<{ name: string; args: string[]; options: Record<string, unknown> }> {
+  const root = program();
+  const calls: { name: string; args: string[]; options: Record<string, unknown> }[] = [];
+  const quiet = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {}, outputError: () => {} });
+    if (command.commands.length === 0)
+      command.action(() => void calls.push({ name: command.name(), args: command.args, options: command.opts() }));
+    command.commands.forEach(quiet);
+  };
+  quiet(root);
+  const compare = root.commands.find((command) => command.name() === 'compare');
+  for (const flag of toCome) if (!compare?.options.some(({ long }) => long === flag)) compare?.option(`${flag} <file>`);
+  await root.parseAsync(line.split(/\s+/).slice(2), { from: 'user' });
+  const [call] = calls;
+  if (!call) throw new Error(`${line} calls nothing`);
+  return call;
+}
+
+describe('the workflow', () => {
+  it('has a job on a GPU runner and one without a GPU', () => {
+    expect(workflow.jobs.gate?.['runs-on']).toEqual(['self-hosted', 'gpu']);
+    expect(workflow.jobs.simulated?.['runs-on']).toBe('ubuntu-latest');
+    expect(lines).toHaveLength(4);
+  });
+
+  it.each(lines)('calls what there is: %s', async (line) => {
+    const { name, args } = await parsed(line);
+    if (name === 'compare') expect(() => selectMetrics(args, metrics)).not.toThrow();
+  });
+
+  it('would be refused with a flag that is none', async () =>
+    expect(parsed('npx gpu-virt-bench gate --basline main')).rejects.toThrow(/unknown option '--basline'/));
+
+  it('judges what it measures, and keeps the reports', () => {
+    const measuring = lines.find((line) => line.includes('--require-gpu')) ?? '';
+    for (const flag of ['--baseline main', '--gate thresholds.yaml', '--junit gate.xml', '--output results/gate'])
+      expect(measuring).toContain(flag);
+    expect(scripts.some((script) => script.includes('>> "$GITHUB_STEP_SUMMARY"'))).toBe(true);
+  });
+});
+
+describe('the thresholds', () => {
+  it('are read, each as its comment says', async () => {
+    const { metrics: of, missing, systems } = await readThresholds(example('thresholds.yaml'), '--gate', metrics);
+    expect({ missing, systems }).toEqual({ missing: 'fail', systems: null });
+    expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, ambiguous: 'pass', named: true });
+    expect(of.get('START-001')?.regression).toEqual({ relative: 0.25 });
+    expect(of.get('OH-005')?.regression).toEqual({ absolute: 20 });
+  });
+});
