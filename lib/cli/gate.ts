@@ -123,6 +123,13 @@ function conclude(
   baseline: Baseline | null,
   junit: string | undefined,
 ): Conclusion {
+  if (!document.completed) {
+    const skipped = async () => {
+      say('The gate does not judge what was interrupted.');
+      return [];
+    };
+    return { exitCode: exitCodes.ok, publish: skipped };
+  }
   try {
     const found = judge(document, thresholds, baseline, metrics);
     return { exitCode: codeOf(found), publish: (toStdout) => publishBeside(found, junit, toStdout) };
@@ -131,7 +138,7 @@ function conclude(
       process.stderr.write(errorLine(error));
       return [];
     };
-    return { exitCode: document.completed ? exitCodeOf(error) : exitCodes.interrupted, publish: unjudged };
+    return { exitCode: exitCodeOf(error), publish: unjudged };
   }
 }
 

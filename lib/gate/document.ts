@@ -1,5 +1,5 @@
 /** What a gate found, as programs and reports read it. */
-import type { RunDocument } from '../document.js';
+import type { Effect, RunDocument } from '../document.js';
 import type { Interval } from '../stats/effect.js';
 import type { Environment } from './environment.js';
 
@@ -36,5 +36,7 @@ export interface GateDocument {
   environments: { now: Environment; baseline: Environment | null };
   passed: boolean;
   cases: Case[];
+  /** Against the stored baseline, between sessions; empty without one. */
+  effects: Effect[];
   warnings: string[];
 }

@@ -40,6 +40,10 @@ function judged(
   const against = baseline && againstBaseline(document, baseline, metrics);
   const stored = baseline && against && { name: baseline.name, effects: against.effects };
   const cases = judge({ document, thresholds, metrics, stored });
+  if (cases.length === 0)
+    throw new UsageError(
+      'Expected thresholds for something that was measured but received none: give limits, or leave maxRegression on.',
+    );
   return {
     schemaVersion: 1,
     kind: 'gate',
@@ -54,6 +58,7 @@ function judged(
     },
     passed: cases.every(({ countsAs }) => countsAs === 'passed'),
     cases,
+    effects: against?.effects ?? [],
     warnings: [
       ...(against?.warnings ?? []),
       ...(baseline ? bareDriverChanged(document, cases) : []),

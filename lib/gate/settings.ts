@@ -15,7 +15,8 @@ export function settingDifferences(
   if (!other) return [`The baseline has no ${name}: it is not held against anything.`];
   if (!mine) return [];
   const keys = [...new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)])].sort();
-  const shown = ({ settings }: typeof mine, key: string) => sameEverywhere(settings[key] ?? 'not set');
+  const shown = ({ settings }: typeof mine, key: string) =>
+    sameEverywhere((Object.hasOwn(settings, key) ? settings[key] : undefined) ?? 'not set');
   const changed = keys.filter((key) => shown(mine, key) !== shown(other, key));
   return [
     ...changed.map(

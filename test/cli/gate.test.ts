@@ -204,6 +204,18 @@ describe('compare, judged', () => {
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 
+  it('does not judge what was interrupted', async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-001: { limit: 0 } }\n');
+    const long = ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems, '--gate', 'gate.yaml'];
+    const run = start(long, {}, sim, folder);
+    await run.said('Device 0');
+    run.child.kill('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/^The gate does not judge what was interrupted\.$/m);
+  }, 60_000);
+
   it('refuses a baseline of a real GPU for a simulated one, before a metric is measured', async () => {
     const folder = prepared();
     const run = start([...args, '--output', 'out', '--baseline', 'main'], {}, sim, folder);

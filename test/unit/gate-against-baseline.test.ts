@@ -142,6 +142,17 @@ describe('a stored baseline', () => {
     ]);
   });
 
+  it('takes a setting by its own name only', () => {
+    const round = (settings: Record<string, string>) => ({
+      round: { system: { name: 'layer', kind: 'k', settings, attestation: [] } },
+    });
+    const only = { layer: { 'OH-001': about(5) } };
+    const now = comparison(only, round({ constructor: 'x' }));
+    expect(againstBaseline(now, stored(only, round({})), metrics).warnings).toEqual([
+      'layer is set up differently: constructor is x against not set.',
+    ]);
+  });
+
   it('is invalid for values of another number of processes', () => {
     const starts = (largest: number) => ({
       layer: { 'START-006': [1, 2, 3].map((value) => ({ value, details: { largest } })) },

@@ -81,8 +81,14 @@ describe('a regression', () => {
     expect(improvementOf(4.8)).toBeUndefined();
   });
 
-  it('is not judged where it is off', () =>
-    expect(outcomes({ native: native(), layer: native(50) }, 'maxRegression: off')).toEqual([]));
+  it('is not judged where it is off', () => {
+    const values = {
+      native: { 'OH-001': about(5), 'OH-002': about(5) },
+      layer: { 'OH-001': about(50), 'OH-002': about(5) },
+    };
+    const yaml = '{ maxRegression: off, metrics: { OH-002: { maxRegression: 5 } } }';
+    expect(outcomes(values, yaml)).toEqual(['layer OH-002 regression: passed, passed']);
+  });
 
   it('holds only the systems that are asked for', () => {
     const values = { native: native(), a: native(50), b: native() };
@@ -188,11 +194,18 @@ describe('a gate', () => {
       /^gate\.yaml:2:5: Expected a system that is measured but received 'hamicore': did you mean hami-core\?$/,
     ));
 
-  it('says when it judged nothing, and what it does not know', () => {
+  it('refuses thresholds that judge nothing', () => {
     const document = comparison({ native: native(), layer: native() });
+    for (const yaml of ['maxRegression: off', 'systems: [native]'])
+      expect(() => judged(document, yaml)).toThrow(/^Expected thresholds for something that was measured/);
+  });
+
+  it('says when there was nothing to judge, and what it does not know', () => {
+    const unsupported = [without('unsupported', 'library not available')];
+    const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': unsupported } });
     const [round] = document.systems[0] ?? [];
     round?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
-    expect(judged(document, 'maxRegression: off').warnings).toEqual([
+    expect(judged(document).warnings).toEqual([
       'ZZ-001 is unknown to this version of gpu-virt-bench: it is not judged.',
       'Nothing was measured that the gate could judge.',
     ]);
