@@ -147,6 +147,11 @@ describe('what has no value', () => {
     ]);
   });
 
+  it('says of an invalid system once that it is', () => {
+    const invalid = { 'OH-001': about(5).map(() => without('invalid', 'layer not active')) };
+    expect(outcomes({ native: native(), layer: invalid })).toEqual(['layer OH-001 measured: invalid, failed']);
+  });
+
   it('passes where it is unsupported, unless it is named', () => {
     const values = {
       native: native(),
