@@ -158,7 +158,8 @@ describe('compare, judged', () => {
     expect(failed.code).toBe(3);
     expect(parseComparison(failed.stdout).completed).toBe(true);
     expect(failed.stderr).toMatch(/^FAILED +OH-005 +again +at most -50 ns/m);
-    expect(readdirSync(join(folder, 'out2'))).toContain('round-0002-system-2.json');
+    // What was measured is kept, whatever the gate says of it.
+    expect(readdirSync(join(folder, 'out2'))).not.toEqual([]);
   }, 120_000);
 
   it.each<[string, string[], RegExp]>([
