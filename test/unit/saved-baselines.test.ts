@@ -70,11 +70,11 @@ describe('a store', () => {
   });
 
   it.each([
-    ['half a document', '{"kind": "comp', /in JSON/],
-    ['another document', '{"kind": "gate", "schemaVersion": 1}', /it is of another kind\.$/],
-    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /its schema version is 9, this version reads 1\.$/],
-    ['no object', '[]', /it is of another kind\.$/],
-    ['a hollow document', '{"kind": "run", "schemaVersion": 1}', /tool: /],
+    ['half a document', '{"kind": "comp', /it is not whole JSON, perhaps it was cut off\.$/],
+    ['another document', '{"kind": "gate", "schemaVersion": 1}', /its kind is 'gate' and not run or comparison\.$/],
+    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 1/],
+    ['no object', '[]', /it has no schemaVersion and kind/],
+    ['a hollow document', '{"kind": "run", "schemaVersion": 1}', /at tool: /],
   ])('refuses %s', async (_, text, says) => {
     const store = temporaryFolder();
     mkdirSync(store, { recursive: true });
