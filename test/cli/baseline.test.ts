@@ -73,7 +73,11 @@ describe('baseline', () => {
     ],
     ['a hidden name', ['save', '.main', 'a.json'], /Expected the name of a baseline/],
     ['a document that is none', ['save', 'main', 'none.json'], /Expected a result document but received 'none\.json'/],
-    ['a document that is not there', ['save', 'main', 'nowhere.json'], /received 'nowhere\.json': ENOENT/],
+    [
+      'a document that is not there',
+      ['save', 'main', 'nowhere.json'],
+      /received 'nowhere\.json': there is no such file/,
+    ],
     [
       'an interrupted one',
       ['save', 'main', 'half.json'],
