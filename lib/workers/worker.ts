@@ -53,7 +53,8 @@ export class Worker {
     const [command = process.execPath, ...args] = [...(options.argvPrefix ?? []), process.execPath, mainModule];
     this.#child = spawn(command, args, { env: options.environment, stdio: 'pipe', detached: true });
     this.#group = new ProcessGroup(this.#child);
-    const noise = (line: string) => this.#log.append(`${line}\n`);
+    // A message begins a line of its own, whatever was printed before it: that leaves empty ones.
+    const noise = (line: string) => (line === '' ? undefined : this.#log.append(`${line}\n`));
     const replies = new LineSplitter((line) => {
       const message = decode(line);
       if (message && message.gvb !== 'request') this.#receive(message);

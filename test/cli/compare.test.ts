@@ -92,6 +92,18 @@ describe('compare', () => {
     ]);
   }, 60_000);
 
+  it('keeps what a worker and its layer printed, and what was said', async () => {
+    const output = join(emptyFolder(), 'out');
+    const loud = 'custom:name=loud,prefix=sh,prefix=-c,prefix=echo a layer speaks >&2; exec "$@",prefix=sh';
+    const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--rounds', '1', '--output', output];
+    const { code, stderr } = await command([...args, '--system', 'native', '--system', loud], {}, sim);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const logs = join(output, 'logs');
+    expect(readdirSync(logs).sort()).toEqual(['gpu-virt-bench.log', 'round-0001-system-2.log']);
+    expect(readFileSync(join(logs, 'round-0001-system-2.log'), 'utf8')).toBe('a layer speaks\n');
+    expect(readFileSync(join(logs, 'gpu-virt-bench.log'), 'utf8')).toMatch(/^\d{4}-\S+Z Plan: 2 systems/);
+  }, 60_000);
+
   it('writes what exists on SIGINT and leaves nobody behind', async () => {
     const folder = emptyFolder();
     const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
