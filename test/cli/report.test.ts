@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { formats } from '../../lib/rendering.js';
 import { jsonReport } from '../../lib/report/json.js';
-import { comparison, everyKind, large, measured } from '../unit/report-fixtures.js';
+import { comparison, everyKind, measured } from '../unit/report-fixtures.js';
 import { card, runDocument } from '../unit/run-fixtures.js';
 import { command, emptyFolder, parseComparison } from './command.js';
 
@@ -117,25 +116,5 @@ describe('report', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(says);
     expect(stderr).toMatch(/^error: [^\n]+\n$/);
-  });
-});
-
-describe('a document of 56 metrics, 4 systems and 10 rounds with raw samples', () => {
-  const file = saved(large(1_000));
-  // What a process used at most can only be asked from within.
-  const probe = join(folder, 'probe.mjs');
-  writeFileSync(
-    probe,
-    "process.on('exit', () => { const u = process.resourceUsage(); console.error(`USED ${(u.userCPUTime + u.systemCPUTime) / 1e6} s ${u.maxRSS / 1024} MiB`); });\n",
-  );
-
-  it.each(formats)('is rendered in less than 3 s and 500 MB: %s', async (format) => {
-    const target = join(emptyFolder(), 'out');
-    const environment = { NODE_OPTIONS: `--import=${pathToFileURL(probe).href}` };
-    const { code, stderr } = await command(['report', file, `--${format}`, target], environment);
-    expect(code).toBe(0);
-    const [, seconds, mebibytes] = /USED ([\d.]+) s ([\d.]+) MiB/.exec(stderr) ?? [];
-    expect(Number(seconds)).toBeLessThan(3);
-    expect((Number(mebibytes) * 2 ** 20) / 1e6).toBeLessThan(500);
   });
 });
