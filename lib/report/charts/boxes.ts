@@ -6,9 +6,8 @@ import { number } from '../plain.js';
 import { quantileSorted } from 'simple-statistics';
 import type { Cell, Row } from '../view.js';
 import { isDrawable, linear } from './scale.js';
-import type { Drawing } from './svg.js';
-import { sizeFor, systemsAxes } from './systems-axis.js';
-import { colourOf, SURFACE } from './theme.js';
+import { panelHeight, type Panel, systemsAxes } from './panel.js';
+import { colourOf, stateless, SURFACE } from './theme.js';
 
 const MOST_POINTS = 40;
 /** Pixels between the first and the last round's point. */
@@ -45,53 +44,67 @@ function described({ of, values, five: [least, q1, middle, q3, most] }: Box, nam
   return `${name}: median ${number(middle)} ${unit}, ${quartiles}, all ${range}, of ${values.length} ${of}`;
 }
 
-/** Rounds fan out from the top, so that a drift shows. */
-function pointsOf({ system, values, of }: Box, place: (value: number) => number) {
+interface RoundPoint {
+  system: number;
+  value: number;
+  /** Pixels down: rounds fan out from the top, so that a drift shows. */
+  down: number;
+  tip: string;
+}
+
+function pointsOf({ system, values, of }: Box, { cells, unit }: Row): RoundPoint[] {
   if (of === 'blocks') return [];
+  const name = cells[system]?.system ?? '';
   const shown = values.slice(0, MOST_POINTS);
   return shown.map((value, i) => ({
-    value: [place(value), system],
-    symbolOffset: [0, shown.length > 1 ? FAN * (i / (shown.length - 1) - 0.5) : 0] as [number, number],
-    itemStyle: { color: colourOf(system) },
+    system,
+    value,
+    down: FAN * (i / (shown.length - 1) - 0.5),
+    tip: `${name}, round ${i + 1}: ${number(value)} ${unit}`,
   }));
 }
 
-const pointTips = ({ system, values, of }: Box, { cells, unit }: Row): string[] =>
-  of === 'blocks'
-    ? []
-    : values
-        .slice(0, MOST_POINTS)
-        .map((value, i) => `${cells[system]?.system ?? ''}, round ${i + 1}: ${number(value)} ${unit}`);
+function pointSeries(points: readonly RoundPoint[], place: (value: number) => number): Panel['series'][number] {
+  return {
+    type: 'scatter',
+    ...stateless,
+    symbolSize: 5,
+    symbolOffset: (_: unknown, { dataIndex }: { dataIndex: number }) => [0, points[dataIndex]?.down ?? 0],
+    itemStyle: { color: ({ dataIndex }) => colourOf(points[dataIndex]?.system ?? 0) },
+    data: points.map(({ value, system }) => [place(value), system]),
+  };
+}
 
 /** Null where nothing was measured twice. */
-export function boxesDrawing(row: Row): Drawing | null {
+export function boxesPanel(row: Row): Panel | null {
   const boxes = row.cells.flatMap(boxOf);
   if (boxes.length === 0) return null;
   const { place, ...scale } = linear(boxes.flatMap(({ five }) => five));
   const names = row.cells.map(({ system }) => system);
   const said = boxes.map((box) => described(box, names[box.system] ?? '', row.unit));
+  const points = boxes.flatMap((box) => pointsOf(box, row));
   // ECharts wants a box for every row of the axis: a row without one has an empty place.
   const bySystem = row.cells.map((_, system) => boxes.find((box) => box.system === system));
   return {
-    size: sizeFor(row.cells.length),
-    label: `${row.id} ${row.name}, spread in ${row.unit}. ${said.join('; ')}.`,
+    height: panelHeight(names),
+    label: `Spread in ${row.unit}: ${said.join('; ')}.`,
     tips: [
       row.cells.map((_, i) => said[boxes.findIndex(({ system }) => system === i)] ?? ''),
-      boxes.flatMap((box) => pointTips(box, row)),
+      points.map(({ tip }) => tip),
     ],
-    option: {
-      ...systemsAxes(names, { place, ...scale }, 16),
-      series: [
-        {
-          type: 'boxplot',
-          boxWidth: [18, 18],
-          data: bySystem.map((box, system) => ({
-            value: box ? box.five.map(place) : [],
-            itemStyle: { color: SURFACE, borderColor: colourOf(system), borderWidth: 1.5 },
-          })),
-        },
-        { type: 'scatter', symbolSize: 5, clip: false, data: boxes.flatMap((box) => pointsOf(box, place)) },
-      ],
-    },
+    axes: systemsAxes(names, { place, ...scale }, 16),
+    series: [
+      {
+        type: 'boxplot',
+        silent: true,
+        emphasis: { disabled: true },
+        boxWidth: [18, 18],
+        data: bySystem.map((box, system) => ({
+          value: box ? box.five.map(place) : [],
+          itemStyle: { color: SURFACE, borderColor: colourOf(system), borderWidth: 1.5 },
+        })),
+      },
+      pointSeries(points, place),
+    ],
   };
 }

@@ -8,12 +8,12 @@ import { type CustomSeriesRenderItem, line, type Place, textAt, whisker } from '
 import { factors } from './scale.js';
 import type { ChartOption } from './echarts.js';
 import type { Drawing } from './svg.js';
-import { axisLook, MUTED, TEXT } from './theme.js';
+import { axisLook, fixed, MUTED, still, TEXT } from './theme.js';
 import { verdictColour, verdictMark } from './verdict-marks.js';
 
 const ROW = 22;
-const PLOT = { left: 362, right: 262, top: 6, bottom: 26 };
-const WIDTH = 960;
+const PLOT = { left: 350, right: 272, top: 6, bottom: 26 };
+const WIDTH = 940;
 const ROWS_PER_DRAWING = 32;
 const MOST_ROWS = 256;
 /** Beyond, an arrow: one ratio of a thousand would leave all the others on the line at 1. */
@@ -125,8 +125,8 @@ const renderer =
     return {
       type: 'group',
       children: [
-        ...(first ? [textAt(0, y, short(`${row.id} ${row.name}`, 38), { bold: true })] : []),
-        textAt(PLOT.left - 12, y, short(effect.system, 18), { align: 'right' }),
+        ...(first ? [textAt(0, y, short(`${row.id} ${row.name}`, 34), { bold: true })] : []),
+        textAt(PLOT.left - 12, y, short(effect.system, 14), { align: 'right' }),
         ...interval(found, y, at, [low, high]),
         verdictMark(effect.verdict, [place, y]),
         textAt(WIDTH - PLOT.right + 12, y, ratioText(found), { colour: MUTED }),
@@ -143,7 +143,7 @@ function drawing(category: string, ratios: readonly Ratio[], ends: [number, numb
     label: `Ratios of ${category}. ${said.join('; ')}.`,
     tips: [said],
     option: {
-      grid: PLOT,
+      grid: { ...fixed, ...PLOT },
       xAxis: axis(ends),
       yAxis: {
         type: 'category',
@@ -157,7 +157,7 @@ function drawing(category: string, ratios: readonly Ratio[], ends: [number, numb
       series: [
         {
           type: 'custom',
-          clip: false,
+          ...still,
           // One more than ratios: the line at 1.
           data: [...ratios.map((_, i) => [0, i]), [0, 0]],
           renderItem: renderer(ratios, ends, height),

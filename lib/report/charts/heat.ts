@@ -5,11 +5,11 @@ import { short } from '../markup.js';
 import { type CustomSeriesRenderItem, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
-import { axisLook, MUTED } from './theme.js';
+import { axisLook, fixed, MUTED, still } from './theme.js';
 
 const ROW = 18;
-const PLOT = { left: 170, right: 76, top: 4, bottom: 40 };
-const WIDTH = 920;
+const PLOT = { left: 180, right: 84, top: 4, bottom: 40 };
+const WIDTH = 940;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;
 const MOST_BINS = 120;
@@ -20,6 +20,8 @@ interface Busy {
   name: string;
   /** Seconds and percent. */
   readings: [number, number][];
+  /** Seconds for which a reading stands where the next one is late. */
+  hold: number;
 }
 
 /** Neighbours of one level, drawn as one. */
@@ -49,14 +51,15 @@ function busyOf({ systems }: View): Busy[] {
         return has ? [[time / 1_000, percent]] : [];
       });
       const title = rounds.length > 1 ? `${short(name, 16)}, round ${round + 1}` : short(name, 26);
-      return readings.length > 1 ? [{ name: title, readings }] : [];
+      return readings.length > 1 ? [{ name: title, readings, hold: (3 * sampler.intervalMs) / 1_000 }] : [];
     }),
   );
 }
 
 const levelOf = (percent: number): number => LEVELS.findIndex((level) => percent <= level);
 
-function stretchesOf({ readings }: Busy, row: number, bin: number): Stretch[] {
+/** Of every bin the mean of its readings, or the last reading before it. */
+function binned({ readings, hold }: Busy, bin: number): [at: number, percent: number][] {
   const bins = new Map<number, number[]>();
   for (const [time, percent] of readings) {
     const at = Math.floor(time / bin);
@@ -64,9 +67,17 @@ function stretchesOf({ readings }: Busy, row: number, bin: number): Stretch[] {
     if (held) held.push(percent);
     else bins.set(at, [percent]);
   }
+  const known = [...bins].sort(([a], [b]) => a - b).map(([at, values]): [number, number] => [at, mean(values)]);
+  return known.flatMap(([at, percent], i) => {
+    const next = known[i + 1]?.[0] ?? at + 1;
+    const bridged = (next - at - 1) * bin <= hold ? next - at : 1;
+    return Array.from({ length: bridged }, (_, k): [number, number] => [at + k, percent]);
+  });
+}
+
+function stretchesOf(busy: Busy, row: number, bin: number): Stretch[] {
   const stretches: Stretch[] = [];
-  for (const [at, values] of [...bins].sort(([a], [b]) => a - b)) {
-    const percent = mean(values);
+  for (const [at, percent] of binned(busy, bin)) {
     const level = levelOf(percent);
     const before = stretches.at(-1);
     if (before && before.level === level && before.to === at) {
@@ -98,7 +109,7 @@ function renderer(stretches: readonly Stretch[], bin: number, { place }: Scale, 
 
 function axes(scale: Scale, rows: Heat['rows']) {
   return {
-    grid: PLOT,
+    grid: { ...fixed, ...PLOT },
     xAxis: {
       type: 'value' as const,
       ...axisLook,
@@ -154,7 +165,7 @@ export function heatOf(view: View): Heat | null {
       tips: [tips],
       option: {
         ...axes(scale, rows),
-        series: [{ type: 'custom', clip: false, data: cells, renderItem: renderer(stretches, bin, scale, rows) }],
+        series: [{ type: 'custom', ...still, data: cells, renderItem: renderer(stretches, bin, scale, rows) }],
       },
     },
   };

@@ -2,9 +2,9 @@
 import { number } from '../plain.js';
 import { isDrawable, linear } from './scale.js';
 import type { Drawing } from './svg.js';
-import { axisLook, lookOf, SURFACE } from './theme.js';
+import { axisLook, fixed, lookOf, stateless, SURFACE } from './theme.js';
 
-const WIDTH = 420;
+const WIDTH = 360;
 const HEIGHT = 240;
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
@@ -47,7 +47,7 @@ const described = ({ name, points }: Series): string => {
 
 function axes(lines: Lines, xs: ReturnType<typeof linear>, ys: ReturnType<typeof linear>) {
   return {
-    grid: { left: 52, right: 18, top: 28, bottom: 44 },
+    grid: { ...fixed, left: 52, right: 18, top: 28, bottom: 44 },
     xAxis: {
       type: 'value' as const,
       ...axisLook,
@@ -99,7 +99,7 @@ export function linesDrawing(lines: Lines): Drawing | null {
         const { colour, symbol, dash } = lookOf(i);
         return {
           type: 'line',
-          clip: false,
+          ...stateless,
           data: points.map(([x, y]) => [xs.place(x), ys.place(y)]),
           symbol: isReference ? 'none' : symbol,
           symbolSize: points.length > 40 ? 3 : 7,

@@ -6,7 +6,7 @@ export const GRID = 'var(--grid)';
 export const SURFACE = 'var(--page)';
 
 /** Overridden by the page's own; ECharts wants one. */
-export const font = { fontFamily: 'f', fontSize: 11 } as const;
+export const font = { fontFamily: 'f', fontSize: 12 } as const;
 
 const SYSTEM_COLOURS = 8;
 /** ECharts' names. A series is known by shape and dashes as well as by colour. */
@@ -27,6 +27,14 @@ export function lookOf(series: number): Look {
   const dash = DASHES[(series + Math.floor(series / SYMBOLS.length)) % DASHES.length] as Look['dash'];
   return { colour: colourOf(series), symbol, dash };
 }
+
+/** Of every grid: its edges are given, and labels need no measuring. */
+export const fixed = { outerBoundsMode: 'none' } as const;
+
+export const still = { silent: true, clip: false } as const;
+
+/** Of every series but custom ones: a page has no states that ECharts would have to prepare. */
+export const stateless = { ...still, emphasis: { disabled: true } } as const;
 
 /** Of every axis: ECharts' own colours know one theme only. */
 export const axisLook = {

@@ -1,10 +1,11 @@
 /** Charts with their captions and legends. */
-import { barsDrawing } from '../charts/bars.js';
-import { boxesDrawing, boxKinds } from '../charts/boxes.js';
+import { barsPanel } from '../charts/bars.js';
+import { boxesPanel, boxKinds } from '../charts/boxes.js';
 import { forestOf } from '../charts/forest.js';
 import { heatOf, LEVELS } from '../charts/heat.js';
 import { type Lines, linesDrawing, shownSeries } from '../charts/lines.js';
 import { lineCharts } from '../charts/line-charts.js';
+import { stacked } from '../charts/panel.js';
 import { svg } from '../charts/svg.js';
 import { lookOf } from '../charts/theme.js';
 import { html, type Markup } from '../markup.js';
@@ -23,7 +24,7 @@ export const howToRead = html`<p class="note">
 
 /** Bars and boxes of one metric. Null where nothing was measured. */
 export function metricFigure(row: Row): Markup | null {
-  const [bars, boxes] = [barsDrawing(row), boxesDrawing(row)];
+  const [bars, boxes] = [barsPanel(row), boxesPanel(row)];
   if (!bars) return null;
   const kinds = [...boxKinds(row)];
   return html`<figure class="card" data-metric="${row.id}">
@@ -31,7 +32,7 @@ export function metricFigure(row: Row): Markup | null {
       <strong><span class="id">${row.id}</span> ${nameOf(row.name)}</strong>
       <span class="unit">${nameOf(row.unit)}</span>
     </figcaption>
-    <div class="charts">${svg(bars)}${boxes && svg(boxes)}</div>
+    ${svg(stacked(boxes ? [bars, boxes] : [bars], `${row.id} ${row.name}.`))}
     ${kinds.length > 0 && html`<p class="note">Boxes: ${kinds.map((kind) => boxesOf[kind]).join(', or ')}.</p>`}
   </figure> `;
 }

@@ -3,11 +3,14 @@ import { html, type Markup } from '../markup.js';
 
 export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;
 
+/** More than a column of facts holds on two lines. */
+const LONG = 64;
+
 export const pairs = (list: readonly (readonly [string, string])[]): Markup =>
   html`<dl class="facts">
     ${list.map(
       ([label, value]) =>
-        html`<div>
+        html`<div${value.length > LONG && html` class="broad"`}>
           <dt>${label}</dt>
           <dd>${value}</dd>
         </div> `,

@@ -58,7 +58,7 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
     <div class="cards">${figures}</div> `;
 }
 
-/** What a logarithm has no place for. */
+/** Beside the ratios: what a logarithm has no place for. Without any ratio the tables below say it all. */
 function withoutRatio(view: View): Markup | null {
   const placed = new Set(ratiosOf(view).flatMap(({ ratios }) => ratios.map(({ effect }) => effect)));
   const rows = view.categories
@@ -70,7 +70,7 @@ function withoutRatio(view: View): Markup | null {
         return metricRow(row, [cells, text(verdictBadge(effect.verdict)), text(effect.reason)]);
       }),
     );
-  if (rows.length === 0) return null;
+  if (rows.length === 0 || placed.size === 0) return null;
   return table({
     caption: 'Compared by their difference: values that may be zero or negative have no ratio',
     headings: [

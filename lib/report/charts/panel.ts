@@ -1,0 +1,82 @@
+/** One row a system, values to the right: what bars and boxes have in common, and how they come into one drawing. */
+import type { ChartOption } from './echarts.js';
+import type { Scale } from './scale.js';
+import type { Drawing } from './svg.js';
+import { axisLook, fixed, TEXT } from './theme.js';
+
+export const PANEL_WIDTH = 360;
+const LONGEST_NAME = 112;
+const CHARACTER = 7;
+const ROW = 28;
+const LABELS = 24;
+const TOP = 4;
+const GAP = 8;
+
+type Many<T> = T extends readonly (infer One)[] ? One : T;
+type Part<Key extends 'grid' | 'xAxis' | 'yAxis'> = Many<NonNullable<ChartOption[Key]>>;
+type Series = Many<NonNullable<ChartOption['series']>>;
+
+export interface Panel {
+  height: number;
+  label: string;
+  axes: { grid: Part<'grid'>; xAxis: Part<'xAxis'>; yAxis: Part<'yAxis'> };
+  series: Series[];
+  /** One list a series. */
+  tips: string[][];
+}
+
+export const panelHeight = (names: readonly string[]): number => ROW * names.length + LABELS + TOP;
+
+/** As wide as the longest name, about. */
+const namesWidth = (names: readonly string[]): number =>
+  Math.min(LONGEST_NAME, 20 + CHARACTER * Math.max(...names.map(({ length }) => Math.min(length, 30))));
+
+/** `right`: room for text beside the plot. */
+export function systemsAxes(names: readonly string[], scale: Scale, right: number): Panel['axes'] {
+  const { min, max, interval, format } = scale;
+  const left = namesWidth(names);
+  return {
+    grid: { ...fixed, left, right, top: TOP, height: ROW * names.length },
+    xAxis: {
+      type: 'value',
+      ...axisLook,
+      min,
+      max,
+      interval,
+      axisLine: { show: false },
+      axisLabel: { ...axisLook.axisLabel, formatter: format, hideOverlap: true },
+    },
+    yAxis: {
+      type: 'category',
+      ...axisLook,
+      splitLine: { show: false },
+      inverse: true,
+      // Names never reach ECharts as data, where it looks for templates and doubles.
+      data: names.map((_, i) => i),
+      axisLabel: {
+        ...axisLook.axisLabel,
+        color: TEXT,
+        interval: 0,
+        width: left - 12,
+        overflow: 'truncate',
+        formatter: (_: string, i: number) => names[i] ?? '',
+      },
+    },
+  };
+}
+
+/** One below the other, in one drawing: ECharts takes its time for each. */
+export function stacked(panels: readonly Panel[], label: string): Drawing {
+  const top = (index: number) => panels.slice(0, index).reduce((sum, { height }) => sum + height + GAP, 0);
+  return {
+    size: { width: PANEL_WIDTH, height: top(panels.length) - GAP },
+    label: [label, ...panels.map((panel) => panel.label)].join(' '),
+    tips: panels.flatMap(({ tips }) => tips),
+    option: {
+      grid: panels.map(({ axes }, i) => ({ ...axes.grid, top: top(i) + TOP })),
+      xAxis: panels.map(({ axes }, gridIndex) => ({ ...axes.xAxis, gridIndex })),
+      yAxis: panels.map(({ axes }, gridIndex) => ({ ...axes.yAxis, gridIndex })),
+      series: panels.flatMap(({ series }, i) => series.map((one) => ({ ...one, xAxisIndex: i, yAxisIndex: i }))),
+    } as ChartOption,
+  };
+}
