@@ -1,24 +1,22 @@
 /** A comparison or a run as one page that needs nothing else: no network, no script to read it. */
 import { pageAssets } from './html/assets.js';
+import { boundedView, boundedWords, name } from './html/bounds.js';
 import { interruptedNotice, simulatedNotice, watermark } from './html/notices.js';
 import { pairs } from './html/prose.js';
 import type { Page } from './html/section.js';
 import { sections } from './html/sections.js';
-import { nameOf } from './html/table.js';
 import { html, type Markup, trusted } from './markup.js';
 import { roundsOf, type View } from './view.js';
 import type { Words } from './words.js';
 
 function titleOf({ systems, document }: View): string {
-  const gpu = nameOf(roundsOf(document)[0]?.gpu[0]?.name ?? 'No GPU');
-  const [first = '', ...others] = systems.map(({ name }) => nameOf(name));
+  const gpu = name(roundsOf(document)[0]?.gpu[0]?.name ?? 'No GPU');
+  const [first = '', ...others] = systems.map((system) => system.name);
   return others.length > 0 ? `${gpu}: ${others.join(', ')} against ${first}` : `${gpu}: ${first}`;
 }
 
 function head(title: string): Markup {
   const { style, script } = pageAssets();
-  // Not in the template, where a formatter would indent what the hashes are of.
-  const sheet = trusted(`<style>${style.text}</style>`);
   const sources = `style-src ${style.hash}; script-src ${script.hash}`;
   const policy = `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'`;
   return html`<meta charset="utf-8" />
@@ -27,17 +25,16 @@ function head(title: string): Markup {
     <meta name="color-scheme" content="light dark" />
     <meta name="referrer" content="no-referrer" />
     <title>${title} · gpu-virt-bench</title>
-    ${sheet}`;
+    <style>${trusted(style.text)}</style>`;
 }
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 
-const themeSwitch = html`<label class="theme" id="theme" hidden
-  >Theme
+const themeSwitch = html`<label class="theme" id="theme" hidden>Theme
   <select>
     ${THEMES.map((theme) => html`<option>${theme}</option>`)}
-  </select></label
->`;
+  </select>
+</label>`;
 
 const header = ({ view, words }: Page, title: string): Markup =>
   html`<header>
@@ -48,38 +45,38 @@ const header = ({ view, words }: Page, title: string): Markup =>
   </header> `;
 
 export function htmlReport(view: View, words: Words): string {
-  const page = { view, words };
-  const title = titleOf(view);
-  const shown = sections.flatMap(({ id, title: name, body }) => {
+  const page = { view: boundedView(view), words: boundedWords(words) };
+  const subject = titleOf(page.view);
+  const shown = sections.flatMap(({ id, title, body }) => {
     const content = body(page);
-    return content ? [{ id, name, content }] : [];
+    return content ? [{ id, title, content }] : [];
   });
   const { script } = pageAssets();
   return html`<!doctype html>
     <html lang="en">
       <head>
-        ${head(title)}
+        ${head(subject)}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the results</a>
-        ${header(page, title)}
+        ${header(page, subject)}
         <nav aria-label="Sections">
           <ul>
-            ${shown.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
+            ${shown.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
           </ul>
         </nav>
         <main id="main" tabindex="-1">
           ${shown.map(
-            ({ id, name, content }) =>
+            ({ id, title, content }) =>
               html`<section id="${id}" aria-labelledby="${id}-title">
-                <h2 id="${id}-title">${name}</h2>
+                <h2 id="${id}-title">${title}</h2>
                 ${content}
               </section> `,
           )}
         </main>
         ${view.simulated && watermark}
         <div id="tip" hidden></div>
-        ${trusted(`<script>${script.text}</script>`)}
+        <script>${trusted(script.text)}</script>
       </body>
     </html>`.toString();
 }

@@ -9,8 +9,9 @@ export function plain(text: string): string {
     .trim();
 }
 
-/** Four significant digits, in full where that stays short: 0.01234, 3.142, 1234, 1.235e+7. */
+/** Four significant digits, in full where that stays short: 0.01234, 3.142, 1234, 1.235e+7. What overflowed is no number. */
 export function number(value: number): string {
+  if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3);
   if (size >= 1_000) return String(Math.round(value));

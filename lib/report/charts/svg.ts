@@ -1,5 +1,5 @@
 /** A drawing as markup of a page: named for who cannot see it, its marks carrying their values as text. */
-import { escape, type Markup, trusted } from '../markup.js';
+import { cleaned, escape, type Markup, trusted } from '../markup.js';
 import { type ChartOption, draw, type Size } from './echarts.js';
 
 export interface Drawing {
@@ -29,6 +29,8 @@ const tidy = (svg: string): string =>
     .replace(/ (?:transform|x|y)="[^"]*"/g, (attribute) => attribute.replace(/(\.\d)\d+/g, '$1'))
     .replace(/><\/(?:path|rect|circle)>/g, '/>')
     .replaceAll('\n', '')
+    .replace(/<g clip-path="[^"]*">(.*?)<\/g>/g, '$1')
+    .replace(/<defs ?>.*?<\/defs>/, '')
     .replace(/<style ?><!\[CDATA\[[^<]*\]\]><\/style>/, '');
 
 export function svg({ option, size, label, tips }: Drawing): Markup {
@@ -38,5 +40,5 @@ export function svg({ option, size, label, tips }: Drawing): Markup {
     const tip = tips[Number(series)]?.[Number(data)];
     return tip === undefined ? meta : ` data-tip="${escape(tip)}"`;
   });
-  return trusted(tidy(drawn).replace(/^<svg [^>]*>/, head));
+  return trusted(cleaned(tidy(drawn)).replace(/^<svg [^>]*>/, head));
 }

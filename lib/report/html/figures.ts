@@ -10,7 +10,7 @@ import { svg } from '../charts/svg.js';
 import { lookOf } from '../charts/theme.js';
 import { html, type Markup } from '../markup.js';
 import type { Row, View } from '../view.js';
-import { figure, nameOf, table } from './table.js';
+import { figure, table } from './table.js';
 import { meanings, verdictBadge, VERDICTS } from './verdict.js';
 
 const boxesOf = { rounds: 'of the rounds’ values', blocks: 'of blocks of samples within one round' } as const;
@@ -29,8 +29,8 @@ export function metricFigure(row: Row): Markup | null {
   const kinds = [...boxKinds(row)];
   return html`<figure class="card" data-metric="${row.id}">
     <figcaption>
-      <strong><span class="id">${row.id}</span> ${nameOf(row.name)}</strong>
-      <span class="unit">${nameOf(row.unit)}</span>
+      <strong><span class="id">${row.id}</span> ${row.name}</strong>
+      <span class="unit">${row.unit}</span>
     </figcaption>
     ${svg(stacked(boxes ? [bars, boxes] : [bars], `${row.id} ${row.name}.`))}
     ${kinds.length > 0 && html`<p class="note">Boxes: ${kinds.map((kind) => boxesOf[kind]).join(', or ')}.</p>`}
@@ -52,7 +52,7 @@ function legend(lines: Lines): Markup {
       <path d="M0 6h28" stroke="${colour}" ${dashes} />
       ${!isReference && html`<g fill="${colour}">${keys[symbol]}</g>`}
     </svg>`;
-    return html`<li>${key}${nameOf(name)}</li>`;
+    return html`<li>${key}${name}</li>`;
   });
   return html`<ul class="legend">
     ${entries}
@@ -103,8 +103,8 @@ function heatLegend(): Markup {
     (level, i) =>
       html`<li>
         <svg class="key" viewBox="0 0 28 12" aria-hidden="true">
-          <rect width="28" height="12" fill="var(--heat-${i})" /></svg
-        >${name(level, i)} %
+          <rect width="28" height="12" fill="var(--heat-${i})" />
+        </svg>${name(level, i)} %
       </li>`,
   );
   return html`<ul class="legend">

@@ -2,10 +2,11 @@
 import type { Check } from '../../document.js';
 import { html, type Markup } from '../markup.js';
 import { roundsOf, type View } from '../view.js';
+import { name, sentence } from './bounds.js';
 import { heatFigure } from './figures.js';
 import { items } from './prose.js';
 import type { Page } from './section.js';
-import { figure, nameOf, table, text } from './table.js';
+import { figure, table, text } from './table.js';
 
 interface Finding {
   system: string;
@@ -22,7 +23,7 @@ function findings(view: View): Finding[] {
       for (const check of health[when]) {
         if (check.passed === true) continue;
         const key = JSON.stringify([system.name, when, check.name, check.passed]);
-        const entry = found.get(key) ?? { system: system.name, when, check, rounds: 0 };
+        const entry = found.get(key) ?? { system: name(system.name), when, check, rounds: 0 };
         entry.rounds += 1;
         found.set(key, entry);
       }
@@ -31,9 +32,9 @@ function findings(view: View): Finding[] {
 
 const findingRow = ({ system, when, check, rounds }: Finding): Markup =>
   html`<tr>
-    <th scope="row">${nameOf(system)}</th>
-    ${text(when)}${text(nameOf(check.name))}${text(check.passed === false ? 'failed' : 'not checked')}${figure(rounds)}
-    <td class="long">${check.detail.slice(0, 600)}</td>
+    <th scope="row">${system}</th>
+    ${text(when)}${text(name(check.name))}${text(check.passed === false ? 'failed' : 'not checked')}${figure(rounds)}
+    <td class="long">${sentence(check.detail)}</td>
   </tr>`;
 
 export function health({ view }: Page): Markup | null {

@@ -2,9 +2,7 @@
 import { html, type Markup } from '../markup.js';
 import { lineFigures } from './figures.js';
 import type { Page } from './section.js';
-import { figure, nameOf, table, text } from './table.js';
-
-const LONGEST_DETAIL = 600;
+import { figure, table, text } from './table.js';
 
 export function violations({ view }: Page): Markup | null {
   if (view.violations.length === 0) return null;
@@ -14,9 +12,9 @@ export function violations({ view }: Page): Markup | null {
     rows: view.violations.map(
       ({ system, metric, detail }) =>
         html`<tr>
-          <th scope="row">${nameOf(system)}</th>
+          <th scope="row">${system}</th>
           ${text(metric)}
-          <td class="long">${detail.slice(0, LONGEST_DETAIL)}</td>
+          <td class="long">${detail}</td>
         </tr>`,
     ),
   });
@@ -27,21 +25,21 @@ export function computeLimits({ view }: Page): Markup | null {
   const rows = view.computeLimits.map(
     ({ system, limitPercent, achievedPercent, label, detail }) =>
       html`<tr>
-        <th scope="row">${nameOf(system)}</th>
+        <th scope="row">${system}</th>
         ${figure(limitPercent)}${figure(achievedPercent)}${text(label)}
-        <td class="long">${detail.slice(0, LONGEST_DETAIL)}</td>
+        <td class="long">${detail}</td>
       </tr>`,
   );
   return html`${table({
-      caption: 'Compute limits, in per cent of the card’s time',
-      headings: [
-        { title: 'System' },
-        { title: 'Limit', numeric: true },
-        { title: 'Achieved', numeric: true },
-        { title: 'Finding' },
-        { title: 'Load' },
-      ],
-      rows,
-    })}
+    caption: 'Compute limits, in per cent of the card’s time',
+    headings: [
+      { title: 'System' },
+      { title: 'Limit', numeric: true },
+      { title: 'Achieved', numeric: true },
+      { title: 'Finding' },
+      { title: 'Load' },
+    ],
+    rows,
+  })}
     <div class="cards">${lineFigures(view, [null])}</div> `;
 }

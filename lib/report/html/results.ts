@@ -5,7 +5,7 @@ import { ratiosOf } from '../charts/forest.js';
 import type { Cell, Row, View } from '../view.js';
 import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
 import type { Page } from './section.js';
-import { figure, type Heading, interval, metricRow, nameOf, table, text } from './table.js';
+import { figure, type Heading, interval, metricRow, table, text } from './table.js';
 import { verdictBadge, VERDICTS } from './verdict.js';
 
 const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
@@ -16,7 +16,7 @@ const valueCell = (cell: Cell): Markup =>
 function effectCells({ effect }: Cell, unit: string): Markup {
   if (!effect) return html`${html`<td class="num none">–</td>`}${text('–')}`;
   const sort = effect.ratio ?? effect.difference;
-  const [, main = '', rest = ''] = /^([^(]*)(.*)$/s.exec(effectText(effect, nameOf(unit))) ?? [];
+  const [, main = '', rest = ''] = /^([^(]*)(.*)$/s.exec(effectText(effect, unit)) ?? [];
   return html`<td class="num" ${sort !== null && html` data-sort="${sort}"`}>
       ${main.trim()}<span class="interval">${rest.replace(/[()]/g, '')}</span>
     </td>
@@ -28,7 +28,7 @@ function headings({ systems }: View): { groups: Heading[]; headings: Heading[] }
   const baseline = first?.name ?? '';
   const beside = others.flatMap((): Heading[] => [
     { title: 'Value', numeric: true },
-    { title: `Against ${nameOf(baseline)}`, numeric: true },
+    { title: `Against ${baseline}`, numeric: true },
     { title: 'Verdict' },
   ]);
   return {
@@ -40,12 +40,12 @@ function headings({ systems }: View): { groups: Heading[]; headings: Heading[] }
 function resultRow(row: Row): Markup {
   const cells = row.cells.map((cell, i) => html`${valueCell(cell)}${i > 0 && effectCells(cell, row.unit)}`);
   const verdicts = new Set(row.cells.flatMap(({ effect }) => effect?.verdict ?? []));
-  return metricRow(row, [text(nameOf(row.unit)), cells], [...verdicts].join(' '));
+  return metricRow(row, [text(row.unit), cells], [...verdicts].join(' '));
 }
 
 function category({ name, rows }: View['categories'][number], view: View): Markup {
   const title = name.charAt(0).toUpperCase() + name.slice(1);
-  const caption = `${nameOf(title)}: medians over rounds, with 95 % intervals`;
+  const caption = `${title}: medians over rounds, with 95 % intervals`;
   const figures = [
     ...rows.map(metricFigure),
     ...lineFigures(
@@ -53,7 +53,7 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
       rows.map(({ id }) => id),
     ),
   ];
-  return html`<h3>${nameOf(title)}</h3>
+  return html`<h3>${title}</h3>
     ${table({ caption, ...headings(view), rows: rows.map(resultRow) })} ${howToRead}
     <div class="cards">${figures}</div> `;
 }
@@ -66,7 +66,7 @@ function withoutRatio(view: View): Markup | null {
     .flatMap((row) =>
       row.cells.flatMap(({ system, effect }) => {
         if (!effect || placed.has(effect)) return [];
-        const cells = [text(nameOf(system)), html`<td class="num">${effectText(effect, nameOf(row.unit))}</td>`];
+        const cells = [text(system), html`<td class="num">${effectText(effect, row.unit)}</td>`];
         return metricRow(row, [cells, text(verdictBadge(effect.verdict)), text(effect.reason)]);
       }),
     );
@@ -90,13 +90,12 @@ const controls = (view: View): Markup =>
     <label>Find a metric <input type="search" id="filter-text" autocomplete="off" spellcheck="false" /></label>
     ${
       view.effects.length > 0 &&
-      html`<label
-        >Verdict
+      html`<label>Verdict
         <select id="filter-verdict">
           <option value="">any</option>
           ${VERDICTS.map((verdict) => html`<option>${verdict}</option>`)}
-        </select></label
-      >`
+        </select>
+      </label>`
     }
     <output id="filter-count" for="filter-text"></output>
   </div> `;

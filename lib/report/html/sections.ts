@@ -7,7 +7,7 @@ import { results } from './results.js';
 import type { Page, Section } from './section.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
-import { figure, nameOf, table, text } from './table.js';
+import { figure, table, text } from './table.js';
 import { verdictBadge, VERDICTS } from './verdict.js';
 
 /** How many metrics of every verdict, system by system. */
@@ -20,7 +20,7 @@ function tally({ view }: Page): Markup | null {
       return count === 0 ? null : html`<li>${verdictBadge(verdict)} ${count}</li>`;
     });
     return html`<div>
-      <dt>${nameOf(name)}</dt>
+      <dt>${name}</dt>
       <dd>
         <ul class="tally">
           ${counts}
@@ -63,7 +63,7 @@ function notMeasured({ view }: Page): Markup | null {
       ({ metric, system, status, reason, rounds }) =>
         html`<tr>
           <th scope="row">${metric}</th>
-          ${text(nameOf(system))}${text(status)}
+          ${text(system)}${text(status)}
           <td class="long">${reason}</td>
           ${figure(rounds)}
         </tr>`,

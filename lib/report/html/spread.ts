@@ -4,7 +4,7 @@ import { html, type Markup } from '../markup.js';
 import { number } from '../plain.js';
 import type { Cell, Percentile, Row, Spread, Tail, View } from '../view.js';
 import type { Page } from './section.js';
-import { figure, metricRow, nameOf, table, text } from './table.js';
+import { figure, metricRow, table, text } from './table.js';
 
 const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
 
@@ -18,9 +18,7 @@ function rowsOf<Part>(
     rows.flatMap((row) =>
       row.cells.flatMap((cell) => {
         const found = part(cell);
-        return found === null
-          ? []
-          : [metricRow(row, [text(nameOf(cell.system)), text(nameOf(row.unit)), cells(found, row)])];
+        return found === null ? [] : [metricRow(row, [text(cell.system), text(row.unit), cells(found, row)])];
       }),
     ),
   );

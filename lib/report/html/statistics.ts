@@ -3,7 +3,7 @@ import { html, type Markup } from '../markup.js';
 import { number } from '../plain.js';
 import { paragraphs } from './prose.js';
 import type { Page } from './section.js';
-import { figure, nameOf, metricRow, table, text } from './table.js';
+import { figure, metricRow, table, text } from './table.js';
 import { verdictBadge } from './verdict.js';
 
 /** On no scale of its own: a tiny p value says no more than that it is tiny. */
@@ -21,12 +21,7 @@ export function statistics({ view, words }: Page): Markup | null {
         if (!effect) return [];
         const { system, rounds, pValues, bootstrapCi95, verdictRaw, verdict } = effect;
         const numbers = [figure(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapCi95)];
-        return metricRow(row, [
-          text(nameOf(system)),
-          numbers,
-          text(verdictBadge(verdictRaw)),
-          text(verdictBadge(verdict)),
-        ]);
+        return metricRow(row, [text(system), numbers, text(verdictBadge(verdictRaw)), text(verdictBadge(verdict))]);
       }),
     );
   if (words.statistics.length === 0 && rows.length === 0) return null;

@@ -1,12 +1,7 @@
 /** Tables: captions, scopes, numbers that line up, and a region to scroll in where the screen is narrow. */
-import { html, type Interpolated, type Markup, short } from '../markup.js';
+import { html, type Interpolated, type Markup } from '../markup.js';
 import { number } from '../plain.js';
 import type { Row } from '../view.js';
-
-/** Of a name in a heading or a cell; whoever names a system with more is not owed more. */
-const LONGEST_NAME = 120;
-
-export const nameOf = (text: string): string => short(text, LONGEST_NAME);
 
 export interface Heading {
   title: string;
@@ -24,10 +19,10 @@ export interface TableOptions {
 }
 
 const group = ({ title, span = 1 }: Heading): Markup =>
-  title === '' ? html`<td colspan="${span}"></td>` : html`<th scope="colgroup" colspan="${span}">${nameOf(title)}</th>`;
+  title === '' ? html`<td colspan="${span}"></td>` : html`<th scope="colgroup" colspan="${span}">${title}</th>`;
 
 const heading = ({ title, numeric }: Heading): Markup =>
-  html`<th scope="col" ${numeric && html` class="num"`}>${nameOf(title)}</th>`;
+  html`<th scope="col" ${numeric && html` class="num"`}>${title}</th>`;
 
 export function table({ caption, groups, headings, rows }: TableOptions): Markup {
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
@@ -57,7 +52,7 @@ export const text = (content: Interpolated): Markup => html`<td>${content}</td>`
 
 /** `sort` is what sorting goes by where it is not the text. */
 export const figure = (value: number | null, rest: Interpolated = null): Markup =>
-  value === null
+  value === null || !Number.isFinite(value)
     ? html`<td class="num none">–${rest}</td>`
     : html`<td class="num" data-sort="${value}">${number(value)}${rest}</td>`;
 
@@ -67,6 +62,6 @@ export const interval = (ci95: readonly [number, number] | null): Markup | null 
 /** A row of a metric, which filtering finds by its id. */
 export const metricRow = ({ id, name }: Pick<Row, 'id' | 'name'>, cells: Interpolated, verdicts = ''): Markup =>
   html`<tr data-metric="${id}" ${verdicts !== '' && html` data-verdicts="${verdicts}"`}>
-    <th scope="row"><span class="id">${id}</span> ${nameOf(name)}</th>
+    <th scope="row"><span class="id">${id}</span> ${name}</th>
     ${cells}
   </tr>`;

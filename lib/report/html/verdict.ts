@@ -14,10 +14,10 @@ const shapes: Record<Verdict, Markup> = {
   invalid: html`<path d="M1 1l8 8M9 1L1 9" class="hollow" />`,
 };
 
+const icon = (shape: Markup): Markup => html`<svg class="icon" viewBox="0 0 10 10" aria-hidden="true">${shape}</svg>`;
+
 export const verdictBadge = (verdict: Verdict): Markup =>
-  html`<span class="verdict ${verdict}"
-    ><svg class="icon" viewBox="0 0 10 10" aria-hidden="true">${shapes[verdict]}</svg>${verdict}</span
-  >`;
+  html`<span class="verdict ${verdict}">${icon(shapes[verdict])}${verdict}</span>`;
 
 export const meanings: Record<Verdict, string> = {
   slower: 'worse beyond the smallest difference that counts',

@@ -1,0 +1,347 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
+import { htmlReport } from '../../lib/report/html.js';
+import { WATERMARK } from '../../lib/report/terminal.js';
+import { type ResultDocument, viewOf } from '../../lib/report/view.js';
+import { comparisonOf, large, runOf, small, words } from './report-html-fixtures.js';
+import { kinds, type Parsed, parse } from './report-html-page.js';
+import { device, result, runDocument } from './run-fixtures.js';
+
+const page = (document: ResultDocument, said = words) => htmlReport(viewOf(document), said);
+const comparison = comparisonOf(small);
+const parsed = parse(page(comparison));
+const textOf = ({ texts }: Parsed) => texts.join(' ').replace(/\s+/g, ' ');
+const named = ({ tags }: Parsed, name: string) => tags.filter((tag) => tag.name === name);
+const ids = ({ tags }: Parsed) => tags.flatMap(({ attributes }) => attributes.id ?? []);
+
+describe('the page of a comparison', () => {
+  it('holds every section, in order', () =>
+    expect(named(parsed, 'section').map(({ attributes }) => attributes.id)).toEqual([
+      'summary',
+      'results',
+      'tails',
+      'consistency',
+      'violations',
+      'compute-limits',
+      'statistics',
+      'recommendations',
+      'health',
+      'reproduction',
+      'environment',
+    ]));
+
+  it('links to what is there, and to nothing outside', () => {
+    const known = new Set(ids(parsed));
+    for (const { attributes } of parsed.tags)
+      for (const [name, value] of Object.entries(attributes)) {
+        expect(name).not.toMatch(/^(on|src|srcdoc|action|formaction|xlink)/);
+        if (name === 'href') expect(known).toContain(value.replace(/^#/, ''));
+        expect(value).not.toMatch(/url\((?!#)|javascript:|data:|https?:/);
+      }
+    expect(parsed.style).not.toMatch(/url\(|@import|@font-face/);
+    expect(parsed.script).not.toMatch(/fetch|XMLHttp|import\(|https?:|eval|innerHTML/);
+  });
+
+  it('has ids once each', () => expect(new Set(ids(parsed)).size).toBe(ids(parsed).length));
+
+  it('has headings in order, one of them first', () => {
+    const levels = parsed.tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
+    expect(levels.filter((level) => level === 1)).toEqual([1]);
+    expect(levels[0]).toBe(1);
+    levels.reduce((before, level) => {
+      expect(level).toBeLessThanOrEqual(before + 1);
+      return level;
+    });
+  });
+
+  it('names its tables, their headings, its drawings and what scrolls', () => {
+    expect(named(parsed, 'caption')).toHaveLength(named(parsed, 'table').length);
+    for (const { attributes } of named(parsed, 'th')) expect(attributes.scope).toMatch(/^(col|row|colgroup)$/);
+    const drawings = named(parsed, 'svg').filter(({ attributes }) => attributes['aria-hidden'] !== 'true');
+    expect(drawings.length).toBeGreaterThan(small.metrics);
+    for (const { attributes } of drawings) {
+      expect(attributes.role).toBe('img');
+      expect(attributes['aria-label']?.length).toBeGreaterThan(20);
+    }
+    expect(named(parsed, 'figcaption')).toHaveLength(named(parsed, 'figure').length);
+    for (const { attributes } of parsed.tags.filter(({ attributes: { role } }) => role === 'region'))
+      expect(attributes).toMatchObject({ tabindex: '0', 'aria-label': expect.stringMatching(/./) });
+  });
+
+  it('allows no script and no style but its own, by their hashes', () => {
+    const policy = named(parsed, 'meta').find(({ attributes }) => 'http-equiv' in attributes)?.attributes.content;
+    const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    expect(policy).toBe(
+      `default-src 'none'; style-src ${hash(parsed.style)}; script-src ${hash(parsed.script)}; base-uri 'none'; form-action 'none'`,
+    );
+    expect(named(parsed, 'script')).toHaveLength(1);
+    expect(named(parsed, 'style')).toHaveLength(1);
+    expect(parsed.tags.some(({ attributes }) => 'style' in attributes)).toBe(false);
+    const own = (name: string) => readFileSync(new URL(`../../lib/report/html/${name}`, import.meta.url), 'utf8');
+    expect([parsed.style, parsed.script]).toEqual([own('page.css'), own('page.js')]);
+  });
+
+  it('says the words it was given', () => {
+    const said = textOf(parsed);
+    const { summary, statistics, recommendations, reproduction, facts, environment } = words;
+    const all = [...summary, ...statistics, reproduction, ...[...facts, ...environment].flat()];
+    for (const word of [...all, ...recommendations.flatMap(({ useCase, text }) => [useCase, text])])
+      expect(said).toContain(word);
+  });
+
+  it('shows values, intervals, ratios and verdicts', () => {
+    const [row] = viewOf(comparison).categories.flatMap(({ rows }) => rows);
+    const said = textOf(parsed);
+    expect(said).toContain(`${row?.id} ${row?.name}`);
+    for (const { effect } of row?.cells.slice(1) ?? []) expect(said).toContain(effect?.verdict);
+    expect(said).toContain('n/a');
+    expect(said).toContain('< 0.0001');
+  });
+
+  it('draws bars, boxes, lines, ratios and the GPU over time', () => {
+    const labels = named(parsed, 'svg').flatMap(({ attributes }) => attributes['aria-label'] ?? []);
+    for (const part of [
+      /Values in us: native: .* 95 % interval.*Spread in us: .* of 3 rounds/,
+      /^Allocation latency against live allocations/,
+      /^Time to the first result against processes/,
+      /^Launch against processes/,
+      /^Share of the card over time/,
+      /^Ratios of overhead/,
+      /^GPU utilisation over time/,
+    ])
+      expect(labels.some((label) => part.test(label))).toBe(true);
+    expect(textOf(parsed)).toContain('Boxes: of the rounds’ values');
+  });
+
+  it('names below which number of samples there is no percentile', () => {
+    const few = comparisonOf({ ...small, metrics: 1 });
+    for (const { metrics } of few.systems.flat())
+      for (const { stats } of metrics) if (stats) Object.assign(stats, { count: 50, p95: null, p99: null });
+    expect(textOf(parse(page(few)))).toMatch(/n\/a \(needs 59\).*n\/a \(needs 299\)/);
+  });
+});
+
+describe('other pages', () => {
+  it('a run has a page of its own, its boxes of blocks', () => {
+    const run = parse(page(runOf({ ...small, systems: ['native'], rounds: 1 }, 0, 0)));
+    expect(textOf(run)).toContain('Boxes: of blocks of samples within one round');
+    expect(run.tags.some(({ attributes }) => 'data-verdicts' in attributes)).toBe(false);
+    expect(ids(run)).not.toContain('filter-verdict');
+  });
+
+  it('a document without a single result has one, too', () => {
+    const empty = { ...comparison, systems: [[], [], []], effects: [], computeLimits: [], violations: [] };
+    expect(() => parse(page(empty))).not.toThrow();
+    expect(() => parse(page(runDocument({ gpu: [] })))).not.toThrow();
+  });
+
+  it('simulation is said at the top and under everything, and only then', () => {
+    const simulated = comparisonOf(small);
+    for (const run of simulated.systems.flat()) run.gpu = [{ ...device(0), simulated: true }];
+    const marked = parse(page(simulated));
+    expect(textOf(marked).indexOf(WATERMARK)).toBeLessThan(textOf(marked).indexOf('Summary'));
+    expect(ids(marked)).toContain('watermark');
+    expect(textOf(parsed)).not.toContain('SIMULATED');
+    expect(ids(parsed)).not.toContain('watermark');
+  });
+
+  it('interruption is said at the top, and only then', () => {
+    expect(textOf(parse(page({ ...comparison, completed: false })))).toContain('Interrupted:');
+    expect(textOf(parsed)).not.toContain('Interrupted:');
+  });
+
+  it('is the same every time', () => {
+    const again = page(comparisonOf(small));
+    expect(again === page(comparisonOf(small))).toBe(true);
+    // What ECharts counts from the start of the process.
+    expect(/zr\d|ecmeta|cls-/.exec(again)?.[0]).toBeUndefined();
+  });
+});
+
+const NOTHING = /\b(NaN|null|undefined|Infinity)\b|\[object/;
+
+function expectNothing({ tags, texts }: Parsed) {
+  for (const text of texts) expect(text).not.toMatch(NOTHING);
+  for (const { attributes } of tags) for (const value of Object.values(attributes)) expect(value).not.toMatch(NOTHING);
+}
+
+const odd = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -0, 5e-324, 1e308, -1e308, 1, 1 + 2 ** -52, 1e-200, 1e200, 1e21),
+);
+const oddInterval = fc.option(fc.tuple(odd, odd), { nil: null });
+
+describe('numbers that are none, or odd', () => {
+  it('do not reach the page where nothing was measured', () => {
+    const states = (['unsupported', 'invalid', 'failed'] as const).map((status, i) =>
+      result(`X-00${i}`, { status, value: null, ci95: null }),
+    );
+    expectNothing(parse(page(runDocument({ metrics: states }))));
+    expectNothing(parsed);
+  });
+
+  it('draw as something or stay away', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ value: odd, ci95: oddInterval, blocks: fc.array(odd, { maxLength: 4 }) }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        fc.option(odd, { nil: null }),
+        oddInterval,
+        (values, ratio, ratioCi95) => {
+          const document = comparisonOf({ metrics: 1, systems: ['a', 'b'], rounds: values.length, readings: 3 });
+          for (const runs of document.systems)
+            runs.forEach((run, round) => Object.assign(run.metrics[0] ?? {}, values[round]));
+          Object.assign(document.effects[0] ?? {}, { ratio, ratioCi95, difference: ratio, differenceCi95: ratioCi95 });
+          expectNothing(parse(page(document)));
+        },
+      ),
+      { numRuns: 60 },
+    ));
+
+  it('of details and samplers do the same', () =>
+    fc.assert(
+      fc.property(fc.array(odd, { maxLength: 6 }), fc.anything(), (numbers, anything) => {
+        const document = comparisonOf({ metrics: 3, systems: ['a', 'b'], rounds: 1, readings: 6 });
+        const [first, second, third] = document.systems[0]?.[0]?.metrics ?? [];
+        const rows = numbers.map((x) => ({ live: x, pairNs: x, processes: x, p50Us: x, operation: 'launch' }));
+        Object.assign(first ?? {}, { details: { rows: anything } });
+        Object.assign(second ?? {}, { details: { cells: [...rows, anything] } });
+        Object.assign(third ?? {}, { details: anything });
+        const sampler = document.systems[0]?.[0]?.sampler;
+        if (sampler) Object.assign(sampler, { timeMs: numbers, gpuPercent: numbers });
+        for (const limit of document.computeLimits) limit.sharesPercent = numbers;
+        expectNothing(parse(page(document)));
+      }),
+      { numRuns: 60 },
+    ));
+});
+
+const nasty = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</title><svg onload=alert(1)>',
+  ']]></style><b>',
+  '<!-- ',
+  '&lt;&#60;&amp',
+  '{b} {a|x} {c}: {value} ${1}',
+  'line\nbreak\ttab\r',
+  '\u0000\u001b[31m\u202egnp\u2066\ud800',
+  'NVIDIA 超长名字😀',
+  'W'.repeat(20_000),
+];
+const hostile = fc.oneof(
+  fc.constantFrom(...nasty),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc
+    .array(fc.constantFrom('<', '>', '"', "'", '&', '/', '=', ' ', 'a', '\n', '{', '|', '}', ']', '-', '!'), {
+      maxLength: 40,
+    })
+    .map((parts) => parts.join('')),
+);
+
+/** Every string of a document that its writer is free in. */
+function poison(document: ComparisonDocument, text: string): ComparisonDocument {
+  const names = document.plan.systems.map((_, i) => `${text}${i}`);
+  const rename = (name: string) => names[document.plan.systems.indexOf(name)] ?? text;
+  const run = (old: RunDocument): RunDocument => ({
+    ...old,
+    gpu: old.gpu.map((gpu) => ({ ...gpu, name: text })),
+    system: { ...old.system, name: rename(old.system.name) },
+    metrics: old.metrics.map((one) => ({
+      ...one,
+      name: text,
+      unit: text,
+      category: text,
+      ...(one.id === 'X-005' && { status: 'failed' as const, value: null, reason: text }),
+    })),
+    health: { before: [{ name: text, passed: false, detail: text }], after: [] },
+    warnings: [text],
+  });
+  return {
+    ...document,
+    plan: { ...document.plan, systems: names },
+    systems: document.systems.map((rounds) => rounds.map(run)),
+    effects: document.effects.map((effect) => ({
+      ...effect,
+      system: rename(effect.system),
+      baseline: rename(effect.baseline),
+      reason: text,
+    })),
+    computeLimits: document.computeLimits.map((limit) => ({ ...limit, system: rename(limit.system), detail: text })),
+    violations: document.violations.map((one) => ({ ...one, system: rename(one.system), metric: text, detail: text })),
+    warnings: [text],
+  };
+}
+
+const poisonedWords = (text: string): typeof words => ({
+  facts: [[text, text]],
+  summary: [text],
+  statistics: [text],
+  recommendations: [{ useCase: text, text }],
+  reproduction: text,
+  environment: [[text, text]],
+});
+
+describe('strings of strangers', () => {
+  const shape = { ...small, metrics: 6, rounds: 2, readings: 5 };
+  const long = 'W'.repeat(80);
+  const harmless = [long, 'x'].flatMap((text) => [
+    ...kinds(parse(page(poison(comparisonOf(shape), text), poisonedWords(text)))),
+  ]);
+
+  it('open no element and no attribute, wherever they stand', () =>
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const read = parse(page(poison(comparisonOf(shape), text), poisonedWords(text)));
+        expect([...kinds(read)].filter((kind) => !harmless.includes(kind))).toEqual([]);
+        expect(named(read, 'script')).toHaveLength(1);
+        expect(read.script).toBe(parsed.script);
+      }),
+      { numRuns: 60, examples: nasty.map((text): [string] => [text]) },
+    ));
+
+  it.each(nasty.slice(0, 8))('are shown as they are: %s', (text) => {
+    const read = parse(page(poison(comparisonOf(shape), text), poisonedWords(text)));
+    expect(textOf(read)).toContain(text);
+    // In a drawing, too, where ECharts writes the text.
+    const drawn = named(read, 'svg').flatMap(({ attributes }) => attributes['aria-label'] ?? []);
+    expect(drawn.some((label) => label.includes(text))).toBe(true);
+  });
+
+  it('turn no text around and carry no control character', () => {
+     
+    const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e\u2066-\u2069]|\p{Cs}/u;
+    expect(unwanted.exec(page(poison(comparisonOf(shape), nasty[9] as string)))).toBeNull();
+  });
+
+  it('do not make a page grow without bounds', () => {
+    const name = 'W'.repeat(100_000);
+    const size = page(poison(comparisonOf({ ...small, metrics: 3 }), name), words).length;
+    expect(size).toBeLessThan(5_000_000);
+  });
+});
+
+describe('a document as large as they come', () => {
+  const document = comparisonOf(large);
+  const started = performance.now();
+  const text = page(document);
+  const elapsed = performance.now() - started;
+
+  // On a quiet machine well under a second; this bound is for one that is not.
+  it('is rendered before anybody waits', () => expect(elapsed).toBeLessThan(6_000));
+
+  it('is a file that can be sent', () => expect(text.length).toBeLessThan(5_000_000));
+
+  it('reads as any other', () => expectNothing(parse(text)));
+
+  it('leaves out of the drawings what nobody could see, and says so', () => {
+    const many = comparisonOf({ metrics: 150, systems: ['native', 'a', 'b', 'c'], rounds: 1 });
+    expect(textOf(parse(page(many)))).toMatch(/The \d+ ratios nearest to 1 are left out here/);
+  });
+});
