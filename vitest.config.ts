@@ -11,7 +11,7 @@ export default defineConfig({
     // Compiles dist/ once: tests of workers and of the command line run what is shipped.
     globalSetup: 'test/build.ts',
     projects: [
-      { test: { ...sideBySide, name: 'behaviour', include: ['test/{cli,native,package}/**/*.test.ts'] } },
+      { test: { ...sideBySide, name: 'behaviour', include: ['test/{browser,cli,native,package}/**/*.test.ts'] } },
       // They share no state that a process of its own would have to part.
       { test: { ...sideBySide, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {

@@ -32,13 +32,18 @@ beforeAll(() => {
   paths = packed.files.map(({ path }) => path);
 });
 
+/** What dist/ holds beside compiled sources. */
+const pageFiles = ['dist/report/html/page.css', 'dist/report/html/page.js'];
+const bundle = 'dist/report/charts/echarts.js';
+const notices = 'dist/report/charts/echarts.LICENSE.txt';
+
 describe('the package', () => {
   it('is this one', () => expect(packed).toMatchObject({ name: 'gpu-virt-bench', version: manifest.version }));
 
   it('holds nothing but what is run, read or licensed', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|dist\/report\/html\/page\.css|dist\/report\/charts\/echarts\.LICENSE\.txt|schema\/.+\.json|prebuilds\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
-    expect(paths.filter((path) => !expected.test(path))).toEqual([]);
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|prebuilds\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+    expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
   it('holds no sources, tests or build files', () => {
@@ -58,9 +63,9 @@ describe('the package', () => {
       const stem = `dist/${source.replace(/\.ts$/, '')}`;
       return [`${stem}.js`, `${stem}.d.ts`];
     });
-    // What a page embeds, and the licences of what its charts are drawn with.
-    const others = ['html/page.css', 'html/page.js', 'charts/echarts.LICENSE.txt'].map((file) => `dist/report/${file}`);
-    expect(paths.filter((path) => path.startsWith('dist/')).sort()).toEqual([...compiled, ...others].sort());
+    expect(paths.filter((path) => path.startsWith('dist/')).sort()).toEqual(
+      [...compiled, ...pageFiles, notices].sort(),
+    );
   });
 
   it('holds the schema, the readme, the licence and the change log', () =>
@@ -73,6 +78,24 @@ describe('the package', () => {
         'package.json',
       ]),
     ));
+
+  it('holds the style sheet and the script of reports as they are written', () => {
+    for (const path of pageFiles)
+      expect(readFileSync(join(root, path), 'utf8')).toBe(
+        readFileSync(join(root, path.replace(/^dist/, 'lib')), 'utf8'),
+      );
+  });
+
+  it('holds charts that need nothing installed, and the licences of what they are bundled from', () => {
+    const code = readFileSync(join(root, bundle), 'utf8');
+    expect(code.slice(0, 200)).toContain('echarts.LICENSE.txt');
+    expect(code).not.toMatch(/\b(from|require\()\s*["'](?!node:)/);
+    expect(code.length).toBeGreaterThan(100_000);
+    expect(code.length).toBeLessThan(700_000);
+    const text = readFileSync(join(root, notices), 'utf8');
+    for (const owed of ['Apache License', 'The Apache Software Foundation', 'Mike Bostock', 'Baidu Inc.', 'Microsoft'])
+      expect(text).toContain(owed);
+  });
 
   it('is small', () => {
     const prebuilt = packed.files.filter(({ path }) => path.startsWith('prebuilds/'));

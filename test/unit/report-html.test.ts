@@ -315,7 +315,6 @@ describe('strings of strangers', () => {
   });
 
   it('turn no text around and carry no control character', () => {
-     
     const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e\u2066-\u2069]|\p{Cs}/u;
     expect(unwanted.exec(page(poison(comparisonOf(shape), nasty[9] as string)))).toBeNull();
   });

@@ -1,10 +1,10 @@
 /** A metric's value by system: bars from zero, with the interval of each. */
 import { number } from '../plain.js';
 import type { Cell, Row } from '../view.js';
-import { type CustomSeriesRenderItem, textAt, whisker } from './marks.js';
+import { type CustomSeriesRenderItem, haloed, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import { panelHeight, type Panel, PANEL_WIDTH, systemsAxes } from './panel.js';
-import { colourOf, stateless, still, TEXT } from './theme.js';
+import { colourOf, stateless, still } from './theme.js';
 
 interface Bar {
   system: number;
@@ -31,7 +31,7 @@ const renderer =
     const figures = textAt(width - 4, y, number(value), { align: 'right' });
     if (!ci95) return { type: 'group', children: [figures] };
     const [low = 0, high = 0] = ci95.map((end) => api.coord([place(end), system])[0] as number);
-    return { type: 'group', children: [whisker(low, high, y, TEXT), figures] };
+    return { type: 'group', children: [...haloed(low, high, y), figures] };
   };
 
 /** Null where no system has a value. */

@@ -1,6 +1,6 @@
 /** What custom series draw. */
 import type { CustomSeriesOption } from 'echarts/charts';
-import { font, TEXT } from './theme.js';
+import { font, SURFACE, TEXT } from './theme.js';
 
 export type CustomSeriesRenderItem = Exclude<NonNullable<CustomSeriesOption['renderItem']>, string>;
 
@@ -14,14 +14,22 @@ export const line = (points: Place[], colour: string, lineWidth = 1.5) => ({
   style: { stroke: colour, lineWidth, fill: 'none' },
 });
 
-/** In one stroke. */
-export function whisker(low: number, high: number, y: number, colour: string) {
+/** Of one stroke. */
+function capped(low: number, high: number, y: number): Place[] {
   const cap = (x: number): Place[] => [
     [x, y - CAP],
     [x, y + CAP],
   ];
-  return line([...cap(low), [low, y], [high, y], ...cap(high)], colour);
+  return [...cap(low), [low, y], [high, y], ...cap(high)];
 }
+
+export const whisker = (low: number, high: number, y: number, colour: string) => line(capped(low, high, y), colour);
+
+/** On a ground of its own, since bars have every colour. */
+export const haloed = (low: number, high: number, y: number) => [
+  line(capped(low, high, y), SURFACE, 4.5),
+  line(capped(low, high, y), TEXT),
+];
 
 interface TextLook {
   align?: 'left' | 'right' | 'center';
