@@ -1,0 +1,327 @@
+/** The HTML report in a real browser, without a network. Skipped, aloud, where there is no Chromium. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WATERMARK } from '../../lib/report/terminal.js';
+import { type ResultDocument, viewOf } from '../../lib/report/view.js';
+import type { Words } from '../../lib/report/words.js';
+import { comparisonOf, runOf, small, words } from '../unit/report-html-fixtures.js';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(executablePath);
+if (!hasBrowser)
+  process.stderr.write(`SKIPPED: the HTML report in a browser: there is no ${executablePath} (set CHROMIUM=…).\n`);
+
+const args =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'.split(
+    ' ',
+  );
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'gvb-browser-'));
+let browser: Browser;
+let render: (document: ResultDocument, said?: Words) => string;
+
+beforeAll(async () => {
+  if (!hasBrowser) return;
+  browser = await chromium.launch({ executablePath, args });
+  // What is shipped, with ECharts bundled.
+  const built = (await import(pathToFileURL(join(root, 'dist/report/html.js')).href)) as {
+    htmlReport: (view: ReturnType<typeof viewOf>, said: Words) => string;
+  };
+  render = (document, said = words) => built.htmlReport(viewOf(document), said);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true });
+});
+
+let files = 0;
+
+interface Opened {
+  page: Page;
+  /** Whatever the page asked for, and whatever the browser complained of. */
+  troubles: string[];
+}
+
+async function open(text: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const file = join(folder, `${files++}.html`);
+  writeFileSync(file, text);
+  const url = pathToFileURL(file).href;
+  const context = await browser.newContext({
+    viewport: { width: 1200, height: 900 },
+    colorScheme: 'light',
+    // Scrolling smoothly to a mark would take the value away again.
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  await context.setOffline(true);
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on('request', (request) => request.url() !== url && troubles.push(`request: ${request.url()}`));
+  page.on('console', (message) => troubles.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  return { page, troubles };
+}
+
+async function withPage(
+  document: ResultDocument,
+  options: BrowserContextOptions,
+  look: (page: Page) => Promise<void>,
+  said: Words = words,
+): Promise<void> {
+  const { page, troubles } = await open(render(document, said), options);
+  await look(page);
+  expect(troubles).toEqual([]);
+  await page.context().close();
+}
+
+const evaluate = <T>(page: Page, script: string): Promise<T> => page.evaluate(script) as Promise<T>;
+const comparison = comparisonOf(small);
+const real = JSON.parse(
+  readFileSync(join(root, 'bench/results/h200/2026-11-20-2fa9187/compared-overhead-quick.json'), 'utf8'),
+) as ResultDocument;
+const nasty = `"><img src=x onerror=alert(1)>'</script><script>alert(2)</script>{b} {a|x}`;
+
+function simulated() {
+  const document = comparisonOf(small);
+  for (const { gpu } of document.systems.flat()) for (const one of gpu) one.simulated = true;
+  return document;
+}
+
+/** Of every text that is seen, against what lies behind it. */
+const contrasts = `(() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = channels(getComputedStyle(at).backgroundColor);
+      if (colour.length < 4 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  let seen = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || element.closest('script, style, .watermark, option')) continue;
+    if (!element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const isDrawn = element instanceof SVGElement;
+    const [front, back] = [channels(isDrawn ? style.fill : style.color), ground(element)].map(luminance);
+    const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+    seen += 1;
+    if (ratio < 4.5) low.push([walker.currentNode.data.trim().slice(0, 40), ratio]);
+  }
+  return { seen, low };
+})()`;
+
+const overflow = `[...document.body.querySelectorAll('*')]
+  .filter((element) => !element.closest('.scroll svg, .scroll table') && element.getBoundingClientRect().right > innerWidth + 1)
+  .map((element) => element.outerHTML.slice(0, 80))`;
+
+describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
+  it('shows every chart, in the colours of the theme', () =>
+    withPage(comparison, {}, async (page) => {
+      const drawings = page.locator('figure svg[role=img]');
+      expect(await drawings.count()).toBeGreaterThan(small.metrics + 6);
+      for (const box of await Promise.all((await drawings.all()).map((drawing) => drawing.boundingBox()))) {
+        expect(box?.width).toBeGreaterThan(250);
+        expect(box?.height).toBeGreaterThan(50);
+      }
+      const fills = await evaluate<string[]>(
+        page,
+        `[...document.querySelectorAll('figure [data-tip]')].map((mark) => getComputedStyle(mark).fill)`,
+      );
+      expect(fills).toContain('rgb(27, 110, 194)');
+      expect(fills).not.toContain('rgb(0, 0, 0)');
+    }));
+
+  it('shows a real comparison, and a run', async () => {
+    await withPage(real, {}, async (page) => {
+      expect(await page.locator('h1').textContent()).toBe('NVIDIA H200: hami-core, mps against native');
+    });
+    await withPage(runOf({ ...small, systems: ['native'] }, 0, 0), {}, async (page) => {
+      expect(await page.locator('#results .card').count()).toBeGreaterThan(small.metrics);
+    });
+  });
+
+  it('shows hostile names as text, in the page and in its drawings', async () => {
+    const document = comparisonOf({ ...small, systems: ['native', nasty, `${nasty} too`] });
+    for (const run of document.systems.flat()) {
+      for (const gpu of run.gpu) gpu.name = nasty;
+      for (const metric of run.metrics) metric.name = nasty;
+    }
+    await withPage(document, {}, async (page) => {
+      expect(await page.locator('h1').textContent()).toBe(`${nasty}: ${nasty}, ${nasty} too against native`);
+      expect(await page.locator('img').count()).toBe(0);
+      expect(await page.locator('script').count()).toBe(1);
+      await page.locator('#results .card [data-tip]').nth(1).hover({ force: true });
+      expect(await page.locator('#tip').textContent()).toContain(nasty);
+      const drawn = await page.locator('figure svg text').allTextContents();
+      expect(drawn.some((text) => text.startsWith('"><img'))).toBe(true);
+    });
+  });
+
+  it('sorts a table by a column, both ways, by pointer and by keyboard', () =>
+    withPage(comparison, {}, async (page) => {
+      const heading = page.locator('#tails th', { hasText: 'p50' });
+      const column = async () =>
+        evaluate<number[]>(
+          page,
+          `[...document.querySelectorAll('#tails tbody tr')].map((row) => Number(row.cells[3].dataset.sort))`,
+        );
+      const before = await column();
+      await heading.getByRole('button').click();
+      expect(await column()).toEqual([...before].sort((a, b) => a - b));
+      expect(await heading.getAttribute('aria-sort')).toBe('ascending');
+      await heading.getByRole('button').focus();
+      await page.keyboard.press('Enter');
+      expect(await column()).toEqual([...before].sort((a, b) => b - a));
+      expect(await heading.getAttribute('aria-sort')).toBe('descending');
+      await page.locator('#tails th', { hasText: 'System' }).getByRole('button').click();
+      const names = await page.locator('#tails tbody td:nth-child(2)').allTextContents();
+      expect(names).toEqual([...names].sort());
+      expect(await heading.getAttribute('aria-sort')).toBeNull();
+    }));
+
+  it('filters by text and by verdict, tables and charts alike', () =>
+    withPage(comparison, {}, async (page) => {
+      const rows = page.locator('#results table tbody tr:visible');
+      const all = await rows.count();
+      await page.getByLabel('Find a metric').fill('start-006');
+      for (const text of await rows.allTextContents()) expect(text).toContain('START-006');
+      expect(await page.locator('.card:visible').first().textContent()).toContain('START-006');
+      expect(await page.locator('#filter-count').textContent()).toBe(`1 of ${small.metrics} metrics`);
+      await page.getByLabel('Find a metric').fill('');
+      await page.getByRole('combobox', { name: 'Verdict' }).selectOption('faster');
+      const judged = await page.locator('#results tr[data-verdicts]:visible').all();
+      for (const row of judged) expect(await row.getAttribute('data-verdicts')).toContain('faster');
+      expect(await rows.count()).toBeLessThan(all);
+      await page.getByRole('combobox', { name: 'Verdict' }).selectOption('');
+      expect(await rows.count()).toBe(all);
+    }));
+
+  it('shows values under the pointer, and hides them', () =>
+    withPage(comparison, {}, async (page) => {
+      const tip = page.locator('#tip');
+      const point = async (selector: string) => {
+        // The first time it scrolls there, which takes a value away that is already shown.
+        const shown = async () => {
+          // Marks lie on marks.
+          await page.locator(selector).first().hover({ force: true });
+          return tip.isVisible();
+        };
+        await expect.poll(shown).toBe(true);
+      };
+      await point('#results .card [data-tip^="native: "]');
+      expect(await tip.textContent()).toMatch(/^native: .* us/);
+      const box = await tip.boundingBox();
+      expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= 1200).toBe(true);
+      await page.keyboard.press('Escape');
+      expect(await tip.isVisible()).toBe(false);
+      await point('figure.wide [data-tip]');
+      expect(await tip.textContent()).toContain('against native');
+    }));
+
+  const ground = (page: Page) => evaluate<string>(page, 'getComputedStyle(document.documentElement).backgroundColor');
+
+  it('follows the theme of the reader, and another when told to', () =>
+    withPage(comparison, { colorScheme: 'dark' }, async (page) => {
+      expect(await ground(page)).toBe('rgb(15, 19, 24)');
+      await page.getByLabel('Theme').selectOption('light');
+      expect(await ground(page)).toBe('rgb(255, 255, 255)');
+      await page.getByLabel('Theme').selectOption('dark');
+      await page.emulateMedia({ colorScheme: 'light' });
+      expect(await ground(page)).toBe('rgb(15, 19, 24)');
+      await page.getByLabel('Theme').selectOption('auto');
+      expect(await ground(page)).toBe('rgb(255, 255, 255)');
+    }));
+
+  it.each(['light', 'dark'] as const)('can be read in %s colours', (colorScheme) =>
+    withPage(comparison, { colorScheme }, async (page) => {
+      const { seen, low } = await evaluate<{ seen: number; low: unknown[] }>(page, contrasts);
+      expect(seen).toBeGreaterThan(500);
+      expect(low).toEqual([]);
+    }),
+  );
+
+  it('can be read without a script', () =>
+    withPage(comparison, { javaScriptEnabled: false, colorScheme: 'dark' }, async (page) => {
+      for (const control of await page.locator('input, select, output').all())
+        expect(await control.isVisible()).toBe(false);
+      expect(await page.locator('table tbody tr:visible').count()).toBeGreaterThan(50);
+      expect(await page.locator('figure svg[role=img]:visible').count()).toBeGreaterThan(small.metrics);
+      expect(await page.locator('#reproduction').isVisible()).toBe(true);
+    }));
+
+  it('prints in light colours, without controls, and cuts nothing off', () =>
+    withPage(simulated(), { colorScheme: 'dark', viewport: { width: 688, height: 971 } }, async (page) => {
+      await page.getByLabel('Theme').selectOption('dark');
+      await page.emulateMedia({ media: 'print' });
+      expect(await ground(page)).toBe('rgb(255, 255, 255)');
+      for (const control of await page.locator('input, select, nav').all())
+        expect(await control.isVisible()).toBe(false);
+      expect(await page.locator('.watermark').isVisible()).toBe(true);
+      expect(
+        await evaluate(
+          page,
+          `[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)`,
+        ),
+      ).toEqual([]);
+      expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(688);
+      expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(50_000);
+    }));
+
+  it('fits a narrow screen, its tables in regions of their own', async () => {
+    const viewport = { width: 360, height: 740 };
+    const long = { ...small, systems: ['native', 'W'.repeat(300), `a ${'long name '.repeat(30)}`] };
+    for (const document of [comparison, real, comparisonOf(long)])
+      await withPage(document, { viewport }, async (page) => {
+        expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+        expect(await evaluate<string[]>(page, overflow)).toEqual([]);
+        const region = page.locator('#results .scroll').last();
+        await region.focus();
+        expect(await evaluate(page, 'document.activeElement.className')).toBe('scroll');
+      });
+  });
+
+  it('says aloud that a GPU is simulated, above everything and without being in the way', () =>
+    withPage(simulated(), {}, async (page) => {
+      const notice = page.getByText(WATERMARK);
+      expect((await notice.boundingBox())?.y).toBeLessThan(200);
+      expect(await page.locator('.watermark').isVisible()).toBe(true);
+      await page.getByLabel('Find a metric').click();
+      expect(await evaluate(page, 'document.activeElement.id')).toBe('filter-text');
+    }));
+
+  it('lets the keyboard skip to the results, and shows where it is', () =>
+    withPage(comparison, {}, async (page) => {
+      await page.keyboard.press('Tab');
+      const skip = page.getByText('Skip to the results');
+      expect((await skip.boundingBox())?.x).toBeGreaterThanOrEqual(0);
+      expect(await evaluate(page, 'getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+      await page.keyboard.press('Enter');
+      expect(await evaluate(page, 'document.activeElement.id')).toBe('main');
+    }));
+
+  it.each([
+    ['reduce', 'auto'],
+    ['no-preference', 'smooth'],
+  ] as const)('moves as the reader wants it: %s', (reducedMotion, behaviour) =>
+    withPage(comparison, { reducedMotion }, async (page) => {
+      expect(await evaluate(page, 'getComputedStyle(document.documentElement).scrollBehavior')).toBe(behaviour);
+    }),
+  );
+});
