@@ -92,7 +92,7 @@ export function boxesPanel(row: Row): Panel | null {
       row.cells.map((_, i) => said[boxes.findIndex(({ system }) => system === i)] ?? ''),
       points.map(({ tip }) => tip),
     ],
-    axes: systemsAxes(names, { place, ...scale }, 16),
+    axes: systemsAxes(names, { place, ...scale }, 26),
     series: [
       {
         type: 'boxplot',

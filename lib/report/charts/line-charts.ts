@@ -43,9 +43,9 @@ const ofMetric =
       .flatMap((category) => category.rows)
       .filter(({ id }) => id === metric)
       .flatMap(({ cells }) =>
-        cells.map(({ system, results }) => {
+        cells.map(({ system, results }, look) => {
           const measured = results.filter(({ status }) => status === 'ok');
-          return { name: system, points: overRounds(measured.flatMap(({ details }) => pointsIn(details, rows))) };
+          return { name: system, look, points: overRounds(measured.flatMap(({ details }) => pointsIn(details, rows))) };
         }),
       );
 
@@ -62,14 +62,18 @@ const contention = (operation: string) =>
   });
 
 /** Shares over the time of the load, beside each limit that was set. */
-function computeShares({ computeLimits }: View): Series[] {
+function computeShares({ computeLimits, systems }: View): Series[] {
   return computeLimits.flatMap(({ system, limitPercent, binMs, sharesPercent }) => {
     if (sharesPercent.length === 0) return [];
+    const look = Math.max(
+      systems.findIndex(({ name }) => name === system),
+      0,
+    );
     const at = (bin: number) => (bin * binMs) / 1_000;
     const limit: Point[] = [at(0), at(sharesPercent.length - 1)].map((time): Point => [time, limitPercent]);
     return [
-      { name: system, points: sharesPercent.map((share, bin): Point => [at(bin), share]) },
-      { name: `${system}: its limit`, points: limit, isReference: true },
+      { name: system, look, points: sharesPercent.map((share, bin): Point => [at(bin), share]) },
+      { name: `${system}: its limit`, look, points: limit, isReference: true },
     ];
   });
 }

@@ -13,6 +13,8 @@ export type Point = [x: number, y: number];
 
 export interface Series {
   name: string;
+  /** Of its system, so that a system looks the same in every chart. */
+  look: number;
   points: Point[];
   /** A level to hold the rest against, drawn thin and without points. */
   isReference?: boolean;
@@ -95,8 +97,8 @@ export function linesDrawing(lines: Lines): Drawing | null {
     ),
     option: {
       ...axes(lines, xs, ys),
-      series: series.map(({ points, isReference }, i) => {
-        const { colour, symbol, dash } = lookOf(i);
+      series: series.map(({ points, isReference, look }) => {
+        const { colour, symbol, dash } = lookOf(look, isReference);
         return {
           type: 'line',
           ...stateless,

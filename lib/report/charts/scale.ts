@@ -76,10 +76,10 @@ export function factors(low: number, high: number): number[] {
     { length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
     (_, i) => Math.floor(Math.log10(low)) + i,
   );
-  const steps = decades.length <= 3 ? [1, 2, 5] : [1];
+  const steps = high / low < 30 ? [1, 1.5, 2, 3, 5, 7] : high / low < 1_000 ? [1, 2, 5] : [1];
   const every = Math.ceil(decades.length / 8);
   return decades
     .filter((decade) => decade % every === 0)
-    .flatMap((decade) => steps.map((step) => step * 10 ** decade))
+    .flatMap((decade) => steps.map((step) => Number(`${step}e${decade}`)))
     .filter((factor) => factor >= low && factor <= high);
 }

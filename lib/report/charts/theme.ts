@@ -21,11 +21,11 @@ export interface Look {
 
 export const colourOf = (system: number): string => `var(--system-${system % SYSTEM_COLOURS})`;
 
-export function lookOf(series: number): Look {
+export function lookOf(series: number, isReference = false): Look {
   const symbol = SYMBOLS[series % SYMBOLS.length] as Look['symbol'];
   // Beyond the shapes the dashes shift, so that no two of sixteen look the same without colour.
   const dash = DASHES[(series + Math.floor(series / SYMBOLS.length)) % DASHES.length] as Look['dash'];
-  return { colour: colourOf(series), symbol, dash };
+  return { colour: colourOf(series), symbol, dash: isReference ? [1, 4] : dash };
 }
 
 /** Of every grid: its edges are given, and labels need no measuring. */

@@ -45,8 +45,8 @@ const keys: Record<ReturnType<typeof lookOf>['symbol'], Markup> = {
 };
 
 function legend(lines: Lines): Markup {
-  const entries = shownSeries(lines).map(({ name, isReference }, i) => {
-    const { colour, symbol, dash } = lookOf(i);
+  const entries = shownSeries(lines).map(({ name, look, isReference }) => {
+    const { colour, symbol, dash } = lookOf(look, isReference);
     const dashes = dash === 'solid' ? null : html` stroke-dasharray="${dash.join(' ')}"`;
     const key = html`<svg class="key" viewBox="0 0 28 12" aria-hidden="true">
       <path d="M0 6h28" stroke="${colour}" ${dashes} />
@@ -93,7 +93,11 @@ export function forestFigure(view: View): Markup | null {
       worse, whichever way the metric counts.${rest}
     </figcaption>
     ${verdictLegend(view)}
-    ${drawings.map(({ category, drawing }) => html`<div class="scroll" role="region" tabindex="0" aria-label="Ratios of ${category}">${svg(drawing)}</div> `)}
+    ${drawings.map(({ category, drawing }, i) => {
+      const isFirst = drawings[i - 1]?.category !== category;
+      return html`${isFirst && html`<p class="part">${category}</p>`}
+        <div class="scroll" role="region" tabindex="0" aria-label="Ratios of ${category}">${svg(drawing)}</div> `;
+    })}
   </figure> `;
 }
 

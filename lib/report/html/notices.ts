@@ -11,9 +11,9 @@ export const interruptedNotice = html`<p class="notice interrupted" role="note">
 /** A drawing and no background, which printers leave out. */
 export const watermark = html`<svg class="watermark" width="100%" height="100%" aria-hidden="true">
   <defs>
-    <pattern id="watermark" width="340" height="200" patternUnits="userSpaceOnUse" patternTransform="rotate(-24)">
+    <pattern id="watermark" width="500" height="200" patternUnits="userSpaceOnUse" patternTransform="rotate(-24)">
       <text x="0" y="60">SIMULATED GPU</text>
-      <text x="170" y="160">SIMULATED GPU</text>
+      <text x="250" y="160">SIMULATED GPU</text>
     </pattern>
   </defs>
   <rect width="100%" height="100%" fill="url(#watermark)" />

@@ -1,4 +1,5 @@
 /** The values: all ratios at once, then category by category as table and charts. */
+import type { Effect } from '../../document.js';
 import { effectText } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { ratiosOf } from '../charts/forest.js';
@@ -43,9 +44,11 @@ function resultRow(row: Row): Markup {
   return metricRow(row, [text(row.unit), cells], [...verdicts].join(' '));
 }
 
+const isSingle = ({ systems }: View): boolean => systems.every(({ rounds }) => rounds.length <= 1);
+
 function category({ name, rows }: View['categories'][number], view: View): Markup {
   const title = name.charAt(0).toUpperCase() + name.slice(1);
-  const caption = `${title}: medians over rounds, with 95 % intervals`;
+  const caption = `${title}: ${isSingle(view) ? 'values' : 'medians over rounds'}, with 95 % intervals`;
   const figures = [
     ...rows.map(metricFigure),
     ...lineFigures(
@@ -58,29 +61,32 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
     <div class="cards">${figures}</div> `;
 }
 
+const differenceCell = ({ difference }: Effect, words: string): Markup =>
+  html`<td class="num"${difference !== null && html` data-sort="${difference}"`}>${words}</td>`;
+
 /** Beside the ratios: what a logarithm has no place for. Without any ratio the tables below say it all. */
 function withoutRatio(view: View): Markup | null {
   const placed = new Set(ratiosOf(view).flatMap(({ ratios }) => ratios.map(({ effect }) => effect)));
-  const rows = view.categories
-    .flatMap((each) => each.rows)
-    .flatMap((row) =>
-      row.cells.flatMap(({ system, effect }) => {
-        if (!effect || placed.has(effect)) return [];
-        const cells = [text(system), html`<td class="num">${effectText(effect, row.unit)}</td>`];
-        return metricRow(row, [cells, text(verdictBadge(effect.verdict)), text(effect.reason)]);
-      }),
-    );
-  if (rows.length === 0 || placed.size === 0) return null;
+  const found = view.categories
+    .flatMap(({ rows }) => rows.flatMap((row) => row.cells.map(({ effect }) => ({ row, effect }))))
+    .flatMap(({ row, effect }) => (effect && !placed.has(effect) ? [{ row, effect }] : []));
+  if (found.length === 0 || placed.size === 0) return null;
+  const hasRemarks = found.some(({ effect }) => effect.reason !== undefined);
+  const headings = [
+    { title: 'Metric' },
+    { title: 'System' },
+    { title: 'Difference', numeric: true },
+    { title: 'Verdict' },
+    ...(hasRemarks ? [{ title: 'Remark' }] : []),
+  ];
   return table({
     caption: 'Compared by their difference: values that may be zero or negative have no ratio',
-    headings: [
-      { title: 'Metric' },
-      { title: 'System' },
-      { title: 'Difference', numeric: true },
-      { title: 'Verdict' },
-      { title: 'Remark' },
-    ],
-    rows,
+    headings,
+    rows: found.map(({ row, effect }) => {
+      const difference = differenceCell(effect, effectText(effect, row.unit));
+      const cells = [text(effect.system), difference, text(verdictBadge(effect.verdict))];
+      return metricRow(row, [cells, hasRemarks && text(effect.reason)]);
+    }),
   });
 }
 

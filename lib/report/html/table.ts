@@ -3,6 +3,9 @@ import { html, type Interpolated, type Markup } from '../markup.js';
 import { number } from '../plain.js';
 import type { Row } from '../view.js';
 
+/** Fewer columns would drift apart over the width of a page. */
+const SPARSE = 4;
+
 export interface Heading {
   title: string;
   numeric?: boolean;
@@ -26,7 +29,7 @@ const heading = ({ title, numeric }: Heading): Markup =>
 
 export function table({ caption, groups, headings, rows }: TableOptions): Markup {
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
-    <table>
+    <table${headings.length < SPARSE && html` class="sparse"`}>
       <caption>
         ${caption}
       </caption>
