@@ -11,7 +11,7 @@ export const font = { fontFamily: 'f', fontSize: 12 } as const;
 const SYSTEM_COLOURS = 8;
 /** ECharts' names. A series is known by shape and dashes as well as by colour. */
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond'] as const;
-const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [2, 2], [8, 3, 2, 3]];
+const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
 
 export interface Look {
   colour: string;
@@ -25,7 +25,7 @@ export function lookOf(series: number, isReference = false): Look {
   const symbol = SYMBOLS[series % SYMBOLS.length] as Look['symbol'];
   // Beyond the shapes the dashes shift, so that no two of sixteen look the same without colour.
   const dash = DASHES[(series + Math.floor(series / SYMBOLS.length)) % DASHES.length] as Look['dash'];
-  return { colour: colourOf(series), symbol, dash: isReference ? [1, 4] : dash };
+  return { colour: colourOf(series), symbol, dash: isReference ? [2, 3] : dash };
 }
 
 /** Of every grid: its edges are given, and labels need no measuring. */
