@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Writes docs/metrics.md from the metric definitions (through dist); --check says whether it is current.
+// Writes docs/metrics.md from the metric definitions and examples/report.* from a recorded comparison (through dist);
+// --check says whether they are current.
+import { readFileSync } from 'node:fs';
 import { format } from 'prettier';
-import { listMetrics } from '../dist/index.js';
+import { listMetrics, renderReport } from '../dist/index.js';
 import { generated } from './generated.js';
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
@@ -49,3 +51,15 @@ generated('docs/metrics.md', await format(text, { parser: 'markdown' }), {
   source: 'the metric definitions',
   command: 'npm run docs',
 });
+
+// What a report looks like: of a comparison that was measured on a real GPU.
+const recorded = 'bench/results/h200/2026-11-20-c169d8c/compared-overhead-standard.json';
+const document = JSON.parse(readFileSync(new URL(`../${recorded}`, import.meta.url), 'utf8'));
+for (const [format, extension] of [
+  ['markdown', 'md'],
+  ['html', 'html'],
+])
+  generated(`examples/report.${extension}`, await renderReport(document, format), {
+    source: recorded,
+    command: 'npm run docs',
+  });
