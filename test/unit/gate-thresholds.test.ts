@@ -169,11 +169,11 @@ metrics:
     }));
     fc.assert(
       fc.property(fc.dictionary(keys, trees.tree), (tree) => void refusal(JSON.stringify(tree))),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => void refusal(text)),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });

@@ -117,6 +117,7 @@ describe('JUnit XML', () => {
         const found = parsed(report).testsuites.testsuite ?? [];
         expect(found.flatMap((suite) => suite.testcase)).toHaveLength(cases.length);
       }),
+      { numRuns: 30 },
     );
   });
 });

@@ -40,7 +40,7 @@ describe('CSV', () => {
         for (const cell of found.flatMap((row) => Object.values(row)))
           if (!/^-?[\d.e+-]+$/.test(cell)) expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 });
@@ -84,7 +84,7 @@ describe('OpenMetrics', () => {
           plain(document.systems[0]?.[0]?.gpu[0]?.name ?? ''),
         );
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 
@@ -135,7 +135,7 @@ describe("Bencher's format", () => {
             expect(Object.values(measure).every(Number.isFinite)).toBe(true);
           }
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 });
