@@ -154,6 +154,8 @@ export const runDocumentSchema = v.strictObject({
   startedAt: v.pipe(v.string(), v.isoTimestamp()),
   durationMs: finite,
   completed: v.boolean(),
+  /** Of a round in a merged comparison: where it is from. Rounds of one place ran beside each other; absent, the n-th did. */
+  session: v.optional(v.strictObject({ document: count, round: count })),
   host: hostSchema,
   gpu: v.array(gpuSchema),
   driver: driverSchema,

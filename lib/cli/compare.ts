@@ -73,6 +73,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     const free = outputs.every(({ target: place }) => place !== STDOUT);
     unwritten.push(...((await judged?.publish(free)) ?? []));
     document.warnings.forEach(warn);
+    unwritten.push(...(await directory.keepTranscript()));
     if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
     return exitCode(document, unwritten, judged?.exitCode);
   } finally {

@@ -1,7 +1,7 @@
 /** Where data goes: standard output, or a file that appears whole or not at all. */
 import { constants } from 'node:fs';
-import { access, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { access, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
 export const STDOUT = '-';
@@ -122,8 +122,15 @@ async function writeInto(path: string, text: Text, flags = 'w'): Promise<void> {
   }
 }
 
-/** Through a symbolic link, so that the link stays and its target is replaced. */
-const followed = (target: string): Promise<string> => realpath(target).catch(() => target);
+/** Through symbolic links, so that the link stays and its target is replaced, or made where it is not there yet. */
+export async function followed(target: string): Promise<string> {
+  const found = await realpath(target).catch(() => null);
+  if (found !== null) return found;
+  const link = await readlink(target).catch(() => null);
+  if (link !== null) return followed(resolve(dirname(target), link));
+  const folder = await realpath(dirname(target)).catch(() => resolve(dirname(target)));
+  return join(folder, basename(target));
+}
 
 async function aside(target: string): Promise<string> {
   const path = await followed(target);

@@ -1,9 +1,10 @@
 /** Where a document goes: files in any format, standard output in one of them or as a table. */
+import { stat } from 'node:fs/promises';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { closest } from '../errors/closest.js';
 import { type Format, formats, rendering } from '../rendering.js';
 import type { ResultDocument } from '../report/view.js';
-import { checkTarget, failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import { checkTarget, failureOf, followed, STDOUT, writeStdout, writeWhole } from './output.js';
 import { say } from './talk.js';
 
 /** `--html FILE` and its like; `--format F` is `--F -`. */
@@ -21,12 +22,8 @@ export function parseOutputs(raw: RawOutputs): Output[] {
     return target === undefined ? [] : [{ format, target: checkedTarget(format, target) }];
   });
   const outputs = raw.format === undefined ? named : [...named, { format: parseFormat(raw.format), target: STDOUT }];
-  const targets = outputs.map(({ target }) => target);
-  const twice = targets.find((target, index) => targets.indexOf(target) !== index);
-  if (twice !== undefined)
-    throw new UsageError(
-      `Expected every format to have a place of its own but received ${twice === STDOUT ? 'standard output' : quoted(twice)} twice.`,
-    );
+  if (outputs.filter(({ target }) => target === STDOUT).length > 1)
+    throw new UsageError('Expected one format on standard output but received several: name a file for the others.');
   return outputs;
 }
 
@@ -45,9 +42,24 @@ function parseFormat(text: string): Format {
   throw new UsageError(`Expected --format to be a format but received ${quoted(text)}: ${hint}`);
 }
 
-/** Before anything is measured. */
-export async function checkOutputs(outputs: readonly Output[]): Promise<void> {
-  for (const { format, target } of outputs) await checkTarget(target, `--${format}`);
+/** Before anything is measured: every place can be written, and none is there twice or holds what is read. */
+export async function checkOutputs(outputs: readonly Output[], inputs: readonly string[] = []): Promise<void> {
+  const taken = new Map<string, string>();
+  for (const input of inputs) taken.set(await followed(input), input);
+  for (const { format, target } of outputs) {
+    await checkTarget(target, `--${format}`);
+    if (target === STDOUT) continue;
+    // Devices bear several; a file would hold the last one only.
+    const existing = await stat(target).catch(() => null);
+    if (existing && !existing.isFile()) continue;
+    const place = await followed(target);
+    const other = taken.get(place);
+    if (other !== undefined)
+      throw new UsageError(
+        `Expected --${format} to be a file of its own but received ${quoted(target)}, which is ${other === target ? 'named twice' : quoted(other)}.`,
+      );
+    taken.set(place, target);
+  }
 }
 
 /**

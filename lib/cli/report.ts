@@ -11,7 +11,7 @@ const DEFAULT_FORMAT = 'markdown';
 export async function report(files: string[], raw: RawOutputs): Promise<number> {
   const named = parseOutputs(raw);
   const outputs: Output[] = named.length > 0 ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
-  await checkOutputs(outputs);
+  await checkOutputs(outputs, files);
   const sources: Source[] = [];
   const impossible: string[] = [];
   for (const file of files) {
@@ -19,8 +19,12 @@ export async function report(files: string[], raw: RawOutputs): Promise<number> 
     sources.push({ file, document });
     impossible.push(...problems);
   }
-  const [failure] = await publish(merge(sources), outputs, null);
-  if (failure) throw failure;
+  const document = merge(sources);
   impossible.forEach(warn);
-  return impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
+  const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
+  // Should whoever reads the report leave, nothing after it runs.
+  process.exitCode = code;
+  const [failure] = await publish(document, outputs, null);
+  if (failure) throw failure;
+  return code;
 }

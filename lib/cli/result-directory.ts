@@ -19,8 +19,10 @@ export interface ResultDirectory {
   path: string;
   /** A round as it was measured, and what its worker and the layer in it printed. Rejects where it cannot be written. */
   keepRound: (round: number, index: number, document: RunDocument, log: string) => Promise<void>;
-  /** The summary, its reports and what was said; answers what could not be written. */
+  /** The summary, its reports and what was said until then; answers what could not be written. */
   finish: (document: ResultDocument) => Promise<Error[]>;
+  /** What was said, once more when all is said; answers what could not be written. */
+  keepTranscript: () => Promise<Error[]>;
   /** Removes it again where it is new and nothing was put in. */
   discard: () => Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function openDirectory(
     path,
     keepRound: (round, index, document, log) => keepRound(path, roundName(round, index), document, log),
     finish: (document) => finish(path, document),
+    keepTranscript: () => keepTranscript(path),
     // Not empty is no failure: then it is to stay.
     discard: async () => (made ? rmdir(path).catch(() => {}) : undefined),
   };
@@ -68,8 +71,12 @@ async function finish(path: string, document: ResultDocument): Promise<Error[]> 
     { format: 'html', target: join(path, 'report.html') },
   ];
   const unwritten = await publish(withoutSamples(document), outputs, null);
+  return [...unwritten, ...(await keepTranscript(path))];
+}
+
+async function keepTranscript(path: string): Promise<Error[]> {
   const failure = await failureOf(writeInto(path, LOGS, 'gpu-virt-bench.log', transcript()));
-  return failure ? [...unwritten, failure] : unwritten;
+  return failure ? [failure] : [];
 }
 
 /** They are in raw/, and a summary of them everywhere. */

@@ -48,9 +48,10 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     const document = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
     progress.stop();
     process.exitCode = exitCode(document);
-    const unwritten = await publish(document, options.outputs, runReport(document));
+    const unwritten = directory ? await kept(directory, document, log) : [];
+    unwritten.push(...(await publish(document, options.outputs, runReport(document))));
     document.warnings.forEach(warn);
-    if (directory) unwritten.push(...(await kept(directory, document, log)));
+    unwritten.push(...((await directory?.keepTranscript()) ?? []));
     if (unwritten[0]) throw unwritten[0];
     return exitCode(document);
   } finally {

@@ -2,6 +2,7 @@
 import type { ComparisonDocument } from '../document.js';
 import { effectText } from './effect-text.js';
 import { number, plain } from './plain.js';
+import { roundsText } from './statistics.js';
 import { type Column, table } from './table.js';
 import { WATERMARK } from './terminal.js';
 import { type Missing, type Row, type View, viewOf } from './view.js';
@@ -10,15 +11,15 @@ function categoryTable({ systems }: View, category: string, rows: readonly Row[]
   const columns: Column[] = [
     { title: 'Metric' },
     { title: 'Unit' },
-    ...systems.flatMap(({ name, isBaseline }): Column[] => [
+    ...systems.flatMap(({ name, isCompared }): Column[] => [
       { title: plain(name), align: 'right' },
-      ...(isBaseline ? [] : [{ title: 'against it', align: 'right' } as const, { title: 'Verdict' }]),
+      ...(isCompared ? [{ title: 'against it', align: 'right' } as const, { title: 'Verdict' }] : []),
     ]),
   ];
   const cells = ({ cells: own, unit }: Row) =>
     own.flatMap(({ value, effect }, index) => [
       value === null ? '–' : number(value),
-      ...(systems[index]?.isBaseline ? [] : [effectText(effect, unit), effect?.verdict ?? '–']),
+      ...(systems[index]?.isCompared ? [effectText(effect, unit), effect?.verdict ?? '–'] : []),
     ]);
   return `${category}\n${table(
     columns,
@@ -44,10 +45,10 @@ const indented = (title: string, lines: readonly string[]): string[] =>
 
 export function comparisonReport(document: ComparisonDocument): string {
   const view = viewOf(document);
-  const { rounds, tier, seed } = document.plan;
+  const { tier, seed } = document.plan;
   return [
     ...(view.simulated ? [WATERMARK] : []),
-    `${rounds} rounds, tier ${tier}, seed ${seed}; a ratio above 1 is worse; verdicts after Holm's adjustment`,
+    `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse; verdicts after Holm's adjustment`,
     ...view.categories.map(({ name, rows }) => categoryTable(view, name, rows)),
     ...indented('Compute limits', view.computeLimits.map(limitText)),
     ...view.violations.map((violation) => `VIOLATION: ${violationText(violation)}`),

@@ -2,6 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { MetricResult, RunDocument } from '../document.js';
 import { plain } from './plain.js';
+import { placeOf } from './rounds.js';
 import type { SystemView, View } from './view.js';
 
 type Value = string | number | null;
@@ -43,7 +44,7 @@ const columns: Record<string, (result: MetricResult, round: RunDocument) => Valu
 };
 
 export function csvReport({ systems }: View): string {
-  const header = ['system', 'round', ...Object.keys(columns)];
+  const header = ['system', 'session', 'round', ...Object.keys(columns)];
   // Control characters in a name would be line breaks in a cell.
   return stringify([header, ...systems.flatMap(rowsOfSystem)], { escape_formulas: true, record_delimiter: 'windows' });
 }
@@ -52,7 +53,9 @@ function rowsOfSystem({ name, rounds }: SystemView): Value[][] {
   return rounds.flatMap((round, index) =>
     round.metrics.map((result) => {
       const cells = Object.values(columns).map((column) => column(result, round));
-      return [name, index + 1, ...cells].map((cell) => (typeof cell === 'string' ? plain(cell) : cell));
+      // Rounds of one session and number ran beside each other.
+      const [session, number] = placeOf(round, index).split('.').map(Number) as [number, number];
+      return [name, session + 1, number + 1, ...cells].map((cell) => (typeof cell === 'string' ? plain(cell) : cell));
     }),
   );
 }

@@ -16,6 +16,13 @@ export const markdownBlock = (text: string): string =>
     .replace(/^([+=-])/, '\\$1')
     .replace(/^(\d+)([.)])/, '$1\\$2');
 
+/** A block of commands; its fence is longer than any run of backticks in it. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}sh\n${text}\n${fence}`;
+}
+
 export interface MarkdownColumn {
   title: string;
   align?: 'right';

@@ -2,10 +2,10 @@
 import { percentileFloors } from '../stats/summary.js';
 import { limitText, missingText, violationText } from './comparison.js';
 import { effectText } from './effect-text.js';
-import { markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
+import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { number } from './plain.js';
 import { WATERMARK } from './terminal.js';
-import { isComparison, type Percentile, type Row, rowsOf, type View } from './view.js';
+import { type Percentile, type Row, rowsOf, type View } from './view.js';
 import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
@@ -24,7 +24,7 @@ export function markdownReport(view: View, words: Words): string {
     ['Recommendations', recommendationList(words)],
     ['Not measured', list(view.notMeasured.map(missingText))],
     ['Warnings', list(view.warnings)],
-    ['Reproduction', `\`\`\`sh\n${words.reproduction.replaceAll('```', "``'`'")}\n\`\`\``],
+    ['Reproduction', fenced(words.reproduction)],
     ['Environment', factTable(words.environment)],
   ];
   return [
@@ -56,10 +56,8 @@ const cellText = (value: number | null): string => (value === null ? '–' : num
 function categoryTable(view: View, rows: readonly Row[]): string {
   const columns = [
     ...[left('Metric'), left('Unit')],
-    ...view.systems.flatMap(({ name }, index) =>
-      isComparison(view.document) && index > 0
-        ? [right(name), right('ratio or difference'), left('Verdict')]
-        : [right(name), right('95 % interval')],
+    ...view.systems.flatMap(({ name, isCompared }) =>
+      isCompared ? [right(name), right('ratio or difference'), left('Verdict')] : [right(name), right('95 % interval')],
     ),
   ];
   return markdownTable(
@@ -68,7 +66,7 @@ function categoryTable(view: View, rows: readonly Row[]): string {
       markdownText(`${row.id} ${row.name}`),
       markdownText(row.unit),
       ...row.cells.flatMap(({ value, ci95, effect }, index) =>
-        isComparison(view.document) && index > 0
+        view.systems[index]?.isCompared
           ? [cellText(value), markdownText(effectText(effect, row.unit)), effect?.verdict ?? '–']
           : [cellText(value), ci95 === null ? '–' : `${number(ci95[0])} … ${number(ci95[1])}`],
       ),

@@ -1,29 +1,53 @@
-/** The command that measures the same again. */
+/** The commands that measure the same again. */
 import type { RunDocument } from '../document.js';
-import { isComparison, roundsOf, type View } from './view.js';
+import { plain } from './plain.js';
+import { isComparison, type SystemView, type View } from './view.js';
 
 /** What a POSIX shell takes as it is. */
 const bare = /^[\w@%+=:,./-]+$/;
 
-const shellQuoted = (text: string): string => (bare.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+/** A control character of a hostile name is not repeated. */
+function shellQuoted(text: string): string {
+  const line = plain(text);
+  return bare.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`;
+}
 
+/** One line; of systems that were measured apart one each. */
 export function reproduction({ document, systems, simulated }: View): string {
-  const [round] = roundsOf(document);
+  const simulate = simulated ? ['--simulate'] : [];
+  if (!isComparison(document) || document.plan.order.length === 0)
+    return systems
+      .flatMap(({ rounds }) => rounds.slice(0, 1))
+      .map((round) => runLine(round, simulate))
+      .join('\n');
   const { plan } = document;
+  const [round] = systems.flatMap(({ rounds }) => rounds);
   const argv = [
-    ...['npx', 'gpu-virt-bench', isComparison(document) ? 'compare' : 'run', ...[...plan.metrics].sort()],
-    ...(isComparison(document) ? systems.flatMap(({ name, rounds }) => ['--system', specText(name, rounds[0])]) : []),
-    ...(isComparison(document) ? ['--rounds', String(plan.rounds)] : []),
-    ...['--tier', plan.tier, '--seed', String(plan.seed)],
+    ...['npx', 'gpu-virt-bench', 'compare', ...[...plan.metrics].sort()],
+    ...systems.flatMap((system) => ['--system', specText(system)]),
+    ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
     ...(round ? optionsText(round.plan) : []),
-    ...(simulated ? ['--simulate'] : []),
+    ...simulate,
   ];
   return argv.map(shellQuoted).join(' ');
 }
 
+/** In the environment as it was found, as far as it is recorded. */
+function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
+  const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
+  const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
+  const argv = [
+    ...['npx', 'gpu-virt-bench', 'run', ...[...plan.metrics].sort(), '--tier', plan.tier, '--seed', String(plan.seed)],
+    ...optionsText(plan),
+    ...simulate,
+  ];
+  return [...variables, ...argv.map(shellQuoted)].join(' ');
+}
+
 /** What only a configuration file says is left out visibly. */
-function specText(name: string, round: RunDocument | undefined): string {
-  const { kind = '', spec } = round?.system ?? {};
+function specText({ name, rounds }: SystemView): string {
+  const { kind = 'custom', spec } =
+    rounds.find(({ system }) => system.spec !== undefined)?.system ?? rounds[0]?.system ?? {};
   if (spec !== undefined) return spec;
   return kind === 'native' && name === kind ? kind : `${kind}:name=${name},…`;
 }

@@ -2,16 +2,16 @@
 import type { Effect } from '../document.js';
 import { effectText } from './effect-text.js';
 import { plain } from './plain.js';
-import { isComparison, rowsOf, type SystemView, type View } from './view.js';
+import { rowsOf, type SystemView, type View } from './view.js';
 
 /** Beyond this many, the tables say it better. */
 const MOST_NAMED = 3;
 
 export function summaryText(view: View): string[] {
-  const compared = view.systems.filter(({ isBaseline }) => !isBaseline);
+  const compared = view.systems.filter(({ isCompared }) => isCompared);
   return [
     ...(view.completed ? [] : ['Interrupted: this is what was measured until then.']),
-    ...(isComparison(view.document) ? compared.map((system) => against(view, system)) : [states(view)]),
+    ...(compared.length > 0 ? compared.map((system) => against(view, system)) : [states(view)]),
     ...unmeasuredSystems(view),
     ...(view.violations.length > 0 ? [`Limits shown not to hold: ${view.violations.length}.`] : []),
   ];

@@ -5,6 +5,7 @@
 import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../document.js';
 import { mean } from '../stats/mean.js';
+import { FEWEST_FOR_INTERVAL, median } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 
 export type ResultDocument = RunDocument | ComparisonDocument;
@@ -26,7 +27,10 @@ export interface View {
 
 export interface SystemView {
   name: string;
+  /** What the others are held against; none where the systems were measured apart. */
   isBaseline: boolean;
+  /** Whether it is held against the baseline. */
+  isCompared: boolean;
   /** One document a round; empty where it was interrupted before its first. */
   rounds: RunDocument[];
 }
@@ -49,7 +53,10 @@ export interface Cell {
   values: number[];
   /** Median of `values`. */
   value: number | null;
-  /** Of one round its own; of several the t interval of their mean, since the process is the unit of replication. */
+  /**
+   * Of one round its own. Of several, since the process is the unit of replication, over their values: the t interval up to
+   * five, which always holds the median; from six on the median's own, by order statistics.
+   */
   ci95: [number, number] | null;
   ciScope: MetricResult['ciScope'];
   tail: Tail | null;
@@ -129,10 +136,13 @@ function warningsOf(document: ResultDocument): string[] {
 }
 
 function systemsOf(document: ResultDocument): SystemView[] {
-  if (!isComparison(document)) return [{ name: document.system.name, isBaseline: false, rounds: [document] }];
+  if (!isComparison(document))
+    return [{ name: document.system.name, isBaseline: false, isCompared: false, rounds: [document] }];
+  const interleaved = document.plan.order.length > 0;
   return document.plan.systems.map((name, index) => ({
     name,
-    isBaseline: index === 0,
+    isBaseline: interleaved && index === 0,
+    isCompared: interleaved && index > 0,
     rounds: document.systems[index] ?? [],
   }));
 }
@@ -165,12 +175,17 @@ function cellOf(system: string, results: MetricResult[], effect: Effect | null):
     results,
     values,
     value: medianOf(values),
-    ci95: measured.length === 1 ? (only as MetricResult).ci95 : values.length > 1 ? mean(values).ci95 : null,
-    ciScope: measured.length === 1 ? (only as MetricResult).ciScope : 'between-processes',
+    ci95: only && measured.length === 1 ? only.ci95 : intervalOf(values),
+    ciScope: only && measured.length === 1 ? only.ciScope : 'between-processes',
     tail: tailOf(measured),
     spread: spreadOf(measured, values),
     effect,
   };
+}
+
+function intervalOf(values: readonly number[]): Cell['ci95'] {
+  if (values.length === 0) return null;
+  return (values.length < FEWEST_FOR_INTERVAL ? mean(values) : median(values)).ci95;
 }
 
 export function medianOf(values: readonly number[]): number | null {

@@ -3,11 +3,14 @@
  * measured in different sessions stands side by side but is never set against each other.
  */
 import { basename } from 'node:path';
-import type { ComparisonDocument, Effect, RunDocument } from '../document.js';
+import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../document.js';
 import { UsageError } from '../errors/usage-error.js';
 import { findMetric } from '../metrics/registry.js';
+import { bytes } from '../report/plain.js';
+import { alignedRounds, placeOf } from '../report/rounds.js';
 import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
 import { effects } from '../run/effects.js';
+import { manner } from '../run/resume.js';
 import { unitClash } from './unit-clash.js';
 
 export interface Source {
@@ -25,6 +28,7 @@ export function merge(sources: readonly Source[]): ResultDocument {
   checkOnce(sources);
   const clash = unitClash(sources.flatMap(({ document }) => roundsOf(document)));
   if (clash !== null) throw apart(`with one unit a metric but received ${clash}`);
+  checkAlike(sources.flatMap(({ document }) => roundsOf(document)));
   return combined(toldApart(sources));
 }
 
@@ -36,12 +40,16 @@ const facts: readonly [what: string, of: (rounds: readonly RunDocument[]) => str
     (rounds) =>
       unique(rounds.flatMap(({ gpu }) => gpu.map(({ name, simulated }) => (simulated ? `simulated ${name}` : name)))),
   ],
+  ['GPU memory and MIG mode', (rounds) => unique(rounds.flatMap(({ gpu }) => gpu.map(memoryText)))],
   [
     'driver',
     (rounds) =>
       unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${driver.cudaVersion ?? 'unknown'}`)),
   ],
+  ['way of measuring', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
 ];
+
+const memoryText = ({ memoryBytes, migMode }: GpuInfo): string => `${bytes(memoryBytes)}, MIG ${migMode}`;
 
 function checkBelongs(first: Source, other: Source): void {
   const [a, b] = [roundsOf(first.document), roundsOf(other.document)];
@@ -65,13 +73,43 @@ function checkOnce(sources: readonly Source[]): void {
     }
 }
 
+/** One value of a metric is of one quantity: at one tier, and of one number of processes, say. */
+function checkAlike(rounds: readonly RunDocument[]): void {
+  const seen = new Map<string, string>();
+  const check = (key: string, what: string) => {
+    const known = seen.get(key) ?? what;
+    if (known !== what) throw apart(`in which ${key} is measured alike but received ${known} and ${what}`);
+    seen.set(key, what);
+  };
+  for (const { system, plan, metrics } of rounds)
+    for (const result of metrics.filter(({ status }) => status === 'ok')) {
+      check(`${result.id} of ${system.name}`, `tier ${plan.tier}`);
+      const condition = conditionOf(result);
+      if (condition !== null) check(result.id, condition);
+    }
+}
+
+function conditionOf({ id, details }: MetricResult): string | null {
+  const comparedAt = findMetric(id)?.comparedAt;
+  return comparedAt === undefined ? null : `${comparedAt} ${JSON.stringify(details[comparedAt])}`;
+}
+
 /** Paths in the directory of one run say nothing of the system. */
 const ofOneRun = /\/gvb-\w+/;
 
-function identityOf({ system }: RunDocument): string {
-  const { kind, spec, layer, settings } = system;
-  const lasting = Object.entries(settings).filter(([, value]) => !ofOneRun.test(value));
-  return JSON.stringify([kind, spec ?? lasting.sort(), layer?.sha256 ?? null]);
+/** A round that failed as a whole saw no layer, and documents of old have no spec: what both know decides. */
+function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean {
+  const lasting = ({ settings }: RunDocument['system']) =>
+    JSON.stringify(
+      Object.entries(settings)
+        .filter(([, value]) => !ofOneRun.test(value))
+        .sort(),
+    );
+  const [build, otherBuild] = [a.layer?.sha256 ?? null, b.layer?.sha256 ?? null];
+  const sameBuild = build === null || otherBuild === null || build === otherBuild;
+  const bothSaid = a.spec !== undefined && b.spec !== undefined;
+  const sameSpec = bothSaid ? a.spec === b.spec : a.spec !== b.spec || lasting(a) === lasting(b);
+  return a.kind === b.kind && sameBuild && sameSpec;
 }
 
 /**
@@ -79,24 +117,30 @@ function identityOf({ system }: RunDocument): string {
  * comparison have names of their own, so that two different ones of a name do not belong together.
  */
 function toldApart(sources: readonly Source[]): Source[] {
-  const identities = new Map<string, Map<string, string>>();
-  for (const { file, document } of sources)
-    for (const round of roundsOf(document)) {
-      const known = identities.get(round.system.name) ?? new Map<string, string>();
-      identities.set(round.system.name, known.set(identityOf(round), file));
-    }
-  const clashes = [...identities].filter(([, known]) => known.size > 1);
-  for (const [name, known] of clashes)
+  const rounds = sources.flatMap(({ file, document }) => roundsOf(document).map((round) => ({ file, round })));
+  const clashing = new Map<string, string[]>();
+  for (const { file, round } of rounds) {
+    const other = rounds.find((each) => each.round.system.name === round.system.name && !isSame(each.round, round));
+    if (other) clashing.set(round.system.name, [other.file, file]);
+  }
+  for (const [name, files] of clashing)
     if (sources.some(({ document }) => isComparison(document) && document.plan.systems.includes(name)))
-      throw apart(
-        `in which ${name} is one system but received different settings or layers in ${[...known.values()].join(' and ')}`,
-      );
-  const clashing = new Set(clashes.map(([name]) => name));
+      throw apart(`in which ${name} is one system but received different settings or layers in ${files.join(' and ')}`);
+  const label = labelled(sources.map(({ file }) => file));
   return sources.map(({ file, document }) => {
     if (isComparison(document) || !clashing.has(document.system.name)) return { file, document };
-    const name = `${document.system.name} (${basename(file)})`;
+    const name = `${document.system.name} (${label(file)})`;
     return { file, document: { ...document, system: { ...document.system, name } } };
   });
+}
+
+/** By as much of the end of their paths as tells them apart. */
+function labelled(files: readonly string[]): (file: string) => string {
+  const end = (file: string, length: number) => file.split('/').slice(-length).join('/');
+  const longest = Math.max(...files.map((file) => file.split('/').length));
+  let length = 1;
+  while (length < longest && new Set(files.map((file) => end(file, length))).size < new Set(files).size) length++;
+  return (file) => end(file, length);
 }
 
 const roundsBySystem = (document: ResultDocument): [name: string, rounds: RunDocument[]][] =>
@@ -108,8 +152,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
   const documents = sources.map(({ document }) => document);
   const comparisons = documents.filter(isComparison);
   const names = systemNames(comparisons, documents);
-  const aligned = alignedRounds(documents, names);
-  const systems = aligned.map((rounds) => rounds.filter((round) => round !== undefined));
+  const systems = placedRounds(documents, names);
   const first = documents[0] as ResultDocument;
   const seed = (comparisons[0] ?? first).plan.seed;
   return {
@@ -128,7 +171,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
       order: comparisons.flatMap(({ plan }) => plan.order),
     },
     systems,
-    effects: [...recomputed(aligned, seed), ...carriedOver(comparisons)],
+    effects: [...recomputed(systems, seed), ...carriedOver(comparisons)],
     computeLimits: comparisons.flatMap(({ computeLimits }) => computeLimits),
     violations: comparisons.flatMap(({ violations }) => violations),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
@@ -144,22 +187,26 @@ function systemNames(comparisons: readonly ComparisonDocument[], documents: read
   ];
 }
 
-/** By system; rounds of one document keep their places beside each other, and where a system has none is a gap. */
-function alignedRounds(documents: readonly ResultDocument[], names: readonly string[]): (RunDocument | undefined)[][] {
-  const aligned: (RunDocument | undefined)[][] = names.map(() => []);
-  for (const document of documents) {
-    const own = new Map(roundsBySystem(document));
-    const most = Math.max(0, ...[...own.values()].map((rounds) => rounds.length));
-    for (const [index, name] of names.entries())
-      aligned[index]?.push(...Array.from({ length: most }, (_, round) => own.get(name)?.[round]));
-  }
-  return aligned;
+/** By system; every round says from which document it is and where it was there, so that it is paired as it ran. */
+function placedRounds(documents: readonly ResultDocument[], names: readonly string[]): RunDocument[][] {
+  const systems: RunDocument[][] = names.map(() => []);
+  const numbers = new Map<string, number>();
+  for (const [source, document] of documents.entries())
+    for (const [name, rounds] of roundsBySystem(document))
+      for (const [index, round] of rounds.entries()) {
+        const [own = '', at = ''] = placeOf(round, index).split('.');
+        const key = `${source}.${own}`;
+        const number = numbers.get(key) ?? numbers.size;
+        numbers.set(key, number);
+        systems[names.indexOf(name)]?.push({ ...round, session: { document: number, round: Number(at) } });
+      }
+  return systems;
 }
 
-function recomputed(aligned: readonly (readonly (RunDocument | undefined)[])[], seed: number): Effect[] {
-  const ids = aligned.flatMap((rounds) => rounds.flatMap((round) => round?.metrics.map(({ id }) => id) ?? []));
+function recomputed(systems: readonly (readonly RunDocument[])[], seed: number): Effect[] {
+  const ids = systems.flatMap((rounds) => rounds.flatMap(({ metrics }) => metrics.map(({ id }) => id)));
   const known = [...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []);
-  return effects(known, aligned, seed);
+  return effects(known, alignedRounds(systems), seed);
 }
 
 /** Of metrics that this version does not know, where only one document speaks of them. */

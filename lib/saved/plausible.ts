@@ -1,5 +1,5 @@
 /** Values that cannot be: a saved document may come from anywhere, and a number that is impossible is no result. */
-import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../document.js';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../document.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../report/view.js';
@@ -8,6 +8,9 @@ import { disowned } from '../run/results.js';
 
 /** Rounding and clocks above their nominal highest. */
 const SLACK = 1.05;
+
+/** Nothing that is measured comes near it, and what is computed from it would not stay finite. */
+const LARGEST = 1e100;
 
 export interface Plausible {
   document: ResultDocument;
@@ -29,8 +32,13 @@ export function plausible(document: ResultDocument): Plausible {
   });
   if (!isComparison(document)) return { document: round(document), problems };
   const systems = document.systems.map((rounds) => rounds.map(round));
-  if (problems.length === 0) return { document, problems };
-  return { document: { ...document, systems, effects: standing(document.effects, systems) }, problems };
+  const effects = document.effects.map((effect) => {
+    const why = badArm(effect, systems) ?? impossibleEffect(effect);
+    if (why === null) return effect;
+    if (why !== effect.reason) problems.push(`${effect.system} against ${effect.baseline}, ${effect.metric}: ${why}`);
+    return withoutNumbers(effect, why);
+  });
+  return problems.length === 0 ? { document, problems } : { document: { ...document, systems, effects }, problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {
@@ -46,12 +54,20 @@ function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   const ceiling = ceilings.includes(null) ? null : Math.max(0, ...(ceilings as number[]));
   if (unit === 'TFLOPS' && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
     return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
+  if (isBeyond([value, ...(ci95 ?? []), ...(result.blocks ?? []), ...statsNumbers(stats)]))
+    return `impossible: a number beyond ${LARGEST}`;
   if (value <= 0 && isPositive(result.id)) return `impossible: ${number(value)} ${unit}`;
   if (ci95 && ci95[0] > ci95[1]) return 'impossible: its interval ends before it begins';
   return stats && !ascending([stats.min, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max])
     ? 'impossible: its percentiles are not in order'
     : null;
 }
+
+const isBeyond = (numbers: readonly (number | null)[]): boolean =>
+  numbers.some((each) => each !== null && Math.abs(each) > LARGEST);
+
+const statsNumbers = (stats: Stats | null): number[] =>
+  Object.values(stats ?? {}).filter((each): each is number => typeof each === 'number');
 
 /** A metric that is compared by ratio has no value at or below 0. */
 function isPositive(id: string): boolean {
@@ -64,14 +80,23 @@ function ascending(values: readonly (number | null)[]): boolean {
   return present.every((value, index) => index === 0 || value >= (present[index - 1] as number));
 }
 
-function standing(effects: readonly Effect[], systems: ComparisonDocument['systems']): Effect[] {
-  return effects.map((effect) => {
-    const arms = systems.flat().filter(({ system: { name } }) => name === effect.system || name === effect.baseline);
-    const bad = arms
-      .flatMap(({ metrics }) => metrics)
-      .find(({ id, reason }) => id === effect.metric && reason?.startsWith('impossible: '));
-    return bad ? withoutNumbers(effect, bad.reason as string) : effect;
-  });
+/** Why one of the results behind an effect is impossible, or null. */
+function badArm({ metric, system, baseline }: Effect, systems: ComparisonDocument['systems']): string | null {
+  const arms = systems.flat().filter(({ system: { name } }) => name === system || name === baseline);
+  const results = arms.flatMap(({ metrics }) => metrics.filter(({ id }) => id === metric));
+  return results.find(({ reason }) => reason?.startsWith('impossible: '))?.reason ?? null;
+}
+
+/** Why an effect cannot be what it says, or null; rounding may put an end of an interval at its middle. */
+function impossibleEffect({ ratio, ratioCi95, difference, differenceCi95, bootstrapCi95 }: Effect): string | null {
+  if (isBeyond([ratio, difference, ...(ratioCi95 ?? []), ...(differenceCi95 ?? []), ...(bootstrapCi95 ?? [])]))
+    return `impossible: a number beyond ${LARGEST}`;
+  if (ratio !== null && ratio <= 0) return `impossible: a ratio of ${number(ratio)}`;
+  const holds = (value: number | null, interval: Effect['ratioCi95']) =>
+    value === null || interval === null || (interval[0] <= value && value <= interval[1]);
+  return holds(ratio, ratioCi95) && holds(difference, differenceCi95)
+    ? null
+    : 'impossible: its interval does not hold it';
 }
 
 const withoutNumbers = ({ metric, system, baseline, rounds }: Effect, reason: string): Effect => ({

@@ -2,10 +2,16 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { type ComparisonDocument, comparisonDocumentSchema, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import {
+  type ComparisonDocument,
+  comparisonDocumentSchema,
+  type RunDocument,
+  runDocumentSchema,
+  SCHEMA_VERSION,
+} from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { plain } from '../report/plain.js';
-import type { ResultDocument } from '../report/view.js';
+import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
 
@@ -98,7 +104,7 @@ function checked(file: string, value: unknown): ResultDocument {
       file,
       `it is of schema version ${schemaVersion} and this gpu-virt-bench reads ${SCHEMA_VERSION}: read it with the version that wrote it, or a newer one`,
     );
-  if (kind === 'run') return valid(file, v.safeParse(runDocumentSchema, value, { abortEarly: true }));
+  if (kind === 'run') return consistent(file, valid(file, v.safeParse(runDocumentSchema, value, { abortEarly: true })));
   if (kind === 'comparison')
     return consistent(file, valid(file, v.safeParse(comparisonDocumentSchema, value, { abortEarly: true })));
   throw refused(file, `its kind is ${quoted(kind)} and not run or comparison`);
@@ -115,16 +121,46 @@ function valid<T>(file: string, result: Checked<T>): T {
   throw refused(file, `${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
 }
 
-/** What the schema cannot say: which rounds are whose. */
-function consistent(file: string, document: ComparisonDocument): ComparisonDocument {
-  const { systems, plan } = document;
+/** Longer than any measurement; the sum of many stays a number. */
+const LONGEST_MS = 1e12;
+
+/** What the schema cannot say: which rounds are whose, and that nothing is there twice. */
+function consistent<T extends ResultDocument>(file: string, document: T): T {
+  const rounds = roundsOf(document);
+  const problem =
+    (isComparison(document) ? misplaced(document) : null) ??
+    unitClash(rounds) ??
+    rounds.map(oddRound).find((each) => each !== null);
+  if (problem) throw refused(file, problem);
+  if ([document, ...rounds].some(({ durationMs }) => !(durationMs >= 0 && durationMs <= LONGEST_MS)))
+    throw refused(file, `it says to have taken less than no time, or more than ${LONGEST_MS} ms`);
+  return document;
+}
+
+function misplaced({ systems, plan, effects }: ComparisonDocument): string | null {
   // As reports print them, or two would be one there.
-  if (new Set(plan.systems.map(plain)).size !== plan.systems.length)
-    throw refused(file, 'two of its systems have one name');
+  if (new Set(plan.systems.map(plain)).size !== plan.systems.length) return 'two of its systems have one name';
   const named = plan.systems.length === systems.length;
   if (!named || systems.some((rounds, index) => rounds.some(({ system }) => system.name !== plan.systems[index])))
-    throw refused(file, 'its rounds are not those of the systems in its plan');
-  const clash = unitClash(systems.flat());
-  if (clash !== null) throw refused(file, `it has ${clash}`);
-  return document;
+    return 'its rounds are not those of the systems in its plan';
+  const twice = firstTwice(effects.map(({ metric, system }) => `${metric} of ${system}`));
+  return twice === null ? null : `it has two effects in ${quoted(twice)}`;
+}
+
+function oddRound({ metrics, plan }: RunDocument): string | null {
+  const twice = firstTwice(metrics.map(({ id }) => id));
+  if (twice !== null) return `it has ${twice} twice in a round`;
+  const deep = [plan.options, ...metrics.map(({ details }) => details)].some((each) => isDeep(each, DEEPEST));
+  return deep ? `its details are nested deeper than ${DEEPEST} levels` : null;
+}
+
+const firstTwice = (texts: readonly string[]): string | null =>
+  texts.find((text, index) => texts.indexOf(text) !== index) ?? null;
+
+const DEEPEST = 100;
+
+/** What is nested without end would end whatever walks through it. */
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
 }

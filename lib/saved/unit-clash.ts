@@ -1,12 +1,12 @@
 /** A metric whose values have two units: they would be put into one column. */
 import type { RunDocument } from '../document.js';
 
-/** Such as `OH-001 in us and in ms`, or null. */
+/** Such as `OH-001 is in us and in ms`, or null. */
 export function unitClash(rounds: readonly RunDocument[]): string | null {
   const units = new Map<string, string>();
   for (const { id, unit } of rounds.flatMap(({ metrics }) => metrics)) {
     const known = units.get(id) ?? unit;
-    if (known !== unit) return `${id} in ${known} and in ${unit}`;
+    if (known !== unit) return `${id} is in ${known} and in ${unit}`;
     units.set(id, unit);
   }
   return null;

@@ -88,7 +88,9 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   const name = kindName === 'custom' ? values.required('name') : (values.text('name') ?? kindName);
   if (!label.test(name))
     throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
-  return Object.assign(kind.create(values, name, surroundings), { spec: specOf(kindName, settings) });
+  return Object.assign(kind.create(values, name, surroundings), {
+    spec: specOf(kindName, settings, surroundings.folder),
+  });
 }
 
 /** Two systems of one name could not be told apart in a document, nor two that differ in case on every disk. */

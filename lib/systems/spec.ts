@@ -1,23 +1,29 @@
 /** A system's settings as `--system` takes them, for whoever wants to measure the same again. */
+import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 
-const secret = /TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE/i;
+/** Better one too many: the names of what is secret are not agreed upon. */
+const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;
 
 /** A document is shared more widely than a shell's environment. */
 export const publicValue = (name: string, value: string): string => (secret.test(name) ? '(not recorded)' : value);
 
-/** Null for what only a file can say, such as the proofs of a custom system. */
-export function specOf(kind: string, settings: RawMap): string | null {
-  const pairs = Object.entries(settings).flatMap(([key, value]) => pairsOf(key, value) ?? [null]);
+/** Null for what only a file can say, such as the proofs of a custom system. Relative paths are relative to `folder`. */
+export function specOf(kind: string, { library, ...settings }: RawMap, folder: string): string | null {
+  const found = typeof library === 'string' ? { library: resolve(folder, library), ...settings } : settings;
+  const pairs = Object.entries(found).flatMap(([key, value]) => pairsOf(key, value) ?? [null]);
   if (pairs.includes(null)) return null;
   return pairs.length === 0 ? kind : `${kind}:${pairs.join(',')}`;
 }
 
 function pairsOf(key: string, value: RawValue): string[] | null {
-  if (typeof value === 'string') return [`${key}=${publicValue(key, value).replaceAll(',', '\\,')}`];
+  if (typeof value === 'string') {
+    // Before the comma that follows, a backslash would be read as a part of it.
+    return value.endsWith('\\') ? null : [`${key}=${publicValue(key, value).replaceAll(',', '\\,')}`];
+  }
   const entries: [string, RawValue][] = isMap(value)
     ? Object.entries(value).map(([name, inner]) => [`${key}.${name}`, inner])
     : value.map((inner) => [key, inner]);
-  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === 'string')) return null;
-  return entries.flatMap(([name, inner]) => pairsOf(name, inner) ?? []);
+  const pairs = entries.map(([name, inner]) => (typeof inner === 'string' ? pairsOf(name, inner) : null));
+  return pairs.includes(null) ? null : pairs.flatMap((each) => each ?? []);
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formats } from '../../lib/rendering.js';
@@ -102,12 +102,33 @@ describe('report', () => {
     }
   });
 
+  it('refuses two formats in one place, by whatever name, and the file it reads', async () => {
+    const out = emptyFolder();
+    symlinkSync(join(out, 'a'), join(out, 'link'));
+    const refusedAs = async (args: string[], says: RegExp) => {
+      const { code, stderr } = await report(...args);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(says);
+    };
+    await refusedAs([everything, '--csv', join(out, 'a'), '--html', `${out}/./a`], /to be a file of its own/);
+    await refusedAs([everything, '--csv', join(out, 'a'), '--html', join(out, 'link')], /Expected --/);
+    await refusedAs([everything, '--csv', everything], /Expected --csv to be a file of its own/);
+    expect(readdirSync(out)).toEqual(['link']);
+    // A link that leads nowhere yet stays one.
+    expect((await report(everything, '--csv', join(out, 'link'))).code).toBe(0);
+    expect(lstatSync(join(out, 'link')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(out, 'a'), 'utf8')).toMatch(/^system,/);
+  });
+
   it.each([
     [['nowhere.json'], /Expected a result document but received 'nowhere\.json': there is no such file/],
     [[], /missing required argument 'file'/],
     [[everything, '--format', 'markdow'], /Expected --format to be a format but received 'markdow': did you mean/],
-    [[everything, '--format', 'csv', '--html', '-'], /a place of its own but received standard output twice/],
-    [[everything, '--csv', 'x', '--html', 'x'], /a place of its own but received 'x' twice/],
+    [[everything, '--format', 'csv', '--html', '-'], /one format on standard output but received several/],
+    [
+      [everything, '--csv', 'x', '--html', 'x'],
+      /Expected --csv|--html to be a file of its own but received 'x', which is named twice/,
+    ],
     [[everything, '--html', '/nowhere/x.html'], /Expected --html to be a file that can be written/],
     [[everything, '--html', '--csv'], /Expected --html to be a file or - but received '--csv'/],
     [[everything, everything], /of different rounds but received the same ones in/],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
-import { command, emptyFolder, hasDriver, parseDocument, simulatedFolder } from './command.js';
+import { command, emptyFolder, hasDriver, parseDocument, simulatedFolder, start } from './command.js';
 
 const few = ['run', 'OH-002', '--simulate', '--iterations', '50'];
 
@@ -30,6 +30,17 @@ describe('run on the simulated GPU', () => {
     expect(readdirSync(folder)).toEqual(['x.json']);
     const { metrics } = parseDocument(readFileSync(join(folder, 'x.json'), 'utf8'));
     expect(metrics[0]?.samples).toHaveLength(50);
+  });
+
+  it('keeps its directory although whoever reads standard output has left', async () => {
+    const output = join(emptyFolder(), 'out');
+    const run = start([...few, '--samples', '--output', output, '--json', '-']);
+    run.child.stdout?.destroy();
+    await run.done;
+    expect(readdirSync(output).sort()).toEqual(['logs', 'raw', 'report.html', 'report.md', 'summary.json']);
+    const read = (file: string) => parseDocument(readFileSync(join(output, file), 'utf8')).metrics[0];
+    expect(read('raw/round-0001-system-1.json')?.samples).toHaveLength(50);
+    expect(read('summary.json')).not.toHaveProperty('samples');
   });
 
   it('keeps raw samples out unless they are asked for', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
+import { csvReport } from '../../lib/report/csv.js';
+import { recommendations } from '../../lib/report/recommendations.js';
+import { reproduction } from '../../lib/report/reproduction.js';
+import { viewOf } from '../../lib/report/view.js';
 import { merge, type Source } from '../../lib/saved/merge.js';
 import { comparison, measured } from './report-fixtures.js';
 import { card, runDocument } from './run-fixtures.js';
@@ -119,5 +123,99 @@ describe('what does not belong together is refused', () => {
   ];
   it.each(cases)('%s', (_what, other, says) => {
     expect(() => merged(pair('mps', 0.8), other)).toThrow(says);
+  });
+});
+
+describe('what is merged once more', () => {
+  const other = (name: string, native: number, value: number, day: number) =>
+    later(
+      comparison([
+        { name: 'native', metrics: (round) => [measured('OH-001', native, round)] },
+        { name, metrics: (round) => [measured('OH-001', value, round)] },
+      ]),
+      day,
+    );
+  // Three machines: the same system is twice as fast on one of them.
+  const [x, y, z] = [other('hami-core', 10, 11, 1), other('mps', 5, 5, 2), other('fcsp', 5, 6, 3)];
+  const outcome = ({ effects }: ComparisonDocument) =>
+    effects.map(({ system, rounds, ratio, verdict }) => [system, rounds, ratio?.toFixed(6), verdict]);
+
+  it('is what it would have been at once, in any order', () => {
+    const at = (document: ComparisonDocument) => [...outcome(document)].sort();
+    const atOnce = at(merged(x, y, z));
+    expect(atOnce.map(([system, , , verdict]) => [system, verdict])).toEqual([
+      ['fcsp', 'slower'],
+      ['hami-core', 'slower'],
+      ['mps', 'same'],
+    ]);
+    expect(at(merged(merged(x, y), z))).toEqual(atOnce);
+    expect(at(merged(z, merged(y, x)))).toEqual(atOnce);
+  });
+
+  it('sets no systems of different sessions against each other', () => {
+    const view = viewOf(merged(x, y));
+    const latency = recommendations(view).find(({ useCase }) => useCase === 'Latency-critical work');
+    expect(latency?.text).toMatch(/^native, better than hami-core in OH-001 and not shown to be worse in anything/);
+    expect(latency?.text).not.toMatch(/mps, better|hami-core, better|better than mps/);
+    const csv = csvReport(view)
+      .split('\r\n')
+      .filter((line) => line.startsWith('mps'));
+    expect(csv.map((line) => line.split(',').slice(0, 3).join())).toEqual(['mps,2,1', 'mps,2,2', 'mps,2,3']);
+  });
+});
+
+describe('runs', () => {
+  const run = (day: number, sha256: string, change: Partial<RunDocument> = {}): RunDocument => ({
+    ...runDocument({ startedAt: `2026-01-0${day}T00:00:00.000Z`, metrics: [measured('OH-001', 5, 0)] }),
+    system: { ...runDocument().system, layer: { path: '/x.so', sha256, exports: 1, active: true } },
+    ...change,
+  });
+
+  it('of files of one name are told apart by their folders', () => {
+    const document = merge([
+      { file: 'results/one/summary.json', document: run(1, 'aa') },
+      { file: 'results/two/summary.json', document: run(2, 'bb') },
+    ]) as ComparisonDocument;
+    expect(document.plan.systems).toEqual(['environment (one/summary.json)', 'environment (two/summary.json)']);
+    expect(viewOf(document).systems.map(({ isBaseline, isCompared }) => [isBaseline, isCompared])).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+    expect(reproduction(viewOf(document)).split('\n')).toHaveLength(2);
+  });
+
+  it('that failed as a whole belong to their system', () => {
+    const failed = run(2, 'aa');
+    const { layer: _, ...unseen } = failed.system;
+    expect(merged(run(1, 'aa'), { ...failed, system: unseen }).plan.systems).toEqual(['environment']);
+  });
+
+  it.each([
+    [
+      'another symbol path',
+      { plan: { ...runDocument().plan, path: 'linked' } } as const,
+      /of one way of measuring but received .*path runtime.*path linked/,
+    ],
+    ['another number of iterations', { plan: { ...runDocument().plan, options: { iterations: 5 } } }, /iterations 5/],
+    [
+      'another memory',
+      { gpu: [card({ memoryBytes: 2 ** 33 })] },
+      /of one GPU memory and MIG mode but received 16 GiB, MIG disabled/,
+    ],
+    [
+      'another tier of the same metric',
+      { plan: { ...runDocument().plan, tier: 'thorough' } } as const,
+      /in which OH-001 of environment is measured alike but received tier quick and tier thorough/,
+    ],
+    [
+      'another number of processes',
+      { metrics: [{ ...measured('START-006', 5, 0), details: { largest: 50 } }] },
+      /in which START-006 is measured alike but received largest 10 and largest 50/,
+    ],
+  ])('under %s are refused', (_what, change, says) => {
+    const first = run(1, 'aa', {
+      metrics: [measured('OH-001', 5, 0), { ...measured('START-006', 5, 0), details: { largest: 10 } }],
+    });
+    expect(() => merged(first, run(2, 'aa', change))).toThrow(says);
   });
 });

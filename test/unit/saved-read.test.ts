@@ -46,6 +46,7 @@ describe('a saved document', () => {
   });
 });
 
+const [, effect] = whole.effects;
 const first = whole.systems[0]?.[0];
 const refused: [what: string, content: unknown, says: RegExp][] = [
   ['cut off', text.slice(0, -10), /it is not whole JSON, perhaps it was cut off/],
@@ -73,7 +74,26 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
       ...whole,
       systems: [[first, { ...first, metrics: [{ ...measured('OH-001', 5, 0), unit: 'ms' }] }], [], []],
     },
-    /OH-001 in us and in ms/,
+    /OH-001 is in us and in ms/,
+  ],
+  [
+    'with a metric twice in a round',
+    { ...whole, systems: [[{ ...first, metrics: [measured('OH-001', 5, 0), measured('OH-001', 6, 0)] }], [], []] },
+    /it has OH-001 twice in a round/,
+  ],
+  ['with an effect twice', { ...whole, effects: [effect, effect] }, /two effects in 'OH-001 of mps'/],
+  [
+    'that took longer than anything',
+    { ...whole, durationMs: 1.7e308 },
+    /to have taken less than no time, or more than/,
+  ],
+  [
+    'with details without end',
+    JSON.stringify({ ...runDocument(), metrics: [{ ...measured('OH-001', 5, 0), details: { deep: 0 } }] }).replace(
+      '"deep":0',
+      `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+    ),
+    /nested deeper than 100 levels/,
   ],
 ];
 
@@ -139,6 +159,8 @@ describe('an impossible result', () => {
     ['ok without a value', { value: null }, 'impossible: ok without a value'],
     ['failed with a value', { status: 'failed', value: 1 }, 'impossible: failed with a value'],
     ['an interval that ends first', { ci95: [2, 1] }, 'impossible: its interval ends before it begins'],
+    ['beyond all bounds', { value: 1.7e308 }, 'impossible: a number beyond 1e+100'],
+    ['an interval beyond all bounds', { ci95: [1, 1.7e308] }, 'impossible: a number beyond 1e+100'],
   ] as const)('is %s', async (_what, change, reason) => {
     const metrics = [{ ...measured('OH-001', 5, 0), ...change, stats: null }];
     expect((await read({ ...runDocument(), metrics })).metrics[0]).toMatchObject({ status: 'invalid', reason });
@@ -146,6 +168,17 @@ describe('an impossible result', () => {
 
   it('may be negative where the metric is signed', async () => {
     expect((await read(runDocument({ metrics: [measured('OH-005', -3, 0)] }))).problems).toEqual([]);
+  });
+
+  it.each([
+    ['an interval that does not hold it', { ratioCi95: [2, 0.5] }, 'impossible: its interval does not hold it'],
+    ['a ratio of nothing', { ratio: 0, ratioCi95: null }, 'impossible: a ratio of 0'],
+    ['a number beyond all bounds', { difference: 1e300, differenceCi95: null }, 'impossible: a number beyond 1e+100'],
+  ] as const)('is an effect with %s', async (_what, change, reason) => {
+    const { document: found, problems } = await read({ ...whole, effects: [{ ...effect, ...change }] });
+    const effects = found.kind === 'comparison' ? found.effects : [];
+    expect(effects[0]).toMatchObject({ verdict: 'invalid', ratio: null, difference: null, reason });
+    expect(problems).toEqual([`mps against native, OH-001: ${reason}`]);
   });
 
   it('takes the effects that were computed from it along', async () => {

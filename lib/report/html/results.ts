@@ -25,21 +25,25 @@ function effectCells({ effect }: Cell, unit: string): Markup {
 }
 
 function headings({ systems }: View): { groups: Heading[]; headings: Heading[] } {
-  const [first, ...others] = systems;
-  const baseline = first?.name ?? '';
-  const beside = others.flatMap((): Heading[] => [
-    { title: 'Value', numeric: true },
-    { title: `Against ${baseline}`, numeric: true },
-    { title: 'Verdict' },
-  ]);
+  const baseline = systems.find(({ isBaseline }) => isBaseline)?.name ?? '';
+  const against: Heading[] = [{ title: `Against ${baseline}`, numeric: true }, { title: 'Verdict' }];
   return {
-    groups: [{ title: '', span: 2 }, { title: baseline }, ...others.map(({ name }) => ({ title: name, span: 3 }))],
-    headings: [{ title: 'Metric' }, { title: 'Unit' }, { title: 'Value', numeric: true }, ...beside],
+    groups: [
+      { title: '', span: 2 },
+      ...systems.map(({ name, isCompared }) => ({ title: name, span: isCompared ? 3 : 1 })),
+    ],
+    headings: [
+      { title: 'Metric' },
+      { title: 'Unit' },
+      ...systems.flatMap(({ isCompared }) => [{ title: 'Value', numeric: true }, ...(isCompared ? against : [])]),
+    ],
   };
 }
 
-function resultRow(row: Row): Markup {
-  const cells = row.cells.map((cell, i) => html`${valueCell(cell)}${i > 0 && effectCells(cell, row.unit)}`);
+function resultRow(row: Row, { systems }: View): Markup {
+  const cells = row.cells.map(
+    (cell, i) => html`${valueCell(cell)}${systems[i]?.isCompared && effectCells(cell, row.unit)}`,
+  );
   const verdicts = new Set(row.cells.flatMap(({ effect }) => effect?.verdict ?? []));
   return metricRow(row, [text(row.unit), cells], [...verdicts].join(' '));
 }
@@ -57,7 +61,7 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
     ),
   ];
   return html`<h3>${title}</h3>
-    ${table({ caption, ...headings(view), rows: rows.map(resultRow) })} ${howToRead}
+    ${table({ caption, ...headings(view), rows: rows.map((row) => resultRow(row, view)) })} ${howToRead}
     <div class="cards">${figures}</div> `;
 }
 

@@ -12,7 +12,7 @@ import { verdictBadge, VERDICTS } from './verdict.js';
 
 /** How many metrics of every verdict, system by system. */
 function tally({ view }: Page): Markup | null {
-  const compared = view.systems.filter(({ isBaseline }) => !isBaseline);
+  const compared = view.systems.filter(({ isCompared }) => isCompared);
   if (view.effects.length === 0) return null;
   const rows = compared.map(({ name }) => {
     const counts = VERDICTS.map((verdict) => {
