@@ -51,7 +51,8 @@ function states(view: View): string {
   const parts = ['ok', 'unsupported', 'invalid', 'failed'].flatMap((status) =>
     count(status) > 0 ? [`${count(status)} ${status}`] : [],
   );
-  return `${results.length} metrics: ${parts.join(', ') || 'none measured'}.`;
+  const systems = view.systems.length > 1 ? ` in ${view.systems.length} systems` : '';
+  return `${rowsOf(view).length} metrics${systems}: ${parts.join(', ') || 'none measured'}.`;
 }
 
 /** A system without a single number says why once, here. */
