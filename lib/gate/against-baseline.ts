@@ -3,6 +3,7 @@
  * the machine, so both environments are printed and what differs is a warning.
  */
 import type { Effect, MetricResult, RunDocument } from '../document.js';
+import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { type ResultDocument, viewOf } from '../report/view.js';
@@ -152,6 +153,6 @@ function valuesOf(metric: MetricDefinition, system: string, systems: Systems): V
 
 /** A value of another number of processes, say, is another quantity. */
 function unlike({ comparedAt }: MetricDefinition, at: readonly unknown[]): string | null {
-  const different = [...new Set(at)].map(String);
+  const different = [...new Set(at.map(shown))];
   return different.length > 1 ? `not comparable: ${comparedAt} is ${different.join(' against ')}` : null;
 }

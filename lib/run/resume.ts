@@ -1,5 +1,6 @@
 /** Whether finished rounds may stand beside new ones: the same GPU and driver, and asked for in the same way. */
 import type { RunDocument } from '../document.js';
+import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
@@ -11,7 +12,7 @@ const deciding = ['iterations', 'warmup', 'resolution', 'strict'] as const;
 export function manner({ tier, path, options }: RunDocument['plan']): string {
   const given = deciding
     .filter((name) => options[name] !== undefined && options[name] !== false)
-    .map((name) => `${name} ${String(options[name])}`);
+    .map((name) => `${name} ${shown(options[name])}`);
   return [`tier ${tier}`, `path ${path}`, ...given].join(', ');
 }
 

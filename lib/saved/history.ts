@@ -1,6 +1,7 @@
 /** What was measured before: runs one after another, and how each metric went. */
 import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
+import { shown } from '../errors/shown.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isComparison, type ResultDocument, type Row, roundsOf, viewOf } from '../report/view.js';
 import { baselineNames, STORE } from './baselines.js';
@@ -94,7 +95,7 @@ function valuesOf({ id, name, unit, cells }: Row, metrics: readonly MetricDefini
   return cells.flatMap(({ system, value, results }) => {
     if (value === null) return [];
     const measured = results.filter((result) => result.value !== null);
-    const places = [...new Set(measured.map(({ details }) => String(details[comparedAt ?? ''])))];
+    const places = [...new Set(measured.map(({ details }) => shown(details[comparedAt ?? ''])))];
     return [{ metric: id, name, unit, system, value, at: comparedAt ? `${comparedAt} ${places.join(', ')}` : null }];
   });
 }

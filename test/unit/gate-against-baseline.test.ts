@@ -163,6 +163,24 @@ describe('a stored baseline', () => {
     expect(against(starts(10), starts(10)).effects[0]?.verdict).toBe('ambiguous');
   });
 
+  it('is invalid where rounds of one side alone disagree, and takes what is no number for what it is', () => {
+    const starts = (...largest: unknown[]) => ({
+      layer: { 'START-006': largest.map((each) => ({ value: 1, details: { largest: each } })) },
+    });
+    for (const [now, then] of [
+      [starts(10, 50, 10), starts(10, 10, 10)],
+      [starts(10, 10, 10), starts(10, 10, 50)],
+    ] as const)
+      expect(against(now, then).effects).toMatchObject([
+        { verdict: 'invalid', reason: 'not comparable: largest is 10 against 50' },
+      ]);
+    const odd = { toString: 1 };
+    expect(against(starts(odd, odd), starts(odd, { ...odd })).effects[0]?.verdict).toBe('same');
+    expect(against(starts(odd, odd), starts(odd, 10)).effects[0]?.reason).toBe(
+      'not comparable: largest is {"toString":1} against 10',
+    );
+  });
+
   it('holds differences to native against those of its own rounds', () => {
     const arms = (rates: number[]) =>
       rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));

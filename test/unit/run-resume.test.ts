@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { checkResumable, type Circumstances } from '../../lib/run/resume.js';
+import { checkResumable, type Circumstances, manner } from '../../lib/run/resume.js';
 import { device, runDocument } from './run-fixtures.js';
 
 const plan = runDocument().plan;
 const now: Circumstances = { ...runDocument(), plan: { ...plan, metrics: ['OH-002', 'OH-001'], seed: 9 } };
 const earlier = (change: Partial<Circumstances> = {}) =>
   runDocument({ plan: { ...plan, metrics: ['OH-001', 'OH-002'] }, ...change });
+
+describe('how it was asked for', () => {
+  it('is text whatever a document holds', () =>
+    expect(manner({ ...plan, options: { iterations: { toString: 1 }, warmup: 5, resolution: '0.1' } })).toBe(
+      'tier quick, path runtime, iterations {"toString":1}, warmup 5, resolution 0.1',
+    ));
+});
 
 describe('finished rounds', () => {
   it('may be of another card of the same model, in another order, with another time limit', () => {

@@ -118,7 +118,9 @@ describe('a history', () => {
       );
     save('a', JSON.stringify(starts(1, 10)));
     save('b', JSON.stringify(starts(2, 50)));
+    save('c', JSON.stringify(starts(3, { toString: 1 } as never)));
     const { entries } = await read(where);
+    expect(entries.pop()?.values.at(-1)?.at).toBe('largest {"toString":1}');
     const trends = trendsOf(entries, metrics);
     expect(trends.map(({ metric, at, changePercent }) => [metric, at, changePercent])).toEqual([
       ['OH-005', null, null],
