@@ -6,6 +6,7 @@ import type { Effect, MetricResult, RunDocument } from '../document.js';
 import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
+import { besides } from '../report/rounds.js';
 import { type ResultDocument, viewOf } from '../report/view.js';
 import type { Baseline } from '../saved/baselines.js';
 import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
@@ -128,19 +129,19 @@ interface Values {
   at: unknown[];
 }
 
-const resultOf = (round: RunDocument | undefined, id: string): MetricResult | undefined =>
-  round?.metrics.find((result) => result.id === id);
+const resultOf = (round: RunDocument, id: string): MetricResult | undefined =>
+  round.metrics.find((result) => result.id === id);
 
-/** One a round. Of a metric that is a difference to native, that of the round in its own session. */
+/** One a round. Of a metric that is a difference to native, that to the round that ran beside it. */
 function valuesOf(metric: MetricDefinition, system: string, systems: Systems): Values {
   const { againstNative, comparedAt, id } = metric;
   const rounds = systems.get(system) ?? [];
   if (againstNative) {
-    const native = [...systems.values()].find((each) => each[0]?.system.kind === 'native');
-    const arm = (round: RunDocument | undefined) => againstNative.arm(resultOf(round, id)?.details ?? {});
-    const differences = rounds.flatMap((round, i) => {
-      const [own, other] = [arm(round), arm(native?.[i])];
-      return native === rounds || own === null || other === null ? [] : [againstNative.difference(own, other)];
+    const native = [...systems.values()].find((each) => each[0]?.system.kind === 'native') ?? [];
+    const arm = (round: RunDocument) => againstNative.arm(resultOf(round, id)?.details ?? {});
+    const differences = besides(rounds, native === rounds ? [] : native).flatMap((pair) => {
+      const [own, other] = pair.map(arm) as [number | null, number | null];
+      return own === null || other === null ? [] : [againstNative.difference(own, other)];
     });
     return { values: differences, at: [] };
   }

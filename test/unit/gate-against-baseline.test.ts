@@ -192,6 +192,33 @@ describe('a stored baseline', () => {
     expect(effects).toMatchObject([{ metric: 'OH-010', system: 'layer', rounds: 3, verdict: 'slower' }]);
     expect(effects[0]?.difference).toBeCloseTo(10, 10);
   });
+
+  it('holds differences to native against those of the rounds beside them, wherever these stand', () => {
+    const arms = (rates: number[]) =>
+      rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
+    // As merged from two documents, of which the first lacks two rounds of the layer.
+    const merged = comparison({
+      native: { 'OH-010': arms([100, 100, 100, 200, 200]) },
+      layer: { 'OH-010': arms([90, 180, 180]) },
+    });
+    const places = [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 0],
+      [1, 1],
+    ] as const;
+    const placed = (rounds: RunDocument[] = [], at: number[]): RunDocument[] =>
+      rounds.map((round, i) => {
+        const [document, number] = places[at[i] ?? 0] ?? [0, 0];
+        return { ...round, session: { document, round: number } };
+      });
+    const [native, layers] = merged.systems;
+    const document = { ...merged, systems: [placed(native, [0, 1, 2, 3, 4]), placed(layers, [0, 3, 4])] };
+    const { effects } = againstBaseline(document, { name: 'main', document }, metrics);
+    // 10 % in every pair.
+    expect(effects).toMatchObject([{ rounds: 3, difference: 0, differenceCi95: [0, 0] }]);
+  });
 });
 
 describe('a gate with a stored baseline', () => {
