@@ -143,7 +143,11 @@ interface Outcomes {
   countsAs: Case['countsAs'];
 }
 
-/** On a scale where more is worse: the whole interval decides, without one the value alone. */
+/** A value outside its interval is within a threshold, or beyond it, only together with the interval. */
+const spanning = (value: number | null, [low, high]: Interval): Interval =>
+  value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)];
+
+/** On a scale where more is worse: the whole interval decides. */
 function outcomeOf(worst: number, interval: Interval, { ambiguous }: MetricThresholds): Outcomes {
   if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
   if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };
@@ -160,7 +164,8 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
   const measured = value as number;
   const threshold = `${metric.direction === 'higher' ? 'at least' : 'at most'} ${number(limit)} ${metric.unit}`;
   const [worst] = oriented([limit, limit], metric.direction);
-  const found = outcomeOf(worst, oriented(ci95 ?? [measured, measured], metric.direction), settings);
+  const span = spanning(measured, ci95 ?? [measured, measured]);
+  const found = outcomeOf(worst, oriented(span, metric.direction), settings);
   const interval = ci95 ? ` (${number(ci95[0])} … ${number(ci95[1])})` : '';
   return {
     ...headOf(about),
@@ -191,7 +196,8 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
     const countsAs = countAs(settings.ambiguous);
     return { ...head, outcome: 'ambiguous', countsAs, reason: whyNoInterval(effect, isRatio) };
   }
-  const scale = isRatio ? interval : oriented(interval, metric.direction);
+  const span = spanning(value, interval);
+  const scale = isRatio ? span : oriented(span, metric.direction);
   const found = outcomeOf(isRatio ? 1 + allowed.relative : allowed.absolute, scale, settings);
   const shown = effectText(effect, metric.unit);
   const improvement = improvementText(about, allowed, scale[1]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../lib/document.js';
 import { gate } from '../../lib/gate/gate.js';
 import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';
@@ -68,6 +69,33 @@ describe('a regression', () => {
     );
   });
 
+  it('leaves in doubt what an interval that does not hold its value says', () => {
+    const document = comparison({ native: native(), layer: native() });
+    const [effect] = document.effects;
+    const caseOf = (ratio: number, ratioCi95: [number, number]) =>
+      judged({ ...document, effects: [{ ...effect, ratio, ratioCi95 } as Effect] }).cases[0]?.outcome;
+    expect(caseOf(1, [1.2, 1.3])).toBe('ambiguous');
+    expect(caseOf(1.2, [1, 1.05])).toBe('ambiguous');
+  });
+
+  it('that is a difference turns with the direction of the metric', () => {
+    const higher = metrics.map((metric) =>
+      metric.id === 'OH-005' ? { ...metric, direction: 'higher' as const } : metric,
+    );
+    const noise = [0, 0.1, -0.1, 0, 0];
+    const caseOf = (now: number) =>
+      judged(
+        comparison({ native: { 'OH-005': noise }, layer: { 'OH-005': noise.map((each) => now + each) } }),
+        undefined,
+        higher,
+      ).cases[0];
+    expect(caseOf(-8)).toMatchObject({ outcome: 'failed', countsAs: 'failed' });
+    expect(caseOf(8)).toMatchObject({
+      outcome: 'passed',
+      improvement: expect.stringMatching(/^\+?8 ns .* better than/),
+    });
+  });
+
   it('of one round has no interval and stays in doubt', () => {
     const { cases, passed } = judged(comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [50] } }));
     expect(cases).toMatchObject([{ outcome: 'ambiguous', reason: 'of one round on a side there is no interval' }]);
@@ -122,6 +150,14 @@ describe('a limit', () => {
     const run = (ci95: [number, number] | null) => runDocument({ metrics: [{ ...measured('OH-001', 5), ci95 }] });
     expect(judged(run(null), limit(5)).cases).toMatchObject([{ outcome: 'passed', value: 5, interval: null }]);
     expect(judged(run([4.9, 5.1]), limit(5)).cases).toMatchObject([{ outcome: 'ambiguous', interval: [4.9, 5.1] }]);
+  });
+
+  it.each([
+    ['a value within, an interval beyond', 5, [6, 7], 5.5],
+    ['a value beyond, an interval within', 6, [4, 5], 5.5],
+  ] as const)('leaves in doubt what an interval that does not hold its value says: %s', (_, value, ci95, worst) => {
+    const run = runDocument({ metrics: [{ ...measured('OH-001', value), ci95: [...ci95] }] });
+    expect(judged(run, limit(worst)).cases).toMatchObject([{ outcome: 'ambiguous', value, interval: ci95 }]);
   });
 
   it('holds the first system of a comparison where it is named', () =>
