@@ -1,12 +1,12 @@
 /** From a document, thresholds and perhaps a stored baseline to what the gate says. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { type ResultDocument, viewOf } from '../report/view.js';
+import { type ResultDocument, rowsOf, viewOf } from '../report/view.js';
 import type { Baseline } from '../saved/baselines.js';
 import { againstBaseline } from './against-baseline.js';
 import type { Case, GateDocument } from './document.js';
 import { environmentOf, isSimulated } from './environment.js';
-import { judge } from './judge.js';
+import { judge, judgedSystems } from './judge.js';
 import { checkSystems, defaultThresholds, type Thresholds } from './thresholds.js';
 
 /** Throws UsageError where there is nothing that could be judged, so that no gate passes by looking at nothing. */
@@ -22,7 +22,39 @@ export function gate(
     throw new UsageError(
       'Expected thresholds for something that was measured but received none: give limits, or leave maxRegression on.',
     );
-  return found;
+  const systems = judgedSystems(viewOf(document).systems, thresholds, baseline !== null);
+  checkHeld(document, systems, found.cases);
+  return withUnjudged(found, systems);
+}
+
+/** What was measured of a system that is to be judged, and is held against nothing, would pass unseen. */
+function checkHeld(document: ResultDocument, systems: readonly string[], cases: readonly Case[]): void {
+  const measured = rowsOf(viewOf(document)).flatMap(({ cells }) => cells.filter(({ value }) => value !== null));
+  const idle = systems.find(
+    (name) => !cases.some(({ system }) => system === name) && measured.some(({ system }) => system === name),
+  );
+  if (idle === undefined) return;
+  throw new UsageError(
+    `Expected thresholds for ${quoted(idle)}, which is to be judged, but received none that hold it against anything: give limits, or leave it out of systems.`,
+  );
+}
+
+/** A system of which not one case could be judged fails: to pass it would be to vouch for what nobody saw. */
+function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocument {
+  const casesOf = (name: string) => found.cases.filter(({ system }) => system === name);
+  const unjudged = systems.filter(
+    (name) => casesOf(name).length > 0 && casesOf(name).every(({ outcome }) => outcome === 'not measured'),
+  );
+  if (unjudged.length === 0) return found;
+  const cases = found.cases.map((each): Case => {
+    return unjudged.includes(each.system) ? { ...each, countsAs: 'failed' } : each;
+  });
+  const why = (name: string) => [...new Set(casesOf(name).map(({ reason }) => reason))].join('; ');
+  const warnings = unjudged.map(
+    (name) =>
+      `Nothing of ${name} was judged, which fails the gate: ${why(name)}. Make it measurable, or let systems of the thresholds name the others.`,
+  );
+  return { ...found, passed: false, cases, warnings: [...found.warnings, ...warnings] };
 }
 
 /**
@@ -31,9 +63,10 @@ export function gate(
  */
 export function gateOfReport(document: ResultDocument, metrics: readonly MetricDefinition[]): GateDocument {
   const defaults = defaultThresholds(metrics);
-  const present = new Set(viewOf(document).categories.flatMap(({ rows }) => rows.map(({ id }) => id)));
+  const present = new Set(rowsOf(viewOf(document)).map(({ id }) => id));
   const named = [...defaults.metrics].map(([id, each]) => [id, { ...each, named: present.has(id) }] as const);
-  return judged(document, { ...defaults, missing: 'pass', metrics: new Map(named) }, null, metrics);
+  const found = judged(document, { ...defaults, missing: 'pass', metrics: new Map(named) }, null, metrics);
+  return { ...found, warnings: [...found.warnings, ...nothingJudged(found.cases)] };
 }
 
 function judged(
@@ -64,7 +97,6 @@ function judged(
       ...(against?.warnings ?? []),
       ...(baseline ? bareDriverChanged(document, cases) : []),
       ...unknownMetrics(document, metrics),
-      ...nothingJudged(cases),
     ],
   };
 }
@@ -84,8 +116,7 @@ function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseli
 }
 
 const unknownMetrics = (document: ResultDocument, metrics: readonly MetricDefinition[]): string[] =>
-  viewOf(document)
-    .categories.flatMap(({ rows }) => rows)
+  rowsOf(viewOf(document))
     .filter(({ id }) => !metrics.some((metric) => metric.id === id))
     .map(({ id }) => `${id} is unknown to this version of gpu-virt-bench: it is not judged.`);
 

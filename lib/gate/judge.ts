@@ -47,6 +47,10 @@ export function judge({ document, thresholds, metrics, stored }: Judgement): Cas
   );
 }
 
+/** Which systems of a document a gate is about. */
+export const judgedSystems = (systems: readonly SystemView[], thresholds: Thresholds, againstStored: boolean) =>
+  systems.filter((system) => isJudged(system, thresholds, againstStored)).map(({ name }) => name);
+
 function isJudged({ name, isBaseline }: SystemView, { systems }: Thresholds, againstStored: boolean): boolean {
   if (systems) return systems.some((system) => system.name === name);
   return againstStored || !isBaseline;

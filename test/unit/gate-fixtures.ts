@@ -49,7 +49,7 @@ export const without = (status: 'unsupported' | 'invalid' | 'failed', reason: st
 });
 
 function rounds(name: string, values: Record<string, Measured[]>, change: Partial<RunDocument>): RunDocument[] {
-  const count = Math.max(...Object.values(values).map((each) => each.length));
+  const count = Math.max(0, ...Object.values(values).map((each) => each.length));
   const kind = name.startsWith('native') ? 'native' : 'custom';
   return Array.from({ length: count }, (_, round) =>
     runDocument({

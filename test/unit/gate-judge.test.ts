@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../lib/document.js';
-import { gate } from '../../lib/gate/gate.js';
+import { gate, gateOfReport } from '../../lib/gate/gate.js';
 import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
@@ -241,14 +241,53 @@ describe('a gate', () => {
       expect(() => judged(document, yaml)).toThrow(/^Expected thresholds for something that was measured/);
   });
 
-  it('says when there was nothing to judge, and what it does not know', () => {
-    const unsupported = [without('unsupported', 'library not available')];
-    const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': unsupported } });
-    const [round] = document.systems[0] ?? [];
-    round?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
+  it('says what it does not know', () => {
+    const document = comparison({ native: native(), layer: native() });
+    document.systems[0]?.[0]?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
     expect(judged(document).warnings).toEqual([
       'ZZ-001 is unknown to this version of gpu-virt-bench: it is not judged.',
-      'Nothing was measured that the gate could judge.',
     ]);
+  });
+
+  const unsupported = { 'OH-001': [without('unsupported', 'library not available')] };
+  it.each<[string, Values, string]>([
+    [
+      'of which everything is unsupported',
+      { native: native(), layer: unsupported },
+      'unsupported: library not available',
+    ],
+    ['without a round', { native: native(), layer: {} }, 'it was not asked for'],
+    ['whose reference has no round', { native: {}, layer: native() }, 'native has no value to hold it against'],
+  ])('fails for a system %s', (_, values, reason) => {
+    const { passed, cases, warnings } = judged(comparison(values));
+    expect(cases).toMatchObject([{ system: 'layer', outcome: 'not measured', countsAs: 'failed', reason }]);
+    expect({ passed, warnings }).toEqual({
+      passed: false,
+      warnings: [
+        `Nothing of layer was judged, which fails the gate: ${reason}. Make it measurable, or let systems of the thresholds name the others.`,
+      ],
+    });
+  });
+
+  it('fails for such a system beside others that hold, unless the thresholds leave it out', () => {
+    const values = { native: native(), a: native(), b: unsupported };
+    expect(judged(comparison(values), 'missing: pass').passed).toBe(false);
+    expect(judged(comparison(values), 'systems: [a]')).toMatchObject({ passed: true, warnings: [] });
+  });
+
+  it('refuses a system that it is to judge and nothing is asked of', () => {
+    const document = comparison({ native: native(), layer: native() });
+    expect(() => judged(document, 'systems: [native, layer]')).toThrow(
+      /^Expected thresholds for 'native', which is to be judged, but received none that hold it against anything: give limits/,
+    );
+    expect(judged(document, '{ systems: [native, layer], metrics: { OH-001: { limit: 6 } } }').passed).toBe(true);
+  });
+
+  it('is of any document in a report, which vouches for nothing', () => {
+    const { passed, warnings } = gateOfReport(comparison({ native: { 'OH-001': [5] }, layer: unsupported }), metrics);
+    expect({ passed, warnings }).toEqual({
+      passed: true,
+      warnings: ['Nothing was measured that the gate could judge.'],
+    });
   });
 });
