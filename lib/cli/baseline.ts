@@ -31,7 +31,8 @@ export async function saveBaseline(
 ): Promise<number> {
   const target = baselineFile(store, name);
   const saved = await namedOrNewest(file);
-  const { path, document } = saved;
+  const { path, document, skipped } = saved;
+  skipped.forEach(warn);
   const why = notABaseline(saved);
   if (why !== null)
     throw new UsageError(`Expected a document that can be a baseline but received ${quoted(path)}: ${why}.`);

@@ -26,7 +26,8 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   const thresholds = await thresholdsOf(raw.config, '--config');
   const baseline = await storedBaseline(raw.baseline, raw.store);
   await checkTargets(raw);
-  const { path, document, problems } = await namedOrNewest(file);
+  const { path, document, problems, skipped } = await namedOrNewest(file);
+  skipped.forEach(warn);
   if (file === undefined) say(`Judging ${path}.`);
   problems.forEach(warn);
   const found = judge(document, thresholds, baseline, metrics);

@@ -6,13 +6,13 @@ import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION 
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import { isComparison, type ResultDocument } from '../report/view.js';
+import { RAW } from '../saved/directories.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
 import { failureOf, makeDirectory, type Text, writeWhole } from './output.js';
 import { type Output, publish } from './outputs.js';
 import { transcript, warn } from './talk.js';
 
-const RAW = 'raw';
 const LOGS = 'logs';
 
 export interface ResultDirectory {

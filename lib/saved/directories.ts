@@ -1,17 +1,21 @@
 /** Directories of results, as `compare` leaves them. */
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { readDocument, type Saved, summaryFile } from './read.js';
 
 export const RESULTS = 'results';
+
+/** In the directory of a run: every finished round, written before there is a summary. */
+export const RAW = 'raw';
 
 export interface ResultsDirectory {
   path: string;
   modifiedMs: number;
 }
 
-/** Those with a document, the newest first; nothing where there is no such folder. */
+/** The newest first, those that were cut off before their summary included; nothing where there is no such folder. */
 export async function resultDirectories(folder: string): Promise<ResultsDirectory[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -20,26 +24,39 @@ export async function resultDirectories(folder: string): Promise<ResultsDirector
   const found = await Promise.all(
     entries.map(async ({ name }) => {
       const path = join(folder, name);
-      const summary = await summaryFile(path);
-      return summary ? [{ path, modifiedMs: summary.modifiedMs }] : [];
+      const modifiedMs = (await summaryFile(path))?.modifiedMs ?? (await rawFolderMs(path));
+      return modifiedMs === null ? [] : [{ path, modifiedMs }];
     }),
   );
   return found.flat().sort((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? 1 : -1));
 }
 
+async function rawFolderMs(path: string): Promise<number | null> {
+  const found = await stat(join(path, RAW)).catch(() => null);
+  return found?.isDirectory() ? found.mtimeMs : null;
+}
+
 export interface NamedDocument extends Saved {
   /** A file or a directory. */
   path: string;
+  /** Newer directories that were passed over, in words. */
+  skipped: string[];
 }
 
 /** What the user named, else the newest complete document below ./results. */
 export async function namedOrNewest(path: string | undefined): Promise<NamedDocument> {
-  if (path !== undefined) return { path, ...(await readDocument(path)) };
-  for (const directory of await resultDirectories(RESULTS)) {
-    const saved = await readDocument(directory.path).catch(() => null);
-    if (saved?.document.completed) return { path: directory.path, ...saved };
-  }
+  if (path !== undefined) return { path, ...(await readDocument(path)), skipped: [] };
+  const skipped: string[] = [];
+  for (const { path: directory } of await resultDirectories(RESULTS))
+    try {
+      const saved = await readDocument(directory);
+      if (saved.document.completed) return { path: directory, ...saved, skipped };
+      skipped.push(`${directory} is skipped: it was interrupted.`);
+    } catch (error) {
+      skipped.push(`${directory} is skipped: ${messageOf(error)}`);
+    }
+  const why = skipped.length > 0 ? ` (${skipped.map((each) => each.replace(/\.$/, '')).join('; ')})` : '';
   throw new UsageError(
-    `Expected a complete comparison below ./${RESULTS} but there is none: name a document or a directory of results.`,
+    `Expected a complete comparison below ./${RESULTS} but there is none${why}: name a document or a directory of results.`,
   );
 }

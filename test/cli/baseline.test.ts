@@ -25,12 +25,19 @@ describe('baseline', () => {
     results(folder, 'complete', text());
     results(folder, 'interrupted', text({ document: { completed: false } }));
     results(folder, 'broken', '{');
+    mkdirSync(join(folder, 'results/cut-off/raw'), { recursive: true });
     const saved = await commandIn(folder, ['baseline', 'save', 'main']);
-    expect(saved).toEqual({
+    expect(saved).toMatchObject({
       code: 0,
       stdout: 'Saved results/complete as baseline main (native, layer) in baselines/main.json.\n',
-      stderr: '',
     });
+    expect(saved.stderr.trimEnd().split('\n').sort()).toEqual([
+      expect.stringMatching(/^warning: results\/broken is skipped: Expected .* it is not whole JSON/),
+      expect.stringMatching(
+        /^warning: results\/cut-off is skipped: Expected .*summary\.json': there is no such file\.$/,
+      ),
+      'warning: results/interrupted is skipped: it was interrupted.',
+    ]);
     expect(readdirSync(join(folder, 'baselines'))).toEqual(['main.json']);
     const listed = await commandIn(folder, ['baseline', 'list']);
     expect(listed.stdout).toMatch(/^main +2026-01-01 00:00 +NVIDIA Test, .*native, layer +5$/m);

@@ -51,6 +51,16 @@ describe('gate', () => {
     mkdirSync(join(folder, 'results/x'), { recursive: true });
     writeFileSync(join(folder, 'results/x/summary.json'), readFileSync(join(folder, 'a.json')));
     expect(await commandIn(folder, ['gate'])).toMatchObject({ code: 3, stderr: 'Judging results/x.\n' });
+    mkdirSync(join(folder, 'results/newer'));
+    writeFileSync(join(folder, 'results/newer/summary.json'), '{');
+    const { code, stderr } = await commandIn(folder, ['gate']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^warning: results\/newer is skipped: [^\n]*\nJudging results\/x\.\n$/);
+    writeFileSync(join(folder, 'results/x/summary.json'), '');
+    expectRefusal(
+      await commandIn(folder, ['gate']),
+      /there is none \(results\/x is skipped: .*; results\/newer is skipped: /,
+    );
   });
 
   it('holds it against a stored baseline, with both environments and what differs', async () => {
