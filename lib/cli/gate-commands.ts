@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from '../gate/defaults.js';
 import type { RawGateOptions } from './gate.js';
 import type { RawHistoryOptions } from './history.js';
+import { refusingOptionsAsValues } from './option-values.js';
 
 const STORE = ['--store <dir>', 'the directory of baselines (default: ./baselines)'] as const;
 const FILE = 'a document or a directory of results (default: the newest complete one below ./results)';
@@ -13,7 +14,7 @@ const done = async (code: Promise<number>): Promise<void> => {
 };
 
 export function addGate(root: Command): void {
-  root
+  const gate = root
     .command('gate')
     .description('hold a measurement against thresholds; exit code 3 where one does not hold')
     .argument('[file]', FILE)
@@ -29,17 +30,20 @@ export function addGate(root: Command): void {
     .option('--json <file>', 'write the cases, - for stdout (default: none)')
     .option('--junit <file>', 'write them as JUnit XML, - for stdout (default: none)')
     .action(async (file: string | undefined, raw: RawGateOptions) => done((await import('./gate.js')).gate(file, raw)));
+  refusingOptionsAsValues(gate);
 }
 
 /** Of `compare`. */
 export const addGating = (compare: Command): Command =>
-  compare
-    .option('--baseline <name>', 'judge it against a stored baseline; exit code 3 where it is worse (default: none)')
-    .option(
-      '--gate <file>',
-      'judge it by thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
-    )
-    .option(...STORE);
+  refusingOptionsAsValues(
+    compare
+      .option('--baseline <name>', 'judge it against a stored baseline; exit code 3 where it is worse (default: none)')
+      .option(
+        '--gate <file>',
+        'judge it by thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
+      )
+      .option(...STORE),
+  );
 
 export function addBaseline(root: Command): void {
   const baseline = root
@@ -69,10 +73,11 @@ export function addBaseline(root: Command): void {
     .action(async (name: string, raw: { store?: string }) =>
       done((await import('./baseline.js')).removeBaseline(name, raw)),
     );
+  baseline.commands.forEach(refusingOptionsAsValues);
 }
 
 export function addHistory(root: Command): void {
-  root
+  const history = root
     .command('history')
     .description('what was measured before, oldest first, and how each metric went on each card')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
@@ -83,4 +88,5 @@ export function addHistory(root: Command): void {
     .action(async (selectors: string[], raw: RawHistoryOptions) =>
       done((await import('./history.js')).history(selectors, raw)),
     );
+  refusingOptionsAsValues(history);
 }

@@ -98,6 +98,12 @@ describe('baseline', () => {
       /Expected a baseline in 'baselines' but received 'main': there is none/,
     ],
     ['to remove what is elsewhere', ['remove', '../a'], /Expected the name of a baseline/],
+    [
+      'an option for a store',
+      ['save', 'main', 'a.json', '--store', '--force'],
+      /Expected --store to be followed by <dir> but received '--force'/,
+    ],
+    ['to list an option', ['list', '--store', '--json'], /Expected --store to be followed by <dir>/],
     ['an unknown word', ['svae', 'main'], /unknown command 'svae'/],
   ])('refuses %s', async (_, args, says) => {
     const folder = emptyFolder();

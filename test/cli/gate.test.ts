@@ -135,6 +135,15 @@ describe('gate', () => {
     ],
     ['a document that is none', ['bad.yaml'], /Expected a result document but received 'bad\.yaml'/],
     ['two documents', ['a.json', 'b.json'], /too many arguments/],
+    [
+      'an option for a value',
+      ['b.json', '--json', '--junit'],
+      /^error: Expected --json to be followed by <file> but received '--junit': give it, or leave --json out\.$/m,
+    ],
+    ['an option for thresholds', ['b.json', '--config', '--junit'], /Expected --config to be followed by <file>/],
+    ['an option for a baseline', ['b.json', '--baseline', '--json'], /Expected --baseline to be followed by <name>/],
+    ['an option for a store', ['b.json', '--store', '--json'], /Expected --store to be followed by <dir>/],
+    ['an option for a JUnit file', ['b.json', '--junit', '--json'], /Expected --junit to be followed by <file>/],
   ])('refuses %s', async (_, args, says) => {
     const folder = prepared();
     const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
@@ -201,6 +210,9 @@ describe('compare, judged', () => {
       /Expected --junit to be a file but received -/,
     ],
     ['a store of nothing', ['--store', 'x'], /Expected --store together with --baseline/],
+    ['an option for thresholds', ['--gate', '--baseline'], /Expected --gate to be followed by <file>/],
+    ['an option for a baseline', ['--baseline', '--gate'], /Expected --baseline to be followed by <name>/],
+    ['an option for a configuration', ['--config', '--gate'], /Expected --config to be followed by <file>/],
   ])('refuses %s, before anything is measured', async (_, more, says) => {
     const folder = prepared();
     const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
