@@ -1,4 +1,5 @@
 /** `gpu-virt-bench history [SELECTOR…]` */
+import { stat } from 'node:fs/promises';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { metrics } from '../metrics/registry.js';
 import { historyReport } from '../report/history.js';
@@ -20,12 +21,22 @@ const MOST_DIRECTORIES = 100_000;
 
 export async function history(selectors: string[], { limit, json, ...places }: RawHistoryOptions): Promise<number> {
   const selected = selectMetrics(selectors, metrics);
+  await checkNamed(places.results, '--results', 'results');
+  await checkNamed(places.store, '--store', 'baselines');
   const found = await readHistory({ ...places, limit: parseLimit(limit) }, metrics);
   const trends = trendsOf(found.entries, selected);
   for (const { path, reason } of found.unreadable) warn(`${path} is skipped: ${reason}`);
   const text = json ? JSON.stringify({ ...found, trends }, null, 2) : historyReport(found, trends);
   await writeStdout(`${text}\n`);
   return exitCodes.ok;
+}
+
+/** The standard ones may be missing: then nothing was measured yet. */
+async function checkNamed(directory: string | undefined, option: string, what: string): Promise<void> {
+  if (directory === undefined || (await stat(directory).catch(() => null))) return;
+  throw new UsageError(
+    `Expected ${option} to be a directory of ${what} but received ${quoted(directory)}: there is none.`,
+  );
 }
 
 function parseLimit(text: string): number {

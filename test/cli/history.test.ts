@@ -48,6 +48,10 @@ describe('history', () => {
     [['--limit', '0'], /Expected --limit to be an integer from 1 to 100000 but received 0\.$/m],
     [['--limit', 'many'], /Expected --limit to be a number but received 'many'\.$/m],
     [['--results', '/dev/null'], /Expected '\/dev\/null' to be a directory of results: ENOTDIR/],
+    [['--results', '--json'], /Expected --results to be followed by <dir> but received '--json'/],
+    [['--store', '--json'], /Expected --store to be followed by <dir>/],
+    [['--results', 'typo'], /Expected --results to be a directory of results but received 'typo': there is none\.$/m],
+    [['--store', 'typo'], /Expected --store to be a directory of baselines but received 'typo': there is none\.$/m],
     [['--store', '/dev/null'], /Expected --store to be a directory of baselines/],
   ])('refuses %j', async (args, says) => {
     const { code, stdout, stderr } = await command(['history', ...args]);
