@@ -15,13 +15,14 @@ import { checkLabels } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
 import { exitCodes, firstOf } from './exit-codes.js';
-import { type Gating, prepareGating, type RawGating } from './gate.js';
+import { type Gating, prepareGating, type RawGating } from './gating.js';
 import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, STDOUT, writeStdout } from './output.js';
 import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
+import { codesOf } from './result-codes.js';
 import { errorLine, say, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions, RawGating {
@@ -42,12 +43,13 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
   const words = planText(plan, systems, rounds);
-  const gating = await prepareGating(raw, systems);
+  const gating = await prepareGating(raw, systems, options.outputs);
   if (options.dryRun) {
     await writeStdout(`${words}\n`);
     return exitCodes.ok;
   }
   await checkOutputs(options.outputs);
+  await gating?.begin();
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
   const directory = await openDirectory(raw, systems);
   const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
@@ -64,14 +66,15 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
       ),
     );
     progress.stop();
-    // Should whoever reads the report leave, nothing after it runs.
     const judged = gating?.conclude(document);
+    unwritten.push(...((await judged?.writeFiles()) ?? []));
+    // Should whoever reads the report leave, nothing after it runs.
     process.exitCode = exitCode(document, unwritten, judged?.exitCode);
     // The gate's own cases take the place of those of the defaults.
     const outputs = options.outputs.filter(({ format }) => !judged || format !== 'junit');
-    unwritten.push(...(await publishAll(document, directory, outputs)));
-    const free = outputs.every(({ target: place }) => place !== STDOUT);
-    unwritten.push(...((await judged?.publish(free)) ?? []));
+    const free = options.outputs.every(({ target: place }) => place !== STDOUT);
+    unwritten.push(...(await publishAll(document, directory, outputs, free)));
+    unwritten.push(...((await judged?.tell(free)) ?? []));
     document.warnings.forEach(warn);
     unwritten.push(...(await directory.keepTranscript()));
     if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
@@ -176,9 +179,14 @@ async function publishAll(
   document: ComparisonDocument,
   directory: ResultDirectory,
   outputs: readonly Output[],
+  free: boolean,
 ): Promise<Error[]> {
   const unwritten = await directory.finish(document);
-  return [...unwritten, ...(await publish(document, outputs, comparisonReport(document)))];
+  const report = comparisonReport(document);
+  // Then the gate's JUnit goes there.
+  const isKept = !free && outputs.every(({ target }) => target !== STDOUT);
+  if (isKept) say(report);
+  return [...unwritten, ...(await publish(document, outputs, isKept ? null : report))];
 }
 
 /** One line, whatever the number: the first names file and reason. */
@@ -188,18 +196,5 @@ function sayUnwritten([first, ...others]: readonly Error[], directory: string): 
   process.stderr.write(errorLine(new Error(`${first?.message}${more} ${advice}`)));
 }
 
-function exitCode(
-  { completed, systems }: ComparisonDocument,
-  unwritten: readonly Error[],
-  judged: number = exitCodes.ok,
-): number {
-  const results = systems.flat().flatMap(({ metrics: measured }) => measured);
-  const inactive = results.some(({ status, reason }) => status === 'invalid' && reason?.startsWith('layer not active'));
-  const failed = results.some(({ status }) => status === 'failed' || status === 'invalid') || unwritten.length > 0;
-  return firstOf([
-    judged,
-    ...(completed ? [] : [exitCodes.interrupted]),
-    ...(inactive ? [exitCodes.notAttested] : []),
-    ...(failed ? [exitCodes.failed] : []),
-  ]);
-}
+const exitCode = (document: ComparisonDocument, unwritten: readonly Error[], judged: number = exitCodes.ok): number =>
+  firstOf([judged, ...codesOf(document), ...(unwritten.length > 0 ? [exitCodes.failed] : [])]);

@@ -18,6 +18,18 @@ export function junitReport(found: GateDocument): string {
 ${suites}</testsuites>`}\n`;
 }
 
+/** Where there are no cases: one error, or a reader would take none for a pass. */
+export function unjudgedJunitReport(type: string, reason: string): string {
+  return `${xml`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="gpu-virt-bench gate" tests="1" failures="0" errors="1" skipped="0">
+  <testsuite name="gpu-virt-bench gate" tests="1" failures="0" errors="1" skipped="0">
+    <testcase classname="gpu-virt-bench" name="the comparison is judged">
+      <error type="${type}" message="${reason}"/>
+    </testcase>
+  </testsuite>
+</testsuites>`}\n`;
+}
+
 type Result = 'failure' | 'error' | 'skipped' | 'passed';
 
 /** An error is what could not be measured as it should; a failure is a threshold that does not hold. */

@@ -5,6 +5,7 @@ import type { RunDocument } from '../document.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
+import { isInactive } from './attested.js';
 import { readDocument, type Saved } from './read.js';
 
 export const STORE = 'baselines';
@@ -70,8 +71,7 @@ export function notABaseline({ document, problems }: Saved): string | null {
 }
 
 const isUnattested = ({ system, metrics }: RunDocument): boolean =>
-  system.attestation.some(({ passed }) => !passed) ||
-  metrics.some(({ status, reason }) => status === 'invalid' && reason?.startsWith('layer not active'));
+  system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
 
 /** As it is stored: without raw samples, which decide nothing later and are most of a document. */
 export function baselineText(document: ResultDocument): string {

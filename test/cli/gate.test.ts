@@ -1,5 +1,5 @@
 /** `gate`, and `compare` with --baseline and --gate. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
@@ -89,6 +89,75 @@ describe('gate', () => {
     expect(junit.stderr).toMatch(/^Gate FAILED/m);
     const json = await commandIn(folder, ['gate', 'a.json', '--json', '-']);
     expect(JSON.parse(json.stdout)).toEqual(found);
+  });
+
+  it('writes what can be written, and says what cannot', async () => {
+    const folder = prepared();
+    const { code, stdout, stderr } = await commandIn(folder, [
+      'gate',
+      'a.json',
+      '--json',
+      '/dev/full',
+      '--junit',
+      'ok.xml',
+    ]);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Gate FAILED: 1 failed\.$/m);
+    expect(stderr).toMatch(/^error: Could not write '\/dev\/full': no space is left on its disk\.$/m);
+    expect(XMLValidator.validate(readFileSync(join(folder, 'ok.xml'), 'utf8'))).toBe(true);
+    expect((await commandIn(folder, ['gate', 'b.json', '--json', '/dev/full'])).code).toBe(1);
+  });
+
+  it('exits 5 where a system was not shown to be active, whatever else holds', async () => {
+    const folder = emptyFolder();
+    const inactive = about(5).map(() => without('invalid', 'layer not active: nothing hooks'));
+    const document = comparison({ native: { 'OH-001': about(5) }, layer: { 'OH-001': inactive } });
+    writeFileSync(join(folder, 'a.json'), JSON.stringify(document));
+    const { code, stdout } = await commandIn(folder, ['gate', 'a.json']);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/^Gate FAILED: 1 invalid\.$/m);
+  });
+
+  it('refuses one file for two outputs, by any name, and one that it reads', async () => {
+    const folder = prepared();
+    symlinkSync('gx', join(folder, 'link'));
+    symlinkSync('.', join(folder, 'here'));
+    for (const [json, junit] of [
+      ['gx', 'gx'],
+      ['gx', './gx'],
+      ['gx', join(folder, 'gx')],
+      ['gx', 'link'],
+      ['here/gx', 'gx'],
+      ['x', './a.json'],
+    ] as const) {
+      const refused = await commandIn(folder, ['gate', 'a.json', '--json', json, '--junit', junit]);
+      expectRefusal(refused, /Expected --junit to be a file of its own but received .*, which is .*: name another\.$/m);
+    }
+    expect(existsSync(join(folder, 'gx'))).toBe(false);
+    const both = ['gate', 'b.json', '--json', '/dev/null', '--junit', '/dev/null'];
+    expect((await commandIn(folder, both)).code).toBe(0);
+  });
+
+  it('fails for a system of which nothing was judged, and says why', async () => {
+    const folder = emptyFolder();
+    const unsupported = about(5).map(() => without('unsupported', 'no MPS daemon'));
+    const document = comparison({ native: { 'OH-001': about(5) }, mps: { 'OH-001': unsupported } });
+    writeFileSync(join(folder, 'a.json'), JSON.stringify(document));
+    const { code, stdout, stderr } = await commandIn(folder, ['gate', 'a.json', '--junit', 'gate.xml']);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Gate FAILED: 1 not measured \(counts as failed\)\.$/m);
+    expect(stderr).toMatch(/^warning: Nothing of mps was judged, which fails the gate: unsupported: no MPS daemon\./);
+    expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
+      /<failure type="not measured" message="unsupported: no/,
+    );
+  });
+
+  it('judges a document whose plan holds anything', async () => {
+    const folder = emptyFolder();
+    const plan = { ...comparison(values(5)).systems[0]?.[0]?.plan, options: { iterations: { toString: 1 } } } as never;
+    writeFileSync(join(folder, 'a.json'), JSON.stringify(comparison(values(5), { round: { plan } })));
+    expect(await commandIn(folder, ['gate', 'a.json'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await commandIn(folder, ['report', 'a.json', '--junit', '-'])).code).toBe(0);
   });
 
   it('fails on what failed, whatever the thresholds', async () => {
@@ -205,9 +274,14 @@ describe('compare, judged', () => {
       /Expected --junit to be a file/,
     ],
     [
-      'JUnit on standard output',
-      ['--baseline', 'main', '--junit', '-'],
-      /Expected --junit to be a file but received -/,
+      'one file for two outputs',
+      ['--baseline', 'main', '--json', 'same', '--junit', './same'],
+      /Expected --junit to be a file of its own but received '\.\/same'/,
+    ],
+    [
+      'a JUnit file over its thresholds',
+      ['--gate', 'bad.yaml', '--junit', './good.yaml', '--gate', 'good.yaml'],
+      /Expected --junit to be a file of its own but received '\.\/good\.yaml', which is read/,
     ],
     ['a store of nothing', ['--store', 'x'], /Expected --store together with --baseline/],
     ['an option for thresholds', ['--gate', '--baseline'], /Expected --gate to be followed by <file>/],
@@ -217,6 +291,7 @@ describe('compare, judged', () => {
     const folder = prepared();
     const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
     put('bad.yaml', 'maxRegression: much\n');
+    put('good.yaml', 'maxRegression: 5\n');
     put('other.yaml', 'systems: [agan]\n');
     const x = { 'OH-001': about(5) };
     put('baselines/other.json', JSON.stringify(comparison({ x, y: x })));
@@ -226,16 +301,64 @@ describe('compare, judged', () => {
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 
-  it('does not judge what was interrupted', async () => {
+  it('writes its JUnit file although the reader of standard output leaves', async () => {
     const folder = emptyFolder();
+    writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-005: { limit: -50 } }\n');
+    const outputs = ['--output', 'out', '--gate', 'gate.yaml', '--junit', 'gate.xml', '--json', '-'];
+    const run = start([...args, ...outputs], {}, sim, folder);
+    run.child.stdout?.destroy();
+    expect((await run.done).code).toBe(3);
+    expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(/<failure type="failed"/);
+    expect(existsSync(join(folder, 'out/summary.json'))).toBe(true);
+  }, 60_000);
+
+  it("prints the gate's JUnit where that format is asked for", async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-005: { limit: -50 } }\n');
+    const printed = await commandIn(folder, [...args, '--gate', 'gate.yaml', '--format', 'junit'], sim);
+    expect(printed.code).toBe(3);
+    expect(XMLValidator.validate(printed.stdout)).toBe(true);
+    expect(printed.stdout).toMatch(/at most -50 ns/);
+    expect(printed.stderr).toMatch(/OH-005 API Interception Overhead[^]*^Gate FAILED/m);
+  }, 60_000);
+
+  it('keeps what it measured where it is a system of which nothing was judged that fails', async () => {
+    const folder = emptyFolder();
+    const unmeasured = ['compare', 'OH-008', '--simulate', '--tier', 'quick', '--rounds', '1', ...systems];
+    writeFileSync(join(folder, 'gate.yaml'), 'missing: pass\n');
+    const gated = [...unmeasured, '--output', 'out', '--gate', 'gate.yaml', '--junit', 'gate.xml'];
+    const { code, stderr } = await commandIn(folder, gated, sim);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^warning: Nothing of again was judged, which fails the gate: unsupported: /m);
+    expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(/<failure type="not measured"/);
+    expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')).completed).toBe(true);
+  }, 60_000);
+
+  it('leaves no JUnit file of an earlier time where it is refused on the way', async () => {
+    const folder = prepared();
+    writeFileSync(join(folder, 'gate.xml'), '<testsuites/>');
+    const refused = [...args, '--output', 'out', '--baseline', 'main', '--junit', 'gate.xml'];
+    expect((await commandIn(folder, refused, sim)).code).toBe(2);
+    expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
+      /<error type="unfinished" message="The comparison did/,
+    );
+  }, 60_000);
+
+  it('does not judge what was interrupted, and says so in its JUnit file', async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'gate.xml'), '<testsuites/>');
     writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-001: { limit: 0 } }\n');
     const long = ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...systems, '--gate', 'gate.yaml'];
+    long.push('--junit', 'gate.xml');
     const run = start(long, {}, sim, folder);
     await run.said('Device 0');
     run.child.kill('SIGINT');
     const { code, stderr } = await run.done;
     expect(code).toBe(130);
     expect(stderr).toMatch(/^The gate does not judge what was interrupted\.$/m);
+    const junit = readFileSync(join(folder, 'gate.xml'), 'utf8');
+    expect(XMLValidator.validate(junit)).toBe(true);
+    expect(junit).toMatch(/errors="1"[^]*<error type="interrupted" message="The gate does not judge/);
   }, 60_000);
 
   it('refuses a baseline of a real GPU for a simulated one, before a metric is measured', async () => {

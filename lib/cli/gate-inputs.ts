@@ -1,0 +1,15 @@
+/** What a measurement is held against, as options name it. */
+import { defaultThresholds, readThresholds, type Thresholds } from '../gate/thresholds.js';
+import { metrics } from '../metrics/registry.js';
+import { type Baseline, readBaseline, STORE } from '../saved/baselines.js';
+import { warn } from './talk.js';
+
+export const thresholdsOf = async (file: string | undefined, option: string): Promise<Thresholds> =>
+  file === undefined ? defaultThresholds(metrics) : readThresholds(file, option, metrics);
+
+export async function storedBaseline(name: string | undefined, store = STORE): Promise<Baseline | null> {
+  if (name === undefined) return null;
+  const { problems, ...baseline } = await readBaseline(store, name);
+  problems.forEach(warn);
+  return baseline;
+}

@@ -1,0 +1,131 @@
+/** What `compare` does with --baseline and --gate. */
+import { stat } from 'node:fs/promises';
+import { messageOf } from '../errors/message-of.js';
+import { UsageError } from '../errors/usage-error.js';
+import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baseline.js';
+import type { GateDocument } from '../gate/document.js';
+import { gate as judge } from '../gate/gate.js';
+import { checkSystems, type Thresholds } from '../gate/thresholds.js';
+import { metrics } from '../metrics/registry.js';
+import { gateReport } from '../report/gate.js';
+import { junitReport, unjudgedJunitReport } from '../report/junit.js';
+import type { ResultDocument } from '../report/view.js';
+import type { Baseline } from '../saved/baselines.js';
+import { exitCodeOf, exitCodes } from './exit-codes.js';
+import { codeOf } from './gate.js';
+import { storedBaseline, thresholdsOf } from './gate-inputs.js';
+import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import type { Output } from './outputs.js';
+import { errorLine, say, warn } from './talk.js';
+import { checkTargets } from './targets.js';
+
+/** Options of `compare` that judge what was measured. */
+export interface RawGating {
+  baseline?: string;
+  gate?: string;
+  store?: string;
+  config?: string;
+}
+
+export interface Gating {
+  /** Before anything is measured: however it ends, no JUnit file of an earlier time is left to speak for it. */
+  begin: () => Promise<void>;
+  /** As soon as a worker has seen the GPU. */
+  checkWorld: (simulated: boolean) => void;
+  conclude: (document: ResultDocument) => Conclusion;
+}
+
+export interface Conclusion {
+  exitCode: number;
+  /** The JUnit files; answers what could not be written. */
+  writeFiles: () => Promise<Error[]>;
+  /** For people, and JUnit where that is asked for on standard output; `free`: nothing else is there. */
+  tell: (free: boolean) => Promise<Error[]>;
+}
+
+/** Reads and checks everything that can be before anything is measured; null where nothing is to be judged. */
+export async function prepareGating(
+  raw: RawGating,
+  systems: readonly { name: string; kind: string }[],
+  outputs: readonly Output[],
+): Promise<Gating | null> {
+  if (raw.baseline === undefined && raw.gate === undefined) {
+    if (raw.store === undefined) return null;
+    throw new UsageError('Expected --store together with --baseline but received it alone.');
+  }
+  const thresholds = await thresholdsOf(raw.gate, '--gate');
+  const baseline = await storedBaseline(raw.baseline, raw.store);
+  const names = systems.map(({ name }) => name);
+  checkSystems(thresholds, names);
+  if (baseline) {
+    checkShared(names, baseline);
+    checkKinds(systems, baseline);
+  }
+  const targets = outputs.map(({ format, target }) => ({ option: `--${format}`, target }));
+  await checkTargets(targets, [raw.gate, raw.config]);
+  const junit = outputs.filter(({ format }) => format === 'junit').map(({ target }) => target);
+  return {
+    begin: () => begin(junit),
+    checkWorld: (simulated) => baseline && checkSameWorld(simulated, baseline),
+    conclude: (document) => conclude(verdictOn(document, thresholds, baseline), junit),
+  };
+}
+
+/** Files alone: a pipe would get two documents. What cannot be written now is said when it is to hold the cases. */
+async function begin(junit: readonly string[]): Promise<void> {
+  const text = unjudgedJunitReport('unfinished', 'The comparison did not finish, so that nothing was judged.');
+  for (const target of junit) {
+    const existing = await stat(target).catch(() => null);
+    if (target !== STDOUT && existing?.isFile() !== false) await failureOf(writeWhole(target, text));
+  }
+}
+
+interface Verdict {
+  exitCode: number;
+  /** Null where nothing was judged. */
+  found: GateDocument | null;
+  junit: string;
+  /** Says why nothing was judged. */
+  say: () => void;
+}
+
+/** What cannot be judged after all must not cost what was measured. */
+function verdictOn(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): Verdict {
+  if (!document.completed) {
+    const reason = 'The gate does not judge what was interrupted.';
+    return {
+      exitCode: exitCodes.ok,
+      found: null,
+      junit: unjudgedJunitReport('interrupted', reason),
+      say: () => say(reason),
+    };
+  }
+  try {
+    const found = judge(document, thresholds, baseline, metrics);
+    return { exitCode: codeOf(found), found, junit: junitReport(found), say: () => found.warnings.forEach(warn) };
+  } catch (error) {
+    return {
+      exitCode: exitCodeOf(error),
+      found: null,
+      junit: unjudgedJunitReport('refused', messageOf(error)),
+      say: () => void process.stderr.write(errorLine(error)),
+    };
+  }
+}
+
+function conclude({ exitCode, found, junit, say: sayWhy }: Verdict, targets: readonly string[]): Conclusion {
+  const writeFiles = async () => {
+    const failures: (Error | null)[] = [];
+    for (const target of targets) if (target !== STDOUT) failures.push(await failureOf(writeWhole(target, junit)));
+    return failures.filter((failure) => failure !== null);
+  };
+  const tell = async (free: boolean) => {
+    const report = found && gateReport(found);
+    const text = targets.includes(STDOUT) ? junit : free && report !== null ? `\n${report}\n` : null;
+    const failure = text === null ? null : await failureOf(writeStdout(text));
+    if (!free && report !== null) say(report);
+    sayWhy();
+    return failure ? [failure] : [];
+  };
+  return { exitCode, writeFiles, tell };
+}

@@ -1,0 +1,13 @@
+/** Exit codes that the results of a document ask for, whichever command has it. */
+import { type ResultDocument, roundsOf } from '../report/view.js';
+import { isInactive } from '../saved/attested.js';
+import { exitCodes } from './exit-codes.js';
+
+export function codesOf(document: ResultDocument): number[] {
+  const results = roundsOf(document).flatMap(({ metrics }) => metrics);
+  return [
+    ...(document.completed ? [] : [exitCodes.interrupted]),
+    ...(results.some(isInactive) ? [exitCodes.notAttested] : []),
+    ...(results.some(({ status }) => status === 'failed' || status === 'invalid') ? [exitCodes.failed] : []),
+  ];
+}
