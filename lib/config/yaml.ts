@@ -11,7 +11,8 @@ const MAX_ALIASES = 100;
 export type Path = readonly (string | number)[];
 
 export interface Source {
-  value: RawValue;
+  /** Null of an empty file. */
+  value: RawValue | null;
   /** Runs what reads the value at `path`, and says where in the file an error is; the innermost says it. */
   at: <T>(path: Path, read: () => T) => T;
   error: (path: Path, message: string) => UsageError;
@@ -32,7 +33,7 @@ export function readYaml(text: string, file: string): Source {
   const document = guarded(file, () => parseDocument(text, options));
   const [wrong] = document.errors;
   if (wrong) throw new UsageError(`${placeOf(wrong.pos[0])}: Expected YAML but ${wrong.message}`);
-  const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue);
+  const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue | null);
   /** Of the innermost node of the path that is in the file. */
   const offsetOf = (path: Path): number => {
     for (let length = path.length; length > 0; length--) {

@@ -45,18 +45,25 @@ export async function readThresholds(
 export function parseThresholds(text: string, file: string, all: readonly MetricDefinition[]): Thresholds {
   const source = readYaml(text, file);
   const top = source.at([], () => {
-    if (!isMap(source.value)) throw new UsageError(`Expected a map with keys ${topKeys.join(', ')}.`);
-    return new Values(source.value, 'the thresholds', topKeys);
+    const value = isNothing(source.value) ? emptyMap() : source.value;
+    if (!isMap(value)) throw new UsageError(`Expected a map with keys ${topKeys.join(', ')}.`);
+    return new Values(value, 'the thresholds', topKeys);
   });
   return source.at([], () => {
     const percent = percentOf(top, 'maxRegression') ?? DEFAULT_MAX_REGRESSION_PERCENT;
     const ambiguous = top.choice('ambiguous', ['pass', 'fail']) ?? 'pass';
     const metrics = defaults(all, percent, ambiguous);
-    for (const [selector, raw] of Object.entries(top.map('metrics') ?? {}))
+    const entries = top.raw('metrics') === '' ? undefined : top.map('metrics');
+    for (const [selector, raw] of Object.entries(entries ?? {}))
       source.at(['metrics', selector], () => applyEntry(metrics, all, selector, raw));
     return { missing: top.choice('missing', ['pass', 'fail']) ?? 'fail', systems: systemsOf(top, source), metrics };
   });
 }
+
+const emptyMap = (): RawMap => Object.create(null) as RawMap;
+
+/** An empty file, one of comments alone, or a key with nothing behind it. */
+const isNothing = (value: RawValue | null): value is null | '' => value === null || value === '';
 
 /** Where there is no file. */
 export const defaultThresholds = (all: readonly MetricDefinition[]): Thresholds => ({
@@ -99,7 +106,7 @@ function applyEntry(
 
 function readEntry(selector: string, raw: RawValue, selected: readonly MetricDefinition[]) {
   // `OH-001:` alone names a metric that must be measured.
-  const map = raw === '' ? (Object.create(null) as RawMap) : raw;
+  const map = isNothing(raw) ? emptyMap() : raw;
   if (!isMap(map)) throw new UsageError(`Expected ${quoted(selector)} to be a map with keys ${metricKeys.join(', ')}.`);
   const values = new Values(map, selector, metricKeys);
   checkLimit(values, selected);

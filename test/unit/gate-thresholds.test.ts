@@ -31,6 +31,11 @@ describe('thresholds', () => {
     expect(parse('{}')).toEqual(defaultThresholds(metrics));
   });
 
+  it.each(['', '\n', '# all by default\n', '---\n# nothing\n', 'metrics:\n  # OH-001: { limit: 5 }\n'])(
+    'are the defaults in a file that says nothing: %j',
+    (text) => expect(parse(text)).toEqual(defaultThresholds(metrics)),
+  );
+
   it('are read from YAML and from JSON', () => {
     const yaml = `
 maxRegression: 20
@@ -116,7 +121,7 @@ metrics:
       /^gate\.yaml:2:28: Expected maxRegression, in %, but received maxDifference/,
     ],
     ['metrics:\n  OH-*: { maxDifference: 5 }', /Expected maxDifference to be of metrics with one unit/],
-    ['', /^gate\.yaml:1:1: Expected a map with keys maxRegression, ambiguous/],
+    ['5', /^gate\.yaml:1:1: Expected a map with keys maxRegression, ambiguous/],
     ['- OH-001', /Expected a map with keys/],
     ['a: 1\n---\nb: 2', /Expected YAML but /],
     ['ambiguous: pass\nambiguous: fail', /^gate\.yaml:2:1: Expected YAML but .*unique/],
