@@ -2,11 +2,12 @@
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
-import { isComparison, type ResultDocument } from '../report/view.js';
+import type { ResultDocument } from '../report/view.js';
 import { RAW } from '../saved/directories.js';
+import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
 import { failureOf, makeDirectory, type Text, writeWhole } from './output.js';
@@ -70,6 +71,7 @@ async function finish(path: string, document: ResultDocument): Promise<Error[]> 
     { format: 'markdown', target: join(path, 'report.md') },
     { format: 'html', target: join(path, 'report.html') },
   ];
+  // They are in raw/.
   const unwritten = await publish(withoutSamples(document), outputs, null);
   return [...unwritten, ...(await keepTranscript(path))];
 }
@@ -77,14 +79,6 @@ async function finish(path: string, document: ResultDocument): Promise<Error[]> 
 async function keepTranscript(path: string): Promise<Error[]> {
   const failure = await failureOf(writeInto(path, LOGS, 'gpu-virt-bench.log', transcript()));
   return failure ? [failure] : [];
-}
-
-/** They are in raw/, and a summary of them everywhere. */
-export function withoutSamples(document: ResultDocument): ResultDocument {
-  const lean = ({ samples: _samples, ...result }: MetricResult): MetricResult => result;
-  const round = (run: RunDocument): RunDocument => ({ ...run, metrics: run.metrics.map(lean) });
-  if (!isComparison(document)) return round(document);
-  return { ...document, systems: document.systems.map((rounds) => rounds.map(round)) };
 }
 
 function defaultName(systems: readonly System[]): string {

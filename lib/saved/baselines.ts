@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { RunDocument } from '../document.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
+import { type ResultDocument, roundsOf } from '../report/view.js';
 import { isInactive } from './attested.js';
+import { withoutSamples } from './lean.js';
 import { readDocument, type Saved } from './read.js';
 
 export const STORE = 'baselines';
@@ -73,14 +74,5 @@ export function notABaseline({ document, problems }: Saved): string | null {
 const isUnattested = ({ system, metrics }: RunDocument): boolean =>
   system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
 
-/** As it is stored: without raw samples, which decide nothing later and are most of a document. */
-export function baselineText(document: ResultDocument): string {
-  const lighter = (round: RunDocument): RunDocument => ({
-    ...round,
-    metrics: round.metrics.map(({ samples: _, ...result }) => result),
-  });
-  const stored = isComparison(document)
-    ? { ...document, systems: document.systems.map((rounds) => rounds.map(lighter)) }
-    : lighter(document);
-  return `${JSON.stringify(stored)}\n`;
-}
+/** As it is stored. */
+export const baselineText = (document: ResultDocument): string => `${JSON.stringify(withoutSamples(document))}\n`;

@@ -1,0 +1,10 @@
+/** Documents without raw samples, which decide nothing later and are most of them. */
+import type { MetricResult, RunDocument } from '../document.js';
+import { isComparison, type ResultDocument } from '../report/view.js';
+
+export function withoutSamples(document: ResultDocument): ResultDocument {
+  const lean = ({ samples: _, ...result }: MetricResult): MetricResult => result;
+  const round = (run: RunDocument): RunDocument => ({ ...run, metrics: run.metrics.map(lean) });
+  if (!isComparison(document)) return round(document);
+  return { ...document, systems: document.systems.map((rounds) => rounds.map(round)) };
+}
