@@ -1,9 +1,6 @@
 /** How the systems of two sessions that share a name were set up. */
 import type { RunDocument } from '../document.js';
-
-/** What a run puts below a directory of its own is another path in every session. */
-const ownDirectory = /\/gvb-[A-Za-z0-9]{6}\/[^,;:]*/g;
-const sameEverywhere = (value: string): string => value.replace(ownDirectory, '/{runDir}');
+import { lasting } from '../systems/run-directory.js';
 
 /** What changed may be what the gate is there for, such as a new build of a layer: named, and not refused. */
 export function settingDifferences(
@@ -16,7 +13,7 @@ export function settingDifferences(
   if (!mine) return [];
   const keys = [...new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)])].sort();
   const shown = ({ settings }: typeof mine, key: string) =>
-    sameEverywhere((Object.hasOwn(settings, key) ? settings[key] : undefined) ?? 'not set');
+    lasting((Object.hasOwn(settings, key) ? settings[key] : undefined) ?? 'not set');
   const changed = keys.filter((key) => shown(mine, key) !== shown(other, key));
   return [
     ...changed.map(
