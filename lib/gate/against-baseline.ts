@@ -11,7 +11,8 @@ import { type ResultDocument, viewOf } from '../report/view.js';
 import type { Baseline } from '../saved/baselines.js';
 import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
 import { unpairedEffect } from '../stats/unpaired.js';
-import { type Environment, environmentDifferences, environmentOf, isSimulated } from './environment.js';
+import type { Environment } from './document.js';
+import { environmentDifferences, environmentOf, isSimulated } from './environment.js';
 import { settingDifferences } from './settings.js';
 
 export interface AgainstBaseline {

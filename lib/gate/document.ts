@@ -1,7 +1,21 @@
 /** What a gate found, as programs and reports read it. */
 import type { Effect, RunDocument } from '../document.js';
 import type { Interval } from '../stats/effect.js';
-import type { Environment } from './environment.js';
+
+/** What decides the numbers beside the system itself. */
+export interface Environment {
+  startedAt: string;
+  tool: string;
+  simulated: boolean;
+  gpu: string;
+  driver: string;
+  host: string;
+  /** How it was asked for: tier, symbol path, options. */
+  manner: string;
+  rounds: number;
+  /** Median of the SM clock while a kernel ran; null where NVML did not tell. */
+  smClockMhz: number | null;
+}
 
 export type Outcome = 'passed' | 'failed' | 'ambiguous' | 'not measured' | 'invalid';
 

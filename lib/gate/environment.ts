@@ -1,22 +1,9 @@
 /** Under what a document was measured, in so far as it decides the numbers; and what differs between two. */
 import type { RunDocument } from '../document.js';
-import { bytes, plain } from '../report/plain.js';
+import { bytes } from '../report/plain.js';
 import { medianOf, type ResultDocument, roundsOf } from '../report/view.js';
 import { manner } from '../run/resume.js';
-
-export interface Environment {
-  startedAt: string;
-  tool: string;
-  simulated: boolean;
-  gpu: string;
-  driver: string;
-  host: string;
-  /** How it was asked for: tier, symbol path, options. */
-  manner: string;
-  rounds: number;
-  /** Median of the SM clock while a kernel ran; null where NVML did not tell. */
-  smClockMhz: number | null;
-}
+import type { Environment } from './document.js';
 
 /** The health checks allow a clock as much while a metric runs. */
 const CLOCK_DRIFT = 0.03;
@@ -58,15 +45,6 @@ function clockUnderLoad(rounds: readonly RunDocument[]): number | null {
     sampler ? sampler.smClockMhz.filter((clock, i) => clock !== null && (sampler.gpuPercent[i] ?? 0) > 0) : [],
   );
   return medianOf(clocks.filter((clock) => clock !== null));
-}
-
-export function environmentText(environment: Environment): string {
-  const { gpu, driver, host, manner: asked, rounds, smClockMhz, tool, startedAt, simulated } = environment;
-  const clock = smClockMhz === null ? 'SM clock unknown' : `SM ${smClockMhz} MHz under load`;
-  const card = `${simulated ? 'SIMULATED ' : ''}${gpu}`;
-  return plain(
-    `${card}, ${clock}; driver ${driver}; ${host}; ${asked}, rounds ${rounds}; tool ${tool}; measured ${startedAt}`,
-  );
 }
 
 const facts = [

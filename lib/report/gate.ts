@@ -1,6 +1,6 @@
 /** What a gate found, for the terminal: what failed comes first. */
 import type { Case, GateDocument } from '../gate/document.js';
-import { environmentText } from '../gate/environment.js';
+import { environmentText } from './environment.js';
 import { plain } from './plain.js';
 import { type Column, table } from './table.js';
 import { WATERMARK } from './terminal.js';
