@@ -79,7 +79,7 @@ export function comparison(values: Values, { round = {}, document = {} }: Change
       systems: Object.keys(values),
       rounds: Math.max(...systems.map(({ length }) => length)),
       seed: 1,
-      order: [],
+      order: [Object.keys(values)],
     },
     systems,
     effects: effects(metrics, systems, 1),
