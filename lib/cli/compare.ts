@@ -15,7 +15,7 @@ import { checkLabels } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
 import { exitCodes, firstOf } from './exit-codes.js';
-import { type Gating, prepareGating, type RawGating } from './gating.js';
+import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
 import { interruptible } from './interruption.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, STDOUT, writeStdout } from './output.js';
@@ -67,14 +67,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     );
     progress.stop();
     const judged = gating?.conclude(document);
-    unwritten.push(...((await judged?.writeFiles()) ?? []));
-    // Should whoever reads the report leave, nothing after it runs.
-    process.exitCode = exitCode(document, unwritten, judged?.exitCode);
-    // The gate's own cases take the place of those of the defaults.
-    const outputs = options.outputs.filter(({ format }) => !judged || format !== 'junit');
-    const free = options.outputs.every(({ target: place }) => place !== STDOUT);
-    unwritten.push(...(await publishAll(document, directory, outputs, free)));
-    unwritten.push(...((await judged?.tell(free)) ?? []));
+    unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
     unwritten.push(...(await directory.keepTranscript()));
     if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
@@ -174,19 +167,25 @@ function recorder(
   };
 }
 
-/** The directory first: a reader of standard output that has left must not cost it. */
+/** Files first: a reader of standard output that has left must not cost them. Answers what could not be written. */
 async function publishAll(
   document: ComparisonDocument,
   directory: ResultDirectory,
-  outputs: readonly Output[],
-  free: boolean,
+  asked: readonly Output[],
+  judged: Conclusion | undefined,
+  before: readonly Error[],
 ): Promise<Error[]> {
-  const unwritten = await directory.finish(document);
+  // The gate's own cases take the place of those of the defaults.
+  const outputs = asked.filter(({ format }) => !judged || format !== 'junit');
+  const free = asked.every(({ target }) => target !== STDOUT);
+  const unwritten = [...((await judged?.writeFiles()) ?? []), ...(await directory.finish(document))];
+  // Should whoever reads the report leave, nothing after it runs.
+  process.exitCode = exitCode(document, [...before, ...unwritten], judged?.exitCode);
   const report = comparisonReport(document);
-  // Then the gate's JUnit goes there.
-  const isKept = !free && outputs.every(({ target }) => target !== STDOUT);
-  if (isKept) say(report);
-  return [...unwritten, ...(await publish(document, outputs, isKept ? null : report))];
+  const isJunitThere = !free && outputs.every(({ target }) => target !== STDOUT);
+  if (isJunitThere) say(report);
+  unwritten.push(...(await publish(document, outputs, isJunitThere ? null : report)));
+  return [...unwritten, ...((await judged?.tell(free)) ?? [])];
 }
 
 /** One line, whatever the number: the first names file and reason. */

@@ -66,7 +66,8 @@ export function gateOfReport(document: ResultDocument, metrics: readonly MetricD
   const present = new Set(rowsOf(viewOf(document)).map(({ id }) => id));
   const named = [...defaults.metrics].map(([id, each]) => [id, { ...each, named: present.has(id) }] as const);
   const found = judged(document, { ...defaults, missing: 'pass', metrics: new Map(named) }, null, metrics);
-  return { ...found, warnings: [...found.warnings, ...nothingJudged(found.cases)] };
+  const interrupted = document.completed ? [] : ['It was interrupted: nothing is said of what is missing.'];
+  return { ...found, warnings: [...interrupted, ...found.warnings, ...nothingJudged(found.cases)] };
 }
 
 function judged(

@@ -289,5 +289,7 @@ describe('a gate', () => {
       passed: true,
       warnings: ['Nothing was measured that the gate could judge.'],
     });
+    const half = comparison({ native: native(), layer: native() }, { document: { completed: false } });
+    expect(gateOfReport(half, metrics).warnings).toEqual(['It was interrupted: nothing is said of what is missing.']);
   });
 });
