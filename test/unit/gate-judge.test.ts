@@ -109,6 +109,11 @@ describe('a regression', () => {
     expect(improvementOf(4.8)).toBeUndefined();
   });
 
+  it('in per cents is in doubt where values are not above zero, and says so', () =>
+    expect(judged(comparison({ native: native(), layer: { 'OH-001': [5, 0, 5, 5, 5] } })).cases).toMatchObject([
+      { outcome: 'ambiguous', reason: 'not all values are above zero, so there is no ratio' },
+    ]));
+
   it('is not judged where it is off', () => {
     const values = {
       native: { 'OH-001': about(5), 'OH-002': about(5) },
@@ -160,6 +165,13 @@ describe('a limit', () => {
     expect(judged(run, limit(worst)).cases).toMatchObject([{ outcome: 'ambiguous', value, interval: ci95 }]);
   });
 
+  it('is all there is of a run of one system, which has nothing to be worse than', () =>
+    expect(
+      judged(runDocument({ metrics: [measured('OH-001', 5)] }), 'metrics: { OH-001: { limit: 6 } }').cases.map(
+        ({ kind }) => kind,
+      ),
+    ).toEqual(['limit']));
+
   it('holds the first system of a comparison where it is named', () =>
     expect(
       outcomes({ native: native(50), layer: native() }, `{ systems: [native], metrics: { OH-001: { limit: 6 } } }`),
@@ -187,6 +199,16 @@ describe('what has no value', () => {
     const invalid = { 'OH-001': about(5).map(() => without('invalid', 'layer not active')) };
     expect(outcomes({ native: native(), layer: invalid })).toEqual(['layer OH-001 measured: invalid, failed']);
   });
+
+  it('says of what failed in every round nothing else', () => {
+    const failed = { 'OH-001': about(5).map(() => without('failed', 'x')) };
+    expect(outcomes({ native: native(), layer: failed })).toEqual(['layer OH-001 measured: failed, failed']);
+  });
+
+  it('is asked for by a name alone: then a value is enough', () =>
+    expect(outcomes({ native: native(), layer: native(50) }, '{ maxRegression: off, metrics: { OH-001: } }')).toEqual([
+      'layer OH-001 measured: passed, passed',
+    ]));
 
   it('passes where it is unsupported, unless it is named', () => {
     const values = {
@@ -216,6 +238,8 @@ describe('what has no value', () => {
       '{ systems: [native, layer], metrics: { OH-010: } }',
     );
     expect(found).toEqual(['layer OH-010 regression: failed, failed']);
+    const alike = comparison({ native: { 'OH-010': arm(100) }, layer: { 'OH-010': arm(100) } });
+    expect(judged(alike, 'systems: [native, layer]')).toMatchObject({ passed: true, warnings: [] });
   });
 });
 
