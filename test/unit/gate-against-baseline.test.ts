@@ -240,6 +240,7 @@ describe('a gate with a stored baseline', () => {
     expect(judged(slow, layer(5)).warnings).toEqual([
       expect.stringMatching(/^The bare driver itself is worse than in the baseline \(OH-001\)/),
     ]);
+    expect(judged(layer(6), layer(5)).warnings).toEqual([]);
   });
 
   it('judges a run of one system, whose one round leaves everything in doubt', () => {

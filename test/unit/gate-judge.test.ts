@@ -313,6 +313,8 @@ describe('a gate', () => {
       passed: true,
       warnings: ['Nothing was measured that the gate could judge.'],
     });
+    const partly = { ...unsupported, 'OH-002': about(5) };
+    expect(gateOfReport(comparison({ native: partly, layer: partly }), metrics).warnings).toEqual([]);
     const half = comparison({ native: native(), layer: native() }, { document: { completed: false } });
     expect(gateOfReport(half, metrics).warnings).toEqual(['It was interrupted: nothing is said of what is missing.']);
   });
