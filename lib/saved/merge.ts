@@ -11,6 +11,7 @@ import { alignedRounds, placeOf } from '../report/rounds.js';
 import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
 import { effects } from '../run/effects.js';
 import { manner } from '../run/resume.js';
+import { isOfOneRun } from '../systems/run-directory.js';
 import { unitClash } from './unit-clash.js';
 
 export interface Source {
@@ -94,21 +95,18 @@ function conditionOf({ id, details }: MetricResult): string | null {
   return comparedAt === undefined ? null : `${comparedAt} ${JSON.stringify(details[comparedAt])}`;
 }
 
-/** Paths in the directory of one run say nothing of the system. */
-const ofOneRun = /\/gvb-\w+/;
-
 /** A round that failed as a whole saw no layer, and documents of old have no spec: what both know decides. */
 function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean {
-  const lasting = ({ settings }: RunDocument['system']) =>
+  const settingsOf = ({ settings }: RunDocument['system']) =>
     JSON.stringify(
       Object.entries(settings)
-        .filter(([, value]) => !ofOneRun.test(value))
+        .filter(([, value]) => !isOfOneRun(value))
         .sort(),
     );
   const [build, otherBuild] = [a.layer?.sha256 ?? null, b.layer?.sha256 ?? null];
   const sameBuild = build === null || otherBuild === null || build === otherBuild;
   const bothSaid = a.spec !== undefined && b.spec !== undefined;
-  const sameSpec = bothSaid ? a.spec === b.spec : a.spec !== b.spec || lasting(a) === lasting(b);
+  const sameSpec = bothSaid ? a.spec === b.spec : a.spec !== b.spec || settingsOf(a) === settingsOf(b);
   return a.kind === b.kind && sameBuild && sameSpec;
 }
 
