@@ -48,8 +48,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     await writeStdout(`${words}\n`);
     return exitCodes.ok;
   }
-  await checkOutputs(options.outputs);
-  await gating?.begin();
+  await begin(raw, options.outputs, gating);
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
   const directory = await openDirectory(raw, systems);
   const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
@@ -76,6 +75,13 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     progress.stop();
     await directory.discard();
   }
+}
+
+/** What can be refused without measuring is; then the files of earlier times no longer count. */
+async function begin({ gate, config }: RawCompareOptions, outputs: readonly Output[], gating: Gating | null) {
+  const inputs = [gate, config].filter((file) => file !== undefined);
+  await checkOutputs(outputs, inputs);
+  await gating?.begin();
 }
 
 async function parseAll(raw: RawCompareOptions): Promise<System[]> {

@@ -1,16 +1,18 @@
 /** `gpu-virt-bench gate [FILE]` */
+import { join } from 'node:path';
 import type { GateDocument } from '../gate/document.js';
 import { gate as judge } from '../gate/gate.js';
 import { metrics } from '../metrics/registry.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport } from '../report/junit.js';
 import { namedOrNewest } from '../saved/directories.js';
+import { SUMMARY } from '../saved/read.js';
 import { exitCodes, firstOf } from './exit-codes.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
 import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
+import { checkOutputs, type Output, parseOutputs } from './outputs.js';
 import { codesOf } from './result-codes.js';
 import { errorLine, say, warn } from './talk.js';
-import { checkTargets } from './targets.js';
 
 export interface RawGateOptions {
   config?: string;
@@ -23,12 +25,11 @@ export interface RawGateOptions {
 export async function gate(file: string | undefined, raw: RawGateOptions): Promise<number> {
   const thresholds = await thresholdsOf(raw.config, '--config');
   const baseline = await storedBaseline(raw.baseline, raw.store);
-  const { json, junit } = raw;
-  const targets = [
-    { option: '--json', target: json },
-    { option: '--junit', target: junit },
-  ];
-  await checkTargets(targets, [file, raw.config]);
+  const outputs = parseOutputs({
+    ...(raw.json !== undefined && { json: raw.json }),
+    ...(raw.junit !== undefined && { junit: raw.junit }),
+  });
+  await checkOutputs(outputs, inputsOf(file, raw));
   const { path, document, problems, skipped } = await namedOrNewest(file);
   skipped.forEach(warn);
   if (file === undefined) say(`Judging ${path}.`);
@@ -36,34 +37,37 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   const found = judge(document, thresholds, baseline, metrics);
   const code = (unwritten: readonly Error[]) =>
     firstOf([codeOf(found), ...codesOf(document), ...(unwritten.length > 0 ? [exitCodes.failed] : [])]);
-  const texts: Texts = [
-    [json, () => `${JSON.stringify(found, null, 2)}\n`],
-    [junit, () => junitReport(found)],
-  ];
-  const unwritten = await writeFiles(texts);
+  const unwritten = await writeFiles(found, outputs);
   // Should whoever reads the report leave, nothing after it runs.
   process.exitCode = code(unwritten);
-  const untold = await tell(found, texts);
+  const untold = await tell(found, outputs);
   return code([...unwritten, ...untold]);
 }
 
+/** What is read, and must not be written over. */
+const inputsOf = (file: string | undefined, { config }: RawGateOptions): string[] => [
+  ...(file === undefined ? [] : [file, join(file, SUMMARY)]),
+  ...(config === undefined ? [] : [config]),
+];
+
 export const codeOf = ({ passed }: GateDocument): number => (passed ? exitCodes.ok : exitCodes.gateFailed);
 
-type Texts = readonly (readonly [target: string | undefined, text: () => string])[];
+const textOf = (found: GateDocument, { format }: Output): string =>
+  format === 'junit' ? junitReport(found) : `${JSON.stringify(found, null, 2)}\n`;
 
 /** One that cannot be written costs no other, nor what the gate found. */
-async function writeFiles(texts: Texts): Promise<Error[]> {
+async function writeFiles(found: GateDocument, outputs: readonly Output[]): Promise<Error[]> {
   const failures: (Error | null)[] = [];
-  for (const [target, text] of texts)
-    if (target !== undefined && target !== STDOUT) failures.push(await failureOf(writeWhole(target, text())));
+  for (const output of outputs)
+    if (output.target !== STDOUT) failures.push(await failureOf(writeWhole(output.target, textOf(found, output))));
   return said(failures);
 }
 
-async function tell(found: GateDocument, texts: Texts): Promise<Error[]> {
-  const asked = texts.find(([target]) => target === STDOUT);
+async function tell(found: GateDocument, outputs: readonly Output[]): Promise<Error[]> {
+  const asked = outputs.find(({ target }) => target === STDOUT);
   const report = gateReport(found);
   if (asked) say(report);
-  const failure = await failureOf(writeStdout(asked ? asked[1]() : `${report}\n`));
+  const failure = await failureOf(writeStdout(asked ? textOf(found, asked) : `${report}\n`));
   found.warnings.forEach(warn);
   return said([failure]);
 }

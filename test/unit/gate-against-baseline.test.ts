@@ -193,6 +193,26 @@ describe('a stored baseline', () => {
     expect(effects[0]?.difference).toBeCloseTo(10, 10);
   });
 
+  it('has no effect of what only one of both measured', () => {
+    const more = { layer: { 'OH-001': about(5), 'OH-002': about(5) } };
+    const less = { layer: { 'OH-001': about(5) } };
+    for (const [now, then] of [
+      [more, less],
+      [less, more],
+    ] as const)
+      expect(against(now, then).effects.map(({ metric }) => metric)).toEqual(['OH-001']);
+  });
+
+  it('leaves out a round in which one of both arms is missing', () => {
+    const arms = (rates: (number | null)[]) =>
+      rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
+    const values: Values = {
+      native: { 'OH-010': arms([100, null, 100, 100]) },
+      layer: { 'OH-010': arms([90, 90, null, 90]) },
+    };
+    expect(against(values, values).effects).toMatchObject([{ rounds: 2, difference: 0 }]);
+  });
+
   it('holds differences to native against those of the rounds beside them, wherever these stand', () => {
     const arms = (rates: number[]) =>
       rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
