@@ -63,6 +63,11 @@ describe('a stored baseline', () => {
     expect(() => againstBaseline(comparison(layer(5), simulated), stored(layer(5)), metrics)).toThrow(
       /of a simulated GPU but received one of a real GPU/,
     );
+    const partly = comparison(layer(5));
+    partly.systems[1]?.[4]?.gpu.push(card({ simulated: true }));
+    expect(() => againstBaseline(partly, stored(layer(5)), metrics)).toThrow(
+      /of a simulated GPU but received one of a real/,
+    );
     const both = againstBaseline(comparison(layer(5), simulated), stored(layer(5), simulated), metrics);
     expect(both.environments).toMatchObject({ now: { simulated: true }, baseline: { simulated: true } });
   });
@@ -117,7 +122,7 @@ describe('a stored baseline', () => {
   });
 
   it('names settings that changed, but not the paths that every run has of its own', () => {
-    const round = (directory: string, memory: string, sha256: string) => ({
+    const round = (directory: string, memory: string, sha256: string | null) => ({
       round: {
         system: {
           name: 'layer',
@@ -129,13 +134,14 @@ describe('a stored baseline', () => {
       },
     });
     const only = { layer: { 'OH-001': about(5) } };
-    const warningsOf = (memory: string, sha256: string) =>
+    const warningsOf = (memory: string, sha256: string | null) =>
       againstBaseline(
         comparison(only, round('aB3xYz', '1g', 'a'.repeat(64))),
         stored(only, round('Q9q9Q9', memory, sha256)),
         metrics,
       ).warnings;
     expect(warningsOf('1g', 'a'.repeat(64))).toEqual([]);
+    expect(warningsOf('1g', null)).toEqual([]);
     expect(warningsOf('2g', 'b'.repeat(64))).toEqual([
       'layer is set up differently: MEMORY is 1g against 2g.',
       'The layer of layer is another build: SHA-256 aaaaaaaaaaaa… against bbbbbbbbbbbb….',
@@ -250,8 +256,8 @@ describe('a gate with a stored baseline', () => {
     expect(found.cases.map(({ system, outcome }) => `${system} ${outcome}`)).toEqual(['native passed', 'layer failed']);
     expect(found.cases[1]?.threshold).toBe('at most 10 % worse than baseline main');
     expect(found.environments).toMatchObject({
-      now: { gpu: expect.any(String) },
-      baseline: { driver: expect.any(String) },
+      now: { gpu: expect.any(String), rounds: 5 },
+      baseline: { driver: expect.any(String), rounds: 5 },
     });
   });
 

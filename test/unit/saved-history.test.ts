@@ -48,7 +48,11 @@ describe('a history', () => {
     save('c', JSON.stringify(on(3, 6)));
     save('a', JSON.stringify(on(1, 5)));
     const { entries } = await read(where);
-    expect(entries.map(({ path }) => path.at(-1))).toEqual(['a', 'b', 'c']);
+    expect(entries.map(({ path, rounds }) => [path.at(-1), rounds])).toEqual([
+      ['a', 5],
+      ['b', 5],
+      ['c', 5],
+    ]);
     const trends = trendsOf(entries, metrics);
     expect(trends.map(({ metric, system, first, last }) => [metric, system, first, last])).toEqual([
       ['OH-001', 'layer', 5, 6],
@@ -58,6 +62,24 @@ describe('a history', () => {
     expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(
       /OH-001 Kernel Launch Latency +layer +▁▅█ +3 +5 us +6 us +\+20 %/,
     );
+  });
+
+  it('is of the metrics that are asked for, by card, then metric, then system', async () => {
+    const { save, ...where } = places();
+    const on = (name: string) => ({
+      gpu: [card({ name })],
+      driver: { version: name === 'Y' ? '1' : '2', cudaVersion: null, libcuda: null, libnvidiaMl: null },
+    });
+    const both = (value: number) => ({ 'OH-002': [value], 'OH-001': [value] });
+    for (const name of ['Y', 'X'])
+      save(name, JSON.stringify(comparison({ native: both(5), layer: both(6) }, { round: on(name) })));
+    const { entries } = await read(where);
+    const lines = (all: typeof metrics) =>
+      trendsOf(entries, all).map(({ gpu, metric, system }) => `${gpu} ${metric} ${system}`);
+    const wanted = (gpu: string, id: string) => ['layer', 'native'].map((system) => `${gpu} ${id} ${system}`);
+    expect(lines(metrics)).toEqual(['X', 'Y'].flatMap((gpu) => ['OH-001', 'OH-002'].flatMap((id) => wanted(gpu, id))));
+    const only = metrics.filter(({ id }) => id === 'OH-002');
+    expect(lines(only)).toEqual(['X', 'Y'].flatMap((gpu) => wanted(gpu, 'OH-002')));
   });
 
   it('never lets another GPU, driver or world share a line', async () => {
