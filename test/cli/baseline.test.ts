@@ -1,5 +1,5 @@
 /** `baseline save`, `list` and `remove`. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { about, card, type Change, comparison } from '../unit/gate-fixtures.js';
@@ -23,6 +23,8 @@ describe('baseline', () => {
   it('saves the newest complete result, lists and removes it', async () => {
     const folder = emptyFolder();
     results(folder, 'complete', text());
+    // The others are newer, however coarse the clock of the file system is.
+    utimesSync(join(folder, 'results/complete/summary.json'), 1, 1);
     results(folder, 'interrupted', text({ document: { completed: false } }));
     results(folder, 'broken', '{');
     mkdirSync(join(folder, 'results/cut-off/raw'), { recursive: true });

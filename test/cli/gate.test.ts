@@ -1,5 +1,5 @@
 /** `gate`, and `compare` with --baseline and --gate. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
@@ -53,13 +53,15 @@ describe('gate', () => {
     expect(await commandIn(folder, ['gate'])).toMatchObject({ code: 3, stderr: 'Judging results/x.\n' });
     mkdirSync(join(folder, 'results/newer'));
     writeFileSync(join(folder, 'results/newer/summary.json'), '{');
+    utimesSync(join(folder, 'results/x/summary.json'), 1, 1);
     const { code, stderr } = await commandIn(folder, ['gate']);
     expect(code).toBe(3);
     expect(stderr).toMatch(/^warning: results\/newer is skipped: [^\n]*\nJudging results\/x\.\n$/);
     writeFileSync(join(folder, 'results/x/summary.json'), '');
+    utimesSync(join(folder, 'results/x/summary.json'), 1, 1);
     expectRefusal(
       await commandIn(folder, ['gate']),
-      /there is none \(results\/x is skipped: .*; results\/newer is skipped: /,
+      /there is none \(results\/newer is skipped: .*; results\/x is skipped: /,
     );
   });
 
