@@ -6,7 +6,7 @@ import { metrics } from '../../lib/metrics/registry.js';
 import { historyReport } from '../../lib/report/history.js';
 import { sparkline } from '../../lib/report/sparkline.js';
 import { baselineText } from '../../lib/saved/baselines.js';
-import { readHistory, trendsOf } from '../../lib/saved/history.js';
+import { type HistoryEntry, readHistory, trendsOf } from '../../lib/saved/history.js';
 import { about, card, type Change, comparison, type Values } from './gate-fixtures.js';
 import { temporaryFolder } from './systems-fixtures.js';
 
@@ -71,8 +71,11 @@ describe('a history', () => {
       driver: { version: name === 'Y' ? '1' : '2', cudaVersion: null, libcuda: null, libnvidiaMl: null },
     });
     const both = (value: number) => ({ 'OH-002': [value], 'OH-001': [value] });
-    for (const name of ['Y', 'X'])
-      save(name, JSON.stringify(comparison({ native: both(5), layer: both(6) }, { round: on(name) })));
+    for (const [directory, name] of [
+      ['a', 'Y'],
+      ['b', 'X'],
+    ] as const)
+      save(directory, JSON.stringify(comparison({ native: both(5), layer: both(6) }, { round: on(name) })));
     const { entries } = await read(where);
     const lines = (all: typeof metrics) =>
       trendsOf(entries, all).map(({ gpu, metric, system }) => `${gpu} ${metric} ${system}`);
@@ -150,6 +153,21 @@ describe('a history', () => {
       ['START-006', 'largest 50', 0],
     ]);
     expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(/▁█ +2 +1 ns +2 ns +\+1 ns/);
+  });
+});
+
+describe('a change in per cents', () => {
+  it.each([
+    [0, 5],
+    [5, 0],
+    [-1, 5],
+  ])('is none from %d to %d', (first, last) => {
+    const entry = (day: number, value: number): HistoryEntry => ({
+      ...{ source: 'results', path: 'x', startedAt: `2026-01-0${day}T00:00:00.000Z`, simulated: false, gpu: 'X' },
+      ...{ driver: '1', systems: ['a'], tier: 'quick', rounds: 1, completed: true },
+      values: [{ metric: 'OH-001', name: 'x', unit: 'us', system: 'a', value, at: null }],
+    });
+    expect(trendsOf([entry(1, first), entry(2, last)], metrics)).toMatchObject([{ first, last, changePercent: null }]);
   });
 });
 
