@@ -1,5 +1,6 @@
 /** From documents by system and round to effects: every system against the baseline, every metric, Holm over all. */
 import type { Effect, MetricResult, RunDocument } from '../document.js';
+import { shown } from '../errors/shown.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { type Arm, type ArmRound, bootstrapCi95 } from '../stats/bootstrap.js';
 import { effect, holmVerdicts, published, type Effect as RoundEffect } from '../stats/effect.js';
@@ -54,7 +55,7 @@ function mixedWorlds(...arms: Arms[]): string | null {
 /** A value of another number of processes, say, is another quantity. */
 function unlikeConditions({ comparedAt }: MetricDefinition, a: MetricResult, b: MetricResult): string | null {
   if (comparedAt === undefined || a.details[comparedAt] === b.details[comparedAt]) return null;
-  return `${comparedAt} is ${String(a.details[comparedAt])} against ${String(b.details[comparedAt])}`;
+  return `${comparedAt} is ${shown(a.details[comparedAt])} against ${shown(b.details[comparedAt])}`;
 }
 
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
