@@ -11,7 +11,9 @@ export default defineConfig({
     // Compiles dist/ once: tests of workers and of the command line run what is shipped.
     globalSetup: 'test/build.ts',
     projects: [
-      { test: { ...sideBySide, name: 'behaviour', include: ['test/{browser,cli,native,package}/**/*.test.ts'] } },
+      { test: { ...sideBySide, name: 'behaviour', include: ['test/{cli,native,package}/**/*.test.ts'] } },
+      // Asked for by npm run test:browser, which needs Chromium.
+      { test: { ...sideBySide, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       // They share no state that a process of its own would have to part.
       { test: { ...sideBySide, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
@@ -28,8 +30,8 @@ export default defineConfig({
         test: {
           testTimeout,
           retry,
-          name: 'loads',
-          include: ['test/truth/loads/*.test.ts'],
+          name: 'pairs',
+          include: ['test/truth/pairs/*.test.ts'],
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
         },

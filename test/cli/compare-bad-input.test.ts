@@ -32,7 +32,7 @@ const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
 const isRoot = process.getuid?.() === 0;
 const two = ['--system', 'native:name=a', '--system', 'native:name=b'];
-const quick = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1'];
+const quick = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--iterations', '10', '--seed', '1'];
 
 function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
   expect(stderr).toMatch(ONE_LINE);

@@ -233,7 +233,8 @@ describe('gate', () => {
 describe('compare, judged', () => {
   const sim = 'init_ms=8,context_ms=8';
   const systems = ['--system', 'native', '--system', 'native:name=again'];
-  const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1', '--rounds', '2', ...systems];
+  const few = ['--tier', 'quick', '--iterations', '10', '--seed', '1', '--rounds', '2'];
+  const args = ['compare', 'OH-005', '--simulate', ...few, ...systems];
 
   it('measures, is saved, and is held against what was saved', async () => {
     const folder = emptyFolder();

@@ -1,9 +1,9 @@
 /** OH-007 recovers what live blocks cost: nothing on the bare simulated GPU, what the interposer adds under it. */
 import { describe, expect, it } from 'vitest';
-import { interposerLibrary } from '../../lib/native/load.js';
-import type { MetricResult } from '../../lib/document.js';
-import { measure, type Settings } from '../native/child.js';
-import { type Estimate, expectRecovered, type Truth } from '../native/recovered.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import type { MetricResult } from '../../../lib/document.js';
+import { measure, type Settings } from '../../native/child.js';
+import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 3 };
 const LEVEL_NS = 1e3 * (sim.alloc_us + sim.free_us);

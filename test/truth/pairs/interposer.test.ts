@@ -1,7 +1,7 @@
 /** The calibration interposer against the simulated GPU: what it injects is recovered. */
 import { describe, expect, it } from 'vitest';
-import { interposerLibrary } from '../../lib/native/load.js';
-import { measure } from '../native/child.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { measure } from '../../native/child.js';
 
 const quick = { init_ms: 1, context_ms: 1 };
 const library = interposerLibrary() ?? '';

@@ -3,9 +3,9 @@
  * machine waits for a processor.
  */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
-import { attempt, scenario, script } from '../native/child.js';
-import { expectAllocation, PROMPT_MS, sim } from '../native/executor.js';
+import type { MetricResult } from '../../../lib/document.js';
+import { attempt, scenario, script } from '../../native/child.js';
+import { expectAllocation, PROMPT_MS, sim } from '../../native/executor.js';
 
 describe('abort', () => {
   it('rejects a running measurement with the reason, and the next one works', async () => {

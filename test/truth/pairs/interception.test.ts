@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FunctionProvenance } from '../../lib/document.js';
-import { emptyFolder, measure, scenario, simulatedFolder } from '../native/child.js';
-import { expectRecovered } from '../native/recovered.js';
+import type { FunctionProvenance } from '../../../lib/document.js';
+import { emptyFolder, measure, scenario, simulatedFolder } from '../../native/child.js';
+import { expectRecovered } from '../../native/recovered.js';
 
 interface FunctionRow {
   name: string;
@@ -22,7 +22,7 @@ const HOOKED = 'cuMemGetInfo_v2';
 const sim = { launch_ns: 1000 };
 
 beforeAll(() => {
-  const source = fileURLToPath(new URL('../native/fixtures/interposer.cpp', import.meta.url));
+  const source = fileURLToPath(new URL('../../native/fixtures/interposer.cpp', import.meta.url));
   execFileSync('c++', ['-O2', '-std=c++17', '-shared', '-fPIC', '-o', layer, source, '-ldl']);
 });
 

@@ -1,8 +1,8 @@
 /** What is measured on the simulated GPU recovers its settings: for every metric and every row it publishes. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
-import { measure, type Request } from '../native/child.js';
-import { type Estimate, expectRecovered, miss } from '../native/recovered.js';
+import type { MetricResult } from '../../../lib/document.js';
+import { measure, type Request } from '../../native/child.js';
+import { type Estimate, expectRecovered, miss } from '../../native/recovered.js';
 
 const KIB = 1024;
 const MIB = KIB ** 2;

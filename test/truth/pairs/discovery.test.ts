@@ -1,8 +1,8 @@
 /** START-005 recovers nvml_us on the simulated GPU. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
-import { measure, type Settings } from '../native/child.js';
-import { type Estimate, expectRecovered } from '../native/recovered.js';
+import type { MetricResult } from '../../../lib/document.js';
+import { measure, type Settings } from '../../native/child.js';
+import { type Estimate, expectRecovered } from '../../native/recovered.js';
 
 interface StepRow {
   step: string;
