@@ -200,7 +200,7 @@ describe('numbers that are none, or odd', () => {
           expectNothing(parse(page(document)));
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 12 },
     ));
 
   it('of details and samplers do the same', () =>
@@ -217,7 +217,7 @@ describe('numbers that are none, or odd', () => {
         for (const limit of document.computeLimits) limit.sharesPercent = numbers;
         expectNothing(parse(page(document)));
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     ));
 });
 

@@ -123,7 +123,7 @@ describe('what is no document', () => {
         const outcome = await readDocument(saved(changed)).catch((thrown: unknown) => thrown);
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(UsageError);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -4,15 +4,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
-import type { MeasureContext } from '../../lib/metrics/metric.js';
-import type * as rateLimiter from '../../lib/metrics/overhead/oh-008-rate-limiter.js';
-import { interposerLibrary } from '../../lib/native/load.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
-import type { Attestation, System } from '../../lib/systems/system.js';
-import { command, parseComparison } from '../cli/command.js';
-import { emptyFolder, simulatedFolder } from '../native/child.js';
-import { type Estimate, expectRecovered } from '../native/recovered.js';
+import type { MetricResult } from '../../../lib/document.js';
+import type { MeasureContext } from '../../../lib/metrics/metric.js';
+import type * as rateLimiter from '../../../lib/metrics/overhead/oh-008-rate-limiter.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { environmentSystem } from '../../../lib/systems/environment.js';
+import type { Attestation, System } from '../../../lib/systems/system.js';
+import { command, parseComparison } from '../../cli/command.js';
+import { emptyFolder, simulatedFolder } from '../../native/child.js';
+import { type Estimate, expectRecovered } from '../../native/recovered.js';
 
 const LIBRARY = interposerLibrary() ?? '';
 /** `smCap`: no load is run to see whether the limit holds, as it limits no time. */
@@ -142,7 +142,7 @@ describe('the tenants of OH-008', () => {
   async function measureUnder(attested: Partial<Attestation>) {
     // The built one: its workers are started from beside it.
     const { rateLimiterOverhead } = (await import(
-      fileURLToPath(new URL('../../dist/metrics/overhead/oh-008-rate-limiter.js', import.meta.url))
+      fileURLToPath(new URL('../../../dist/metrics/overhead/oh-008-rate-limiter.js', import.meta.url))
     )) as typeof rateLimiter;
     const settings = `region=${region},init_ms=1,context_ms=1`;
     const plain = environmentSystem({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings });

@@ -1,6 +1,6 @@
 /** `calibrate` on the simulated GPU. */
 import { describe, expect, it } from 'vitest';
-import { command } from '../cli/command.js';
+import { command } from '../../cli/command.js';
 
 describe('calibrate', () => {
   it('comes close to every truth, and exits by whether it recovered them all', async () => {
