@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formats } from '../../lib/rendering.js';
+import { formats, renderReport } from '../../lib/rendering.js';
 import { jsonReport } from '../../lib/report/json.js';
 import { comparison, everyKind, measured } from '../unit/report-fixtures.js';
 import { card, runDocument } from '../unit/run-fixtures.js';
@@ -17,7 +17,7 @@ function saved(document: object): string {
 }
 
 const everything = saved(everyKind());
-const run = saved(runDocument({ metrics: [measured('OH-001', 5, 0, 320), measured('OH-005', -0.5, 0)] }));
+const run = runDocument({ metrics: [measured('OH-001', 5, 0, 320), measured('OH-005', -0.5, 0)] });
 const report = (...args: string[]) => command(['report', ...args]);
 
 /** As committed; `npx vitest run -u` writes them anew, and the difference is to be read. */
@@ -40,9 +40,9 @@ describe('every format', () => {
   });
 
   it.each(formats)('of a run is what it was: %s', async (format) => {
-    const { code, stdout, stderr } = await report(run, '--format', format);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    await expect(stdout).toMatchFileSnapshot(golden(`run.${extensions[format]}`));
+    // The page as it is shipped: what draws its charts is bundled.
+    const text = format === 'html' ? (await report(saved(run), '--html', '-')).stdout : await renderReport(run, format);
+    await expect(text).toMatchFileSnapshot(golden(`run.${extensions[format]}`));
   });
 });
 
@@ -95,11 +95,7 @@ describe('report', () => {
   });
 
   it('of a run without a metric is whole', async () => {
-    for (const format of formats) {
-      const { code, stdout, stderr } = await report(saved(runDocument()), '--format', format);
-      expect({ format, code, stderr }).toEqual({ format, code: 0, stderr: '' });
-      expect(stdout).not.toBe('');
-    }
+    for (const format of formats) expect(await renderReport(runDocument(), format)).toMatch(/./);
   });
 
   it('refuses two formats in one place, by whatever name, and the file it reads', async () => {
