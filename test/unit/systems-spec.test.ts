@@ -4,7 +4,7 @@ import { parseSystem } from '../../lib/systems/parse.js';
 import { publicValue, specOf } from '../../lib/systems/spec.js';
 import { runState, temporaryFolder } from './systems-fixtures.js';
 
-const here = { caller: {}, folder: '/work/here' };
+const here = { caller: {}, folder: '/srv/here' };
 const again = (text: string) => parseSystem(text, here).spec;
 
 describe('a system as --system takes it', () => {
@@ -22,8 +22,8 @@ describe('a system as --system takes it', () => {
   });
 
   it('names a library wherever it is read from', () =>
-    expect(specOf('hami-core', { library: 'lib/x.so', sm: '50' }, '/work/here')).toBe(
-      'hami-core:library=/work/here/lib/x.so,sm=50',
+    expect(specOf('hami-core', { library: 'lib/x.so', sm: '50' }, '/srv/here')).toBe(
+      'hami-core:library=/srv/here/lib/x.so,sm=50',
     ));
 
   it('says nothing where only a file can', () => {
