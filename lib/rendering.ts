@@ -31,11 +31,17 @@ const renderers: Record<Format, () => Promise<Render>> = {
   bencher: async () => (await import('./report/bencher.js')).bencherReport,
 };
 
-/** Renders one document in as many formats as are asked for. */
+/** Renders one document in as many formats as are asked for; what they share is drawn once, and for none not at all. */
 export function rendering(document: ResultDocument): (format: Format) => Promise<Rendered> {
-  const view = viewOf(document);
-  const words = wordsOf(view);
-  return async (format) => (await renderers[format]())(view, words);
+  let drawn: { view: View; words: Words } | undefined;
+  const draw = () => {
+    const view = viewOf(document);
+    return { view, words: wordsOf(view) };
+  };
+  return async (format) => {
+    const { view, words } = (drawn ??= draw());
+    return (await renderers[format]())(view, words);
+  };
 }
 
 /** For programs; throws RangeError for a format that there is not, TypeError for what is no document. */

@@ -2,10 +2,10 @@
 import { rm, stat } from 'node:fs/promises';
 import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { environmentOf, isSimulated } from '../gate/environment.js';
+import { environmentOf } from '../gate/environment.js';
 import { plain } from '../report/plain.js';
 import { type Column, table } from '../report/table.js';
-import { roundsOf, viewOf } from '../report/view.js';
+import { isSimulated, roundsOf, viewOf } from '../report/view.js';
 import {
   baselineFile,
   baselineNames,

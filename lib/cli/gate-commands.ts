@@ -1,6 +1,7 @@
 /** The commands and options that hold a measurement against thresholds and earlier ones. */
 import type { Command } from 'commander';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from '../gate/defaults.js';
+import { done } from './done.js';
 import type { RawGateOptions } from './gate.js';
 import type { RawHistoryOptions } from './history.js';
 import { refusingOptionsAsValues } from './option-values.js';
@@ -8,10 +9,6 @@ import { refusingOptionsAsValues } from './option-values.js';
 const STORE = ['--store <dir>', 'the directory of baselines (default: ./baselines)'] as const;
 const FILE = 'a document or a directory of results (default: the newest complete one below ./results)';
 const LIMIT = '50';
-
-const done = async (code: Promise<number>): Promise<void> => {
-  process.exitCode = await code;
-};
 
 export function addGate(root: Command): void {
   const gate = root

@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { Tier } from '../document.js';
 import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
+import { done } from './done.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js';
 import type { RawCompareOptions } from './compare.js';
@@ -182,8 +183,4 @@ function addRun(root: Command): void {
   addOutputs(addMeasuring(command, 'quick')).action(async (selectors: string[], options: RawOutputRunOptions) =>
     done((await import('./run.js')).run(selectors, options)),
   );
-}
-
-async function done(code: Promise<number>): Promise<void> {
-  process.exitCode = await code;
 }

@@ -7,12 +7,12 @@ import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { besides } from '../report/rounds.js';
-import { type ResultDocument, viewOf } from '../report/view.js';
+import { isSimulated, type ResultDocument, viewOf } from '../report/view.js';
 import type { Baseline } from '../saved/baselines.js';
 import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
 import { unpairedEffect } from '../stats/unpaired.js';
 import type { Environment } from './document.js';
-import { environmentDifferences, environmentOf, isSimulated } from './environment.js';
+import { environmentDifferences, environmentOf } from './environment.js';
 import { settingDifferences } from './settings.js';
 
 export interface AgainstBaseline {

@@ -1,7 +1,7 @@
 /** Under what a document was measured, in so far as it decides the numbers; and what differs between two. */
 import type { RunDocument } from '../document.js';
 import { bytes } from '../report/plain.js';
-import { medianOf, type ResultDocument, roundsOf } from '../report/view.js';
+import { isSimulated, medianOf, type ResultDocument, roundsOf } from '../report/view.js';
 import { manner } from '../run/resume.js';
 import type { Environment } from './document.js';
 
@@ -24,9 +24,6 @@ export function environmentOf(document: ResultDocument): Environment {
     smClockMhz: clockUnderLoad(rounds),
   };
 }
-
-export const isSimulated = (document: ResultDocument): boolean =>
-  roundsOf(document).some(({ gpu }) => gpu.some(({ simulated }) => simulated));
 
 function gpuText({ gpu }: RunDocument): string {
   const models = gpu.map(({ name, memoryBytes, migMode, persistenceMode }) => {

@@ -1,11 +1,11 @@
 /** From a document, thresholds and perhaps a stored baseline to what the gate says. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { type ResultDocument, rowsOf, viewOf } from '../report/view.js';
+import { isSimulated, type ResultDocument, rowsOf, viewOf } from '../report/view.js';
 import type { Baseline } from '../saved/baselines.js';
 import { againstBaseline } from './against-baseline.js';
 import type { Case, GateDocument } from './document.js';
-import { environmentOf, isSimulated } from './environment.js';
+import { environmentOf } from './environment.js';
 import { judge, judgedSystems } from './judge.js';
 import { checkSystems, defaultThresholds, type Thresholds } from './thresholds.js';
 

@@ -2,6 +2,7 @@
 import type { MetricResult, RunDocument } from '../document.js';
 import { number, plain } from './plain.js';
 import { type Column, table } from './table.js';
+import { isSimulated } from './view.js';
 
 export const WATERMARK = 'SIMULATED GPU: these numbers say nothing about real hardware.';
 
@@ -20,7 +21,7 @@ export function runReport(document: RunDocument): string {
   const { layer } = document.system;
   const under = layer ? `, under ${plain(layer.path)} (${layer.active ? 'active' : 'INACTIVE'})` : '';
   return [
-    ...(document.gpu.some(({ simulated }) => simulated) ? [WATERMARK] : []),
+    ...(isSimulated(document) ? [WATERMARK] : []),
     `${title}, system ${plain(document.system.name)}${under}`,
     '',
     table(resultColumns, document.metrics.map(resultRow)),

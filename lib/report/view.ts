@@ -102,6 +102,10 @@ export const isComparison = (document: ResultDocument): document is ComparisonDo
 export const roundsOf = (document: ResultDocument): RunDocument[] =>
   isComparison(document) ? document.systems.flat() : [document];
 
+/** Whether any of it is of a simulated GPU. */
+export const isSimulated = (document: ResultDocument): boolean =>
+  roundsOf(document).some(({ gpu }) => gpu.some(({ simulated }) => simulated));
+
 /** Of all categories. */
 export const rowsOf = ({ categories }: View): Row[] => categories.flatMap(({ rows }) => rows);
 
@@ -114,7 +118,7 @@ export function viewOf(document: ResultDocument): View {
   const categories = [...new Set(rows.map(({ category }) => category))];
   return {
     document,
-    simulated: rounds.some(({ gpu }) => gpu.some(({ simulated }) => simulated)),
+    simulated: isSimulated(document),
     completed: document.completed,
     systems,
     categories: categories.map((name) => ({ name, rows: rows.filter(({ category }) => category === name) })),

@@ -27,9 +27,10 @@ export function merge(sources: readonly Source[]): ResultDocument {
   if (others.length === 0) return first.document;
   for (const other of others) checkBelongs(first, other);
   checkOnce(sources);
-  const clash = unitClash(sources.flatMap(({ document }) => roundsOf(document)));
+  const rounds = sources.flatMap(({ document }) => roundsOf(document));
+  const clash = unitClash(rounds);
   if (clash !== null) throw apart(`with one unit a metric but received ${clash}`);
-  checkAlike(sources.flatMap(({ document }) => roundsOf(document)));
+  checkAlike(rounds);
   return combined(toldApart(sources));
 }
 
