@@ -68,7 +68,7 @@ async function askUnder(
 }
 
 /** Of a call: on a busy host a launch is else not known to within the tolerance. */
-const RESOLUTION = 0.004;
+const RESOLUTION = 0.0015;
 
 async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
   const { target, tier, device, path } = request;

@@ -23,45 +23,29 @@ constexpr int64_t kSettleNs = 30'000;
 
 }  // namespace
 
-ClockMapping::ClockMapping(DeviceSession& session)
-    : session_(session),
+ClockEcho::ClockEcho(const DeviceSession& session)
+    : cuda_(session.cuda),
       stream_(make_stream(session.cuda)),
       page_(session.cuda, kPageBytes),
       echo_(session.module.function("gvb_clock_echo")),
-      tick_ns_(measure_tick()) {}
+      tick_ns_(measure_tick(session.module.function("gvb_timer_steps"))) {}
 
-uint64_t ClockMapping::reply(unsigned index) const { return page_.load<uint64_t>(reply_offset(index)); }
+uint64_t ClockEcho::reply(unsigned index) const { return page_.load<uint64_t>(reply_offset(index)); }
 
-double ClockMapping::measure_tick() {
+double ClockEcho::measure_tick(abi::CUfunction steps) {
   constexpr unsigned kReadings = 256;
-  const abi::CUfunction steps = session_.module.function("gvb_timer_steps");
   abi::CUdeviceptr out = page_.device(kRepliesOffset);
   unsigned count = kReadings;
   void* parameters[] = {&out, &count};
-  const Cuda& cuda = session_.cuda;
-  GVB_CALL(cuda, "measuring the device timer's step", cuLaunchKernel, steps, 1, 1, 1, 1, 1, 1, 0, stream_.get(),
+  GVB_CALL(cuda_, "measuring the device timer's step", cuLaunchKernel, steps, 1, 1, 1, 1, 1, 1, 0, stream_.get(),
            parameters, nullptr);
-  GVB_CALL(cuda, "measuring the device timer's step", cuStreamSynchronize, stream_.get());
+  GVB_CALL(cuda_, "measuring the device timer's step", cuStreamSynchronize, stream_.get());
   uint64_t smallest = UINT64_MAX;
   for (unsigned i = 1; i < kReadings; ++i) smallest = std::min(smallest, reply(i) - reply(i - 1));
   return static_cast<double>(smallest);
 }
 
-void ClockMapping::exchange() {
-  std::vector<Exchange> end;
-  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::vector<Exchange> series = exchange_once();
-    end.insert(end.end(), series.begin(), series.end());
-    if (end.size() >= kKept && tightest(end).back().bracket <= kTightNs) break;
-  }
-  if (end.size() < kKept)
-    throw Failure(FailureKind::kInvalidResult,
-                  "The device answered only " + std::to_string(end.size()) + " clock exchanges.");
-  ends_.push_back(std::move(end));
-}
-
-std::vector<ClockMapping::Exchange> ClockMapping::exchange_once() {
-  const Cuda& cuda = session_.cuda;
+std::vector<ClockEcho::Exchange> ClockEcho::exchange() {
   page_.store<uint32_t>(0);
   for (unsigned i = 0; i < kExchanges; ++i) page_.store<uint64_t>(0, reply_offset(i));
 
@@ -69,7 +53,7 @@ std::vector<ClockMapping::Exchange> ClockMapping::exchange_once() {
   unsigned exchanges = kExchanges;
   unsigned long long patience = kPatienceNs;
   void* parameters[] = {&request_device, &replies_device, &exchanges, &patience};
-  GVB_CALL(cuda, "mapping the device clock", cuLaunchKernel, echo_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), parameters,
+  GVB_CALL(cuda_, "mapping the device clock", cuLaunchKernel, echo_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), parameters,
            nullptr);
   spin_for_ns(kSettleNs);
   std::vector<Exchange> series;
@@ -83,8 +67,21 @@ std::vector<ClockMapping::Exchange> ClockMapping::exchange_once() {
     series.push_back({before + (after - before) / 2, static_cast<int64_t>(reply(i - 1)), after - before});
   }
   page_.store<uint32_t>(kExchanges);
-  GVB_CALL(cuda, "mapping the device clock", cuStreamSynchronize, stream_.get());
+  GVB_CALL(cuda_, "mapping the device clock", cuStreamSynchronize, stream_.get());
   return series;
+}
+
+void ClockMapping::exchange() {
+  std::vector<Exchange> end;
+  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::vector<Exchange> series = echo_.exchange();
+    end.insert(end.end(), series.begin(), series.end());
+    if (end.size() >= kKept && tightest(end).back().bracket <= kTightNs) break;
+  }
+  if (end.size() < kKept)
+    throw Failure(FailureKind::kInvalidResult,
+                  "The device answered only " + std::to_string(end.size()) + " clock exchanges.");
+  ends_.push_back(std::move(end));
 }
 
 std::vector<ClockMapping::Exchange> ClockMapping::tightest(std::vector<Exchange> exchanges) {

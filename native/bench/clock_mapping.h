@@ -13,9 +13,35 @@
 
 namespace gvb {
 
+// The kernel that answers, and where.
+class ClockEcho {
+ public:
+  static constexpr unsigned kExchanges = 64;
+
+  struct Exchange {
+    int64_t host;  // middle of the bracket
+    int64_t device;
+    int64_t bracket;
+  };
+
+  explicit ClockEcho(const DeviceSession& session);
+  std::vector<Exchange> exchange();
+  double tick_ns() const { return tick_ns_; }
+
+ private:
+  double measure_tick(abi::CUfunction steps);
+  uint64_t reply(unsigned index) const;
+
+  const Cuda& cuda_;
+  const Stream stream_;
+  const MappedMemory page_;
+  const abi::CUfunction echo_;
+  const double tick_ns_;
+};
+
 class ClockMapping {
  public:
-  explicit ClockMapping(DeviceSession& session);
+  explicit ClockMapping(DeviceSession& session) : echo_(session.kept<ClockEcho>()) {}
 
   // One end of the block that is to be mapped: call it before and after. Repeats its series on a busy host.
   void exchange();
@@ -27,24 +53,14 @@ class ClockMapping {
   double residual_ns() const { return residual_ns_; }  // root mean square about the line
   double bracket_ns() const { return bracket_ns_; }    // the tightest bracket
   double drift_ppm() const { return drift_ * 1e6; }
-  double tick_ns() const { return tick_ns_; }
-  static constexpr unsigned kExchanges = 64;
+  double tick_ns() const { return echo_.tick_ns(); }
+  static constexpr unsigned kExchanges = ClockEcho::kExchanges;
 
  private:
-  struct Exchange {
-    int64_t host;  // middle of the bracket
-    int64_t device;
-    int64_t bracket;
-  };
-  double measure_tick();
-  uint64_t reply(unsigned index) const;
-  std::vector<Exchange> exchange_once();
+  using Exchange = ClockEcho::Exchange;
   static std::vector<Exchange> tightest(std::vector<Exchange> exchanges);
 
-  DeviceSession& session_;
-  const Stream stream_;
-  const MappedMemory page_;
-  const abi::CUfunction echo_;
+  ClockEcho& echo_;
   std::vector<std::vector<Exchange>> ends_;
   int64_t host_origin_ = 0;
   int64_t device_origin_ = 0;
@@ -52,7 +68,6 @@ class ClockMapping {
   double drift_ = 0;
   double residual_ns_ = 0;
   double bracket_ns_ = 0;
-  double tick_ns_;
 };
 
 }  // namespace gvb

@@ -1,9 +1,13 @@
 // One measurement's hold on a device: the primary context, a stream, our kernels. Created and used on one thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "bench/cancel.h"
 #include "bench/guards.h"
@@ -72,6 +76,20 @@ class DeviceSession {
   const PrimaryContext context;
   const Module module;
   const CancelToken& token;
+
+  // What a measurement sets up once for all its blocks: made at its first use, gone before the context. No device
+  // memory, which would be a live block in the sets of others.
+  template <class T>
+  T& kept() {
+    for (const auto& [type, object] : kept_)
+      if (type == typeid(T)) return *static_cast<T*>(object.get());
+    const auto made = std::make_shared<T>(*this);
+    kept_.emplace_back(typeid(T), made);
+    return *made;
+  }
+
+ private:
+  std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
 };
 
 }  // namespace gvb

@@ -15,7 +15,7 @@ constexpr unsigned kThreads = 32;
 
 // The stamp kernel, and where it writes.
 struct Prepared {
-  explicit Prepared(DeviceSession& session)
+  explicit Prepared(const DeviceSession& session)
       : cuda(session.cuda),
         slot(cuda, 4096),
         slot_device(slot.device()),
@@ -94,7 +94,7 @@ LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prep
 }  // namespace
 
 LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request) {
-  Prepared p(session);
+  auto& p = session.kept<Prepared>();
   return p.launch.by(request.call,
                      [&](const char* name, const auto& call) { return run(session, request, p, name, call); });
 }

@@ -42,7 +42,7 @@ class PreparedLaunch {
       return use("cuLaunchCooperativeKernel",
                  [&] { return launch(kernel_, grid_, 1, 1, threads_, 1, 1, 0, stream(), parameters_); });
     }
-    build_graph();
+    if (!graph_executable_) build_graph();
     const auto launch = cuda_.require(api.cuGraphLaunch, "cuGraphLaunch");
     return use("cuGraphLaunch", [&] { return launch(graph_executable_->get(), stream()); });
   }

@@ -62,6 +62,25 @@ void test_on_core() {
   CHECK(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&before, &now));
 }
 
+struct Counted {
+  explicit Counted(const DeviceSession&) { ++made; }
+  ~Counted() { ++gone; }
+  static inline int made = 0, gone = 0;
+};
+
+void test_kept(const Driver& driver) {
+  const CancelToken token;
+  {
+    DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
+    CHECK(&session.kept<Counted>() == &session.kept<Counted>() && Counted::made == 1);
+    // What is kept serves again, and one call beside another.
+    for (const LaunchCall call : {LaunchCall::kGraph, LaunchCall::kKernel, LaunchCall::kGraph})
+      CHECK(measure_launches(session, {call, 3, 0, 1, 0}).start_ns.size() == 3);
+    CHECK(Counted::gone == 0);
+  }
+  CHECK(Counted::made == 1 && Counted::gone == 1);
+}
+
 void test_launches(DeviceSession& session) {
   for (const LaunchCall call : {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph}) {
     const LaunchBlock block = measure_launches(session, {call, 100, 10, 1, 3});
@@ -226,6 +245,7 @@ int main() {
   test_share_arithmetic();
   test_discovery();
   test_on_core();
+  test_kept(driver);
   {
     CancelToken token;
     DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
