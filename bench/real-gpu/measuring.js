@@ -84,8 +84,9 @@ const hami = () =>
       `runtime ${owned('runtime')}, dlsym ${owned('dlsym')}, linked ${owned('linked')} functions`,
     );
     const functions = functionsOf(document);
+    // Wide enough for hosts of which one takes 1.6 times as long as another for the same calls.
     for (const [name, low, high, { overheadNs, ci95 }] of [
-      ['cuMemGetInfo_v2', 500, 1_300, functions.get('cuMemGetInfo_v2')],
+      ['cuMemGetInfo_v2', 500, 1_800, functions.get('cuMemGetInfo_v2')],
       ['cuLaunchKernel (isolated)', 100, 500, metric(document, 'OH-001').details.pair],
       ['cuLaunchKernel (in a loop)', 10, 500, functions.get('cuLaunchKernel')],
     ]) {
