@@ -81,11 +81,14 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
 
 /** Processes differ by some nanoseconds (where the loader put things): the middle one of these stands for a setting. */
 const PROCESSES = 3;
+/** Without a delay: its error is in every row of a function. */
+const PROCESSES_WITHOUT = 7;
 
 /** Per function, the row of the process at the median of what it overstates the truth by. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
-  for (let i = 0; i < PROCESSES; i++) processes.push(await functionsOnce(request, delayNs));
+  const count = delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES;
+  for (let i = 0; i < count; i++) processes.push(await functionsOnce(request, delayNs));
   const excess = ({ overheadNs, achievedNs }: FunctionRow) => overheadNs - (achievedNs ?? 0);
   return new Map(
     FUNCTIONS.flatMap((name) => {

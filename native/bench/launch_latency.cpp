@@ -3,6 +3,7 @@
 #include <random>
 
 #include "bench/clock_mapping.h"
+#include "bench/mapped_places.h"
 #include "bench/on_core.h"
 #include "driver/clock.h"
 
@@ -21,8 +22,13 @@ struct Prepared {
         slot_device(slot.device()),
         launch(cuda, session.module.function("gvb_stamp"), 1, kThreads, parameters) {}
 
+  void move() {
+    slot.move();
+    slot_device = slot.device();
+  }
+
   const Cuda& cuda;
-  const MappedMemory slot;
+  MappedPlaces slot;
   abi::CUdeviceptr slot_device;
   void* parameters[1] = {&slot_device};
   PreparedLaunch launch;
@@ -95,6 +101,7 @@ LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prep
 
 LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request) {
   auto& p = session.kept<Prepared>();
+  p.move();
   return p.launch.by(request.call,
                      [&](const char* name, const auto& call) { return run(session, request, p, name, call); });
 }

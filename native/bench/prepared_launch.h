@@ -42,7 +42,8 @@ class PreparedLaunch {
       return use("cuLaunchCooperativeKernel",
                  [&] { return launch(kernel_, grid_, 1, 1, threads_, 1, 1, 0, stream(), parameters_); });
     }
-    if (!graph_executable_) build_graph();
+    // A graph holds the values of its parameters, which may have changed since.
+    build_graph();
     const auto launch = cuda_.require(api.cuGraphLaunch, "cuGraphLaunch");
     return use("cuGraphLaunch", [&] { return launch(graph_executable_->get(), stream()); });
   }
