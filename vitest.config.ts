@@ -11,7 +11,15 @@ export default defineConfig({
     // Compiles dist/ once: tests of workers and of the command line run what is shipped.
     globalSetup: 'test/build.ts',
     projects: [
-      { test: { ...sideBySide, name: 'behaviour', include: ['test/{cli,native,package}/**/*.test.ts'] } },
+      {
+        test: {
+          ...sideBySide,
+          name: 'behaviour',
+          include: ['test/{cli,native,package}/**/*.test.ts'],
+          // As Node loads it, not as the tests' own sources are.
+          server: { deps: { external: [/\/dist\//] } },
+        },
+      },
       // Asked for by npm run test:browser, which needs Chromium.
       { test: { ...sideBySide, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       // They share no state that a process of its own would have to part.

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { about, card, type Change, comparison } from '../unit/gate-fixtures.js';
-import { commandIn, emptyFolder, type Outcome } from './command.js';
+import { commandIn, emptyFolder } from './command.js';
+import { expectRefusal, refused } from './refused.js';
 
 const values = { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(5) } };
 const text = (change: Change = {}) => JSON.stringify(comparison(values, change));
@@ -11,12 +12,6 @@ const text = (change: Change = {}) => JSON.stringify(comparison(values, change))
 function results(folder: string, name: string, content: string): void {
   mkdirSync(join(folder, 'results', name), { recursive: true });
   writeFileSync(join(folder, 'results', name, 'summary.json'), content);
-}
-
-function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
-  expect(stderr).toMatch(/^error: [^\n]+\n$/);
-  expect(stderr).toMatch(says);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 }
 
 describe('baseline', () => {
@@ -112,7 +107,7 @@ describe('baseline', () => {
     writeFileSync(join(folder, 'a.json'), text());
     writeFileSync(join(folder, 'half.json'), text({ document: { completed: false } }));
     writeFileSync(join(folder, 'none.json'), '{}');
-    expectRefusal(await commandIn(folder, ['baseline', ...args]), says);
+    expectRefusal(await refused(['baseline', ...args], { cwd: folder }), says);
     expect(readdirSync(folder).sort()).toEqual(['a.json', 'half.json', 'none.json']);
   });
 

@@ -16,29 +16,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
-import {
-  command,
-  emptyFolder,
-  type Outcome,
-  parseComparison,
-  parseDocument,
-  processesOf,
-  root,
-  start,
-} from './command.js';
+import { command, emptyFolder, parseComparison, parseDocument, processesOf, root, start } from './command.js';
+import { expectRefusal, refused } from './refused.js';
 
-const ONE_LINE = /^error: [^\n]+\n$/;
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
 const isRoot = process.getuid?.() === 0;
 const two = ['--system', 'native:name=a', '--system', 'native:name=b'];
 const quick = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--iterations', '10', '--seed', '1'];
-
-function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
-  expect(stderr).toMatch(ONE_LINE);
-  expect(stderr).toMatch(says);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-}
 
 /** What is in a folder, file by file. */
 const contents = (folder: string) =>
@@ -90,12 +75,12 @@ describe('compare refuses', () => {
     [['--system', 'native', '--system', 'fcsp', '--resume', '/nowhere'], /--resume to be the directory/],
     [['--system', 'native', '--system', 'fcsp', '--output', '/dev/null/x'], /--output to be a directory/],
     [['--config', '/nowhere.yaml'], /\/nowhere\.yaml/],
-  ])('%j', async (args, says) => expectRefusal(await command(['compare', '--simulate', ...args]), says));
+  ])('%j', async (args, says) => expectRefusal(await refused(['compare', '--simulate', ...args]), says));
 
   it('a mistake in the YAML, by line and column', async () => {
     const file = join(emptyFolder(), 'systems.yaml');
     writeFileSync(file, 'systems:\n  - native\n  - name: x\n    kind: hami-core\n    memroy: 4GiB\n');
-    expectRefusal(await command(['compare', '--simulate', '--config', file]), /systems\.yaml:5:13: .*memroy/);
+    expectRefusal(await refused(['compare', '--simulate', '--config', file]), /systems\.yaml:5:13: .*memroy/);
   });
 
   it('a library of another machine, on which nothing else is wrong', async () => {
@@ -103,7 +88,7 @@ describe('compare refuses', () => {
     const bytes = readFileSync(interposer);
     bytes.writeUInt16LE(process.arch === 'arm64' ? 62 : 183, 18);
     writeFileSync(library, bytes);
-    const outcome = await command([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
+    const outcome = await refused([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
     expectRefusal(outcome, /libvgpu\.so': it is built for (arm64|x64), this machine is (x64|arm64)\.$/m);
   });
 
@@ -111,7 +96,7 @@ describe('compare refuses', () => {
     const library = join(emptyFolder(), 'libvgpu.so');
     copyFileSync(interposer, library);
     chmodSync(library, 0o000);
-    const outcome = await command([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
+    const outcome = await refused([...quick, '--system', 'native', '--system', `hami-core:library=${library}`]);
     expectRefusal(outcome, /libvgpu\.so': it cannot be read\.$/m);
   });
 
@@ -127,7 +112,7 @@ describe('compare refuses', () => {
   it.each(['--output', '--resume'])('a file as the directory of %s', async (option) => {
     const file = join(emptyFolder(), 'file');
     writeFileSync(file, 'kept');
-    expectRefusal(await command([...quick, ...two, option, file]), new RegExp(`Expected ${option} to be .*directory`));
+    expectRefusal(await refused([...quick, ...two, option, file]), new RegExp(`Expected ${option} to be .*directory`));
     expect(readFileSync(file, 'utf8')).toBe('kept');
   });
 
@@ -138,7 +123,7 @@ describe('compare refuses', () => {
   ])(
     'a directory of %s that cannot be written, at %s (as root only where mounting is permitted)',
     async (option, name) => {
-      const outcome = await command([...quick, ...two, option, join(readOnly as string, name)]);
+      const outcome = await refused([...quick, ...two, option, join(readOnly as string, name)]);
       expectRefusal(outcome, /to be a directory that can be written .* (read-only|permission denied)\.$/m);
     },
   );
@@ -178,13 +163,13 @@ describe('compare --resume', () => {
     edit(document);
     writeFileSync(file, JSON.stringify(document));
     const before = contents(folder);
-    expectRefusal(await command([...quick, ...two, '--rounds', '2', '--resume', folder], {}, sim), says);
+    expectRefusal(await refused([...quick, ...two, '--rounds', '2', '--resume', folder], { sim }), says);
     expect(contents(folder)).toEqual(before);
   });
 
   it('refuses rounds of another plan', async () => {
     const args = ['compare', 'OH-001', '--simulate', '--tier', 'standard', ...two, '--resume', earlier];
-    expectRefusal(await command(args, {}, sim), /\(tier standard, path runtime, OH-001\) .* \(tier quick, .*OH-005\)/);
+    expectRefusal(await refused(args, { sim }), /\(tier standard, path runtime, OH-001\) .* \(tier quick, .*OH-005\)/);
   });
 });
 

@@ -5,7 +5,8 @@ import { XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { GateDocument } from '../../lib/gate/document.js';
 import { about, card, type Change, comparison, without } from '../unit/gate-fixtures.js';
-import { commandIn, emptyFolder, hasDriver, type Outcome, parseComparison, start } from './command.js';
+import { commandIn, emptyFolder, hasDriver, parseComparison, start } from './command.js';
+import { expectRefusal, refused } from './refused.js';
 
 const values = (value: number) => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
 
@@ -19,12 +20,6 @@ function prepared(change: Change = {}): string {
   put('b.json', 5);
   put('baselines/main.json', 5);
   return folder;
-}
-
-function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
-  expect(stderr).toMatch(/^error: [^\n]+\n$/);
-  expect(stderr).toMatch(says);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 }
 
 describe('gate', () => {
@@ -132,8 +127,8 @@ describe('gate', () => {
       ['here/gx', 'gx'],
       ['x', './a.json'],
     ] as const) {
-      const refused = await commandIn(folder, ['gate', 'a.json', '--json', json, '--junit', junit]);
-      expectRefusal(refused, /Expected --junit to be a file of its own but received .*, which is .*\.$/m);
+      const outcome = await refused(['gate', 'a.json', '--json', json, '--junit', junit], { cwd: folder });
+      expectRefusal(outcome, /Expected --junit to be a file of its own but received .*, which is .*\.$/m);
     }
     expect(existsSync(join(folder, 'gx'))).toBe(false);
     const both = ['gate', 'b.json', '--json', '/dev/null', '--junit', '/dev/null'];
@@ -226,7 +221,7 @@ describe('gate', () => {
     put('other.yaml', 'systems: [laier]\n');
     put('half.json', JSON.stringify(comparison(values(5), { document: { completed: false } })));
     put('baselines/sim.json', JSON.stringify(comparison(values(5), { round: { gpu: [card({ simulated: true })] } })));
-    expectRefusal(await commandIn(folder, ['gate', ...args]), says);
+    expectRefusal(await refused(['gate', ...args], { cwd: folder }), says);
   });
 });
 
@@ -304,7 +299,7 @@ describe('compare, judged', () => {
     put('baselines/other.json', JSON.stringify(comparison({ x, y: x })));
     const kind = { round: { system: { name: 'native', kind: 'custom', settings: {}, attestation: [] } } };
     put('baselines/kind.json', JSON.stringify(comparison({ native: x }, kind)));
-    expectRefusal(await commandIn(folder, [...args, '--output', 'out', ...more], sim), says);
+    expectRefusal(await refused([...args, '--output', 'out', ...more], { cwd: folder, sim }), says);
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 
@@ -344,8 +339,8 @@ describe('compare, judged', () => {
   it('leaves no JUnit file of an earlier time where it is refused on the way', async () => {
     const folder = prepared();
     writeFileSync(join(folder, 'gate.xml'), '<testsuites/>');
-    const refused = [...args, '--output', 'out', '--baseline', 'main', '--junit', 'gate.xml'];
-    expect((await commandIn(folder, refused, sim)).code).toBe(2);
+    const unlike = [...args, '--output', 'out', '--baseline', 'main', '--junit', 'gate.xml'];
+    expect((await commandIn(folder, unlike, sim)).code).toBe(2);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
       /<error type="unfinished" message="The comparison did/,
     );

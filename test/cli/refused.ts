@@ -1,0 +1,49 @@
+/** What a command refuses before it starts anything: asked of the built program in this process, which costs no other. */
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type * as Program from '../../lib/cli/program.js';
+import { emptyFolder, type Outcome, root } from './command.js';
+
+const environment = (sim: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: emptyFolder(),
+  GVB_SIM: `region=refused-${process.pid}${sim && `,${sim}`}`,
+});
+
+/** Of commands that come to nothing: what they leave in this process (signal handlers, workers) nobody takes away. */
+export async function refused(args: readonly string[], { cwd = emptyFolder(), sim = '' } = {}): Promise<Outcome> {
+  const { main } = (await import(pathToFileURL(join(root, 'dist/cli/program.js')).href)) as typeof Program;
+  const seen = { stdout: '', stderr: '' };
+  const before = { cwd: process.cwd(), env: process.env, code: process.exitCode };
+  const streams = (['stdout', 'stderr'] as const).map((name) => ({ name, write: process[name].write }));
+  const listeners = streams.map(({ name }) => process[name].listeners('error'));
+  try {
+    for (const { name } of streams)
+      process[name].write = ((text: string | Uint8Array) => {
+        seen[name] += text.toString();
+        return true;
+      }) as typeof process.stdout.write;
+    process.chdir(cwd);
+    process.env = environment(sim);
+    process.exitCode = undefined;
+    await main(['node', 'gpu-virt-bench', ...args]);
+    return { code: Number(process.exitCode ?? 0), ...seen };
+  } finally {
+    for (const [i, { name, write }] of streams.entries()) {
+      process[name].write = write;
+      for (const listener of process[name].listeners('error'))
+        if (!listeners[i]?.includes(listener)) process[name].off('error', listener as () => void);
+    }
+    process.chdir(before.cwd);
+    process.env = before.env;
+    process.exitCode = before.code;
+  }
+}
+
+/** Exit code 2, one line that says what was expected, and nothing on standard output. */
+export function expectRefusal({ code, stdout, stderr }: Outcome, says: RegExp): void {
+  expect(stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(stderr).toMatch(says);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+}
