@@ -7,6 +7,9 @@ import { MOST_BLOCKS } from './stats/blocks.js';
 
 export const SCHEMA_VERSION = 1;
 
+/** Stands for a value that is secret. */
+export const NOT_RECORDED = '(not recorded)';
+
 const finite = v.pipe(v.number(), v.finite());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const interval = v.nullable(v.tuple([finite, finite]));

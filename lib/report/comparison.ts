@@ -2,6 +2,7 @@
 import type { ComparisonDocument } from '../document.js';
 import { effectText } from './effect-text.js';
 import { number, plain } from './plain.js';
+import { partly } from './rounds.js';
 import { roundsText } from './statistics.js';
 import { type Column, table } from './table.js';
 import { WATERMARK } from './terminal.js';
@@ -28,8 +29,8 @@ function categoryTable({ systems }: View, category: string, rows: readonly Row[]
 }
 
 export function missingText({ system, metric, status, reason, rounds, of }: Missing): string {
-  const often = rounds < of ? ` (in ${rounds} of ${of} rounds)` : '';
-  return plain(`${system}, ${metric}: ${status}${reason ? `: ${reason}` : ''}${often}`);
+  const often = partly(rounds, of);
+  return plain(`${system}, ${metric}: ${status}${reason ? `: ${reason}` : ''}${often ? ` (in ${often})` : ''}`);
 }
 
 export const limitText = ({ system, limitPercent, label, achievedPercent, detail }: View['computeLimits'][number]) =>

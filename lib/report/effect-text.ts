@@ -1,15 +1,45 @@
-/** An effect in words that every text format shares. */
+/** Effects in words that every format shares. */
 import type { Effect } from '../document.js';
-import { number } from './plain.js';
+import { number, range } from './plain.js';
+import type { Row } from './view.js';
+
+export type Verdict = Effect['verdict'];
+
+/** In the order in which they are told. */
+export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
+
+/** On the scale of ratios, where `unit` is null, or of differences. */
+export interface Scaled {
+  unit: string | null;
+  ci95: [number, number] | null;
+}
+
+/** The ratio where there is one with an interval, else the difference. */
+export function sizeOf(effect: Effect, unit: string): (Scaled & { value: number }) | null {
+  const { ratio, ratioCi95, difference, differenceCi95 } = effect;
+  if (ratio !== null && ratioCi95) return { value: ratio, unit: null, ci95: ratioCi95 };
+  return difference === null ? null : { value: difference, unit, ci95: differenceCi95 };
+}
+
+export const sizeText = ({ value, unit }: Scaled & { value: number }): string =>
+  unit === null ? `× ${number(value)}` : `${value > 0 ? '+' : ''}${number(value)} ${unit}`;
 
 /** `× 1.08 (1.07 … 1.1)` or `+12 ns (10 … 14)`; `–` where there is none. */
 export function effectText(effect: Effect | null, unit: string): string {
-  if (!effect) return '–';
-  const { ratio, ratioCi95, difference, differenceCi95 } = effect;
-  if (ratio !== null && ratioCi95) return `× ${number(ratio)} ${intervalText(ratioCi95)}`;
-  if (difference === null) return '–';
-  const interval = differenceCi95 ? ` ${intervalText(differenceCi95)}` : '';
-  return `${difference > 0 ? '+' : ''}${number(difference)} ${unit}${interval}`;
+  const size = effect && sizeOf(effect, unit);
+  if (!size) return '–';
+  return `${sizeText(size)}${size.ci95 ? ` (${range(size.ci95)})` : ''}`;
 }
 
-const intervalText = ([low, high]: [number, number]): string => `(${number(low)} … ${number(high)})`;
+/** A document does not say which scale it is on: it is drawn from values and blocks, and a ratio needs all of them positive. */
+export function bootstrapOf({ ratio, system, baseline, bootstrapCi95 }: Effect, { unit, cells }: Row): Scaled {
+  const arms = cells.filter((cell) => cell.system === system || cell.system === baseline);
+  const blocks = arms.flatMap(({ results }) => results.flatMap((result) => result.blocks ?? []));
+  return { unit: ratio !== null && blocks.every((block) => block > 0) ? null : unit, ci95: bootstrapCi95 };
+}
+
+/** `× 1.07 … 1.1` or `10 … 14 ns`. */
+export function scaledText({ unit, ci95 }: Scaled): string {
+  if (!ci95) return '–';
+  return unit === null ? `× ${range(ci95)}` : `${range(ci95)} ${unit}`;
+}

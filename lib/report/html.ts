@@ -11,8 +11,10 @@ import type { Words } from './words.js';
 
 function titleOf({ systems, document }: View): string {
   const gpu = name(roundsOf(document)[0]?.gpu[0]?.name ?? 'No GPU');
-  const [first = '', ...others] = systems.map((system) => system.name);
-  return others.length > 0 ? `${gpu}: ${others.join(', ')} against ${first}` : `${gpu}: ${first}`;
+  const named = (of: typeof systems) => of.map((system) => system.name).join(', ');
+  const compared = systems.filter(({ isCompared }) => isCompared);
+  const rest = systems.filter(({ isCompared }) => !isCompared);
+  return compared.length > 0 ? `${gpu}: ${named(compared)} against ${named(rest)}` : `${gpu}: ${named(rest)}`;
 }
 
 function head(title: string): Markup {
@@ -31,7 +33,7 @@ function head(title: string): Markup {
 const THEMES = ['auto', 'light', 'dark'] as const;
 
 const themeSwitch = html`<label class="theme" id="theme" hidden>Theme
-  <select>
+  <select autocomplete="off">
     ${THEMES.map((theme) => html`<option>${theme}</option>`)}
   </select>
 </label>`;

@@ -1,11 +1,13 @@
 /** The comparison report as Markdown: to paste into an issue, a pull request or a wiki. */
+import type { Effect } from '../document.js';
 import { percentileFloors } from '../stats/summary.js';
 import { limitText, missingText, violationText } from './comparison.js';
-import { effectText } from './effect-text.js';
+import { bootstrapOf, effectText, scaledText } from './effect-text.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
-import { number } from './plain.js';
+import { number, range } from './plain.js';
+import { partly } from './rounds.js';
 import { WATERMARK } from './terminal.js';
-import { type Percentile, type Row, rowsOf, type View } from './view.js';
+import { type Cell, type Percentile, type Row, rowsOf, type View } from './view.js';
 import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
@@ -24,7 +26,7 @@ export function markdownReport(view: View, words: Words): string {
     ['Recommendations', recommendationList(words)],
     ['Not measured', list(view.notMeasured.map(missingText))],
     ['Warnings', list(view.warnings)],
-    ['Reproduction', fenced(words.reproduction)],
+    ['Reproduction', [list(words.toFillIn), fenced(words.reproduction)].filter(Boolean).join('\n\n')],
     ['Environment', factTable(words.environment)],
   ];
   return [
@@ -52,6 +54,16 @@ const factTable = (facts: readonly Fact[]): string =>
 const right = (title: string): MarkdownColumn => ({ title: markdownText(title), align: 'right' });
 const left = (title: string): MarkdownColumn => ({ title: markdownText(title) });
 const cellText = (value: number | null): string => (value === null ? '–' : number(value));
+const rangeText = (ci95: [number, number] | null): string => (ci95 === null ? '–' : range(ci95));
+
+function valueText({ value, values, of }: Cell): string {
+  const some = value === null ? null : partly(values.length, of);
+  return some === null ? cellText(value) : `${cellText(value)} (${some})`;
+}
+
+/** With what made it so, where the document says it. */
+const judgementText = (effect: Effect | null): string =>
+  effect ? `${effect.verdict}${effect.reason === undefined ? '' : `: ${markdownText(effect.reason)}`}` : '–';
 
 function categoryTable(view: View, rows: readonly Row[]): string {
   const columns = [
@@ -65,10 +77,10 @@ function categoryTable(view: View, rows: readonly Row[]): string {
     rows.map((row) => [
       markdownText(`${row.id} ${row.name}`),
       markdownText(row.unit),
-      ...row.cells.flatMap(({ value, ci95, effect }, index) =>
+      ...row.cells.flatMap((cell, index) =>
         view.systems[index]?.isCompared
-          ? [cellText(value), markdownText(effectText(effect, row.unit)), effect?.verdict ?? '–']
-          : [cellText(value), ci95 === null ? '–' : `${number(ci95[0])} … ${number(ci95[1])}`],
+          ? [valueText(cell), markdownText(effectText(cell.effect, row.unit)), judgementText(cell.effect)]
+          : [valueText(cell), rangeText(cell.ci95)],
       ),
     ]),
   );
@@ -124,7 +136,11 @@ function spreadTable(view: View): string | null {
 
 function effectTable(view: View): string | null {
   if (view.effects.length === 0) return null;
-  const interval = (ci: [number, number] | null) => (ci === null ? '–' : `${number(ci[0])} … ${number(ci[1])}`);
+  const rows = new Map(rowsOf(view).map((row) => [row.id, row]));
+  const bootstrap = (effect: Effect) => {
+    const row = rows.get(effect.metric);
+    return row ? markdownText(scaledText(bootstrapOf(effect, row))) : '–';
+  };
   const columns = [
     ...[left('Metric'), left('System'), right('Rounds'), right('Difference'), right('95 % interval')],
     ...[right('Bootstrap'), left('Before Holm'), left('Verdict'), right('Welch p'), right('Mann–Whitney p')],
@@ -133,7 +149,7 @@ function effectTable(view: View): string | null {
     columns,
     view.effects.map((effect) => [
       ...[markdownText(effect.metric), markdownText(effect.system), String(effect.rounds)],
-      ...[cellText(effect.difference), interval(effect.differenceCi95), interval(effect.bootstrapCi95)],
+      ...[cellText(effect.difference), rangeText(effect.differenceCi95), bootstrap(effect)],
       ...[effect.verdictRaw, effect.verdict],
       ...[cellText(effect.pValues.welch), cellText(effect.pValues.mannWhitney)],
     ]),

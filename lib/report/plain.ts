@@ -18,6 +18,9 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+/** `1.07 … 1.1`. */
+export const range = ([low, high]: readonly [number, number]): string => `${number(low)} … ${number(high)}`;
+
 /** `90 s`, `5 min`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.max(1, Math.round(seconds))} s`;

@@ -1,5 +1,5 @@
 /** The commands that measure the same again. */
-import type { RunDocument } from '../document.js';
+import { NOT_RECORDED, type RunDocument } from '../document.js';
 import { plain } from './plain.js';
 import { isComparison, type SystemView, type View } from './view.js';
 
@@ -44,12 +44,34 @@ function runLine({ plan, system }: RunDocument, simulate: readonly string[]): st
   return [...variables, ...argv.map(shellQuoted)].join(' ');
 }
 
-/** What only a configuration file says is left out visibly. */
-function specText({ name, rounds }: SystemView): string {
-  const { kind = 'custom', spec } =
-    rounds.find(({ system }) => system.spec !== undefined)?.system ?? rounds[0]?.system ?? {};
+/** Stands where settings are not known, and is refused until they stand there. */
+const SETTINGS = 'SETTINGS';
+
+const systemOf = ({ rounds }: SystemView): Partial<RunDocument['system']> =>
+  rounds.find(({ system }) => system.spec !== undefined)?.system ?? rounds[0]?.system ?? {};
+
+function specText(view: SystemView): string {
+  const { kind = 'custom', spec } = systemOf(view);
+  const name = view.name.replace(/ \(unverified\)$/, '');
   if (spec !== undefined) return spec;
-  return kind === 'native' && name === kind ? kind : `${kind}:name=${name},…`;
+  if (name === kind) return kind === 'native' ? kind : `${kind}:${SETTINGS}`;
+  return `${kind}:name=${name.replaceAll(',', '\\,')},${SETTINGS}`;
+}
+
+/** Settings that a file alone could say, or an earlier version did not record, and secrets. */
+export function toFillIn({ document, systems }: View): string[] {
+  if (!isComparison(document) || document.plan.order.length === 0) return [];
+  return systems.flatMap((view) => {
+    const spec = specText(view);
+    if (spec.includes(NOT_RECORDED))
+      return [plain(`Replace every ${NOT_RECORDED} of ${view.name}: a document keeps no secrets.`)];
+    if (systemOf(view).spec !== undefined || !spec.endsWith(SETTINGS)) return [];
+    return [
+      plain(
+        `Replace ${SETTINGS} of ${view.name} by its settings, as key=value with commas between, or its --system by --config and the file that has them: this document has only what they came to, under Environment, Variables of ${view.name}.`,
+      ),
+    ];
+  });
 }
 
 function optionsText({ path, device, options }: RunDocument['plan']): string[] {

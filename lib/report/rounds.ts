@@ -1,4 +1,4 @@
-/** Which rounds of two systems ran beside each other: only those may be set against each other. */
+/** Which rounds of two systems ran beside each other, for only those may be set against each other; and how many of all. */
 import type { RunDocument } from '../document.js';
 
 /** A document that was merged says of every round where it is from; in another, the n-th ran beside the n-th. */
@@ -23,3 +23,6 @@ export function besides(
     return round && other ? [[round, other]] : [];
   });
 }
+
+/** `3 of 4 rounds`; null where it is all of them. */
+export const partly = (rounds: number, of: number): string | null => (rounds < of ? `${rounds} of ${of} rounds` : null);

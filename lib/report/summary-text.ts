@@ -1,6 +1,6 @@
 /** The executive summary: written from verdicts and states alone. */
 import type { Effect } from '../document.js';
-import { effectText } from './effect-text.js';
+import { effectText, type Verdict, VERDICTS } from './effect-text.js';
 import { plain } from './plain.js';
 import { rowsOf, type SystemView, type View } from './view.js';
 
@@ -17,13 +17,11 @@ export function summaryText(view: View): string[] {
   ];
 }
 
-const verdicts = ['slower', 'faster', 'same', 'ambiguous', 'invalid'] as const;
-
 function against(view: View, { name }: SystemView): string {
   const effects = view.effects.filter(({ system }) => system === name);
   const [first] = effects;
   if (!first) return plain(`${name}: no verdict, since no metric was measured in it and in the baseline.`);
-  const parts = verdicts.flatMap((verdict) => {
+  const parts = VERDICTS.flatMap((verdict) => {
     const those = effects.filter((effect) => effect.verdict === verdict);
     return those.length === 0 ? [] : [`${verdict} in ${those.length}${namedText(view, verdict, those)}`];
   });
@@ -31,7 +29,7 @@ function against(view: View, { name }: SystemView): string {
 }
 
 /** Of what differs, the largest; of the rest the number says enough. */
-function namedText(view: View, verdict: Effect['verdict'], effects: readonly Effect[]): string {
+function namedText(view: View, verdict: Verdict, effects: readonly Effect[]): string {
   if (verdict !== 'slower' && verdict !== 'faster') return '';
   const sorted = [...effects].sort((a, b) => sizeOf(b) - sizeOf(a));
   const named = sorted.slice(0, MOST_NAMED).map((effect) => {

@@ -51,6 +51,8 @@ export interface Cell {
   results: MetricResult[];
   /** Values of the rounds that have one. */
   values: number[];
+  /** How many rounds the system has. */
+  of: number;
   /** Median of `values`. */
   value: number | null;
   /**
@@ -165,12 +167,12 @@ function rowOf(
   const cells = systems.map((system) => {
     const effect = effects.find((candidate) => candidate.metric === id && candidate.system === system.name) ?? null;
     const results = system.rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
-    return cellOf(system.name, results, effect);
+    return cellOf(system, results, effect);
   });
   return { id, name, category, unit, direction, cells };
 }
 
-function cellOf(system: string, results: MetricResult[], effect: Effect | null): Cell {
+function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], effect: Effect | null): Cell {
   const measured = results.filter(({ value }) => value !== null);
   const values = measured.map(({ value }) => value as number);
   const [only] = measured;
@@ -178,6 +180,7 @@ function cellOf(system: string, results: MetricResult[], effect: Effect | null):
     system,
     results,
     values,
+    of: rounds.length,
     value: medianOf(values),
     ci95: only && measured.length === 1 ? only.ci95 : intervalOf(values),
     ciScope: only && measured.length === 1 ? only.ciScope : 'between-processes',

@@ -1,7 +1,7 @@
 /** What a report says in words, as plain data: every format lays out the same sentences. */
 import { environmentFacts, headerFacts } from './header.js';
 import { recommendations, type Recommendation } from './recommendations.js';
-import { reproduction } from './reproduction.js';
+import { reproduction, toFillIn } from './reproduction.js';
 import { statisticsText } from './statistics.js';
 import { summaryText } from './summary-text.js';
 import type { View } from './view.js';
@@ -15,6 +15,8 @@ export interface Words {
   recommendations: Recommendation[];
   /** A command line, quoted for a POSIX shell. */
   reproduction: string;
+  /** What the document does not hold and the command line needs. */
+  toFillIn: string[];
   environment: Fact[];
 }
 
@@ -24,5 +26,6 @@ export const wordsOf = (view: View): Words => ({
   statistics: statisticsText(view),
   recommendations: recommendations(view),
   reproduction: reproduction(view),
+  toFillIn: toFillIn(view),
   environment: environmentFacts(view),
 });

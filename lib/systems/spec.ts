@@ -1,12 +1,13 @@
 /** A system's settings as `--system` takes them, for whoever wants to measure the same again. */
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
+import { NOT_RECORDED } from '../document.js';
 
 /** Better one too many: the names of what is secret are not agreed upon. */
 const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;
 
 /** A document is shared more widely than a shell's environment. */
-export const publicValue = (name: string, value: string): string => (secret.test(name) ? '(not recorded)' : value);
+export const publicValue = (name: string, value: string): string => (secret.test(name) ? NOT_RECORDED : value);
 
 /** Null for what only a file can say, such as the proofs of a custom system. Relative paths are relative to `folder`. */
 export function specOf(kind: string, { library, ...settings }: RawMap, folder: string): string | null {

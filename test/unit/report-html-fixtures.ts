@@ -23,6 +23,10 @@ function noise(...parts: number[]): number {
 }
 
 const wellKnown = ['OH-006', 'OH-007', 'START-006'];
+/** A share that is not what it leaves of the card. */
+export const LIMIT = 30;
+/** In the second round of the last system this metric failed, if there are that many. */
+export const FAILED = { metric: 3, round: 1, reason: 'CUDA_ERROR_UNKNOWN (999)' };
 const idOf = (metric: number): string => wellKnown[metric] ?? `X-${String(metric + 1).padStart(3, '0')}`;
 
 function detailsOf(id: string, factor: number): Record<string, unknown> {
@@ -40,6 +44,12 @@ function detailsOf(id: string, factor: number): Record<string, unknown> {
   if (id === 'START-006')
     return { starts: [1, 10, 50].map((processes) => ({ processes, meanMs: 100 + factor * processes })) };
   return {};
+}
+
+function failedOf(metric: number): MetricResult {
+  const { reason } = FAILED;
+  const state = { status: 'failed', reason, value: null, ci95: null } as const;
+  return result(idOf(metric), { category: CATEGORIES[metric % CATEGORIES.length] as string, ...state });
 }
 
 function resultOf(metric: number, system: number, round: number, samples: number): MetricResult {
@@ -94,8 +104,18 @@ export function runOf(shape: Shape, system: number, round: number): RunDocument 
   return runDocument({
     gpu: [{ ...device(0), simulated: false }],
     system: { name, kind: 'custom', settings: { memory: '10GiB' }, attestation: [] },
-    metrics: Array.from({ length: metrics }, (_, metric) => resultOf(metric, system, round, samples)),
-    health: { before: [], after: [{ name: 'temperature', passed: false, detail: 'hot' }] },
+    metrics: Array.from({ length: metrics }, (_, metric) =>
+      metric === FAILED.metric && round === FAILED.round && system > 0 && system === systems.length - 1
+        ? failedOf(metric)
+        : resultOf(metric, system, round, samples),
+    ),
+    health: {
+      before: [{ name: 'idle', passed: 'not checked', detail: 'NVML does not say' }],
+      after: [
+        { name: 'temperature', passed: false, detail: 'hot' },
+        { name: 'clocks', passed: true, detail: 'steady' },
+      ],
+    },
     warnings: [`warned in round ${round}`],
     ...(readings > 0 && { sampler: samplerOf(readings, system * 10 + round) }),
   });
@@ -105,6 +125,7 @@ function effectOf(metric: number, system: number, { systems, rounds }: Shape): E
   const ratio = 0.8 + noise(metric, system);
   const verdict = VERDICTS[(metric + system) % VERDICTS.length] as Effect['verdict'];
   const hasRatio = metric % 7 !== 6;
+  const raw = VERDICTS[(metric + system + 1) % VERDICTS.length] as Effect['verdict'];
   return {
     metric: idOf(metric),
     system: systems[system] as string,
@@ -116,8 +137,9 @@ function effectOf(metric: number, system: number, { systems, rounds }: Shape): E
     differenceCi95: [ratio - 1.1, ratio - 0.9],
     bootstrapCi95: rounds < 10 ? null : [ratio * 0.96, ratio * 1.04],
     verdict,
-    verdictRaw: verdict,
+    verdictRaw: raw,
     pValues: { welch: 0.00001, mannWhitney: 0.2 },
+    ...(verdict === 'invalid' && { reason: `largest is ${metric} against ${system}` }),
   };
 }
 
@@ -138,18 +160,18 @@ export function comparisonOf(shape: Shape, change: Partial<ComparisonDocument> =
       systems: [...systems],
       rounds,
       seed: 1,
-      order: [],
+      order: Array.from({ length: rounds }, () => [...systems]),
     },
     systems: systems.map((_, system) => Array.from({ length: rounds }, (__, round) => runOf(shape, system, round))),
     effects: numbers.flatMap((metric) => others.map((system) => effectOf(metric, system, shape))),
     computeLimits: others.map((system) => ({
       system: systems[system] as string,
-      limitPercent: 50,
+      limitPercent: LIMIT,
       label: 'throttled',
-      achievedPercent: 51.2,
+      achievedPercent: 31.2,
       detail: 'a load',
       binMs: 100,
-      sharesPercent: Array.from({ length: 100 }, (_, i) => 50 + 10 * noise(i)),
+      sharesPercent: Array.from({ length: 100 }, (_, i) => LIMIT + 10 * noise(i)),
     })),
     violations: others.map((system) => ({ system: systems[system] as string, metric: 'X-004', detail: 'over it' })),
     warnings: [],
@@ -166,6 +188,7 @@ export const words: Words = {
   statistics: ['Verdicts are adjusted by Holm’s method.'],
   recommendations: [{ useCase: 'Training', text: 'Either.' }],
   reproduction: 'gpu-virt-bench compare --system native',
+  toFillIn: ['Something is missing.'],
   environment: [['Kernel', '6']],
 };
 

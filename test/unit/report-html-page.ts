@@ -67,3 +67,27 @@ export function parse(page: string): Parsed {
 /** Elements with the names of their attributes: what a name must not be able to add to. */
 export const kinds = ({ tags }: Parsed): Set<string> =>
   new Set(tags.map(({ name, attributes }) => `${name} ${Object.keys(attributes).sort().join(' ')}`));
+
+export interface Row {
+  /** As a browser shows them, white space aside. */
+  cells: string[];
+  /** Of every cell. */
+  attributes: Record<string, string>[];
+}
+
+/** Of the tables of a section, one after the other. */
+export function rowsIn(page: string, section: string): Row[] {
+  const start = page.indexOf(`<section id="${section}"`);
+  const own = page.slice(start, page.indexOf('</section>', start));
+  return [...own.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row = '']) => {
+    const found = [...row.matchAll(/<t[hd]([^>]*)>(.*?)<\/t[hd]>/gs)];
+    return {
+      cells: found.map(([, , inside = '']) =>
+        decode(inside.replace(/<[^>]*>/g, ' '))
+          .replace(/\s+/g, ' ')
+          .trim(),
+      ),
+      attributes: found.map(([, attributes = '']) => attributesOf(attributes)),
+    };
+  });
+}

@@ -28,6 +28,7 @@ describe('the page of a comparison', () => {
       'compute-limits',
       'statistics',
       'recommendations',
+      'not-measured',
       'health',
       'reproduction',
       'environment',
@@ -86,8 +87,8 @@ describe('the page of a comparison', () => {
 
   it('says the words it was given', () => {
     const said = textOf(parsed);
-    const { summary, statistics, recommendations, reproduction, facts, environment } = words;
-    const all = [...summary, ...statistics, reproduction, ...[...facts, ...environment].flat()];
+    const { summary, statistics, recommendations, reproduction, toFillIn, facts, environment } = words;
+    const all = [...summary, ...statistics, reproduction, ...toFillIn, ...[...facts, ...environment].flat()];
     for (const word of [...all, ...recommendations.flatMap(({ useCase, text }) => [useCase, text])])
       expect(said).toContain(word);
   });
@@ -285,6 +286,7 @@ const poisonedWords = (text: string): typeof words => ({
   statistics: [text],
   recommendations: [{ useCase: text, text }],
   reproduction: text,
+  toFillIn: [text],
   environment: [[text, text]],
 });
 

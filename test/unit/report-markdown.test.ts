@@ -9,6 +9,7 @@ import { viewOf } from '../../lib/report/view.js';
 import { wordsOf } from '../../lib/report/words.js';
 import { everyKind } from './report-fixtures.js';
 import { documentOf, hostileTexts, nasty, nastyText } from './report-hostile.js';
+import { comparisonOf, FAILED, small } from './report-html-fixtures.js';
 import { card, runDocument } from './run-fixtures.js';
 
 const parser = new MarkdownIt({ html: true, linkify: true });
@@ -110,6 +111,22 @@ describe('the report', () => {
     expect(row('OH-005')).toMatch(/\| -0\.\d+ \| -0\.\d+ ns/);
     expect(row('OH-004').split(' | ').slice(4, 7)).toEqual(['–', '–', '–']);
     expect(text).toContain('- hami-core, OH-004: failed: CUDA\\_ERROR\\_UNKNOWN (999) in cuInit');
+  });
+
+  it('says why an effect is invalid, and of how many rounds a value is', () => {
+    const document = comparisonOf({ ...small, rounds: 10 });
+    const lines = reportOf(document).split('\n');
+    const cells = (id: string) => lines.find((line) => line.startsWith(`| ${id} `))?.split(' | ') ?? [];
+    const invalid = document.effects.filter(({ verdict }) => verdict === 'invalid');
+    for (const { metric, system, reason } of invalid)
+      expect(cells(metric)[system === 'mps' ? 9 : 6]).toMatch(new RegExp(`^invalid: ${reason}`));
+    const failed = cells(document.plan.metrics[FAILED.metric] as string);
+    expect(failed[7]).toMatch(/^[\d.]+ \(9 of 10 rounds\)$/);
+    expect(failed[4]).toMatch(/^[\d.]+$/);
+    const bootstrap = (id: string) =>
+      lines.filter((line) => line.startsWith(`| ${id} | mps `)).map((line) => line.split(' | ')[5]).at(-1); // prettier-ignore
+    expect(bootstrap('OH-007')).toMatch(/^× [\d.]+ … [\d.]+$/);
+    expect(bootstrap('X-007')).toMatch(/^[\d.]+ … [\d.]+ us$/);
   });
 
   it('recommends from significant differences', () => {

@@ -1,11 +1,12 @@
 /** Sentences say what the numbers say, and no more. */
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument, Effect } from '../../lib/document.js';
+import { type ComparisonDocument, type Effect, NOT_RECORDED } from '../../lib/document.js';
 import { recommendations } from '../../lib/report/recommendations.js';
-import { reproduction } from '../../lib/report/reproduction.js';
+import { reproduction, toFillIn } from '../../lib/report/reproduction.js';
 import { statisticsText } from '../../lib/report/statistics.js';
 import { summaryText } from '../../lib/report/summary-text.js';
 import { viewOf } from '../../lib/report/view.js';
+import { parseSystem } from '../../lib/systems/parse.js';
 import { comparison, everyKind, measured, without } from './report-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
@@ -119,6 +120,36 @@ describe('the command that measures it again', () => {
     expect(reproduction(viewOf({ ...run, system }))).toBe(
       `LD_PRELOAD='/opt/a b/it'\\''s.so' npx gpu-virt-bench run OH-001 --tier quick --seed 1`,
     );
+  });
+
+  it('leaves a word, and says what belongs there, where a document does not hold the settings of a system', () => {
+    const document = two(2);
+    const kinds = (kind: string, name: string): ComparisonDocument => ({
+      ...document,
+      plan: { ...document.plan, systems: ['native', name] },
+      systems: document.systems.map((rounds, index) =>
+        rounds.map((round) => {
+          const { spec: _, ...system } = round.system;
+          return index === 0 ? round : { ...round, system: { ...system, kind, name } };
+        }),
+      ),
+    });
+    expect(reproduction(viewOf(kinds('mps', 'mps')))).toContain(' --system mps:SETTINGS ');
+    const own = viewOf(kinds('custom', 'own (unverified)'));
+    expect(reproduction(own)).toContain(' --system custom:name=own,SETTINGS ');
+    expect(toFillIn(own)).toEqual([
+      expect.stringMatching(
+        /^Replace SETTINGS of own \(unverified\) by .*Environment, Variables of own \(unverified\)/,
+      ),
+    ]);
+    expect(() => parseSystem('custom:name=own,SETTINGS')).toThrow(/key=value/);
+    expect(toFillIn(viewOf(document))).toEqual([]);
+  });
+
+  it('says that secrets are to be filled in', () => {
+    const document = two(2);
+    for (const { system } of document.systems[1] ?? []) system.spec = `custom:name=mps,env.TOKEN=${NOT_RECORDED}`;
+    expect(toFillIn(viewOf(document))).toEqual(['Replace every (not recorded) of mps: a document keeps no secrets.']);
   });
 
   it('repeats no control character', () => {

@@ -12,48 +12,70 @@ export const name = (text: string): string => short(text, NAME);
 export const sentence = (text: string): string => short(text, SENTENCE);
 const prose = (text: string): string => short(text, WORDS);
 
-const effect = (one: Effect): Effect => ({
+/** What shortening makes the same is told apart by a number. */
+function distinct(names: readonly string[]): (text: string) => string {
+  const given = new Map<string, string>();
+  const used = new Set<string>();
+  for (const full of names) {
+    const cut = name(full);
+    let shown = cut;
+    for (let n = 2; !given.has(full) && used.has(shown); n++) shown = `${cut} (${n})`;
+    used.add(shown);
+    given.set(full, given.get(full) ?? shown);
+  }
+  return (text) => given.get(text) ?? name(text);
+}
+
+type Named = ReturnType<typeof distinct>;
+
+const effect = (one: Effect, system: Named): Effect => ({
   ...one,
-  system: name(one.system),
-  baseline: name(one.baseline),
+  system: system(one.system),
+  baseline: system(one.baseline),
   ...(one.reason !== undefined && { reason: sentence(one.reason) }),
 });
 
-const row = (one: Row): Row => ({
+const row = (one: Row, system: Named): Row => ({
   ...one,
   id: name(one.id),
   name: name(one.name),
   unit: name(one.unit),
   cells: one.cells.map((cell) => ({
     ...cell,
-    system: name(cell.system),
-    effect: cell.effect && effect(cell.effect),
+    system: system(cell.system),
+    effect: cell.effect && effect(cell.effect, system),
   })),
 });
 
-export const boundedView = (view: View): View => ({
-  ...view,
-  systems: view.systems.map((system) => ({ ...system, name: name(system.name) })),
-  categories: view.categories.map((category) => ({ name: name(category.name), rows: category.rows.map(row) })),
-  effects: view.effects.map(effect),
-  computeLimits: view.computeLimits.map((limit) => ({
-    ...limit,
-    system: name(limit.system),
-    detail: sentence(limit.detail),
-  })),
-  violations: view.violations.map(({ system, metric, detail }) => ({
-    system: name(system),
-    metric: name(metric),
-    detail: sentence(detail),
-  })),
-  notMeasured: view.notMeasured.map((one) => ({
-    ...one,
-    metric: name(one.metric),
-    system: name(one.system),
-    reason: sentence(one.reason),
-  })),
-  warnings: view.warnings.map(sentence),
-});
+export function boundedView(view: View): View {
+  const system = distinct(view.systems.map((one) => one.name));
+  return {
+    ...view,
+    systems: view.systems.map((one) => ({ ...one, name: system(one.name) })),
+    categories: view.categories.map(({ name: title, rows }) => ({
+      name: name(title),
+      rows: rows.map((one) => row(one, system)),
+    })),
+    effects: view.effects.map((one) => effect(one, system)),
+    computeLimits: view.computeLimits.map((limit) => ({
+      ...limit,
+      system: system(limit.system),
+      detail: sentence(limit.detail),
+    })),
+    violations: view.violations.map((one) => ({
+      system: system(one.system),
+      metric: name(one.metric),
+      detail: sentence(one.detail),
+    })),
+    notMeasured: view.notMeasured.map((one) => ({
+      ...one,
+      metric: name(one.metric),
+      system: system(one.system),
+      reason: sentence(one.reason),
+    })),
+    warnings: view.warnings.map(sentence),
+  };
+}
 
 export const boundedWords = (words: Words): Words => ({
   facts: words.facts.map(([label, value]) => [name(label), prose(value)]),
@@ -61,5 +83,6 @@ export const boundedWords = (words: Words): Words => ({
   statistics: words.statistics.map(prose),
   recommendations: words.recommendations.map(({ useCase, text }) => ({ useCase: name(useCase), text: prose(text) })),
   reproduction: prose(words.reproduction),
+  toFillIn: words.toFillIn.map(sentence),
   environment: words.environment.map(([label, value]) => [name(label), prose(value)]),
 });

@@ -8,10 +8,12 @@ import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
 import { svg } from '../charts/svg.js';
 import { lookOf } from '../charts/theme.js';
+import { VERDICTS } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
+import { number } from '../plain.js';
 import type { Row, View } from '../view.js';
 import { figure, table } from './table.js';
-import { meanings, verdictBadge, VERDICTS } from './verdict.js';
+import { meanings, verdictBadge } from './verdict.js';
 
 const boxesOf = { rounds: 'of the rounds’ values', blocks: 'of blocks of samples within one round' } as const;
 
@@ -59,6 +61,28 @@ function legend(lines: Lines): Markup {
   </ul>`;
 }
 
+/** What the drawing shows, for whom it is no drawing: at every x a row, of every line but the references a column. */
+function points(lines: Lines): Markup {
+  const series = shownSeries(lines)
+    .filter(({ isReference }) => !isReference)
+    .map(({ name, points: own }) => ({ name, at: new Map(own) }));
+  const xs = [...new Set(series.flatMap(({ at }) => [...at.keys()]))].sort((a, b) => a - b);
+  return html`<details>
+    <summary>In figures</summary>
+    ${table({
+      caption: `${lines.title}: ${lines.y}`,
+      headings: [lines.x, ...series.map(({ name }) => name)].map((title) => ({ title, numeric: true })),
+      rows: xs.map(
+        (x) =>
+          html`<tr>
+            <th scope="row" class="num" data-sort="${x}">${number(x)}</th>
+            ${series.map(({ at }) => figure(at.get(x) ?? null))}
+          </tr>`,
+      ),
+    })}
+  </details> `;
+}
+
 /** Of the metrics of a category, or of none. */
 export function lineFigures(view: View, metrics: readonly (string | null)[]): Markup[] {
   return lineCharts
@@ -70,7 +94,7 @@ export function lineFigures(view: View, metrics: readonly (string | null)[]): Ma
       const id = metric !== null && html`<span class="id">${metric}</span> `;
       return html`<figure class="card" ${metric !== null && html` data-metric="${metric}"`}>
         <figcaption><strong>${id}${chart.title}</strong></figcaption>
-        ${legend(lines)}${svg(drawing)}
+        ${legend(lines)}${svg(drawing)}${points(lines)}
       </figure> `;
     });
 }
@@ -87,7 +111,7 @@ export function forestFigure(view: View): Markup | null {
   const { drawings, leftOut } = forestOf(view);
   if (drawings.length === 0) return null;
   const rest = leftOut > 0 && ` The ${leftOut} ratios nearest to 1 are left out here and stand in the tables.`;
-  return html`<figure class="wide">
+  return html`<figure class="wide" id="ratios">
     <figcaption>
       <strong>All ratios against the baseline</strong>, with 95 % intervals, on a logarithmic axis. To the right of 1 is
       worse, whichever way the metric counts.${rest}

@@ -1,7 +1,7 @@
 /** What disturbed the measurements, and how busy the card was. */
 import type { Check } from '../../document.js';
 import { html, type Markup } from '../markup.js';
-import { roundsOf, type View } from '../view.js';
+import type { View } from '../view.js';
 import { name, sentence } from './bounds.js';
 import { heatFigure } from './figures.js';
 import { items } from './prose.js';
@@ -18,15 +18,16 @@ interface Finding {
 /** However many rounds say the same; the detail is the first one's. */
 function findings(view: View): Finding[] {
   const found = new Map<string, Finding>();
-  for (const { system, health } of roundsOf(view.document))
-    for (const when of ['before', 'after'] as const)
-      for (const check of health[when]) {
-        if (check.passed === true) continue;
-        const key = JSON.stringify([system.name, when, check.name, check.passed]);
-        const entry = found.get(key) ?? { system: name(system.name), when, check, rounds: 0 };
-        entry.rounds += 1;
-        found.set(key, entry);
-      }
+  for (const { name: system, rounds } of view.systems)
+    for (const { health } of rounds)
+      for (const when of ['before', 'after'] as const)
+        for (const check of health[when]) {
+          if (check.passed === true) continue;
+          const key = JSON.stringify([system, when, check.name, check.passed]);
+          const entry = found.get(key) ?? { system, when, check, rounds: 0 };
+          entry.rounds += 1;
+          found.set(key, entry);
+        }
   return [...found.values()];
 }
 

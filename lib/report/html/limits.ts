@@ -11,7 +11,7 @@ export function violations({ view }: Page): Markup | null {
     headings: [{ title: 'System' }, { title: 'Metric' }, { title: 'What was seen' }],
     rows: view.violations.map(
       ({ system, metric, detail }) =>
-        html`<tr>
+        html`<tr data-metric="${metric}">
           <th scope="row">${system}</th>
           ${text(metric)}
           <td class="long">${detail}</td>

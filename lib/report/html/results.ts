@@ -1,30 +1,33 @@
-/** The values: all ratios at once, then category by category as table and charts. */
+/** The values: all ratios at once, then category by category as tables and charts. */
 import type { Effect } from '../../document.js';
-import { effectText } from '../effect-text.js';
+import { sizeOf, sizeText, VERDICTS } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { ratiosOf } from '../charts/forest.js';
-import type { Cell, Row, View } from '../view.js';
+import { partly } from '../rounds.js';
+import type { Cell, Row, SystemView, View } from '../view.js';
 import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
 import type { Page } from './section.js';
-import { figure, type Heading, interval, metricRow, table, text } from './table.js';
-import { verdictBadge, VERDICTS } from './verdict.js';
+import { figure, type Heading, interval, metricRow, scaled, table, text, unbroken } from './table.js';
+import { judgement } from './verdict.js';
 
 const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
 
-const valueCell = (cell: Cell): Markup =>
-  cell.value === null ? html`<td class="num none">${stateOf(cell)}</td>` : figure(cell.value, interval(cell.ci95));
-
-function effectCells({ effect }: Cell, unit: string): Markup {
-  if (!effect) return html`${html`<td class="num none">–</td>`}${text('–')}`;
-  const sort = effect.ratio ?? effect.difference;
-  const [, main = '', rest = ''] = /^([^(]*)(.*)$/s.exec(effectText(effect, unit)) ?? [];
-  return html`<td class="num" ${sort !== null && html` data-sort="${sort}"`}>
-      ${main.trim()}<span class="interval">${rest.replace(/[()]/g, '')}</span>
-    </td>
-    <td>${verdictBadge(effect.verdict)}</td>`;
+function valueCell(cell: Cell): Markup {
+  if (cell.value === null) return html`<td class="num none">${stateOf(cell)}</td>`;
+  const some = partly(cell.values.length, cell.of);
+  return figure(cell.value, [interval(cell.ci95), some !== null && html`<span class="interval">${some}</span>`]);
 }
 
-function headings({ systems }: View): { groups: Heading[]; headings: Heading[] } {
+function sizeCell(effect: Effect | null, unit: string): Markup {
+  const size = effect && sizeOf(effect, unit);
+  if (!size) return scaled(null, null, '–');
+  return scaled(size.value, size.unit, [unbroken(sizeText(size)), interval(size.ci95)]);
+}
+
+const effectCells = ({ effect }: Cell, unit: string): Markup =>
+  html`${sizeCell(effect, unit)}${text(effect ? judgement(effect) : '–')}`;
+
+function headings(systems: readonly SystemView[]): { groups: Heading[]; headings: Heading[] } {
   const baseline = systems.find(({ isBaseline }) => isBaseline)?.name ?? '';
   const against: Heading[] = [{ title: `Against ${baseline}`, numeric: true }, { title: 'Verdict' }];
   return {
@@ -40,11 +43,26 @@ function headings({ systems }: View): { groups: Heading[]; headings: Heading[] }
   };
 }
 
-function resultRow(row: Row, { systems }: View): Markup {
-  const cells = row.cells.map(
-    (cell, i) => html`${valueCell(cell)}${systems[i]?.isCompared && effectCells(cell, row.unit)}`,
-  );
-  const verdicts = new Set(row.cells.flatMap(({ effect }) => effect?.verdict ?? []));
+/** Systems that fit beside each other, on paper too: those with a verdict take three columns each. */
+const MOST_COMPARED = 2;
+const MOST_APART = 8;
+
+/** Systems table by table, the baseline in every one. */
+function parts({ systems }: View): SystemView[][] {
+  const baseline = systems.filter(({ isBaseline }) => isBaseline);
+  const others = systems.filter(({ isBaseline }) => !isBaseline);
+  const count = Math.max(1, Math.ceil(others.length / (baseline.length > 0 ? MOST_COMPARED : MOST_APART)));
+  const size = Math.ceil(others.length / count);
+  return Array.from({ length: count }, (_, i) => [...baseline, ...others.slice(i * size, (i + 1) * size)]);
+}
+
+function resultRow(row: Row, systems: readonly SystemView[]): Markup {
+  const verdicts = new Set<string>();
+  const cells = systems.map(({ name, isCompared }) => {
+    const cell = row.cells.find(({ system }) => system === name) as Cell;
+    if (isCompared && cell.effect) verdicts.add(cell.effect.verdict);
+    return html`${valueCell(cell)}${isCompared && effectCells(cell, row.unit)}`;
+  });
   return metricRow(row, [text(row.unit), cells], [...verdicts].join(' '));
 }
 
@@ -53,6 +71,13 @@ const isSingle = ({ systems }: View): boolean => systems.every(({ rounds }) => r
 function category({ name, rows }: View['categories'][number], view: View): Markup {
   const title = name.charAt(0).toUpperCase() + name.slice(1);
   const caption = `${title}: ${isSingle(view) ? 'values' : 'medians over rounds'}, with 95 % intervals`;
+  const tables = parts(view).map((systems, _, { length }) =>
+    table({
+      caption: length > 1 ? `${caption}: ${systems.map((system) => system.name).join(', ')}` : caption,
+      ...headings(systems),
+      rows: rows.map((row) => resultRow(row, systems)),
+    }),
+  );
   const figures = [
     ...rows.map(metricFigure),
     ...lineFigures(
@@ -60,13 +85,12 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
       rows.map(({ id }) => id),
     ),
   ];
-  return html`<h3>${title}</h3>
-    ${table({ caption, ...headings(view), rows: rows.map((row) => resultRow(row, view)) })} ${howToRead}
-    <div class="cards">${figures}</div> `;
+  return html`<div class="category">
+    <h3>${title}</h3>
+    ${tables} ${howToRead}
+    <div class="cards">${figures}</div>
+  </div> `;
 }
-
-const differenceCell = ({ difference }: Effect, words: string): Markup =>
-  html`<td class="num"${difference !== null && html` data-sort="${difference}"`}>${words}</td>`;
 
 /** Beside the ratios: what a logarithm has no place for. Without any ratio the tables below say it all. */
 function withoutRatio(view: View): Markup | null {
@@ -75,22 +99,19 @@ function withoutRatio(view: View): Markup | null {
     .flatMap(({ rows }) => rows.flatMap((row) => row.cells.map(({ effect }) => ({ row, effect }))))
     .flatMap(({ row, effect }) => (effect && !placed.has(effect) ? [{ row, effect }] : []));
   if (found.length === 0 || placed.size === 0) return null;
-  const hasRemarks = found.some(({ effect }) => effect.reason !== undefined);
-  const headings = [
-    { title: 'Metric' },
-    { title: 'System' },
-    { title: 'Difference', numeric: true },
-    { title: 'Verdict' },
-    ...(hasRemarks ? [{ title: 'Remark' }] : []),
-  ];
   return table({
-    caption: 'Compared by their difference: values that may be zero or negative have no ratio',
-    headings,
-    rows: found.map(({ row, effect }) => {
-      const difference = differenceCell(effect, effectText(effect, row.unit));
-      const cells = [text(effect.system), difference, text(verdictBadge(effect.verdict))];
-      return metricRow(row, [cells, hasRemarks && text(effect.reason)]);
-    }),
+    caption:
+      'Without a ratio, since values may be zero or negative or were measured beside each other in fewer than two rounds',
+    headings: [
+      { title: 'Metric' },
+      { title: 'System' },
+      { title: 'Difference', numeric: true },
+      { title: 'Rounds', numeric: true },
+      { title: 'Verdict' },
+    ],
+    rows: found.map(({ row, effect }) =>
+      metricRow(row, [text(effect.system), sizeCell(effect, row.unit), figure(effect.rounds), text(judgement(effect))]),
+    ),
   });
 }
 
@@ -101,7 +122,7 @@ const controls = (view: View): Markup =>
     ${
       view.effects.length > 0 &&
       html`<label>Verdict
-        <select id="filter-verdict">
+        <select id="filter-verdict" autocomplete="off">
           <option value="">any</option>
           ${VERDICTS.map((verdict) => html`<option>${verdict}</option>`)}
         </select>

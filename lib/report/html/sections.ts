@@ -1,4 +1,5 @@
 /** The sections of the page, in the order of every report. */
+import { VERDICTS } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { health } from './health.js';
 import { computeLimits, violations } from './limits.js';
@@ -7,8 +8,8 @@ import { results } from './results.js';
 import type { Page, Section } from './section.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
-import { figure, table, text } from './table.js';
-import { verdictBadge, VERDICTS } from './verdict.js';
+import { scaled, table, text } from './table.js';
+import { verdictBadge } from './verdict.js';
 
 /** How many metrics of every verdict, system by system. */
 function tally({ view }: Page): Markup | null {
@@ -60,19 +61,19 @@ function notMeasured({ view }: Page): Markup | null {
       { title: 'Rounds', numeric: true },
     ],
     rows: view.notMeasured.map(
-      ({ metric, system, status, reason, rounds }) =>
-        html`<tr>
+      ({ metric, system, status, reason, rounds, of }) =>
+        html`<tr data-metric="${metric}">
           <th scope="row">${metric}</th>
           ${text(system)}${text(status)}
           <td class="long">${reason}</td>
-          ${figure(rounds)}
+          ${scaled(rounds, null, `${rounds} of ${of}`)}
         </tr>`,
     ),
   });
 }
 
 const reproduction = ({ words }: Page): Markup | null =>
-  words.reproduction === '' ? null : html`<pre tabindex="0"><code>${words.reproduction}</code></pre> `;
+  words.reproduction === '' ? null : html`${paragraphs(words.toFillIn)}<pre><code>${words.reproduction}</code></pre> `;
 
 const environment = ({ words }: Page): Markup | null =>
   words.environment.length === 0 ? null : pairs(words.environment);

@@ -1,17 +1,17 @@
 /** How verdicts came about, and the tests beside them. */
 import { html, type Markup } from '../markup.js';
-import { number } from '../plain.js';
+import { bootstrapOf, type Scaled, scaledText } from '../effect-text.js';
 import { paragraphs } from './prose.js';
 import type { Page } from './section.js';
-import { figure, metricRow, table, text } from './table.js';
+import { figure, metricRow, scaled, table, text, unbroken } from './table.js';
 import { verdictBadge } from './verdict.js';
 
 /** On no scale of its own: a tiny p value says no more than that it is tiny. */
 const p = (value: number | null): Markup =>
-  value !== null && value < 0.0001 ? html`<td class="num" data-sort="${value}">&lt; 0.0001</td>` : figure(value);
+  value !== null && value < 0.0001 ? scaled(value, null, unbroken('< 0.0001')) : figure(value);
 
-const bootstrap = (ci95: [number, number] | null): Markup =>
-  ci95 ? html`<td class="num">${number(ci95[0])} … ${number(ci95[1])}</td>` : html`<td class="num none">–</td>`;
+const bootstrap = ({ unit, ci95 }: Scaled): Markup =>
+  scaled(ci95 && (ci95[0] + ci95[1]) / 2, unit, unbroken(scaledText({ unit, ci95 })));
 
 export function statistics({ view, words }: Page): Markup | null {
   const rows = view.categories
@@ -19,8 +19,8 @@ export function statistics({ view, words }: Page): Markup | null {
     .flatMap((row) =>
       row.cells.flatMap(({ effect }) => {
         if (!effect) return [];
-        const { system, rounds, pValues, bootstrapCi95, verdictRaw, verdict } = effect;
-        const numbers = [figure(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapCi95)];
+        const { system, rounds, pValues, verdictRaw, verdict } = effect;
+        const numbers = [figure(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapOf(effect, row))];
         return metricRow(row, [text(system), numbers, text(verdictBadge(verdictRaw)), text(verdictBadge(verdict))]);
       }),
     );

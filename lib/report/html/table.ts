@@ -1,6 +1,6 @@
 /** Tables: captions, scopes, numbers that line up, and a region to scroll in where the screen is narrow. */
 import { html, type Interpolated, type Markup } from '../markup.js';
-import { number } from '../plain.js';
+import { number, range } from '../plain.js';
 import type { Row } from '../view.js';
 
 /** Fewer columns would drift apart over the width of a page. */
@@ -31,7 +31,7 @@ export function table({ caption, groups, headings, rows }: TableOptions): Markup
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
     <table${headings.length < SPARSE && html` class="sparse"`}>
       <caption>
-        ${caption}
+        <span>${caption}</span>
       </caption>
       <thead>
         ${
@@ -53,14 +53,22 @@ export function table({ caption, groups, headings, rows }: TableOptions): Markup
 
 export const text = (content: Interpolated): Markup => html`<td>${content}</td>`;
 
-/** `sort` is what sorting goes by where it is not the text. */
+/** A sign, and the end of an interval, stay with what follows where a line breaks. */
+export const unbroken = (said: string): string => said.replace(/([×<]) /g, '$1\u00a0').replace(' …', '\u00a0…');
+
+/** Sorted by `value` among those of its scale, which the unit is and a ratio has none. */
+export const scaled = (value: number | null, unit: string | null, content: Interpolated): Markup =>
+  value === null
+    ? html`<td class="num none">${content}</td>`
+    : html`<td class="num" data-sort="${value}" ${unit !== null && html` data-scale="${unit}"`}>${content}</td>`;
+
 export const figure = (value: number | null, rest: Interpolated = null): Markup =>
   value === null || !Number.isFinite(value)
     ? html`<td class="num none">–${rest}</td>`
     : html`<td class="num" data-sort="${value}">${number(value)}${rest}</td>`;
 
 export const interval = (ci95: readonly [number, number] | null): Markup | null =>
-  ci95 && html`<span class="interval">${number(ci95[0])} … ${number(ci95[1])}</span>`;
+  ci95 && html`<span class="interval">${unbroken(range(ci95))}</span>`;
 
 /** A row of a metric, which filtering finds by its id. */
 export const metricRow = ({ id, name }: Pick<Row, 'id' | 'name'>, cells: Interpolated, verdicts = ''): Markup =>

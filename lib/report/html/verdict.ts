@@ -1,10 +1,7 @@
 /** A verdict as a word, a shape and a colour. The shapes are those of the forest plot. */
 import type { Effect } from '../../document.js';
+import type { Verdict } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
-
-export type Verdict = Effect['verdict'];
-
-export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
 
 const shapes: Record<Verdict, Markup> = {
   slower: html`<path d="M1 0l9 5-9 5z" />`,
@@ -18,6 +15,10 @@ const icon = (shape: Markup): Markup => html`<svg class="icon" viewBox="0 0 10 1
 
 export const verdictBadge = (verdict: Verdict): Markup =>
   html`<span class="verdict ${verdict}">${icon(shapes[verdict])}${verdict}</span>`;
+
+/** With what made it so, where the document says it. */
+export const judgement = ({ verdict, reason }: Effect): Markup =>
+  html`${verdictBadge(verdict)}${reason !== undefined && html`<span class="reason">${reason}</span>`}`;
 
 export const meanings: Record<Verdict, string> = {
   slower: 'worse beyond the smallest difference that counts',

@@ -1,0 +1,141 @@
+/** What the tables of a page say, cell by cell. */
+import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument, Effect } from '../../lib/document.js';
+import { htmlReport } from '../../lib/report/html.js';
+import { type ResultDocument, viewOf } from '../../lib/report/view.js';
+import { comparison as measuredComparison, measured } from './report-fixtures.js';
+import { comparisonOf, FAILED, LIMIT, small, words } from './report-html-fixtures.js';
+import { rowsIn } from './report-html-page.js';
+
+const page = (document: ResultDocument) => htmlReport(viewOf(document), words);
+const comparison = comparisonOf(small);
+const text = page(comparison);
+const [native, hami, mps] = small.systems as [string, string, string];
+
+const rowsOf = (id: string, section: string, of = text) =>
+  rowsIn(of, section).filter(({ cells: [first = ''] }) => first === id || first.startsWith(`${id} `));
+const rowOf = (id: string, section: string, of = text) => {
+  const [row] = rowsOf(id, section, of);
+  if (!row) throw new Error(`Expected ${section} to have a row of ${id}.`);
+  return row;
+};
+const effectOf = (id: string, system: string) =>
+  comparison.effects.find((effect) => effect.metric === id && effect.system === system) as Effect;
+const inTable = (id: string) => rowsOf(id, 'results').at(-1);
+
+describe('the results', () => {
+  it('have a value, and against the baseline a size and a verdict, of every system', () => {
+    const [head] = rowsIn(text, 'results').filter(({ cells }) => cells[0] === 'Metric').slice(-1); // prettier-ignore
+    const compared = ['Value', `Against ${native}`, 'Verdict'];
+    expect(head?.cells).toEqual(['Metric', 'Unit', 'Value', ...compared, ...compared]);
+    const cells = inTable('OH-007')?.cells ?? [];
+    expect(cells).toHaveLength(9);
+    expect([cells[5], cells[8]]).toEqual([hami, mps].map((system) => effectOf('OH-007', system).verdict));
+  });
+
+  it('say what made an effect invalid, whether or not it has a size', () => {
+    const invalid = comparison.effects.filter(({ verdict }) => verdict === 'invalid');
+    expect(invalid.length).toBeGreaterThan(1);
+    for (const { metric, system, reason } of invalid)
+      expect(inTable(metric)?.cells[system === hami ? 5 : 8]).toBe(`invalid ${reason}`);
+    const unlike = (largest: number) => (round: number) => [
+      { ...measured('START-006', 800, round), details: { largest } },
+    ];
+    const systems = [
+      { name: native, metrics: unlike(8) },
+      { name: hami, metrics: unlike(4) },
+    ];
+    const single = page(measuredComparison(systems, 1));
+    expect(rowOf('START-006', 'results', single).cells.at(-1)).toMatch(/^invalid largest is 4 against 8/);
+  });
+
+  it('say of how many rounds a value is, where it is not of all', () => {
+    const id = comparison.plan.metrics[FAILED.metric] as string;
+    expect(inTable(id)?.cells[6]).toMatch(/ 2 of 3 rounds$/);
+    expect(inTable(id)?.cells[3]).not.toContain('rounds');
+    expect(rowOf(id, 'not-measured').cells).toEqual([id, mps, 'failed', FAILED.reason, '1 of 3']);
+  });
+
+  it('are sorted by their sizes, ratios and differences apart', () => {
+    const [ratio, difference] = [effectOf('OH-007', mps), effectOf('X-007', mps)];
+    expect(inTable('OH-007')?.attributes[7]).toEqual({ class: 'num', 'data-sort': String(ratio.ratio) });
+    const sort = { 'data-sort': String(difference.difference), 'data-scale': 'us' };
+    expect(inTable('X-007')?.attributes[7]).toEqual({ class: 'num', ...sort });
+  });
+
+  it('have no more systems in a table than fit beside each other, each once, the baseline always', () => {
+    const systems = ['native', 'a', 'b', 'c', 'd', 'e'];
+    const groups = rowsIn(page(comparisonOf({ ...small, metrics: 1, systems })), 'results')
+      .filter(({ attributes: [first] }) => first?.colspan === '2')
+      .map(({ cells }) => cells.slice(1));
+    expect(groups).toEqual([
+      ['native', 'a', 'b'],
+      ['native', 'c', 'd'],
+      ['native', 'e'],
+    ]);
+  });
+
+  it('have the numbers of a drawn line', () => {
+    const shares = rowsIn(text, 'compute-limits').filter(({ cells }) => cells.length === 3);
+    expect(shares[0]?.cells).toEqual(['s of load', hami, mps]);
+    expect(shares).toHaveLength(101);
+    expect(rowsIn(text, 'results').find(({ cells }) => cells[0] === '4' && cells[1] === '4')?.cells).toEqual(['4', '4', '8', '12']); // prettier-ignore
+  });
+});
+
+describe('the other tables', () => {
+  it('count severe outliers among all', () =>
+    expect(rowOf('OH-007', 'consistency').cells.at(-1)).toBe('12 3 severe, of 3000'));
+
+  it('have the limit that was set, and what was reached', () =>
+    expect(rowOf(hami, 'compute-limits').cells.slice(0, 4)).toEqual([hami, String(LIMIT), '31.2', 'throttled']));
+
+  it('have verdicts before Holm’s adjustment, then after', () => {
+    const { verdictRaw, verdict } = effectOf('OH-007', hami);
+    expect(verdictRaw).not.toBe(verdict);
+    expect(rowOf('OH-007', 'statistics').cells.slice(-2)).toEqual([verdictRaw, verdict]);
+  });
+
+  it('have the scale of the bootstrap, and sort by its middle', () => {
+    const statistics = (document: ComparisonDocument, id: string) => {
+      const { cells, attributes } = rowOf(id, 'statistics', page(document));
+      return { said: cells[5], ...attributes[5] };
+    };
+    const document = comparisonOf({ ...small, rounds: 10 });
+    for (const effect of document.effects) effect.bootstrapCi95 = [0.5, 1.5];
+    const said = { class: 'num', 'data-sort': '1' };
+    expect(statistics(document, 'OH-007')).toEqual({ ...said, said: '× 0.5 … 1.5' });
+    expect(statistics(document, 'X-007')).toEqual({ ...said, said: '0.5 … 1.5 us', 'data-scale': 'us' });
+    const [first] = document.systems[0]?.[0]?.metrics.filter(({ id }) => id === 'OH-007') ?? [];
+    Object.assign(first ?? {}, { blocks: [-1, 1] });
+    expect(statistics(document, 'OH-007')).toMatchObject({ said: '0.5 … 1.5 us' });
+  });
+
+  it('tell what failed from what was not checked, and leave out what passed', () =>
+    expect(rowsOf(native, 'health').map(({ cells }) => cells)).toEqual([
+      [native, 'before', 'idle', 'not checked', '3', 'NVML does not say'],
+      [native, 'after', 'temperature', 'failed', '3', 'hot'],
+    ]));
+});
+
+describe('the head of a page', () => {
+  const titleOf = (document: ResultDocument) => /<h1>(.*?)<\/h1>/.exec(page(document))?.[1];
+
+  it('holds systems against the baseline only where they were', () => {
+    expect(titleOf(comparison)).toBe('NVIDIA Test: hami-core, mps against native');
+    const apart = { ...comparison, effects: [], plan: { ...comparison.plan, order: [] } };
+    expect(titleOf(apart)).toBe('NVIDIA Test: native, hami-core, mps');
+  });
+});
+
+describe('names that are cut', () => {
+  it('are told apart, and each counts its own verdicts', () => {
+    const begin = 'W'.repeat(200);
+    const long = comparisonOf({ ...small, systems: ['native', `${begin}a`, `${begin}b`] });
+    const tallies = /<dl class="tallies">(.*?)<\/dl>/s.exec(page(long))?.[1] ?? '';
+    const names = [...tallies.matchAll(/<dt>(.*?)<\/dt>/g)].map(([, name]) => name);
+    expect(names).toEqual([`${'W'.repeat(119)}…`, `${'W'.repeat(119)}… (2)`]);
+    const counts = [...tallies.matchAll(/<\/span> (\d+)<\/li>/g)].map(([, count]) => Number(count));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(long.effects.length);
+  });
+});
