@@ -31,7 +31,10 @@ export default tseslint.config(
   // It runs in a browser, and nowhere else.
   {
     files: ['lib/report/html/page.js'],
-    languageOptions: { sourceType: 'script', globals: { document: 'readonly', Element: 'readonly' } },
+    languageOptions: {
+      sourceType: 'script',
+      globals: { document: 'readonly', Element: 'readonly', ResizeObserver: 'readonly' },
+    },
   },
   {
     files: ['test/types/**', 'test/**/fixtures/**', 'test/unit/report-*'],

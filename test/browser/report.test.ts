@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WATERMARK } from '../../lib/report/terminal.js';
 import { type ResultDocument, viewOf } from '../../lib/report/view.js';
 import type { Words } from '../../lib/report/words.js';
+import { everyKind } from '../unit/report-fixtures.js';
 import { comparisonOf, runOf, small, words } from '../unit/report-html-fixtures.js';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -85,6 +86,7 @@ async function withPage(
 }
 
 const evaluate = <T>(page: Page, script: string): Promise<T> => page.evaluate(script) as Promise<T>;
+const ground = (page: Page) => evaluate<string>(page, 'getComputedStyle(document.documentElement).backgroundColor');
 const comparison = comparisonOf(small);
 const real = JSON.parse(
   readFileSync(join(root, 'bench/results/h200/2026-11-20-2fa9187/compared-overhead-quick.json'), 'utf8'),
@@ -125,6 +127,25 @@ const contrasts = `(() => {
     if (ratio < 4.5) low.push([walker.currentNode.data.trim().slice(0, 40), ratio]);
   }
   return { seen, low };
+})()`;
+
+/** Words of numeric cells and of headings that stand on two lines. */
+const brokenWords = `(() => {
+  const broken = [];
+  let seen = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    if (!text.parentElement.closest('.num, thead tr:last-child th') || !text.parentElement.checkVisibility()) continue;
+    for (const { 0: word, index } of text.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      seen += 1;
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+    }
+  }
+  return { seen, broken };
 })()`;
 
 const overflow = `[...document.body.querySelectorAll('*')]
@@ -196,14 +217,49 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await heading.getAttribute('aria-sort')).toBeNull();
     }));
 
+  it('sorts ratios by size, then differences unit by unit, and what is none last, both ways', () =>
+    withPage(everyKind(), {}, async (page) => {
+      const table = page.locator('#results table', { hasText: 'OH-005' }).last();
+      const heading = table.locator('thead th', { hasText: 'Against native' }).first();
+      const order = async () => {
+        await heading.getByRole('button').click();
+        const texts = await table.locator('tbody td:nth-child(5)').allInnerTexts();
+        return texts.map((text) => text.trim().replace(/\s+/g, ' ').split(' ').slice(0, 2).join(' '));
+      };
+      const found = await order();
+      const ratios = found.filter((text) => text.startsWith('×')).map((text) => Number(text.slice(2, 5)));
+      expect(ratios).toEqual([1, 1.2, 1.2]);
+      expect(found.slice(3).map((text) => text.slice(0, 6))).toEqual(['+16.65', '+0.201', '+160.8', '–']);
+      const turned = await order();
+      expect(turned.slice(0, 3)).toEqual(found.slice(0, 3).reverse());
+      expect(turned.slice(3)).toEqual(found.slice(3));
+    }));
+
+  it('shows that headings sort, and how they do', () =>
+    withPage(comparison, {}, async (page) => {
+      const hint = () =>
+        evaluate<string>(page, `getComputedStyle(document.querySelector('#tails th button'), '::after').content`);
+      expect(await hint()).toBe('"⇅"');
+      await page.locator('#tails th button').first().click();
+      expect(await hint()).toBe('"↑"');
+    }));
+
   it('filters by text and by verdict, tables and charts alike', () =>
     withPage(comparison, {}, async (page) => {
-      const rows = page.locator('#results table tbody tr:visible');
+      const rows = page.locator('#results table tbody tr[data-metric]:visible');
       const all = await rows.count();
-      await page.getByLabel('Find a metric').fill('start-006');
+      const count = page.locator('#filter-count');
+      expect(await count.textContent()).toBe(`${small.metrics} metrics`);
+      await page.getByLabel('Find a metric').fill('Start-006');
       for (const text of await rows.allTextContents()) expect(text).toContain('START-006');
       expect(await page.locator('.card:visible').first().textContent()).toContain('START-006');
-      expect(await page.locator('#filter-count').textContent()).toBe(`1 of ${small.metrics} metrics`);
+      expect(await count.textContent()).toBe(
+        `1 of ${small.metrics} metrics; the rest, and the drawing of all ratios, are hidden`,
+      );
+      await page.emulateMedia({ media: 'print' });
+      expect(await count.isVisible()).toBe(true);
+      expect(await page.getByLabel('Find a metric').isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'screen' });
       await page.getByLabel('Find a metric').fill('');
       await page.getByRole('combobox', { name: 'Verdict' }).selectOption('faster');
       const judged = await page.locator('#results tr[data-verdicts]:visible').all();
@@ -212,6 +268,56 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       await page.getByRole('combobox', { name: 'Verdict' }).selectOption('');
       expect(await rows.count()).toBe(all);
     }));
+
+  it('leaves no table, heading or drawing of metrics behind that the filter hides', () =>
+    withPage(comparison, {}, async (page) => {
+      const shown = () =>
+        evaluate<string[]>(
+          page,
+          `[...document.querySelectorAll('h3, figure, table')]
+            .filter((element) => element.checkVisibility() && !element.closest('#compute-limits, #health'))
+            .map((element) => element.outerHTML.slice(0, 80))`,
+        );
+      expect((await shown()).length).toBeGreaterThan(20);
+      await page.getByLabel('Find a metric').fill('zzzz');
+      expect(await shown()).toEqual([]);
+      for (const id of ['results', 'tails', 'consistency', 'violations', 'statistics', 'not-measured'])
+        expect(await evaluate(page, `getComputedStyle(document.getElementById('${id}'), '::after').content`)).toContain(
+          'No metric',
+        );
+    }));
+
+  it('says what it shows when a reader comes back to it', () =>
+    withPage(comparison, {}, async (page) => {
+      await page.getByRole('combobox', { name: 'Verdict' }).selectOption('faster');
+      await page.getByLabel('Theme').selectOption('dark');
+      await page.goto('about:blank');
+      await page.goBack();
+      const verdict = await page.getByRole('combobox', { name: 'Verdict' }).inputValue();
+      const theme = await page.getByLabel('Theme').inputValue();
+      const count = await page.locator('#filter-count').textContent();
+      expect(count?.includes('of')).toBe(verdict !== '');
+      expect(await ground(page)).toBe(theme === 'dark' ? 'rgb(15, 19, 24)' : 'rgb(255, 255, 255)');
+    }));
+
+  it('can be tabbed to where it scrolls, and only there', async () => {
+    const regions = `[...document.querySelectorAll('.scroll')].filter((one) => one.checkVisibility()).map((one) =>
+      [one.scrollWidth > one.clientWidth, one.hasAttribute('tabindex'), one.getAttribute('role')].join())`;
+    const seen = async (width: number) => {
+      let found: string[] = [];
+      await withPage(comparison, { viewport: { width, height: 800 } }, async (page) => {
+        await page.locator('details').last().locator('summary').click();
+        await page.waitForFunction(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))`);
+        found = await evaluate<string[]>(page, regions);
+      });
+      return [...new Set(found)].sort();
+    };
+    expect(await seen(1280)).toEqual(['false,false,group']);
+    expect(await seen(360)).toEqual(['false,false,group', 'true,true,region']);
+    await withPage(comparison, { javaScriptEnabled: false }, async (page) => {
+      for (const region of await page.locator('.scroll').all()) expect(await region.getAttribute('tabindex')).toBe('0');
+    });
+  });
 
   it('shows values under the pointer, and hides them', () =>
     withPage(comparison, {}, async (page) => {
@@ -233,9 +339,11 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await tip.isVisible()).toBe(false);
       await point('figure.wide [data-tip]');
       expect(await tip.textContent()).toContain('against native');
+      await page.setViewportSize({ width: 600, height: 900 });
+      await point('figure.wide [data-tip]');
+      await evaluate(page, `document.querySelector('figure.wide .scroll').scrollLeft += 50`);
+      await expect.poll(() => tip.isVisible()).toBe(false);
     }));
-
-  const ground = (page: Page) => evaluate<string>(page, 'getComputedStyle(document.documentElement).backgroundColor');
 
   it('follows the theme of the reader, and another when told to', () =>
     withPage(comparison, { colorScheme: 'dark' }, async (page) => {
@@ -284,6 +392,35 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(50_000);
     }));
 
+  it('prints the headings of a table on every page, and breaks no row, card or fact', () =>
+    withPage(comparison, {}, async (page) => {
+      await page.emulateMedia({ media: 'print' });
+      const styles = (selector: string, property: string) =>
+        evaluate<string[]>(
+          page,
+          `[...new Set([...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one)['${property}']))]`,
+        );
+      expect(await styles('thead', 'display')).toEqual(['table-header-group']);
+      // What is not in the flow of text is left out of a heading that is repeated.
+      expect(await styles('th button', 'display')).toEqual(['contents']);
+      expect(await styles('tr, .card, .facts > div, figure svg, figcaption', 'breakInside')).toEqual(['avoid']);
+      expect(await styles('h2, h3, caption', 'breakAfter')).toEqual(['avoid']);
+    }));
+
+  it.each([3, 4, 8])('prints the numbers of %i systems whole', (count) => {
+    const systems = ['native', ...Array.from({ length: count - 1 }, (_, i) => `hami-core-${i}`)];
+    const many = comparisonOf({ ...small, metrics: 15, systems });
+    for (const { metrics } of many.systems.flat())
+      for (const metric of metrics) metric.value = (metric.value ?? 0) * 12_345.678;
+    return withPage(many, { viewport: { width: 688, height: 971 } }, async (page) => {
+      await page.emulateMedia({ media: 'print' });
+      const { seen, broken } = await evaluate<{ seen: number; broken: string[] }>(page, brokenWords);
+      expect(seen).toBeGreaterThan(500);
+      expect(broken).toEqual([]);
+      expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(688);
+    });
+  });
+
   it('fits a narrow screen, its tables in regions of their own', async () => {
     const viewport = { width: 360, height: 740 };
     const long = { ...small, systems: ['native', 'W'.repeat(300), `a ${'long name '.repeat(30)}`] };
@@ -291,11 +428,24 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       await withPage(document, { viewport }, async (page) => {
         expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
         expect(await evaluate<string[]>(page, overflow)).toEqual([]);
-        const region = page.locator('#results .scroll').last();
+        const region = page.locator('#results .category .scroll').first();
         await region.focus();
         expect(await evaluate(page, 'document.activeElement.className')).toBe('scroll');
       });
   });
+
+  it('keeps captions and names of rows in sight while a table scrolls on a narrow screen', () =>
+    withPage(comparison, { viewport: { width: 360, height: 740 } }, async (page) => {
+      const region = page.locator('#results .category .scroll').first();
+      await region.evaluate((element) => {
+        element.scrollLeft = 200;
+      });
+      const seen = ['caption span', 'thead th[scope=col]', 'tbody th'].map((part) => region.locator(part).first());
+      for (const box of await Promise.all(seen.map((part) => part.boundingBox()))) {
+        expect(box?.x).toBeGreaterThanOrEqual(0);
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(360);
+      }
+    }));
 
   it('says aloud that a GPU is simulated, above everything and without being in the way', () =>
     withPage(simulated(), {}, async (page) => {

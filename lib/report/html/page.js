@@ -17,10 +17,11 @@
 
   const collator = new Intl.Collator('en', { numeric: true });
 
-  /** Numbers by size, the rest by name; what has no value stays last. */
+  /** Numbers by size, scale by scale, the rest by name; what has no value stays last. */
   function compare(a, b, direction) {
     const [x, y] = [a, b].map((cell) => (cell.dataset.sort === undefined ? null : Number(cell.dataset.sort)));
-    if (x !== null && y !== null) return direction * (x - y);
+    const [own, other] = [a, b].map((cell) => cell.dataset.scale ?? '');
+    if (x !== null && y !== null) return collator.compare(own, other) || direction * (x - y);
     if (x !== null || y !== null) return x === null ? 1 : -1;
     return direction * collator.compare(a.textContent, b.textContent);
   }
@@ -51,6 +52,8 @@
     const controls = byId('filter');
     if (!controls) return;
     const [text, verdict, count] = ['filter-text', 'filter-verdict', 'filter-count'].map(byId);
+    const ratios = byId('ratios');
+    const rest = ratios ? 'the rest, and the drawing of all ratios, are hidden' : 'the rest are hidden';
     const rows = [...document.querySelectorAll('#results tbody tr[data-metric]')];
     const verdicts = new Map();
     const texts = new Map();
@@ -67,13 +70,32 @@
         (judged === '' || (verdicts.get(metric) ?? '').split(' ').includes(judged));
       for (const element of document.querySelectorAll('[data-metric]'))
         element.hidden = !isShown(element.dataset.metric);
+      const isFiltered = wanted !== '' || judged !== '';
+      controls.classList.toggle('filtered', isFiltered);
+      if (ratios) ratios.hidden = isFiltered;
       const shown = [...texts.keys()].filter(isShown).length;
-      count.textContent = `${shown} of ${texts.size} metrics`;
+      count.textContent = isFiltered ? `${shown} of ${texts.size} metrics; ${rest}` : `${texts.size} metrics`;
     };
     controls.hidden = false;
     text.addEventListener('input', apply);
     verdict?.addEventListener('change', apply);
     apply();
+  }
+
+  /** Only what scrolls has to be reached by the keyboard, and is a place to go to. */
+  function regions() {
+    const observer = new ResizeObserver((entries) => {
+      for (const region of new Set(entries.map(({ target }) => target.closest('.scroll')))) {
+        const scrolls = region.scrollWidth > region.clientWidth;
+        region.role = scrolls ? 'region' : 'group';
+        if (scrolls) region.tabIndex = 0;
+        else region.removeAttribute('tabindex');
+      }
+    });
+    for (const region of document.querySelectorAll('.scroll')) {
+      observer.observe(region);
+      observer.observe(region.firstElementChild);
+    }
   }
 
   function tips() {
@@ -96,11 +118,13 @@
     document.addEventListener('pointermove', show);
     document.addEventListener('pointerdown', show);
     document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide());
-    document.addEventListener('scroll', hide, { passive: true });
+    // Of regions, too, whose scrolling does not bubble.
+    document.addEventListener('scroll', hide, { passive: true, capture: true });
   }
 
   themes();
   for (const table of document.querySelectorAll('table')) sortable(table);
   filter();
+  regions();
   tips();
 })();
