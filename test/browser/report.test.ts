@@ -405,13 +405,22 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await styles('th button', 'display')).toEqual(['contents']);
       expect(await styles('tr, .card, .facts > div, figure svg, figcaption', 'breakInside')).toEqual(['avoid']);
       expect(await styles('h2, h3, caption', 'breakAfter')).toEqual(['avoid']);
+      expect(await styles('.num, thead tr:last-child th', 'overflowWrap')).toEqual(['normal']);
     }));
 
   it.each([3, 4, 8])('prints the numbers of %i systems whole', (count) => {
     const systems = ['native', ...Array.from({ length: count - 1 }, (_, i) => `hami-core-${i}`)];
     const many = comparisonOf({ ...small, metrics: 15, systems });
     for (const { metrics } of many.systems.flat())
-      for (const metric of metrics) metric.value = (metric.value ?? 0) * 12_345.678;
+      for (const metric of metrics) {
+        metric.name = 'Asynchronous reallocation of suballocations';
+        metric.unit = 'operations/s';
+        metric.value = (metric.value ?? 0) * 123_456.789;
+      }
+    for (const effect of many.effects) {
+      effect.difference = -12_345_678;
+      effect.differenceCi95 = [-1_234_567_890, 1_234_567_890];
+    }
     return withPage(many, { viewport: { width: 688, height: 971 } }, async (page) => {
       await page.emulateMedia({ media: 'print' });
       const { seen, broken } = await evaluate<{ seen: number; broken: string[] }>(page, brokenWords);
@@ -436,7 +445,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
 
   it('keeps captions and names of rows in sight while a table scrolls on a narrow screen', () =>
     withPage(comparison, { viewport: { width: 360, height: 740 } }, async (page) => {
-      const region = page.locator('#results .category .scroll').first();
+      const region = page.locator('#consistency .scroll');
       await region.evaluate((element) => {
         element.scrollLeft = 200;
       });
