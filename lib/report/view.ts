@@ -65,6 +65,8 @@ export interface Cell {
   spread: Spread | null;
   /** Against the baseline. */
   effect: Effect | null;
+  /** Of each of `values` the round that it is of, from 1: a round that failed, or that lacks the metric, counts. */
+  rounds: number[];
 }
 
 export type Percentile = 'p50' | 'p95' | 'p99';
@@ -187,6 +189,7 @@ function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], e
     tail: tailOf(measured),
     spread: spreadOf(measured, values),
     effect,
+    rounds: measured.map((result) => rounds.findIndex(({ metrics }) => metrics.includes(result)) + 1),
   };
 }
 

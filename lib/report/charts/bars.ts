@@ -1,9 +1,10 @@
 /** A metric's value by system: bars from zero, with the interval of each. */
 import { number } from '../plain.js';
 import type { Cell, Row } from '../view.js';
-import { type CustomSeriesRenderItem, haloed, textAt } from './marks.js';
+import { capped, type CustomSeriesRenderItem, haloed, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import { panelHeight, type Panel, PANEL_WIDTH, systemsAxes } from './panel.js';
+import { widest } from './text.js';
 import { colourOf, stateless, still } from './theme.js';
 
 interface Bar {
@@ -31,7 +32,7 @@ const renderer =
     const figures = textAt(width - 4, y, number(value), { align: 'right' });
     if (!ci95) return { type: 'group', children: [figures] };
     const [low = 0, high = 0] = ci95.map((end) => api.coord([place(end), system])[0] as number);
-    return { type: 'group', children: [...haloed(low, high, y), figures] };
+    return { type: 'group', children: [...haloed(capped(low, high, y), 4.5), figures] };
   };
 
 /** Null where no system has a value. */
@@ -48,7 +49,7 @@ export function barsPanel(row: Row): Panel | null {
     height: panelHeight(names),
     label: `Values in ${row.unit}: ${row.cells.map((cell) => described(cell, row.unit)).join('; ')}.`,
     tips: [tips, tips],
-    axes: systemsAxes(names, scale, 64),
+    axes: systemsAxes(names, scale, widest(bars.map(({ value }) => number(value))) + 12),
     series: [
       {
         type: 'bar',

@@ -5,37 +5,45 @@
 import { number } from '../plain.js';
 import { quantileSorted } from 'simple-statistics';
 import type { Cell, Row } from '../view.js';
+import { evenly } from './evenly.js';
 import { isDrawable, linear } from './scale.js';
 import { panelHeight, type Panel, systemsAxes } from './panel.js';
 import { colourOf, stateless, SURFACE } from './theme.js';
 
 const MOST_POINTS = 40;
+const kinds = { rounds: 'of the rounds’ values', blocks: 'of blocks of samples within one round' } as const;
 /** Pixels between the first and the last round's point. */
 const FAN = 14;
 
+interface Value {
+  value: number;
+  /** From 1; a block is of the only one. */
+  round?: number;
+}
+
 interface Box {
   system: number;
-  of: 'rounds' | 'blocks';
+  of: keyof typeof kinds;
   /** In the order of measurement. */
-  values: number[];
+  values: Value[];
   /** Smallest, quartiles, largest. */
   five: [number, number, number, number, number];
 }
 
-function boxOf({ values, results }: Cell, system: number): Box[] {
-  const rounds = values.filter(isDrawable);
-  const blocks = results.flatMap((result) => result.blocks ?? []).filter(isDrawable);
-  const of = values.length > 1 ? 'rounds' : 'blocks';
-  const used = of === 'rounds' ? rounds : blocks;
-  if (used.length < 2) return [];
-  const sorted = [...used].sort((a, b) => a - b);
-  const at = (part: number) => quantileSorted(sorted, part);
-  return [{ system, of, values: used, five: [at(0), at(0.25), at(0.5), at(0.75), at(1)] }];
+function valuesOf({ values, rounds, results }: Cell): Pick<Box, 'of' | 'values'> {
+  const isDrawn = ({ value }: Value) => isDrawable(value);
+  if (values.length > 1)
+    return { of: 'rounds', values: values.map((value, i) => ({ value, round: rounds[i] as number })).filter(isDrawn) };
+  const blocks = results.flatMap((result) => result.blocks ?? []);
+  return { of: 'blocks', values: blocks.map((value) => ({ value })).filter(isDrawn) };
 }
 
-/** Which boxes are of what; a chart may hold both where rounds failed. */
-export function boxKinds(row: Row): Set<Box['of']> {
-  return new Set(row.cells.flatMap(boxOf).map(({ of }) => of));
+function boxOf(cell: Cell, system: number): Box[] {
+  const { of, values } = valuesOf(cell);
+  if (values.length < 2) return [];
+  const sorted = values.map(({ value }) => value).sort((a, b) => a - b);
+  const at = (part: number) => quantileSorted(sorted, part);
+  return [{ system, of, values, five: [at(0), at(0.25), at(0.5), at(0.75), at(1)] }];
 }
 
 function described({ of, values, five: [least, q1, middle, q3, most] }: Box, name: string, unit: string): string {
@@ -52,16 +60,23 @@ interface RoundPoint {
   tip: string;
 }
 
-function pointsOf({ system, values, of }: Box, { cells, unit }: Row): RoundPoint[] {
-  if (of === 'blocks') return [];
-  const name = cells[system]?.system ?? '';
-  const shown = values.slice(0, MOST_POINTS);
-  return shown.map((value, i) => ({
-    system,
-    value,
-    down: FAN * (i / (shown.length - 1) - 0.5),
-    tip: `${name}, round ${i + 1}: ${number(value)} ${unit}`,
-  }));
+function pointsOf(boxes: readonly Box[], { cells, unit }: Row): RoundPoint[] {
+  const last = Math.max(...boxes.flatMap(({ values }) => values.map(({ round = 1 }) => round)));
+  return boxes.flatMap(({ system, values }) =>
+    evenly(values, MOST_POINTS).flatMap(({ value, round }) => {
+      if (round === undefined) return [];
+      const name = cells[system]?.system ?? '';
+      const down = FAN * ((round - 1) / (last - 1) - 0.5);
+      return [{ system, value, down, tip: `${name}, round ${round}: ${number(value)} ${unit}` }];
+    }),
+  );
+}
+
+/** Boxes of both kinds stand side by side where rounds failed. */
+function noteOf(boxes: readonly Box[]): string {
+  const used = [...new Set(boxes.map(({ of }) => kinds[of]))].join(', or ');
+  const isThinned = boxes.some(({ of, values }) => of === 'rounds' && values.length > MOST_POINTS);
+  return `Boxes: ${used}${isThinned ? `, of which ${MOST_POINTS} a system are drawn as points` : ''}.`;
 }
 
 function pointSeries(points: readonly RoundPoint[], place: (value: number) => number): Panel['series'][number] {
@@ -82,7 +97,7 @@ export function boxesPanel(row: Row): Panel | null {
   const { place, ...scale } = linear(boxes.flatMap(({ five }) => five));
   const names = row.cells.map(({ system }) => system);
   const said = boxes.map((box) => described(box, names[box.system] ?? '', row.unit));
-  const points = boxes.flatMap((box) => pointsOf(box, row));
+  const points = pointsOf(boxes, row);
   // ECharts wants a box for every row of the axis: a row without one has an empty place.
   const bySystem = row.cells.map((_, system) => boxes.find((box) => box.system === system));
   return {
@@ -92,7 +107,8 @@ export function boxesPanel(row: Row): Panel | null {
       row.cells.map((_, i) => said[boxes.findIndex(({ system }) => system === i)] ?? ''),
       points.map(({ tip }) => tip),
     ],
-    axes: systemsAxes(names, { place, ...scale }, 26),
+    axes: systemsAxes(names, { place, ...scale }),
+    note: noteOf(boxes),
     series: [
       {
         type: 'boxplot',

@@ -1,19 +1,26 @@
 /** All ratios on one logarithmic axis, in drawings short enough for a page. Above 1 is worse. */
 import type { Effect } from '../../document.js';
 import { effectText } from '../effect-text.js';
-import { short } from '../markup.js';
 import { number } from '../plain.js';
 import type { Row, View } from '../view.js';
-import { type CustomSeriesRenderItem, line, type Place, textAt, whisker } from './marks.js';
+import { capped, type CustomSeriesRenderItem, line, textAt } from './marks.js';
 import { factors } from './scale.js';
 import type { ChartOption } from './echarts.js';
 import type { Drawing } from './svg.js';
+import { fitted, fittedNames, widest } from './text.js';
 import { axisLook, fixed, MUTED, still, TEXT } from './theme.js';
 import { verdictColour, verdictMark } from './verdict-marks.js';
 
 const ROW = 22;
-const PLOT = { left: 350, right: 272, top: 6, bottom: 26 };
-const WIDTH = 940;
+const PLOT = { width: 318, top: 6, bottom: 26 };
+const GAP = 12;
+const LONGEST_METRIC = 330;
+const LONGEST_SYSTEM = 190;
+/** At both ends of the plot, for what leads beyond it. */
+const GUTTER = 18;
+/** From an end of the axis to the tip of an arrow: past a mark that stands on it. */
+const REACH = 14;
+const HEAD = 5;
 const ROWS_PER_DRAWING = 32;
 const MOST_ROWS = 256;
 /** Beyond, an arrow: one ratio of a thousand would leave all the others on the line at 1. */
@@ -25,7 +32,7 @@ export interface Ratio {
   row: Row;
   effect: Effect;
   ratio: number;
-  /** Null of a single round. */
+  /** Null in documents of others alone: with one round there is no ratio either. */
   ci95: [number, number] | null;
 }
 
@@ -33,6 +40,8 @@ export interface Forest {
   drawings: { category: string; drawing: Drawing }[];
   /** Ratios that the drawings leave out: those nearest to 1. */
   leftOut: number;
+  /** Whether anything leads beyond the axis. */
+  goesBeyond: boolean;
 }
 
 /** Those without a ratio, or with one that no logarithm has, stand in a table. */
@@ -56,17 +65,16 @@ function bounds(ratios: readonly Ratio[]): [number, number] {
   return [Math.min(1 / NEAREST, ...all), Math.max(NEAREST, ...all)];
 }
 
-/** With air at both ends. */
 function axis([low, high]: [number, number]): NonNullable<ChartOption['xAxis']> {
-  const air = Math.log(high / low) / 40;
+  const gutter = (Math.log(high / low) * GUTTER) / (PLOT.width - 2 * GUTTER);
   const ticks = factors(low, high);
   const customValues = ticks.map(Math.log);
   return {
     type: 'value',
     ...axisLook,
     axisLine: { show: false },
-    min: Math.log(low) - air,
-    max: Math.log(high) + air,
+    min: Math.log(low) - gutter,
+    max: Math.log(high) + gutter,
     axisTick: { show: false, customValues },
     axisLabel: {
       ...axisLook.axisLabel,
@@ -77,21 +85,38 @@ function axis([low, high]: [number, number]): NonNullable<ChartOption['xAxis']> 
   };
 }
 
-/** A whisker, with an arrow where it goes on beyond the axis. */
-function interval({ ci95, effect }: Ratio, y: number, at: (value: number) => number, [low, high]: [number, number]) {
-  if (!ci95) return [];
+const isWithin = (value: number, [low, high]: [number, number]): boolean => value >= low && value <= high;
+
+/** An interval with caps where it ends, and arrows where it or the ratio is beyond the axis: of the ratio a double one. */
+function interval({ ratio, ci95, effect }: Ratio, y: number, at: (value: number) => number, axis: [number, number]) {
   const colour = verdictColour(effect.verdict);
-  const [from, to] = [Math.max(ci95[0], low), Math.min(ci95[1], high)];
-  const [x1, x2] = [at(Math.min(from, high)), at(Math.max(to, low))];
-  const head = (x: number, way: number): Place[] => [
-    [x - way * 4, y - 4],
-    [x, y],
-    [x - way * 4, y + 4],
+  const [low, high] = axis;
+  const [from, to] = ci95 ?? [ratio, ratio];
+  if (!ci95 && isWithin(ratio, axis)) return [];
+  const [left, right] = [at(low), at(high)];
+  const x1 = from < low ? left - REACH : from > high ? right : at(from);
+  const x2 = to > high ? right + REACH : to < low ? left : at(to);
+  const caps = [
+    [from, x1],
+    [to, x2],
+  ].flatMap(([value = 0, x = 0]) => (isWithin(value, axis) ? [x] : []));
+  const head = (tip: number, way: 1 | -1) =>
+    line(
+      [
+        [tip - way * HEAD, y - HEAD],
+        [tip, y],
+        [tip - way * HEAD, y + HEAD],
+      ],
+      colour,
+    );
+  const heads = (tip: number, way: 1 | -1, isRatio: boolean) => [
+    head(tip, way),
+    ...(isRatio ? [head(tip - way * HEAD, way)] : []),
   ];
   return [
-    whisker(x1, x2, y, colour),
-    ...(ci95[0] < low ? [line(head(x1 - 4, -1), colour)] : []),
-    ...(ci95[1] > high ? [line(head(x2 + 4, 1), colour)] : []),
+    line(capped(x1, x2, y, caps), colour),
+    ...(Math.min(from, ratio) < low ? heads(left - REACH, -1, ratio < low) : []),
+    ...(Math.max(to, ratio) > high ? heads(right + REACH, 1, ratio > high) : []),
   ];
 }
 
@@ -104,46 +129,76 @@ const described = (ratio: Ratio): string => {
   return `${row.id} ${row.name}, ${pair}: ${ratioText(ratio)}, ${effect.verdict}`;
 };
 
-const renderer =
-  (ratios: readonly Ratio[], [low, high]: [number, number], height: number): CustomSeriesRenderItem =>
-  ({ dataIndex }, api) => {
-    const found = ratios[dataIndex];
-    const at = (value: number) => api.coord([Math.log(value), 0])[0] as number;
-    if (!found)
-      return line(
-        [
-          [at(1), PLOT.top],
-          [at(1), height - PLOT.bottom],
-        ],
-        TEXT,
-        1,
-      );
+/** What all drawings have in common: the axis, and columns as wide as what stands in them. */
+interface Layout {
+  ends: [number, number];
+  system: (name: string) => string;
+  left: number;
+  right: number;
+}
+
+const metricText = ({ row }: Ratio): string =>
+  fitted(`${row.id} ${row.name}`, LONGEST_METRIC, { bold: true, head: 2 / 3 });
+
+function layoutOf(ratios: readonly Ratio[]): Layout {
+  const names = [...new Set(ratios.map(({ effect }) => effect.system))];
+  const shown = fittedNames(names, LONGEST_SYSTEM);
+  const verdicts = ratios.map(({ effect }) => effect.verdict);
+  return {
+    ends: bounds(ratios),
+    system: (name) => shown[names.indexOf(name)] ?? name,
+    left: widest(ratios.map(metricText), true) + GAP + widest(shown) + GAP,
+    right: GAP + widest(ratios.map(ratioText)) + GAP + widest(verdicts, true),
+  };
+}
+
+function rows(ratios: readonly Ratio[], { ends, system, left, right }: Layout): CustomSeriesRenderItem {
+  return ({ dataIndex }, api) => {
+    const found = ratios[dataIndex] as Ratio;
     const { row, effect, ratio } = found;
+    const { verdict } = effect;
+    const at = (value: number) => api.coord([Math.log(value), 0])[0] as number;
     const y = api.coord([0, dataIndex])[1] as number;
-    const first = ratios[dataIndex - 1]?.row !== row;
-    const place = at(Math.min(Math.max(ratio, low), high));
+    const isFirst = ratios[dataIndex - 1]?.row !== row;
+    const beside = left + PLOT.width;
     return {
       type: 'group',
       children: [
-        ...(first ? [textAt(0, y, short(`${row.id} ${row.name}`, 34), { bold: true })] : []),
-        textAt(PLOT.left - 12, y, short(effect.system, 14), { align: 'right' }),
-        ...interval(found, y, at, [low, high]),
-        verdictMark(effect.verdict, [place, y]),
-        textAt(WIDTH - PLOT.right + 12, y, ratioText(found), { colour: MUTED }),
-        textAt(WIDTH, y, effect.verdict, { align: 'right', colour: verdictColour(effect.verdict), bold: true }),
+        ...(isFirst ? [textAt(0, y, metricText(found), { bold: true })] : []),
+        textAt(left - GAP, y, system(effect.system), { align: 'right' }),
+        ...interval(found, y, at, ends),
+        ...(isWithin(ratio, ends) ? [verdictMark(verdict, [at(ratio), y])] : []),
+        textAt(beside + GAP, y, ratioText(found), { colour: MUTED }),
+        textAt(beside + right, y, verdict, { align: 'right', colour: verdictColour(verdict), bold: true }),
       ],
     };
   };
+}
 
-function drawing(category: string, ratios: readonly Ratio[], ends: [number, number]): Drawing {
+const lineAtOne =
+  (height: number): CustomSeriesRenderItem =>
+  (_, api) => {
+    const [x = 0] = api.coord([0, 0]);
+    return line(
+      [
+        [x, PLOT.top],
+        [x, height - PLOT.bottom],
+      ],
+      TEXT,
+      1,
+    );
+  };
+
+function drawing(category: string, ratios: readonly Ratio[], layout: Layout): Drawing {
+  const { ends, left, right } = layout;
   const height = ROW * ratios.length + PLOT.top + PLOT.bottom;
   const said = ratios.map(described);
   return {
-    size: { width: WIDTH, height },
+    size: { width: Math.ceil(left + PLOT.width + right), height },
     label: `Ratios of ${category}. ${said.join('; ')}.`,
-    tips: [said],
+    tips: [[], said],
     option: {
-      grid: { ...fixed, ...PLOT },
+      grid: { ...fixed, ...PLOT, left },
       xAxis: axis(ends),
       yAxis: {
         type: 'category',
@@ -155,13 +210,8 @@ function drawing(category: string, ratios: readonly Ratio[], ends: [number, numb
         splitLine: { show: false },
       },
       series: [
-        {
-          type: 'custom',
-          ...still,
-          // One more than ratios: the line at 1.
-          data: [...ratios.map((_, i) => [0, i]), [0, 0]],
-          renderItem: renderer(ratios, ends, height),
-        },
+        { type: 'custom', ...still, data: [[0, 0]], renderItem: lineAtOne(height) },
+        { type: 'custom', ...still, data: ratios.map((_, i) => [0, i]), renderItem: rows(ratios, layout) },
       ],
     },
   };
@@ -171,13 +221,16 @@ export function forestOf(view: View): Forest {
   const all = ratiosOf(view);
   const flat = all.flatMap(({ ratios }) => ratios);
   const shown = new Set([...flat].sort((a, b) => distance(b) - distance(a)).slice(0, MOST_ROWS));
-  const ends = bounds([...shown]);
+  const layout = layoutOf([...shown]);
   const drawings = all.flatMap(({ category, ratios }) => {
     const kept = ratios.filter((ratio) => shown.has(ratio));
     const parts = Array.from({ length: Math.ceil(kept.length / ROWS_PER_DRAWING) }, (_, i) =>
       kept.slice(i * ROWS_PER_DRAWING, (i + 1) * ROWS_PER_DRAWING),
     );
-    return parts.map((part) => ({ category, drawing: drawing(category, part, ends) }));
+    return parts.map((part) => ({ category, drawing: drawing(category, part, layout) }));
   });
-  return { drawings, leftOut: flat.length - shown.size };
+  const goesBeyond = [...shown].some(({ ratio, ci95 }) =>
+    [ratio, ...(ci95 ?? [])].some((value) => !isWithin(value, layout.ends)),
+  );
+  return { drawings, leftOut: flat.length - shown.size, goesBeyond };
 }

@@ -1,45 +1,52 @@
 /** How busy the GPU was while each round ran, one row a system and round, darker the busier. */
+import { mean } from 'simple-statistics';
 import { number } from '../plain.js';
 import { medianOf, type View } from '../view.js';
-import { short } from '../markup.js';
+import { evenly } from './evenly.js';
 import { type CustomSeriesRenderItem, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
-import { axisLook, fixed, MUTED, still } from './theme.js';
+import { fittedNames, widest, widthOf } from './text.js';
+import { AXIS, axisLook, fixed, MUTED, still } from './theme.js';
 
 const ROW = 18;
-const PLOT = { left: 180, right: 84, top: 4, bottom: 40 };
-const WIDTH = 940;
+const PLOT = { width: 676, top: 4, bottom: 40 };
+const GAP = 10;
+const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;
 const MOST_BINS = 120;
 /** Percent; a level holds what is above the one before. */
 export const LEVELS = [0, 20, 40, 60, 80, 100] as const;
 
+/** Instead of a level, where there is no reading: nothing that a level could be taken for. */
+export const NO_READING = { fill: AXIS, height: 2 } as const;
+
 interface Busy {
-  name: string;
+  system: string;
+  /** From 1; null where it is the only one. */
+  round: number | null;
   /** Seconds and percent. */
   readings: [number, number][];
   /** Seconds for which a reading stands where the next one is late. */
   hold: number;
 }
 
-/** Neighbours of one level, drawn as one. */
+/** Neighbours of one level, drawn as one; without one where there is no reading. */
 interface Stretch {
   row: number;
   from: number;
   to: number;
-  level: number;
+  level: number | null;
   percent: number;
 }
 
 export interface Heat {
   drawing: Drawing;
-  rows: { name: string; mean: number; median: number; most: number }[];
-  leftOut: number;
+  /** Every round that was sampled, drawn or not. */
+  rounds: { name: string; mean: number; median: number; most: number }[];
+  drawn: number;
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function busyOf({ systems }: View): Busy[] {
   return systems.flatMap(({ name, rounds }) =>
@@ -50,9 +57,25 @@ function busyOf({ systems }: View): Busy[] {
         const has = isDrawable(time) && time >= 0 && isDrawable(percent) && percent >= 0 && percent <= 100;
         return has ? [[time / 1_000, percent]] : [];
       });
-      const title = rounds.length > 1 ? `${short(name, 16)}, round ${round + 1}` : short(name, 26);
-      return readings.length > 1 ? [{ name: title, readings, hold: (3 * sampler.intervalMs) / 1_000 }] : [];
+      const which = rounds.length > 1 ? round + 1 : null;
+      return readings.length > 1
+        ? [{ system: name, round: which, readings, hold: (3 * sampler.intervalMs) / 1_000 }]
+        : [];
     }),
+  );
+}
+
+const named = (system: string, round: number | null): string => (round === null ? system : `${system}, round ${round}`);
+
+/** Of every system as many, from all over its time. */
+function drawnOf(all: readonly Busy[]): Busy[] {
+  const systems = [...new Set(all.map(({ system }) => system))];
+  const each = Math.max(1, Math.floor(MOST_ROWS / systems.length));
+  return systems.slice(0, MOST_ROWS).flatMap((name) =>
+    evenly(
+      all.filter(({ system }) => system === name),
+      each,
+    ),
   );
 }
 
@@ -83,33 +106,32 @@ function stretchesOf(busy: Busy, row: number, bin: number): Stretch[] {
     if (before && before.level === level && before.to === at) {
       before.percent = (before.percent * (at - before.from) + percent) / (at + 1 - before.from);
       before.to = at + 1;
-    } else stretches.push({ row, from: at, to: at + 1, level, percent });
+      continue;
+    }
+    if (before && before.to < at) stretches.push({ row, from: before.to, to: at, level: null, percent: 0 });
+    stretches.push({ row, from: at, to: at + 1, level, percent });
   }
   return stretches;
 }
 
-function renderer(stretches: readonly Stretch[], bin: number, { place }: Scale, rows: Heat['rows']) {
-  const render: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const stretch = stretches[dataIndex];
-    if (!stretch) {
-      const row = dataIndex - stretches.length;
-      const y = api.coord([0, row])[1] as number;
-      return textAt(WIDTH - PLOT.right + 8, y, `mean ${number(Math.round(rows[row]?.mean ?? 0))} %`, { colour: MUTED });
-    }
-    const [x1 = 0, y = 0] = api.coord([place(stretch.from * bin), stretch.row]);
-    const [x2 = 0] = api.coord([place(stretch.to * bin), stretch.row]);
-    return {
-      type: 'rect',
-      shape: { x: x1, y: y - ROW / 2 + 1, width: x2 - x1, height: ROW - 2 },
-      style: { fill: `var(--heat-${stretch.level})` },
-    };
+const cells =
+  (stretches: readonly Stretch[], bin: number, { place }: Scale): CustomSeriesRenderItem =>
+  ({ dataIndex }, api) => {
+    const { row, from, to, level } = stretches[dataIndex] as Stretch;
+    const [x = 0, y = 0] = api.coord([place(from * bin), row]);
+    const [end = 0] = api.coord([place(to * bin), row]);
+    const { fill, height } = level === null ? NO_READING : { fill: `var(--heat-${level})`, height: ROW - 2 };
+    return { type: 'rect', shape: { x, y: y - height / 2, width: end - x, height }, style: { fill } };
   };
-  return render;
-}
 
-function axes(scale: Scale, rows: Heat['rows']) {
+const texts =
+  (means: readonly string[], x: number): CustomSeriesRenderItem =>
+  ({ dataIndex }, api) =>
+    textAt(x, api.coord([0, dataIndex])[1] as number, means[dataIndex] ?? '', { colour: MUTED });
+
+function axes(scale: Scale, left: number, names: readonly string[]) {
   return {
-    grid: { ...fixed, ...PLOT },
+    grid: { ...fixed, ...PLOT, left },
     xAxis: {
       type: 'value' as const,
       ...axisLook,
@@ -127,45 +149,61 @@ function axes(scale: Scale, rows: Heat['rows']) {
       ...axisLook,
       inverse: true,
       splitLine: { show: false },
-      data: rows.map((_, i) => i),
-      axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => rows[i]?.name ?? '' },
+      data: names.map((_, i) => i),
+      axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => names[i] ?? '' },
     },
   };
+}
+
+/** Rows are named by system and round; what is cut of a name is of the system's. */
+function namesOf(busy: readonly Busy[]): string[] {
+  const systems = [...new Set(busy.map(({ system }) => system))];
+  const shown = fittedNames(systems, LONGEST_NAME - widthOf(named('', 100)));
+  return busy.map(({ system, round }) => named(shown[systems.indexOf(system)] ?? system, round));
+}
+
+function roundOf({ system, round, readings }: Busy): Heat['rounds'][number] {
+  const values = readings.map(([, percent]) => percent);
+  const most = values.reduce((high, value) => Math.max(high, value), 0);
+  return { name: named(system, round), mean: mean(values), median: medianOf(values) ?? 0, most };
 }
 
 /** Null where no round was sampled. */
 export function heatOf(view: View): Heat | null {
   const all = busyOf(view);
-  const busy = all.slice(0, MOST_ROWS);
-  if (busy.length === 0) return null;
-  const last = Math.max(...busy.map(({ readings }) => readings.reduce((most, [time]) => Math.max(most, time), 0)));
+  const busy = drawnOf(all);
+  const last = busy.flatMap(({ readings }) => readings).reduce((most, [time]) => Math.max(most, time), 0);
   if (last === 0) return null;
   const bin = last / Math.min(MOST_BINS, Math.floor(MOST_CELLS / busy.length)) + Number.EPSILON * last;
-  const rows = busy.map(({ name, readings }) => {
-    const values = readings.map(([, percent]) => percent);
-    const most = values.reduce((high, value) => Math.max(high, value), 0);
-    return { name, mean: mean(values), median: medianOf(values) ?? 0, most };
-  });
+  const rows = busy.map(roundOf);
   const stretches = busy.flatMap((one, row) => stretchesOf(one, row, bin));
   const scale = linear([last], { zero: true, ticks: 8 });
-  const tips = stretches.map(({ row, from, to, percent }) => {
-    const time = `${number(from * bin)} to ${number(to * bin)} s`;
-    return `${rows[row]?.name ?? ''}, ${time}: ${number(Math.round(percent))} % busy`;
+  const tips = stretches.map(({ row, from, to, level, percent }) => {
+    const what = level === null ? 'no reading' : `${number(Math.round(percent))} % busy`;
+    return `${rows[row]?.name ?? ''}, ${number(from * bin)} to ${number(to * bin)} s: ${what}`;
   });
-  const cells = [
-    ...stretches.map(({ from, row }) => [scale.place(from * bin), row]),
-    ...rows.map((_, row) => [0, row]),
-  ];
+  const names = namesOf(busy);
+  const left = widest(names) + GAP;
+  const means = rows.map((row) => `mean ${number(Math.round(row.mean))} %`);
+  const beside = left + PLOT.width + GAP;
   return {
-    rows,
-    leftOut: all.length - busy.length,
+    rounds: all.map(roundOf),
+    drawn: busy.length,
     drawing: {
-      size: { width: WIDTH, height: ROW * rows.length + PLOT.top + PLOT.bottom },
+      size: { width: Math.ceil(beside + widest(means)), height: ROW * rows.length + PLOT.top + PLOT.bottom },
       label: `GPU utilisation over time. ${rows.map((row) => `${row.name}: mean ${number(row.mean)} %`).join('; ')}.`,
       tips: [tips],
       option: {
-        ...axes(scale, rows),
-        series: [{ type: 'custom', ...still, data: cells, renderItem: renderer(stretches, bin, scale, rows) }],
+        ...axes(scale, left, names),
+        series: [
+          {
+            type: 'custom',
+            ...still,
+            data: stretches.map(({ from, row }) => [scale.place(from * bin), row]),
+            renderItem: cells(stretches, bin, scale),
+          },
+          { type: 'custom', ...still, data: rows.map((_, row) => [0, row]), renderItem: texts(means, beside) },
+        ],
       },
     },
   };

@@ -5,7 +5,7 @@ import type { Lines, Point, Series } from './lines.js';
 
 interface LineChart extends Omit<Lines, 'series'> {
   /** Whose details the points are of; the chart stands beside it. */
-  metric: string | null;
+  metric: string;
   series: (view: View) => Series[];
 }
 
@@ -61,23 +61,6 @@ const contention = (operation: string) =>
     point: ({ processes, p50Us }) => [processes, p50Us],
   });
 
-/** Shares over the time of the load, beside each limit that was set. */
-function computeShares({ computeLimits, systems }: View): Series[] {
-  return computeLimits.flatMap(({ system, limitPercent, binMs, sharesPercent }) => {
-    if (sharesPercent.length === 0) return [];
-    const look = Math.max(
-      systems.findIndex(({ name }) => name === system),
-      0,
-    );
-    const at = (bin: number) => (bin * binMs) / 1_000;
-    const limit: Point[] = [at(0), at(sharesPercent.length - 1)].map((time): Point => [time, limitPercent]);
-    return [
-      { name: system, look, points: sharesPercent.map((share, bin): Point => [at(bin), share]) },
-      { name: `${system}: its limit`, look, points: limit, isReference: true },
-    ];
-  });
-}
-
 export const lineCharts: LineChart[] = [
   {
     metric: 'OH-006',
@@ -122,12 +105,5 @@ export const lineCharts: LineChart[] = [
       row: v.object({ processes: finite, meanMs: finite }),
       point: ({ processes, meanMs }) => [processes, meanMs],
     }),
-  },
-  {
-    metric: null,
-    title: 'Share of the card over time, under a compute limit',
-    x: 's of load',
-    y: '% of the time',
-    series: computeShares,
   },
 ];

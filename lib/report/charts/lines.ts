@@ -1,11 +1,11 @@
 /** Lines of several series over a common axis. */
 import { number } from '../plain.js';
+import { evenly } from './evenly.js';
+import { plane, SIZE } from './plane.js';
 import { isDrawable, linear } from './scale.js';
 import type { Drawing } from './svg.js';
-import { axisLook, fixed, lookOf, stateless, SURFACE } from './theme.js';
+import { lookOf, stateless, SURFACE } from './theme.js';
 
-const WIDTH = 360;
-const HEIGHT = 240;
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
 
@@ -16,8 +16,6 @@ export interface Series {
   /** Of its system, so that a system looks the same in every chart. */
   look: number;
   points: Point[];
-  /** A level to hold the rest against, drawn thin and without points. */
-  isReference?: boolean;
 }
 
 export interface Lines {
@@ -28,18 +26,41 @@ export interface Lines {
 }
 
 /** In order, without what has no place, and no more than a line of this width can show. */
-function drawable(points: readonly Point[]): Point[] {
-  const kept = points.filter((point) => point.every(isDrawable)).sort(([a], [b]) => a - b);
-  const every = Math.ceil(kept.length / MOST_POINTS);
-  return kept.filter((_, i) => i % every === 0);
+const drawable = (points: readonly Point[]): Point[] =>
+  evenly(
+    points.filter((point) => point.every(isDrawable)).sort(([a], [b]) => a - b),
+    MOST_POINTS,
+  );
+
+export interface Shown {
+  series: Series[];
+  /** Names of series that there is no room for. */
+  leftOut: string[];
 }
 
 /** Legend and drawing agree on who looks how. */
-export const shownSeries = ({ series }: Lines): Series[] =>
-  series
-    .map((one) => ({ ...one, points: drawable(one.points) }))
+export function shownOf({ series }: Lines): Shown {
+  const all = series.map((one) => ({ ...one, points: drawable(one.points) })).filter(({ points }) => points.length > 0);
+  return { series: all.slice(0, MOST_SERIES), leftOut: all.slice(MOST_SERIES).map(({ name }) => name) };
+}
+
+export interface Rows {
+  /** Names of the columns. */
+  series: string[];
+  rows: { x: number; ys: (number | null)[] }[];
+}
+
+/** All that the lines are drawn from, and of who is left out the same. */
+export function rowsOf({ series }: Lines): Rows {
+  const columns = series
     .filter(({ points }) => points.length > 0)
-    .slice(0, MOST_SERIES);
+    .map(({ name, points }) => ({ name, at: new Map(points) }));
+  const xs = new Set(columns.flatMap(({ at }) => [...at.keys()]));
+  return {
+    series: columns.map(({ name }) => name),
+    rows: [...xs].sort((a, b) => a - b).map((x) => ({ x, ys: columns.map(({ at }) => at.get(x) ?? null) })),
+  };
+}
 
 const described = ({ name, points }: Series): string => {
   const [first, last] = [points[0], points.at(-1)];
@@ -47,38 +68,9 @@ const described = ({ name, points }: Series): string => {
   return `${name} from ${number(first[1])} at ${number(first[0])} to ${number(last[1])} at ${number(last[0])}`;
 };
 
-function axes(lines: Lines, xs: ReturnType<typeof linear>, ys: ReturnType<typeof linear>) {
-  return {
-    grid: { ...fixed, left: 52, right: 18, top: 28, bottom: 44 },
-    xAxis: {
-      type: 'value' as const,
-      ...axisLook,
-      splitLine: { show: false },
-      min: xs.min,
-      max: xs.max,
-      interval: xs.interval,
-      axisLabel: { ...axisLook.axisLabel, formatter: xs.format, hideOverlap: true },
-      name: lines.x,
-      nameLocation: 'middle' as const,
-      nameGap: 28,
-    },
-    yAxis: {
-      type: 'value' as const,
-      ...axisLook,
-      min: ys.min,
-      max: ys.max,
-      interval: ys.interval,
-      axisLabel: { ...axisLook.axisLabel, formatter: ys.format },
-      name: lines.y,
-      nameGap: 12,
-      nameTextStyle: { ...axisLook.nameTextStyle, align: 'left' as const, padding: [0, 0, 0, -44] },
-    },
-  };
-}
-
 /** Null without two points on any line. */
 export function linesDrawing(lines: Lines): Drawing | null {
-  const series = shownSeries(lines);
+  const { series } = shownOf(lines);
   if (!series.some(({ points }) => points.length > 1)) return null;
   const all = series.flatMap(({ points }) => points);
   const xs = linear(
@@ -90,24 +82,25 @@ export function linesDrawing(lines: Lines): Drawing | null {
     { zero: true },
   );
   return {
-    size: { width: WIDTH, height: HEIGHT },
+    size: SIZE,
     label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.`,
     tips: series.map(({ name, points }) =>
       points.map(([x, y]) => `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})`),
     ),
     option: {
-      ...axes(lines, xs, ys),
-      series: series.map(({ points, isReference, look }) => {
-        const { colour, symbol, dash } = lookOf(look, isReference);
+      ...plane(lines, xs, ys),
+      series: series.map(({ points, look }) => {
+        const { colour, symbol, dash } = lookOf(look);
+        const isDense = points.length > 40;
         return {
           type: 'line',
           ...stateless,
           data: points.map(([x, y]) => [xs.place(x), ys.place(y)]),
-          symbol: isReference ? 'none' : symbol,
-          symbolSize: points.length > 40 ? 3 : 7,
+          symbol: `path://${symbol}`,
+          symbolSize: isDense ? 3 : 7,
           showAllSymbol: true,
-          lineStyle: { color: colour, width: isReference ? 1 : 1.75, type: dash },
-          itemStyle: { color: colour, borderColor: SURFACE, borderWidth: points.length > 40 ? 0 : 1 },
+          lineStyle: { color: colour, width: 1.75, type: dash },
+          itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
         };
       }),
     },

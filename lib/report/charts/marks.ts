@@ -8,27 +8,29 @@ const CAP = 4;
 
 export type Place = [x: number, y: number];
 
-export const line = (points: Place[], colour: string, lineWidth = 1.5) => ({
+export const line = (points: Place[], colour: string, lineWidth = 1.5, lineDash: number[] = []) => ({
   type: 'polyline' as const,
   shape: { points },
-  style: { stroke: colour, lineWidth, fill: 'none' },
+  style: { stroke: colour, lineWidth, fill: 'none', ...(lineDash.length > 0 && { lineDash }) },
 });
 
-/** Of one stroke. */
-function capped(low: number, high: number, y: number): Place[] {
-  const cap = (x: number): Place[] => [
-    [x, y - CAP],
-    [x, y + CAP],
-  ];
-  return [...cap(low), [low, y], [high, y], ...cap(high)];
+/** Of one stroke; `caps` are the ends that have one. */
+export function capped(low: number, high: number, y: number, caps: readonly number[] = [low, high]): Place[] {
+  const end = (x: number): Place[] =>
+    caps.includes(x)
+      ? [
+          [x, y - CAP],
+          [x, y + CAP],
+          [x, y],
+        ]
+      : [[x, y]];
+  return [...end(low), ...end(high).reverse()];
 }
 
-export const whisker = (low: number, high: number, y: number, colour: string) => line(capped(low, high, y), colour);
-
 /** On a ground of its own, since bars have every colour. */
-export const haloed = (low: number, high: number, y: number) => [
-  line(capped(low, high, y), SURFACE, 4.5),
-  line(capped(low, high, y), TEXT),
+export const haloed = (points: Place[], ground: number, lineDash: number[] = []) => [
+  line(points, SURFACE, ground),
+  line(points, TEXT, 1.5, lineDash),
 ];
 
 interface TextLook {

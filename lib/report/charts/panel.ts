@@ -1,12 +1,14 @@
 /** One row a system, values to the right: what bars and boxes have in common, and how they come into one drawing. */
 import type { ChartOption } from './echarts.js';
-import type { Scale } from './scale.js';
+import { type Scale, ticksOf } from './scale.js';
 import type { Drawing } from './svg.js';
+import { fittedNames, widest } from './text.js';
 import { axisLook, fixed, TEXT } from './theme.js';
 
 export const PANEL_WIDTH = 360;
-const LONGEST_NAME = 112;
-const CHARACTER = 7;
+const LONGEST_NAME = 150;
+/** Between a name and the axis. */
+const NAME_GAP = 10;
 const ROW = 28;
 const LABELS = 24;
 const TOP = 4;
@@ -19,6 +21,8 @@ type Series = Many<NonNullable<ChartOption['series']>>;
 export interface Panel {
   height: number;
   label: string;
+  /** To stand below it. */
+  note?: string;
   axes: { grid: Part<'grid'>; xAxis: Part<'xAxis'>; yAxis: Part<'yAxis'> };
   series: Series[];
   /** One list a series. */
@@ -27,16 +31,19 @@ export interface Panel {
 
 export const panelHeight = (names: readonly string[]): number => ROW * names.length + LABELS + TOP;
 
-/** As wide as the longest name, about. */
-const namesWidth = (names: readonly string[]): number =>
-  Math.min(LONGEST_NAME, 20 + CHARACTER * Math.max(...names.map(({ length }) => Math.min(length, 30))));
-
-/** `right`: room for text beside the plot. */
-export function systemsAxes(names: readonly string[], scale: Scale, right: number): Panel['axes'] {
+/** `beside`: the width of text beside the plot. */
+export function systemsAxes(names: readonly string[], scale: Scale, beside = 0): Panel['axes'] {
   const { min, max, interval, format } = scale;
-  const left = namesWidth(names);
+  const shown = fittedNames(names, LONGEST_NAME);
+  const lastTick = widest(ticksOf(scale).slice(-1));
   return {
-    grid: { ...fixed, left, right, top: TOP, height: ROW * names.length },
+    grid: {
+      ...fixed,
+      left: widest(shown) + NAME_GAP,
+      right: Math.max(beside, lastTick / 2) + 4,
+      top: TOP,
+      height: ROW * names.length,
+    },
     xAxis: {
       type: 'value',
       ...axisLook,
@@ -57,9 +64,7 @@ export function systemsAxes(names: readonly string[], scale: Scale, right: numbe
         ...axisLook.axisLabel,
         color: TEXT,
         interval: 0,
-        width: left - 12,
-        overflow: 'truncate',
-        formatter: (_: string, i: number) => names[i] ?? '',
+        formatter: (_: string, i: number) => shown[i] ?? '',
       },
     },
   };

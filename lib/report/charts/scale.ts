@@ -18,6 +18,11 @@ export interface Scale {
   format: (place: number) => string;
 }
 
+/** From the first to the last. */
+export function ticksOf({ min, max, interval, format }: Scale): string[] {
+  return Array.from({ length: Math.round((max - min) / interval) + 1 }, (_, i) => format(min + i * interval));
+}
+
 /** 1, 2 or 5 of a power of ten. */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));

@@ -9,23 +9,26 @@ export const SURFACE = 'var(--page)';
 export const font = { fontFamily: 'f', fontSize: 12 } as const;
 
 const SYSTEM_COLOURS = 8;
-/** ECharts' names. A series is known by shape and dashes as well as by colour. */
-const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond'] as const;
+/** Path data in a box of `SYMBOL_SIDE`. A series is known by shape and dashes as well as by colour. */
+const SYMBOLS = ['M0 4a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', 'M.5 .5h7v7h-7z', 'M4 0l4 8h-8z', 'M4-1l5 5-5 5-5-5z'] as const;
+export const SYMBOL_SIDE = 8;
 const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
 
 export interface Look {
   colour: string;
-  symbol: (typeof SYMBOLS)[number];
+  symbol: string;
   dash: 'solid' | number[];
 }
 
 export const colourOf = (system: number): string => `var(--system-${system % SYSTEM_COLOURS})`;
 
-export function lookOf(series: number, isReference = false): Look {
-  const symbol = SYMBOLS[series % SYMBOLS.length] as Look['symbol'];
+export function lookOf(series: number): Look {
   // Beyond the shapes the dashes shift, so that no two of sixteen look the same without colour.
-  const dash = DASHES[(series + Math.floor(series / SYMBOLS.length)) % DASHES.length] as Look['dash'];
-  return { colour: colourOf(series), symbol, dash: isReference ? [2, 3] : dash };
+  return {
+    colour: colourOf(series),
+    symbol: SYMBOLS[series % SYMBOLS.length] as string,
+    dash: DASHES[(series + Math.floor(series / SYMBOLS.length)) % DASHES.length] as Look['dash'],
+  };
 }
 
 /** Of every grid: its edges are given, and labels need no measuring. */

@@ -1,42 +1,36 @@
 /** A verdict is a shape before it is a colour: worse points to where worse is, better to where better is. */
-import type { Effect } from '../../document.js';
-import { line, type Place } from './marks.js';
+import type { Verdict } from '../effect-text.js';
+import type { Place } from './marks.js';
 import { SURFACE } from './theme.js';
 
-type Verdict = Effect['verdict'];
+interface Shape {
+  /** Path data in a box of `SIDE`. */
+  d: string;
+  isHollow?: true;
+}
 
-const R = 5;
+const SIDE = 10;
+
+/** Of drawings and of the words beside them. */
+export const verdictShapes: Record<Verdict, Shape> = {
+  slower: { d: 'M0 0l10 5-10 5z' },
+  faster: { d: 'M10 0L0 5l10 5z' },
+  same: { d: 'M.5 5a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z' },
+  ambiguous: { d: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', isHollow: true },
+  invalid: { d: 'M1 1l8 8M9 1L1 9', isHollow: true },
+};
 
 export const verdictColour = (verdict: Verdict): string => `var(--${verdict})`;
 
 export function verdictMark(verdict: Verdict, [x, y]: Place) {
+  const { d, isHollow } = verdictShapes[verdict];
   const colour = verdictColour(verdict);
-  const triangle = (way: 1 | -1) => ({
-    type: 'polygon' as const,
-    shape: {
-      points: [
-        [x - way * R, y - R],
-        [x + way * R, y],
-        [x - way * R, y + R],
-      ],
-    },
-    style: { fill: colour },
-  });
-  const circle = (fill: string, lineWidth: number) => ({
-    type: 'circle' as const,
-    shape: { cx: x, cy: y, r: 4.5 },
-    style: { fill, stroke: colour, lineWidth },
-  });
-  if (verdict === 'slower') return triangle(1);
-  if (verdict === 'faster') return triangle(-1);
-  if (verdict === 'same') return circle(colour, 1);
-  if (verdict === 'ambiguous') return circle(SURFACE, 1.5);
-  const cross: Place[] = [
-    [x - R, y - R],
-    [x + R, y + R],
-    [x, y],
-    [x - R, y + R],
-    [x + R, y - R],
-  ];
-  return line(cross, colour, 2);
+  return {
+    type: 'path' as const,
+    x: x - SIDE / 2,
+    y: y - SIDE / 2,
+    shape: { pathData: d },
+    // Hollow, it still hides the line that it lies on.
+    style: isHollow ? { fill: SURFACE, stroke: colour, lineWidth: 1.75 } : { fill: colour },
+  };
 }

@@ -1,21 +1,20 @@
 /** Charts with their captions and legends. */
 import { barsPanel } from '../charts/bars.js';
-import { boxesPanel, boxKinds } from '../charts/boxes.js';
+import { boxesPanel } from '../charts/boxes.js';
 import { forestOf } from '../charts/forest.js';
-import { heatOf, LEVELS } from '../charts/heat.js';
-import { type Lines, linesDrawing, shownSeries } from '../charts/lines.js';
+import { heatOf, LEVELS, NO_READING } from '../charts/heat.js';
+import { type Lines, linesDrawing, rowsOf, shownOf } from '../charts/lines.js';
 import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
+import { LIMIT_DASH, type Shares, sharesOf } from '../charts/shares.js';
 import { svg } from '../charts/svg.js';
-import { lookOf } from '../charts/theme.js';
+import { lookOf, SYMBOL_SIDE, TEXT } from '../charts/theme.js';
 import { VERDICTS } from '../effect-text.js';
-import { html, type Markup } from '../markup.js';
+import { html, type Interpolated, type Markup } from '../markup.js';
 import { number } from '../plain.js';
 import type { Row, View } from '../view.js';
-import { figure, table } from './table.js';
+import { figure, table, type TableOptions } from './table.js';
 import { meanings, verdictBadge } from './verdict.js';
-
-const boxesOf = { rounds: 'of the rounds’ values', blocks: 'of blocks of samples within one round' } as const;
 
 /** Once, above the charts of a category. */
 export const howToRead = html`<p class="note">
@@ -28,93 +27,129 @@ export const howToRead = html`<p class="note">
 export function metricFigure(row: Row): Markup | null {
   const [bars, boxes] = [barsPanel(row), boxesPanel(row)];
   if (!bars) return null;
-  const kinds = [...boxKinds(row)];
   return html`<figure class="card" data-metric="${row.id}">
     <figcaption>
       <strong><span class="id">${row.id}</span> ${row.name}</strong>
       <span class="unit">${row.unit}</span>
     </figcaption>
     ${svg(stacked(boxes ? [bars, boxes] : [bars], `${row.id} ${row.name}.`))}
-    ${kinds.length > 0 && html`<p class="note">Boxes: ${kinds.map((kind) => boxesOf[kind]).join(', or ')}.</p>`}
+    ${boxes?.note !== undefined && html`<p class="note">${boxes.note}</p>`}
   </figure> `;
 }
 
-const keys: Record<ReturnType<typeof lookOf>['symbol'], Markup> = {
-  circle: html`<circle cx="14" cy="6" r="4" />`,
-  rect: html`<rect x="10.5" y="2.5" width="7" height="7" />`,
-  triangle: html`<path d="M14 2l4 8h-8z" />`,
-  diamond: html`<path d="M14 1l5 5-5 5-5-5z" />`,
-};
+const key = (colour: string, content: Interpolated): Markup =>
+  html`<svg class="key" viewBox="0 0 28 12" aria-hidden="true">
+    <g stroke="${colour}" fill="${colour}">${content}</g>
+  </svg>`;
 
-function legend(lines: Lines): Markup {
-  const entries = shownSeries(lines).map(({ name, look, isReference }) => {
-    const { colour, symbol, dash } = lookOf(look, isReference);
-    const dashes = dash === 'solid' ? null : html` stroke-dasharray="${dash.join(' ')}"`;
-    const key = html`<svg class="key" viewBox="0 0 28 12" aria-hidden="true">
-      <path d="M0 6h28" stroke="${colour}" ${dashes} />
-      ${!isReference && html`<g fill="${colour}">${keys[symbol]}</g>`}
-    </svg>`;
-    return html`<li>${key}${name}</li>`;
-  });
-  return html`<ul class="legend">
-    ${entries}
+const stroke = (dash: 'solid' | readonly number[]): Markup =>
+  html`<path d="M0 6h28" ${dash !== 'solid' && html` stroke-dasharray="${dash.join(' ')}"`} />`;
+
+const legend = (entries: readonly Interpolated[]): Markup =>
+  html`<ul class="legend">
+    ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
   </ul>`;
-}
 
-/** What the drawing shows, for whom it is no drawing: at every x a row, of every line but the references a column. */
-function points(lines: Lines): Markup {
-  const series = shownSeries(lines)
-    .filter(({ isReference }) => !isReference)
-    .map(({ name, points: own }) => ({ name, at: new Map(own) }));
-  const xs = [...new Set(series.flatMap(({ at }) => [...at.keys()]))].sort((a, b) => a - b);
-  return html`<details>
+const seriesLegend = (lines: Lines): Markup =>
+  legend(
+    shownOf(lines).series.map(({ name, look }) => {
+      const { colour, symbol, dash } = lookOf(look);
+      const [x, y] = [14 - SYMBOL_SIDE / 2, 6 - SYMBOL_SIDE / 2];
+      const mark = html`<path d="${symbol}" transform="translate(${x} ${y})" stroke="none" />`;
+      return html`${key(colour, [stroke(dash), mark])}${name}`;
+    }),
+  );
+
+/** What a drawing shows, in figures: its tips need a script and a pointer. */
+const points = (about: TableOptions): Markup =>
+  html`<details>
     <summary>In figures</summary>
-    ${table({
-      caption: `${lines.title}: ${lines.y}`,
-      headings: [lines.x, ...series.map(({ name }) => name)].map((title) => ({ title, numeric: true })),
-      rows: xs.map(
-        (x) =>
-          html`<tr>
-            <th scope="row" class="num" data-sort="${x}">${number(x)}</th>
-            ${series.map(({ at }) => figure(at.get(x) ?? null))}
-          </tr>`,
-      ),
-    })}
-  </details> `;
+    ${table(about)}
+  </details>`;
+
+function linePoints(lines: Lines): Markup {
+  const { series, rows } = rowsOf(lines);
+  return points({
+    caption: `${lines.title}: ${lines.y}`,
+    headings: [lines.x, ...series].map((title) => ({ title, numeric: true })),
+    rows: rows.map(
+      ({ x, ys }) =>
+        html`<tr>
+          <th scope="row" class="num" data-sort="${x}">${number(x)}</th>
+          ${ys.map((y) => figure(y))}
+        </tr>`,
+    ),
+  });
 }
 
-/** Of the metrics of a category, or of none. */
-export function lineFigures(view: View, metrics: readonly (string | null)[]): Markup[] {
+const without = (names: readonly string[]): Markup | null =>
+  names.length === 0 ? null : html`<p class="note">Without room in the drawing: ${names.join(', ')}.</p> `;
+
+/** Of the metrics of a category. */
+export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
   return lineCharts
     .filter(({ metric }) => metrics.includes(metric))
     .flatMap(({ metric, series, ...chart }) => {
       const lines = { ...chart, series: series(view) };
       const drawing = linesDrawing(lines);
       if (!drawing) return [];
-      const id = metric !== null && html`<span class="id">${metric}</span> `;
-      return html`<figure class="card" ${metric !== null && html` data-metric="${metric}"`}>
-        <figcaption><strong>${id}${chart.title}</strong></figcaption>
-        ${legend(lines)}${svg(drawing)}${points(lines)}
+      return html`<figure class="card" data-metric="${metric}">
+        <figcaption>
+          <strong><span class="id">${metric}</span> ${chart.title}</strong>
+        </figcaption>
+        ${seriesLegend(lines)}${svg(drawing)}${without(shownOf(lines).leftOut)}${linePoints(lines)}
       </figure> `;
     });
 }
 
-const verdictLegend = (view: View): Markup => {
-  const used = VERDICTS.filter((verdict) => view.effects.some((effect) => effect.verdict === verdict));
-  return html`<ul class="legend">
-    ${used.map((verdict) => html`<li>${verdictBadge(verdict)} ${meanings[verdict]}</li>`)}
-  </ul>`;
-};
+function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches, drawing }: Shares): Markup {
+  const limit = html`${key(TEXT, stroke(LIMIT_DASH))}limit, ${number(limitPercent)} %`;
+  const achieved =
+    achievedPercent !== null &&
+    html`${key(TEXT, stroke('solid'))}mean of the second half, ${number(achievedPercent)} %`;
+  return html`<figure class="card">
+    <figcaption><strong>Share of the card over time: ${system}</strong></figcaption>
+    ${legend([limit, achieved])}${svg(drawing)}
+    <p class="note">Every bar is of ${number(stretch)} s.</p>
+    ${points({
+      caption: `Share of the card over time: ${system}`,
+      headings: ['s of load', 'to', '% of the time'].map((title) => ({ title, numeric: true })),
+      rows: stretches.map(
+        ({ from, to, percent }) =>
+          html`<tr>
+            <th scope="row" class="num" data-sort="${from}">${number(from)}</th>
+            ${figure(to)}${figure(percent)}
+          </tr>`,
+      ),
+    })}
+  </figure> `;
+}
+
+/** Under compute limits. */
+export function shareFigures(view: View): Markup | null {
+  const { charts, leftOut } = sharesOf(view);
+  if (charts.length === 0) return null;
+  return html`<div class="cards">${charts.map(shareFigure)}</div>
+    ${without(leftOut)}`;
+}
+
+const verdictLegend = (view: View): Markup =>
+  legend(
+    VERDICTS.filter((verdict) => view.effects.some((effect) => effect.verdict === verdict)).map(
+      (verdict) => html`${verdictBadge(verdict)} ${meanings[verdict]}`,
+    ),
+  );
 
 /** Null where there is no ratio. */
 export function forestFigure(view: View): Markup | null {
-  const { drawings, leftOut } = forestOf(view);
+  const { drawings, leftOut, goesBeyond } = forestOf(view);
   if (drawings.length === 0) return null;
   const rest = leftOut > 0 && ` The ${leftOut} ratios nearest to 1 are left out here and stand in the tables.`;
+  const arrows = goesBeyond && ' An arrow leads beyond the axis, a double one to the ratio itself.';
   return html`<figure class="wide" id="ratios">
     <figcaption>
       <strong>All ratios against the baseline</strong>, with 95 % intervals, on a logarithmic axis. To the right of 1 is
-      worse, whichever way the metric counts.${rest}
+      worse, whichever way the metric counts.${arrows}${rest}
     </figcaption>
     ${verdictLegend(view)}
     ${drawings.map(({ category, drawing }, i) => {
@@ -126,29 +161,25 @@ export function forestFigure(view: View): Markup | null {
 }
 
 function heatLegend(): Markup {
-  const name = (level: number, i: number) => (i === 0 ? '0' : `to ${level}`);
-  const entries = LEVELS.map(
-    (level, i) =>
-      html`<li>
-        <svg class="key" viewBox="0 0 28 12" aria-hidden="true">
-          <rect width="28" height="12" fill="var(--heat-${i})" />
-        </svg>${name(level, i)} %
-      </li>`,
-  );
-  return html`<ul class="legend">
-    ${entries}
-  </ul>`;
+  const swatch = (fill: string, height: number) =>
+    key(fill, html`<rect y="${6 - height / 2}" width="28" height="${height}" stroke="none" />`);
+  return legend([
+    ...LEVELS.map((level, i) => html`${swatch(`var(--heat-${i})`, 12)}${i === 0 ? '0' : `to ${level}`} %`),
+    html`${swatch(NO_READING.fill, NO_READING.height)}no reading`,
+  ]);
 }
 
 export function heatFigure(view: View): Markup | null {
   const heat = heatOf(view);
   if (!heat) return null;
-  const { rows, drawing, leftOut } = heat;
+  const { rounds, drawn, drawing } = heat;
+  const some =
+    drawn < rounds.length &&
+    ` ${drawn} of ${rounds.length} rounds are drawn, as many of every system; the table holds all.`;
   return html`<figure class="wide">
       <figcaption>
         <strong>GPU utilisation over time</strong>, as NVML sampled it while each round ran: share of its sampling
-        period in which a kernel ran. Rounds last as long as their metrics
-        take.${leftOut > 0 && ` ${leftOut} more rounds are not shown.`}
+        period in which a kernel ran. Rounds last as long as their metrics take.${some}
       </figcaption>
       ${heatLegend()}
       <div class="scroll" role="region" tabindex="0" aria-label="GPU utilisation over time, drawn">${svg(drawing)}</div>
@@ -156,7 +187,7 @@ export function heatFigure(view: View): Markup | null {
     ${table({
       caption: 'GPU utilisation in per cent of the time',
       headings: [{ title: 'Round' }, ...['Mean', 'Median', 'Most'].map((title) => ({ title, numeric: true }))],
-      rows: rows.map(
+      rows: rounds.map(
         ({ name, mean, median, most }) =>
           html`<tr>
             <th scope="row">${name}</th>

@@ -1,6 +1,6 @@
 /** Whether limits hold: what broke one, and whether compute limits show. */
 import { html, type Markup } from '../markup.js';
-import { lineFigures } from './figures.js';
+import { shareFigures } from './figures.js';
 import type { Page } from './section.js';
 import { figure, table, text } from './table.js';
 
@@ -35,11 +35,10 @@ export function computeLimits({ view }: Page): Markup | null {
     headings: [
       { title: 'System' },
       { title: 'Limit', numeric: true },
-      { title: 'Achieved', numeric: true },
+      { title: 'Achieved in the second half', numeric: true },
       { title: 'Finding' },
       { title: 'Load' },
     ],
     rows,
-  })}
-    <div class="cards">${lineFigures(view, [null])}</div> `;
+  })} ${shareFigures(view)}`;
 }

@@ -1,20 +1,18 @@
-/** A verdict as a word, a shape and a colour. The shapes are those of the forest plot. */
+/** A verdict as a word, a shape and a colour. */
 import type { Effect } from '../../document.js';
+import { verdictShapes } from '../charts/verdict-marks.js';
 import type { Verdict } from '../effect-text.js';
 import { html, type Markup } from '../markup.js';
 
-const shapes: Record<Verdict, Markup> = {
-  slower: html`<path d="M1 0l9 5-9 5z" />`,
-  faster: html`<path d="M9 0L0 5l9 5z" />`,
-  same: html`<circle cx="5" cy="5" r="4.5" />`,
-  ambiguous: html`<circle cx="5" cy="5" r="4" class="hollow" />`,
-  invalid: html`<path d="M1 1l8 8M9 1L1 9" class="hollow" />`,
-};
-
-const icon = (shape: Markup): Markup => html`<svg class="icon" viewBox="0 0 10 10" aria-hidden="true">${shape}</svg>`;
+function icon(verdict: Verdict): Markup {
+  const { d, isHollow } = verdictShapes[verdict];
+  return html`<svg class="icon" viewBox="0 0 10 10" aria-hidden="true">
+    <path d="${d}" ${isHollow && html` class="hollow"`} />
+  </svg>`;
+}
 
 export const verdictBadge = (verdict: Verdict): Markup =>
-  html`<span class="verdict ${verdict}">${icon(shapes[verdict])}${verdict}</span>`;
+  html`<span class="verdict ${verdict}">${icon(verdict)}${verdict}</span>`;
 
 /** With what made it so, where the document says it. */
 export const judgement = ({ verdict, reason }: Effect): Markup =>

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/document.js';
+import { lineCharts } from '../../lib/report/charts/line-charts.js';
+import { type Lines, linesDrawing } from '../../lib/report/charts/lines.js';
+import { sharesOf } from '../../lib/report/charts/shares.js';
+import { lineFigures, shareFigures } from '../../lib/report/html/figures.js';
+import { sections } from '../../lib/report/html/sections.js';
+import { type View, viewOf } from '../../lib/report/view.js';
+import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
+import { comparisonOf, words } from './report-html-fixtures.js';
+import { result } from './run-fixtures.js';
+
+/** A metric with the details that `detailsOf` gives of every round. */
+function detailed(
+  metric: string,
+  systems: readonly string[],
+  rounds: number,
+  detailsOf: (round: number, system: number) => Record<string, unknown>,
+): View {
+  const document = comparisonOf({ metrics: 1, systems, rounds });
+  document.systems.forEach((runs, system) =>
+    runs.forEach((run, round) => {
+      run.metrics = [result(metric, { details: detailsOf(round, system) })];
+    }),
+  );
+  document.effects = [];
+  return viewOf(document);
+}
+
+function chartOf(view: View, title: string): Lines {
+  const chart = lineCharts.find((one) => one.title.startsWith(title)) ?? expect.fail(`no ${title}`);
+  return { ...chart, series: chart.series(view) };
+}
+
+const marksIn = (lines: Lines): Mark[] => marksOf(linesDrawing(lines) ?? expect.fail('no drawing'));
+const tipsIn = (lines: Lines): string[] =>
+  marksIn(lines)
+    .map(tipOf)
+    .filter((tip) => tip !== '');
+/** Cells of the rows of all tables. */
+const cellsOf = (markup: string): string[][] =>
+  [...markup.matchAll(/<tr>\s*<th scope="row".*?<\/tr>/gs)].map(([row]) =>
+    [...row.matchAll(/<t[hd][^>]*>([^<]*)/g)].map(([, text = '']) => text),
+  );
+
+describe('a line', () => {
+  const starts = (round: number, system: number) => ({
+    starts: [1, 4, 50].map((processes) => ({ processes, meanMs: processes * ([1, 2, 9][round] as number) + system })),
+  });
+  const view = detailed('START-006', ['native', 'hami-core'], 3, starts);
+
+  it('is of medians over the rounds', () =>
+    expect(tipsIn(chartOf(view, 'Time to the first result'))).toEqual(
+      [
+        'native: 2 at 1',
+        'native: 8 at 4',
+        'native: 100 at 50',
+        'hami-core: 3 at 1',
+        'hami-core: 9 at 4',
+        'hami-core: 101 at 50',
+      ].map((tip) => expect.stringMatching(`^${tip} `)),
+    ));
+
+  it('has every point in a table that needs no script', () => {
+    const [figure = ''] = lineFigures(view, ['START-006']).map(String);
+    expect(figure).toMatch(/<details>\s*<summary[^>]*>In figures.*<\/table>.*<\/details>/s);
+    expect(cellsOf(figure)).toEqual([
+      ['1', '2', '3'],
+      ['4', '8', '9'],
+      ['50', '100', '101'],
+    ]);
+  });
+
+  it('of live allocations leaves out the block that is alone', () => {
+    const cells = [0, 256, 1024].map((live) => ({ live, pairNs: 1000 + live }));
+    const alone = detailed('OH-007', ['native'], 1, () => ({ cells }));
+    const seen = tipsIn(chartOf(alone, 'Allocation latency'));
+    expect(seen).toEqual([
+      expect.stringMatching(/^native: 1256 at 256 /),
+      expect.stringMatching(/^native: 2024 at 1024 /),
+    ]);
+    expect(cellsOf(lineFigures(alone, ['OH-007']).map(String)[0] ?? '')).toEqual([
+      ['256', '1256'],
+      ['1024', '2024'],
+    ]);
+  });
+
+  it('looks as the legend says', () => {
+    const names = ['native', 'b', 'c', 'd', 'e', 'f'];
+    const many = detailed('START-006', names, 1, starts);
+    const [figure = ''] = lineFigures(many, ['START-006']).map(String);
+    const keys = [...figure.matchAll(/<li>(.*?)<\/li>/gs)].map(([, key = '']) => ({
+      colour: /stroke="(var[^"]*)"/.exec(key)?.[1],
+      dash: /stroke-dasharray="([^"]*)"/.exec(key)?.[1]?.split(' ').join(','),
+      name: /<\/svg>\s*(.*?)\s*$/s.exec(key)?.[1],
+    }));
+    expect(keys.map(({ name }) => name)).toEqual(names);
+    const marks = marksIn(chartOf(many, 'Time to the first result'));
+    const lines = marks.filter(({ attributes }) => attributes['stroke-width'] === '1.75');
+    expect(
+      lines.map(({ attributes }) => ({ colour: attributes.stroke, dash: attributes['stroke-dasharray'] })),
+    ).toEqual(keys.map(({ colour, dash }) => ({ colour, dash })));
+    // The first point of every line: as many corners as the key's.
+    const corners = names.map((name) => marks.find((mark) => tipOf(mark).startsWith(`${name}: `))?.attributes);
+    corners.forEach((attributes, i) => expect(attributes?.fill).toBe(keys[i]?.colour));
+    expect(new Set(corners.slice(0, 4).map((attributes) => attributes?.d)).size).toBe(4);
+  });
+
+  it('that there is no room for is named, and stands in the table', () => {
+    const names = Array.from({ length: 18 }, (_, i) => `system-${i}`);
+    const [figure = ''] = lineFigures(detailed('START-006', names, 1, starts), ['START-006']).map(String);
+    expect(figure).toContain('Without room in the drawing: system-16, system-17.');
+    expect(cellsOf(figure)[0]).toHaveLength(19);
+    expect(lineFigures(view, ['START-006']).map(String)[0]).not.toContain('Without room');
+  });
+});
+
+describe('shares of the card', () => {
+  type Limit = ComparisonDocument['computeLimits'][number];
+  function limited(systems: readonly string[], change: Partial<Limit> = {}): View {
+    const document = comparisonOf({ metrics: 1, systems: ['native', ...systems], rounds: 1 });
+    document.computeLimits = systems.map((system) => ({
+      system,
+      limitPercent: 30,
+      label: 'throttled',
+      achievedPercent: 45,
+      detail: 'a load',
+      binMs: 100,
+      sharesPercent: [80, 10, 40, 50],
+      ...change,
+    }));
+    return viewOf(document);
+  }
+  const view = limited(['hami-core']);
+  const marks = marksOf(sharesOf(view).charts[0]?.drawing ?? expect.fail('no drawing'));
+  const percents = reading(
+    textsOf(marks).filter(({ text, attributes }) => /^\d+$/.test(text) && attributes['text-anchor'] === 'end'),
+    'y',
+  );
+  const seconds = reading(
+    textsOf(marks).filter(({ text, attributes }) => /^[\d.]+$/.test(text) && attributes['text-anchor'] === 'middle'),
+    'x',
+  );
+  const levels = marks.filter(({ name, attributes }) => name === 'polyline' && attributes.stroke === 'var(--text)');
+
+  it('are bars from zero, each over its own time', () => {
+    const bars = marks.filter((mark) => tipOf(mark) !== '');
+    const seen = bars.map((bar) => [
+      [Math.min(...xsOf(bar)), Math.max(...xsOf(bar))].map((x) => Number(seconds(x).toFixed(2))),
+      [Math.max(...ysOf(bar)), Math.min(...ysOf(bar))].map((y) => Math.round(percents(y))),
+    ]);
+    expect(seen).toEqual([
+      [[0, 0.1], [0, 80]],
+      [[0.1, 0.2], [0, 10]],
+      [[0.2, 0.3], [0, 40]],
+      [[0.3, 0.4], [0, 50]],
+    ]); // prettier-ignore
+  });
+
+  it('stand under a limit where it is, over all of the time', () => {
+    const [limit] = levels.filter(({ attributes }) => 'stroke-dasharray' in attributes);
+    expect(percents(ysOf(limit as Mark)[0] ?? 0)).toBeCloseTo(30, 0);
+    const xs = xsOf(limit as Mark).map(seconds);
+    expect([Math.min(...xs), Math.max(...xs)].map((x) => x.toFixed(2))).toEqual(['0.00', '0.40']);
+  });
+
+  it('say what was achieved, and that it is of the second half', () => {
+    const [achieved] = levels.filter(({ attributes }) => !('stroke-dasharray' in attributes));
+    const [low, high] = [Math.max(...ysOf(achieved as Mark)), Math.min(...ysOf(achieved as Mark))].map(percents);
+    expect(((low ?? 0) + (high ?? 0)) / 2).toBeCloseTo(45, 0);
+    const xs = xsOf(achieved as Mark).map(seconds);
+    expect([Math.min(...xs), Math.max(...xs)].map((x) => x.toFixed(2))).toEqual(['0.20', '0.40']);
+    const body =
+      sections
+        .find(({ id }) => id === 'compute-limits')
+        ?.body({ view, words })
+        ?.toString() ?? '';
+    expect(body).toContain('Achieved in the second half');
+    expect(body).toContain('limit, 30 %');
+    expect(body).toContain('mean of the second half, 45 %');
+  });
+
+  it('are in a table that needs no script', () =>
+    expect(cellsOf(shareFigures(view)?.toString() ?? '')).toEqual([
+      ['0', '0.1', '80'],
+      ['0.1', '0.2', '10'],
+      ['0.2', '0.3', '40'],
+      ['0.3', '0.4', '50'],
+    ]));
+
+  it('become means of neighbours where there are more than can be shown, and the page says of how long', () => {
+    const long = limited(['hami-core'], { sharesPercent: Array.from({ length: 600 }, (_, i) => (i % 5) * 10) });
+    const [{ stretches } = expect.fail('no chart')] = sharesOf(long).charts;
+    expect(stretches).toHaveLength(120);
+    expect(stretches.every(({ percent }) => Math.abs(percent - 20) < 1e-9)).toBe(true);
+    expect(shareFigures(long)?.toString()).toContain('Every bar is of 0.5 s.');
+  });
+
+  it('are drawn of every system, and named where there is no room', () => {
+    const names = (count: number) => Array.from({ length: count }, (_, i) => `limited-${i}`);
+    const drawnOf = (count: number) => sharesOf(limited(names(count))).charts.map(({ system }) => system);
+    expect(drawnOf(12)).toEqual(names(12));
+    expect(drawnOf(40)).toEqual(names(32));
+    expect(shareFigures(limited(names(34)))?.toString()).toContain(
+      'Without room in the drawing: limited-32, limited-33.',
+    );
+  });
+
+  it('are no drawing where nothing ran', () => {
+    const none = limited(['hami-core'], { label: 'not checked', achievedPercent: null, sharesPercent: [] });
+    expect(shareFigures(none)).toBeNull();
+  });
+});

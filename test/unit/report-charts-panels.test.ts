@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { barsPanel } from '../../lib/report/charts/bars.js';
+import { boxesPanel } from '../../lib/report/charts/boxes.js';
+import { type Panel, stacked } from '../../lib/report/charts/panel.js';
+import { widthOf } from '../../lib/report/charts/text.js';
+import { metricFigure } from '../../lib/report/html/figures.js';
+import { type Row, rowsOf, type View } from '../../lib/report/view.js';
+import { type Mark, marksOf, reading, textsOf, tipOf, valuesOf, xsOf, ysOf } from './report-charts-marks.js';
+
+const rowOf = (view: View): Row => rowsOf(view)[0] ?? expect.fail('no metric');
+const drawn = (panel: Panel | null): Mark[] => marksOf(stacked([panel ?? expect.fail('no panel')], ''));
+const bars = (view: View): Mark[] => drawn(barsPanel(rowOf(view)));
+const boxes = (view: View): Mark[] => drawn(boxesPanel(rowOf(view)));
+const ticks = (marks: readonly Mark[]): Mark[] =>
+  textsOf(marks).filter(({ attributes }) => attributes['text-anchor'] === 'middle');
+const isPoint = (mark: Mark): boolean => tipOf(mark).includes(', round ');
+const centre = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
+/** Ends of what is told by a tip, as values. */
+function ends(marks: readonly Mark[], of: (mark: Mark) => boolean): [number, number] {
+  const value = reading(ticks(marks), 'x');
+  const xs = marks.filter(of).flatMap(xsOf);
+  return [value(Math.min(...xs)), value(Math.max(...xs))];
+}
+
+describe('a bar', () => {
+  const marks = bars(valuesOf({ a: [80], b: [-20] }, (value) => ({ ci95: [value - 15, value + 5] })));
+  const of =
+    (system: string, name: string) =>
+    (mark: Mark): boolean =>
+      tipOf(mark).startsWith(`${system}: `) && mark.name === name;
+
+  it.each([
+    ['a', [0, 80]],
+    ['b', [-20, 0]],
+  ] as const)('of %s goes from zero to the value', (system, expected) => {
+    const found = ends(marks, of(system, 'path'));
+    expected.forEach((value, i) => expect(found[i]).toBeCloseTo(value, 0));
+  });
+
+  it('begins at zero where every value is far from it', () => {
+    const far = bars(valuesOf({ a: [80], b: [90] }));
+    expect(ticks(far)[0]?.text).toBe('0');
+    for (const system of ['a', 'b']) expect(ends(far, of(system, 'path'))[0]).toBeCloseTo(0, 0);
+    expect(ends(far, of('a', 'path'))[1]).toBeCloseTo(80, 0);
+  });
+
+  it.each([
+    ['a', [65, 85]],
+    ['b', [-35, -15]],
+  ] as const)('of %s has its interval where it is', (system, expected) => {
+    const found = ends(marks, of(system, 'polyline'));
+    expected.forEach((value, i) => expect(found[i]).toBeCloseTo(value, 0));
+  });
+});
+
+describe('a box', () => {
+  it('is of quartiles and median, its whiskers to the smallest and the largest', () => {
+    const marks = boxes(valuesOf({ a: [30, 10, 60, 20, 90] }));
+    const box = marks.find((mark) => tipOf(mark).includes('median')) ?? expect.fail('no box');
+    const value = reading(ticks(marks), 'x');
+    const seen = [...new Set(xsOf(box).map((x) => Math.round(value(x))))].sort((a, b) => a - b);
+    expect(seen).toEqual([10, 20, 30, 60, 90]);
+    // Quartiles are as high as the box, the smallest and the largest at the ends.
+    const corners = box.points.slice(0, 4).map(([x]) => Math.round(value(x)));
+    expect([Math.min(...corners), Math.max(...corners)]).toEqual([20, 60]);
+    expect(tipOf(box)).toBe('a: median 30 us, quartiles 20 to 60, all 10 to 90, of 5 rounds');
+  });
+
+  it('of several rounds is of their values, of one it is of blocks', () => {
+    const figure = (view: View) => metricFigure(rowOf(view))?.toString() ?? '';
+    expect(figure(valuesOf({ a: [1, 2] }))).toContain('Boxes: of the rounds’ values.');
+    const single = valuesOf({ a: [5] }, () => ({ blocks: [4, 5, 6] }));
+    expect(figure(single)).toContain('Boxes: of blocks of samples within one round.');
+    expect(boxes(single).filter(isPoint)).toEqual([]);
+    expect(figure(valuesOf({ a: [5] }))).not.toContain('Boxes:');
+  });
+});
+
+describe('a point', () => {
+  const said = (marks: readonly Mark[]) => marks.filter(isPoint).map((mark) => tipOf(mark));
+  const places = (marks: readonly Mark[], system: string) =>
+    new Map(
+      marks
+        .filter((mark) => isPoint(mark) && tipOf(mark).startsWith(system))
+        .map((mark) => [/round \d+/.exec(tipOf(mark))?.[0], centre(ysOf(mark))]),
+    );
+
+  it.each([
+    ['failed', null],
+    ['lacks the metric', undefined],
+  ])('says its round, and stands where that round stands, when an earlier one %s', (_, missing) => {
+    const marks = boxes(valuesOf({ a: [1, 2, 3, 4], b: [missing, 6, 7, 8] }));
+    expect(said(marks)).toEqual([
+      ...[1, 2, 3, 4].map((round) => `a, round ${round}: ${round} us`),
+      ...[2, 3, 4].map((round) => `b, round ${round}: ${round + 4} us`),
+    ]);
+    const [a, b] = [places(marks, 'a'), places(marks, 'b')];
+    const row = (a.get('round 4') ?? 0) - (b.get('round 4') ?? 0);
+    for (const [round, y] of b) expect((a.get(round) ?? 0) - y).toBeCloseTo(row, 0);
+    const down = [...a.values()];
+    down.slice(1).forEach((y, i) => expect(y).toBeGreaterThan(down[i] as number));
+  });
+
+  it('stands for others where there are too many, which the note says', () => {
+    const view = valuesOf({ a: Array.from({ length: 60 }, (_, i) => i + 1) });
+    const shown = said(boxes(view));
+    expect(shown).toHaveLength(40);
+    expect([shown[0], shown.at(-1)]).toEqual(['a, round 1: 1 us', 'a, round 60: 60 us']);
+    expect(metricFigure(rowOf(view))?.toString()).toContain('of which 40 a system are drawn as points');
+  });
+});
+
+describe('what is written beside bars and boxes', () => {
+  const names = [
+    'native',
+    'hami-core-with-a-name-of-forty-character (unverified)',
+    'hami-core-with-a-name-of-forty-xharacter (unverified)',
+    'hami-core-sm50 (unverified)',
+    'hami-core-sm50-b',
+    'WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW',
+  ];
+  const view = valuesOf(Object.fromEntries(names.map((name, i) => [name, [1.234_5e102 * (i + 1), 1.3e102]])));
+
+  it.each([
+    ['bars', bars(view)],
+    ['boxes', boxes(view)],
+  ])('names every system in its own way, within the drawing: %s', (_, marks) => {
+    const shown = textsOf(marks).filter(
+      ({ attributes: { 'text-anchor': anchor, transform } }) => anchor === 'end' && transform,
+    );
+    expect(shown).toHaveLength(names.length);
+    expect(new Set(shown.map(({ text }) => text)).size).toBe(names.length);
+    for (const { text, points } of shown) expect((points[0]?.[0] ?? 0) - widthOf(text)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('has room for the values beside the plot', () => {
+    const marks = bars(view);
+    const end = Math.max(...ticks(marks).flatMap(xsOf));
+    const values = textsOf(marks).filter(({ text }) => /^\d\.\d+e\+102$/.test(text) && text.length > 8);
+    expect(values.length).toBeGreaterThanOrEqual(names.length);
+    for (const { text, points } of values) expect((points[0]?.[0] ?? 0) - widthOf(text)).toBeGreaterThan(end);
+  });
+
+  it.each([[[100_000.1, 100_000.9]], [[1, 123_456_789]]])('keeps the last label in the drawing: %j', (values) => {
+    const marks = boxes(valuesOf({ a: values }));
+    for (const { text, points } of ticks(marks))
+      expect((points[0]?.[0] ?? 0) + widthOf(text) / 2).toBeLessThanOrEqual(360);
+  });
+});
