@@ -28,19 +28,9 @@ export default defineConfig({
         test: {
           testTimeout,
           retry,
-          name: 'starts',
-          include: ['test/truth/starts/*.test.ts'],
+          name: 'two truths',
+          include: ['test/truth/{starts,pairs}/*.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: 2,
-        },
-      },
-      {
-        test: {
-          testTimeout,
-          retry,
-          name: 'pairs',
-          include: ['test/truth/pairs/*.test.ts'],
-          sequence: { groupOrder: 2 },
           maxWorkers: 2,
         },
       },
@@ -51,7 +41,7 @@ export default defineConfig({
           name: 'truth',
           include: ['test/truth/*.test.ts'],
           // One at a time: two of them at once would disturb each other.
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
           maxWorkers: 1,
           // Of tests that a file itself calls concurrent.
           maxConcurrency: 2,
