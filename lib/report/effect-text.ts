@@ -21,8 +21,15 @@ export function sizeOf(effect: Effect, unit: string): (Scaled & { value: number 
   return difference === null ? null : { value: difference, unit, ci95: differenceCi95 };
 }
 
-export const sizeText = ({ value, unit }: Scaled & { value: number }): string =>
-  unit === null ? `× ${number(value)}` : `${value > 0 ? '+' : ''}${number(value)} ${unit}`;
+/** Of an interval's width: below it a difference is what rounding leaves of two equal numbers (2.960e-16 of ± 0.0006). */
+const REST = 1e-9;
+
+export function sizeText({ value, unit, ci95 }: Scaled & { value: number }): string {
+  if (unit === null) return `× ${number(value)}`;
+  const isRest = ci95 !== null && Math.abs(value) < REST * (ci95[1] - ci95[0]);
+  const shown = isRest ? 0 : value;
+  return `${shown > 0 ? '+' : ''}${number(shown)} ${unit}`;
+}
 
 /** `× 1.08 (1.07 … 1.1)` or `+12 ns (10 … 14)`; `–` where there is none. */
 export function effectText(effect: Effect | null, unit: string): string {

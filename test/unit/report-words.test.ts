@@ -1,6 +1,7 @@
 /** Sentences say what the numbers say, and no more. */
 import { describe, expect, it } from 'vitest';
 import { type ComparisonDocument, type Effect, NOT_RECORDED } from '../../lib/document.js';
+import { sizeText } from '../../lib/report/effect-text.js';
 import { recommendations } from '../../lib/report/recommendations.js';
 import { reproduction, toFillIn } from '../../lib/report/reproduction.js';
 import { statisticsText } from '../../lib/report/statistics.js';
@@ -38,6 +39,17 @@ describe('the statistics', () => {
     expect(statisticsText(viewOf(document)).join(' ')).toMatch(/measured apart .* nothing is held against anything/);
     expect(statisticsText(viewOf(document)).join(' ')).not.toMatch(/Holm/);
   });
+});
+
+describe('a difference', () => {
+  const ns = (value: number) => sizeText({ value, unit: 'ns', ci95: [-6e-4, 6e-4] });
+
+  it('of equal numbers is 0, whatever rounding leaves of them', () => {
+    expect(ns(2.96e-16)).toBe('0 ns');
+    expect(ns(-2.96e-16)).toBe('0 ns');
+  });
+
+  it('that is small is told', () => expect([ns(1e-9), ns(-2e-4)]).toEqual(['+1.000e-9 ns', '-0.0002 ns']));
 });
 
 describe('values', () => {
