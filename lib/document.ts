@@ -74,6 +74,8 @@ export const gpuSchema = v.strictObject({
   memoryBytes: count,
   computeCapability: v.string(),
   multiprocessors: count,
+  /** As NVML has it. Absent from the first documents of this schema. */
+  maxSmClockMhz: v.optional(v.nullable(count)),
   pciBusId: v.nullable(v.string()),
   migMode: v.picklist(['enabled', 'disabled', 'not supported']),
   persistenceMode: v.nullable(v.boolean()),

@@ -11,10 +11,12 @@ const tensorFma: Record<string, number> = { '7.0': 512, '7.5': 512, '8.0': 1024,
 const HIGHEST_CLOCK_MHZ = 3_500;
 
 /** Dense FP16 TFLOPS, null for an architecture that is not listed. */
-export function tensorCeilingTflops(
-  { computeCapability, multiprocessors }: Pick<GpuInfo, 'computeCapability' | 'multiprocessors'>,
-  clockMhz = HIGHEST_CLOCK_MHZ,
-): number | null {
+export function tensorCeilingTflops({
+  computeCapability,
+  multiprocessors,
+  maxSmClockMhz,
+}: Pick<GpuInfo, 'computeCapability' | 'multiprocessors' | 'maxSmClockMhz'>): number | null {
   if (!Object.hasOwn(tensorFma, computeCapability)) return null;
+  const clockMhz = maxSmClockMhz ?? HIGHEST_CLOCK_MHZ;
   return (multiprocessors * (tensorFma[computeCapability] as number) * 2 * clockMhz * 1e6) / 1e12;
 }

@@ -123,6 +123,7 @@ export interface NativeDevice {
   visibleMemoryBytes: number;
   computeCapability: string;
   multiprocessors: number;
+  maxSmClockMhz: number | null;
   pciBusId: string | null;
   migMode: 'enabled' | 'disabled' | 'not supported';
   persistenceMode: boolean | null;

@@ -1,5 +1,5 @@
 /** What was measured, on what, and when. */
-import type { RunDocument } from '../document.js';
+import type { GpuInfo, RunDocument } from '../document.js';
 import { bytes, duration, plain } from './plain.js';
 import { isComparison, roundsOf, type SystemView, type View } from './view.js';
 import type { Fact } from './words.js';
@@ -59,7 +59,7 @@ export function environmentFacts(view: View): Fact[] {
     ['GPU UUID', of(({ gpu }) => gpu.map(({ uuid }) => uuid))],
     [
       'Compute capability',
-      of(({ gpu }) => gpu.map((each) => `${each.computeCapability}, ${each.multiprocessors} SMs`)),
+      of(({ gpu }) => gpu.map((each) => `${each.computeCapability}, ${each.multiprocessors} SMs${clockText(each)}`)),
     ],
     ['Persistence mode', of(({ gpu }) => gpu.map(({ persistenceMode }) => stateText(persistenceMode)))],
     ['Compute mode', of(({ gpu }) => gpu.map(({ computeMode }) => computeMode ?? 'unknown'))],
@@ -75,6 +75,9 @@ export function environmentFacts(view: View): Fact[] {
     ...view.systems.map(({ name, rounds: own }): Fact => [plain(`Variables of ${name}`), settingsText(own[0])]),
   ];
 }
+
+const clockText = ({ maxSmClockMhz }: GpuInfo): string =>
+  maxSmClockMhz == null ? '' : ` of at most ${maxSmClockMhz} MHz`;
 
 const stateText = (state: boolean | null): string => (state === null ? 'unknown' : state ? 'on' : 'off');
 

@@ -265,6 +265,7 @@ Napi::Value to_js(Napi::Env env, const DeviceInfo& device) {
       .set("visibleMemoryBytes", device.visible_memory_bytes)
       .set("computeCapability", std::to_string(device.major) + "." + std::to_string(device.minor))
       .set("multiprocessors", device.multiprocessors)
+      .set("maxSmClockMhz", device.max_sm_clock_mhz)
       .set("pciBusId", device.pci_bus_id)
       .set("migMode", !device.mig_mode   ? "not supported"
                       : *device.mig_mode ? "enabled"

@@ -30,6 +30,10 @@ void add_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, DeviceInfo& i
     info.pci_bus_id = pci.busId;
   if (nvml.nvmlDeviceGetMigMode && nvml.nvmlDeviceGetMigMode(handle, &current, &pending) == NVML_SUCCESS)
     info.mig_mode = current;
+  unsigned clock = 0;
+  if (nvml.nvmlDeviceGetMaxClockInfo &&
+      nvml.nvmlDeviceGetMaxClockInfo(handle, abi::NVML_CLOCK_SM, &clock) == NVML_SUCCESS)
+    info.max_sm_clock_mhz = clock;
   if (nvml.nvmlDeviceGetPersistenceMode && nvml.nvmlDeviceGetPersistenceMode(handle, &mode) == NVML_SUCCESS)
     info.persistence_mode = mode;
 }

@@ -19,6 +19,7 @@ struct DeviceInfo {
   int major, minor, multiprocessors;
   std::optional<std::string> pci_bus_id;
   std::optional<unsigned> mig_mode;  // nullopt: not supported
+  std::optional<unsigned> max_sm_clock_mhz;
   std::optional<int> persistence_mode, compute_mode, mps_client;
 };
 

@@ -55,6 +55,7 @@ export function device(index: number, change: Partial<NativeDevice> = {}): Nativ
     visibleMemoryBytes: 2 ** 34,
     computeCapability: '9.0',
     multiprocessors: 132,
+    maxSmClockMhz: 1980,
     pciBusId: null,
     migMode: 'disabled',
     persistenceMode: true,

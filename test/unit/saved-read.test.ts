@@ -129,7 +129,9 @@ describe('what is no document', () => {
 });
 
 describe('an impossible result', () => {
-  const gpu = [card({ name: 'NVIDIA GeForce RTX 3080', computeCapability: '8.6', multiprocessors: 68 })];
+  const gpu = [
+    card({ name: 'NVIDIA GeForce RTX 3080', computeCapability: '8.6', multiprocessors: 68, maxSmClockMhz: null }),
+  ];
   const attention = (value: number) => result('LLM-001', { name: 'Attention', unit: 'TFLOPS', value, ci95: null });
   const read = async (document: unknown) => {
     const { document: found, problems } = await readDocument(saved(document));
@@ -142,6 +144,14 @@ describe('an impossible result', () => {
     expect(problems).toEqual([
       `environment, LLM-001: impossible: ${value} TFLOPS, and NVIDIA GeForce RTX 3080 cannot do more than 243.7`,
     ]);
+  });
+
+  it("is one by the card's own highest clock, where the document has it", async () => {
+    const read200 = (change: object) =>
+      read(runDocument({ gpu: gpu.map((one) => ({ ...one, ...change })), metrics: [attention(200)] }));
+    expect((await read200({ maxSmClockMhz: undefined })).problems).toEqual([]);
+    expect((await read200({ maxSmClockMhz: null })).problems).toEqual([]);
+    expect((await read200({ maxSmClockMhz: 2_100 })).problems[0]).toMatch(/cannot do more than 146\.2$/);
   });
 
   it('within what the card can do is one', async () => {
