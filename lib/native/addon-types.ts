@@ -26,7 +26,7 @@ export interface NativeAddon {
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
   /** NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU. */
-  gpuState(request: Target & { uuid: string }): Promise<GpuState | null>;
+  gpuState(request: Target & { uuid: string; detail: GpuDetail }): Promise<GpuState | null>;
   /** NVML's view of the session's GPU; every field null where NVML does not know it. */
   health(session: number): Promise<GpuState>;
   /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
@@ -213,6 +213,9 @@ export interface ComputeShare {
 }
 
 /** What NVML says of a GPU; null where it does not. */
+/** What changes all the time, and is cheap to ask for (the rest is null); or all of it. */
+export type GpuDetail = 'readings' | 'all';
+
 export interface GpuState {
   smClockMhz: number | null;
   maxSmClockMhz: number | null;

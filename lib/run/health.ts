@@ -16,7 +16,7 @@ const failed = (checks: readonly Check[]): Check[] => checks.filter(({ passed })
 
 /** While no process of ours uses the GPU. */
 export async function lookBefore(target: Target, uuid: string, signal: AbortSignal): Promise<Check[]> {
-  return checksBefore(await readGpuState(target, uuid), await hostCpuBusy(signal));
+  return checksBefore(await readGpuState(target, uuid, 'all'), await hostCpuBusy(signal));
 }
 
 /** Rejects, where `strict` is set, what would otherwise be a warning. */

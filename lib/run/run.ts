@@ -97,7 +97,7 @@ async function measureSampled(
 ): Promise<{ results: MetricResult[]; samples: Samples | undefined; coordinatorCpuPercent: number }> {
   const began = performance.now();
   const cpu = process.cpuUsage();
-  const read = () => readGpuState(request.target, choice.device.uuid);
+  const read = () => readGpuState(request.target, choice.device.uuid, 'readings');
   const sampler = new Sampler(read, samplingInterval(request.plan.estimatedSeconds));
   try {
     const results = await measureAttested(request, hooks, lane, prepared, choice);

@@ -179,8 +179,10 @@ Napi::Value gpu_state(const Napi::CallbackInfo& info) {
   const Fields fields(info[0]);
   const auto folder = fields.simulated_folder();
   const auto uuid = fields.text("uuid");
+  const auto detail = fields.choice<GpuDetail>("detail", {"readings", "all"});
   return promise_of<State>(
-      info.Env(), [folder, uuid] { return read_gpu_state(Nvml::load(folder).api, uuid); }, convert_result<State>);
+      info.Env(), [folder, uuid, detail] { return read_gpu_state(Nvml::load(folder).api, uuid, detail); },
+      convert_result<State>);
 }
 
 Napi::Value health(const Napi::CallbackInfo& info) {

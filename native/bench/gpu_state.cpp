@@ -68,56 +68,33 @@ VisibleMemory visible_memory(const DeviceSession& session) {
 
 namespace {
 
-// What does not change and is dear to ask for: a sampler asks ten times a second.
-template <class Key, class Value>
-class Remembered {
- public:
-  // What `ask` says, where it says something; later that again.
-  template <class Ask>
-  Value of(const Key& key, const Ask& ask) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = values_.find(key);
-    if (known != values_.end()) return known->second;
-    const Value value = ask();
-    if (value) values_.emplace(key, value);
-    return value;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<Key, Value> values_;
-};
-
-// A search goes through every GPU of the machine.
+// A search goes through every GPU of the machine; a sampler asks ten times a second.
 abi::nvmlDevice_t remembered_handle(const NvmlApi& nvml, const std::string& uuid) {
-  static auto& handles = *new Remembered<std::string, abi::nvmlDevice_t>;
-  return handles.of(uuid, [&] { return nvml_handle(nvml, uuid); });
-}
-
-// It takes 1.1 ms on an H200, where all the others together take 0.1.
-std::optional<unsigned> remembered_max_clock(const NvmlApi& nvml, abi::nvmlDevice_t device) {
-  static auto& clocks = *new Remembered<abi::nvmlDevice_t, std::optional<unsigned>>;
-  return clocks.of(device, [&] { return query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM); });
+  static std::mutex mutex;
+  static auto& handles = *new std::map<std::string, abi::nvmlDevice_t>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto known = handles.find(uuid);
+  if (known != handles.end()) return known->second;
+  const abi::nvmlDevice_t handle = nvml_handle(nvml, uuid);
+  if (handle) handles.emplace(uuid, handle);
+  return handle;
 }
 
 }  // namespace
 
-std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid) {
+std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid, GpuDetail detail) {
   const abi::nvmlDevice_t device = remembered_handle(nvml, uuid);
   if (!device) return std::nullopt;
-  return read_gpu_state(nvml, device);
+  return read_gpu_state(nvml, device, detail);
 }
 
-GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail) {
   GpuState state;
   if (!device) return state;
   state.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
-  state.max_sm_clock_mhz = remembered_max_clock(nvml, device);
   state.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
   state.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
   state.power_mw = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device);
-  state.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
-  state.persistence_mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device);
   if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device)) {
     state.gpu_percent = rates->gpu;
     state.memory_percent = rates->memory;
@@ -132,6 +109,11 @@ GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device) {
     state.free_bytes = memory->free;
     state.total_bytes = memory->total;
   }
+  if (detail == GpuDetail::kReadings) return state;
+  // On an H200 the highest clock takes 1.1 ms, and the lists of processes half as long as all the readings.
+  state.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
+  state.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
+  state.persistence_mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device);
   state.processes = gpu_processes(nvml, device);
   return state;
 }

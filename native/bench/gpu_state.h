@@ -23,10 +23,13 @@ struct GpuState {
   std::optional<std::vector<GpuProcess>> processes;
 };
 
+// What changes all the time, and is cheap; or all of it.
+enum class GpuDetail { kReadings, kAll };
+
 // Of no device: nothing is known.
-GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device);
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail = GpuDetail::kAll);
 // nullopt where there is no NVML or it knows no such device.
-std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid);
+std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid, GpuDetail detail);
 
 // What the process itself is told by cuMemGetInfo, which a layer may bend, or refuse.
 struct VisibleMemory {

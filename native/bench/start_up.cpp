@@ -161,12 +161,12 @@ abi::nvmlDevice_t time_release(const Driver& driver, const Cuda& cuda, CUdevice 
   const NvmlApi& api = driver.nvml.api;
   const abi::nvmlDevice_t nvml = nvml_handle(api, device_uuid(cuda, device));
   out.processes_during = process_ids(driver, nvml);
-  out.gpu_free_during = read_gpu_state(api, nvml).free_bytes;
+  out.gpu_free_during = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
   Lap lap;
   context.reset();
   out.first_release_ns = lap.next();
   out.processes_after = process_ids(driver, nvml);
-  out.gpu_free_after = read_gpu_state(api, nvml).free_bytes;
+  out.gpu_free_after = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
   return nvml;
 }
 

@@ -155,10 +155,13 @@ void test_errors(DeviceSession& session) {
 }
 
 void test_views(DeviceSession& session) {
-  const auto state = read_gpu_state(session.driver.nvml.api, session.uuid);
+  const auto state = read_gpu_state(session.driver.nvml.api, session.uuid, GpuDetail::kAll);
+  const auto readings = read_gpu_state(session.driver.nvml.api, session.uuid, GpuDetail::kReadings);
+  CHECK(readings && readings->sm_clock_mhz && readings->power_mw && readings->event_reasons && readings->used_bytes);
+  CHECK(readings && !readings->processes && !readings->max_sm_clock_mhz && !readings->persistence_mode);
   CHECK(state && state->sm_clock_mhz && state->temperature_c && state->gpu_percent && state->persistence_mode);
   CHECK(state && state->processes && state->processes->size() == 1);
-  CHECK(!read_gpu_state(session.driver.nvml.api, "GPU-none"));
+  CHECK(!read_gpu_state(session.driver.nvml.api, "GPU-none", GpuDetail::kAll));
   CHECK(visible_memory(session).total_bytes > 0);
   const Inspection seen = inspect(session.driver);
   CHECK(seen.devices.size() == 1 && !seen.cuda_error && !seen.nvml_error);

@@ -14,7 +14,7 @@ const WARMUP = 200;
 /** On a core that the thread has just come to. */
 const SETTLING = 10;
 /** Of the headline's call, in a process. */
-const CAP = { quick: 1_000, standard: 2_560, thorough: 4_000 } as const;
+const CAP = { quick: 1_000, standard: 4_000, thorough: 4_000 } as const;
 /** The other calls have a visit with every so many of the headline's, unless a number of samples is asked for. */
 const OTHERS_EVERY = 8;
 /**
