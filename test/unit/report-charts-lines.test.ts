@@ -43,6 +43,25 @@ const cellsOf = (markup: string): string[][] =>
     [...row.matchAll(/<t[hd][^>]*>([^<]*)/g)].map(([, text = '']) => text),
   );
 
+describe('throughput against batch size', () => {
+  const batches = (round: number, system: number) => ({
+    batches: [1, 8, 64].map((batch) => ({ batch, tokensPerSecond: 100 * batch * (1 - 0.1 * system) + round })),
+  });
+  const view = detailed('LLM-003', ['native', 'mps'], 3, batches);
+
+  it('is a line a system, and stands in a table', () => {
+    const points = ['native: 101 at 1', 'native: 801 at 8', 'native: 6401 at 64', 'mps: 91 at 1', 'mps: 721 at 8', 'mps: 5761 at 64']; // prettier-ignore
+    expect(tipsIn(chartOf(view, 'Throughput'))).toEqual(
+      points.map((point) => `${point} (tokens a second, sequences in a batch)`),
+    );
+    expect(cellsOf(lineFigures(view, ['LLM-003']).map(String).join(''))).toEqual([
+      ['1', '101', '91'],
+      ['8', '801', '721'],
+      ['64', '6401', '5761'],
+    ]);
+  });
+});
+
 describe('a line', () => {
   const starts = (round: number, system: number) => ({
     starts: [1, 4, 50].map((processes) => ({ processes, meanMs: processes * ([1, 2, 9][round] as number) + system })),

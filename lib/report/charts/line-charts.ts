@@ -96,6 +96,18 @@ export const lineCharts: LineChart[] = [
     }),
   },
   {
+    // Not measured yet: what its details will hold.
+    metric: 'LLM-003',
+    title: 'Throughput against batch size',
+    x: 'sequences in a batch',
+    y: 'tokens a second',
+    series: ofMetric('LLM-003', {
+      rows: 'batches',
+      row: v.object({ batch: finite, tokensPerSecond: finite }),
+      point: ({ batch, tokensPerSecond }) => [batch, tokensPerSecond],
+    }),
+  },
+  {
     metric: 'START-006',
     title: 'Time to the first result against processes',
     x: 'processes started at once',
