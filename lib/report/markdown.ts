@@ -7,7 +7,7 @@ import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText
 import { number, range } from './plain.js';
 import { partly } from './rounds.js';
 import { WATERMARK } from './terminal.js';
-import { type Cell, type Percentile, type Row, rowsOf, type View } from './view.js';
+import { type Cell, type Percentile, type Row, rowsOf, type Spread, type View } from './view.js';
 import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
@@ -109,6 +109,9 @@ function tailTable(view: View): string | null {
   return markdownTable(columns, rows);
 }
 
+const outliersText = ({ outliers: { mild, severe }, samples }: Spread): string =>
+  samples === 0 ? '–' : `${mild} + ${severe} of ${samples}`;
+
 function spreadTable(view: View): string | null {
   const percent = (value: number | null) => (value === null ? '–' : `${number(100 * value)} %`);
   const rows = rowsOf(view).flatMap((row) =>
@@ -120,7 +123,7 @@ function spreadTable(view: View): string | null {
               ...[markdownText(row.id), markdownText(row.unit), markdownText(system), String(values.length)],
               ...[cellText(spread.between), percent(spread.betweenCv)],
               ...[cellText(spread.within), percent(spread.withinCv)],
-              `${spread.outliers.mild} + ${spread.outliers.severe} of ${spread.samples}`,
+              outliersText(spread),
             ],
           ],
     ),

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComparisonDocument, Effect } from '../../lib/document.js';
 import { htmlReport } from '../../lib/report/html.js';
+import { markdownReport } from '../../lib/report/markdown.js';
 import { type ResultDocument, viewOf } from '../../lib/report/view.js';
 import { comparison as measuredComparison, measured } from './report-fixtures.js';
 import { comparisonOf, FAILED, LIMIT, small, words } from './report-html-fixtures.js';
@@ -83,6 +84,13 @@ describe('the results', () => {
 describe('the other tables', () => {
   it('count severe outliers among all', () =>
     expect(rowOf('OH-007', 'consistency').cells.at(-1)).toBe('12 3 severe, of 3000'));
+
+  it('have no outliers of a metric without samples', () => {
+    const metrics = (round: number) => [{ ...measured('OH-006', 600, round), stats: null }];
+    const document = measuredComparison([{ name: native, metrics }], 3);
+    expect(rowOf('OH-006', 'consistency', page(document)).cells.at(-1)).toBe('–');
+    expect(markdownReport(viewOf(document), words)).toMatch(/^\| OH-006 \|.*\| – \|$/m);
+  });
 
   it('have the limit that was set, and what was reached', () =>
     expect(rowOf(hami, 'compute-limits').cells.slice(0, 4)).toEqual([hami, String(LIMIT), '31.2', 'throttled']));

@@ -50,10 +50,12 @@ export function tails({ view }: Page): Markup | null {
 const relative = (cv: number | null): Markup | null =>
   cv === null ? null : html`<span class="interval">${number(cv * 100)} %</span>`;
 
-const outliers = ({ outliers: { mild, severe }, samples }: Spread): Markup =>
-  html`<td class="num" data-sort="${mild + severe}">
+function outliers({ outliers: { mild, severe }, samples }: Spread): Markup {
+  if (samples === 0) return figure(null);
+  return html`<td class="num" data-sort="${mild + severe}">
     ${mild + severe}<span class="interval">${severe} severe, of ${samples}</span>
   </td>`;
+}
 
 export function consistency({ view }: Page): Markup | null {
   const rows = rowsOf(
