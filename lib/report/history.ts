@@ -1,8 +1,10 @@
 /** A history for the terminal: the runs, then a line of each metric and system on each card. */
+import { findMetric } from '../metrics/registry.js';
 import type { History, HistoryEntry, Trend } from '../saved/history.js';
 import { number, plain } from './plain.js';
 import { sparkline } from './sparkline.js';
 import { type Column, table } from './table.js';
+import { medianOf } from './view.js';
 
 const runColumns: Column[] = [
   { title: 'Measured' },
@@ -62,12 +64,19 @@ function trendRow({ metric, name, at, unit, system, points, first, last, changeP
   return [
     plain(`${metric} ${name}${at === null ? '' : ` (${at})`}`),
     plain(system),
-    sparkline(values),
+    sparkline(values, smallestThatCounts(metric, values)),
     String(values.length),
     plain(`${number(first)} ${unit}`),
     plain(`${number(last)} ${unit}`),
     values.length < 2 ? '–' : changeText(last - first, unit, changePercent),
   ];
+}
+
+/** The δ of the metric, in its unit. */
+function smallestThatCounts(metric: string, values: readonly number[]): number {
+  const delta = findMetric(metric)?.delta;
+  if (!delta) return 0;
+  return 'relative' in delta ? delta.relative * Math.abs(medianOf(values) ?? 0) : delta.absolute;
 }
 
 function changeText(difference: number, unit: string, percent: number | null): string {

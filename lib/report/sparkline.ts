@@ -1,10 +1,11 @@
-/** A line of blocks as high as the values, from the least to the greatest. */
+/** A line of blocks as high as the values. */
 const blocks = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
-/** Of values that do not differ, the middle. */
-export function sparkline(values: readonly number[]): string {
+/** From the least to the greatest value, but over no less than `counts`: what differs by less looks level. */
+export function sparkline(values: readonly number[], counts = 0): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const height = (value: number) =>
-    high > low ? Math.round(((value - low) / (high - low)) * (blocks.length - 1)) : Math.floor(blocks.length / 2) - 1;
+  const range = Math.max(high - low, counts);
+  // Of the middle the fourth of eight, however little a value is off it.
+  const height = (value: number) => (range > 0 ? Math.round(3 + (7 * (value - (low + high) / 2)) / range) : 3);
   return values.map((value) => blocks[height(value)]).join('');
 }

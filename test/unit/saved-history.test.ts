@@ -60,7 +60,7 @@ describe('a history', () => {
     ]);
     expect(trends[0]?.changePercent).toBeCloseTo(20, 10);
     expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(
-      /OH-001 Kernel Launch Latency +layer +▁▅█ +3 +5 us +6 us +\+20 %/,
+      /OH-001 Kernel Launch Latency +layer +▁▄█ +3 +5 us +6 us +\+20 %/,
     );
   });
 
@@ -152,7 +152,7 @@ describe('a history', () => {
       ['START-006', 'largest 10', 0],
       ['START-006', 'largest 50', 0],
     ]);
-    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(/▁█ +2 +1 ns +2 ns +\+1 ns/);
+    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(/▃▅ +2 +1 ns +2 ns +\+1 ns/);
   });
 });
 
@@ -174,5 +174,10 @@ describe('a change in per cents', () => {
 describe('a sparkline', () => {
   it('is as high as its values', () => expect(sparkline([1, 2, 3, 8])).toBe('▁▂▃█'));
   it('of equal values is level', () => expect(sparkline([3, 3])).toBe('▄▄'));
+  it('is level where nothing differs by what counts', () => {
+    expect(sparkline([13.54, 13.53], 0.7)).toBe('▄▄');
+    expect(sparkline([10, 11, 12], 4)).toBe('▂▄▆');
+    expect(sparkline([1, 8], 4)).toBe('▁█');
+  });
   it('of negative values has its least at the bottom', () => expect(sparkline([-2, -1])).toBe('▁█'));
 });
