@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           ...sideBySide,
           name: 'behaviour',
-          include: ['test/{cli,native,package}/**/*.test.ts'],
+          include: ['test/{cli,native,package,workers}/**/*.test.ts'],
           // As Node loads it, not as the tests' own sources are.
           server: { deps: { external: [/\/dist\//] } },
         },

@@ -80,14 +80,14 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
 }
 
 /** Processes differ by some nanoseconds (where the loader put things): the middle one of these stands for a setting. */
-const PROCESSES = 3;
+const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
 /** Without a delay: its error is in every row of a function. */
-const PROCESSES_WITHOUT = 7;
+const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
 /** Per function, the row of the process at the median of what it overstates the truth by. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
-  const count = delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES;
+  const count = (delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES)[request.tier];
   for (let i = 0; i < count; i++) processes.push(await functionsOnce(request, delayNs));
   const excess = ({ overheadNs, achievedNs }: FunctionRow) => overheadNs - (achievedNs ?? 0);
   return new Map(

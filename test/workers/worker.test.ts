@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CudaError } from '../../lib/native/errors.js';
 import { Worker, type WorkerOptions } from '../../lib/workers/worker.js';
 
-const fake = fileURLToPath(new URL('./workers-fixtures/fake-worker.mjs', import.meta.url));
+const fake = fileURLToPath(new URL('./fixtures/fake-worker.mjs', import.meta.url));
 const started: Worker[] = [];
 
 async function start(mode = 'obedient', options: Partial<WorkerOptions> = {}): Promise<Worker> {
