@@ -212,10 +212,10 @@ export interface ComputeShare {
   bins: number[];
 }
 
-/** What NVML says of a GPU; null where it does not. */
 /** What changes all the time, and is cheap to ask for (the rest is null); or all of it. */
 export type GpuDetail = 'readings' | 'all';
 
+/** What NVML says of a GPU; null where it does not. */
 export interface GpuState {
   smClockMhz: number | null;
   maxSmClockMhz: number | null;

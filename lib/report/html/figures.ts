@@ -3,7 +3,7 @@ import { barsPanel } from '../charts/bars.js';
 import { boxesPanel } from '../charts/boxes.js';
 import { forestOf } from '../charts/forest.js';
 import { heatOf, LEVELS, NO_READING } from '../charts/heat.js';
-import { type Lines, linesDrawing, rowsOf, shownOf } from '../charts/lines.js';
+import { type Lines, linesDrawing, rowsOf, type Shown, shownOf } from '../charts/lines.js';
 import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
 import { LIMIT_DASH, type Shares, sharesOf } from '../charts/shares.js';
@@ -50,9 +50,9 @@ const legend = (entries: readonly Interpolated[]): Markup =>
     ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
   </ul>`;
 
-const seriesLegend = (lines: Lines): Markup =>
+const seriesLegend = ({ series }: Shown): Markup =>
   legend(
-    shownOf(lines).series.map(({ name, look }) => {
+    series.map(({ name, look }) => {
       const { colour, symbol, dash } = lookOf(look);
       const [x, y] = [14 - SYMBOL_SIDE / 2, 6 - SYMBOL_SIDE / 2];
       const mark = html`<path d="${symbol}" transform="translate(${x} ${y})" stroke="none" />`;
@@ -93,11 +93,12 @@ export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
       const lines = { ...chart, series: series(view) };
       const drawing = linesDrawing(lines);
       if (!drawing) return [];
+      const shown = shownOf(lines);
       return html`<figure class="card" data-metric="${metric}">
         <figcaption>
           <strong><span class="id">${metric}</span> ${chart.title}</strong>
         </figcaption>
-        ${seriesLegend(lines)}${svg(drawing)}${without(shownOf(lines).leftOut)}${linePoints(lines)}
+        ${seriesLegend(shown)}${svg(drawing)}${without(shown.leftOut)}${linePoints(lines)}
       </figure> `;
     });
 }
