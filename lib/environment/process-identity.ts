@@ -1,0 +1,57 @@
+/**
+ * Who owns something that stays on disk when its owner is killed. A PID alone is used again; together with the start
+ * time, the boot and the PID namespace it names one process.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import * as v from 'valibot';
+
+export const processIdentitySchema = v.strictObject({
+  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** Clock ticks from boot to the start of the process (proc_pid_stat(5), field 22). */
+  startTime: v.string(),
+  bootId: v.string(),
+  /** As /proc/self/ns/pid names it: containers of one machine have the same PIDs for different processes. */
+  pidNamespace: v.string(),
+  host: v.string(),
+});
+export type ProcessIdentity = v.InferOutput<typeof processIdentitySchema>;
+
+/** `unknown`: it runs, or ran, where this process cannot see it. */
+export type OwnerState = 'alive' | 'dead' | 'unknown';
+
+const readText = (path: string): string => readFileSync(path, 'utf8').trim();
+
+/** The name of a process may hold spaces and parentheses, so fields are counted from the last parenthesis. */
+function startTimeOf(pid: number): string | null {
+  let stat: string;
+  try {
+    stat = readText(`/proc/${pid}/stat`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return null;
+    throw error;
+  }
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie has ended: it only waits for its parent to ask.
+  return state === 'Z' || state === 'X' ? null : (fields[18] as string);
+}
+
+const here = () => ({
+  bootId: readText('/proc/sys/kernel/random/boot_id'),
+  pidNamespace: readlinkSync('/proc/self/ns/pid'),
+  host: readText('/proc/sys/kernel/hostname'),
+});
+
+export const ownIdentity = (): ProcessIdentity => ({
+  pid: process.pid,
+  startTime: startTimeOf(process.pid) as string,
+  ...here(),
+});
+
+export function ownerState({ pid, startTime, bootId, pidNamespace, host }: ProcessIdentity): OwnerState {
+  const now = here();
+  // The same host has booted since; another host may share the disk.
+  if (bootId !== now.bootId) return host === now.host ? 'dead' : 'unknown';
+  if (pidNamespace !== now.pidNamespace) return 'unknown';
+  return startTimeOf(pid) === startTime ? 'alive' : 'dead';
+}
