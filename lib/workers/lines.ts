@@ -35,7 +35,10 @@ export class LineSplitter {
   }
 }
 
-/** What a worker printed beside the protocol: the last `limit` characters of it. */
+/**
+ * What a worker printed beside the protocol: the last `limit` characters of it. Up to twice as many are held, so that
+ * a character is copied at most twice, however short the pieces are in which it arrives.
+ */
 export class BoundedLog {
   readonly #limit: number;
   #text = '';
@@ -45,15 +48,16 @@ export class BoundedLog {
   }
 
   append(text: string): void {
-    this.#text = (this.#text + text).slice(-this.#limit);
+    this.#text += text;
+    if (this.#text.length > 2 * this.#limit) this.#text = this.text;
   }
 
   get text(): string {
-    return this.#text;
+    return this.#text.slice(-this.#limit);
   }
 
   lastLines(count: number): string[] {
-    return this.#text
+    return this.text
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')

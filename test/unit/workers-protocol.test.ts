@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { BenchError, CudaError } from '../../lib/native/errors.js';
 import { BoundedLog, LineSplitter } from '../../lib/workers/lines.js';
 import { decode, encode, errorFromData, errorToData } from '../../lib/workers/protocol.js';
@@ -37,6 +37,18 @@ describe('lines', () => {
     const text = Buffer.from('erste\nzwölf\nEnde');
     for (let at = 0; at <= text.length; at++)
       expect(split(text.subarray(0, at), text.subarray(at))).toEqual(['erste', 'zwölf', 'Ende']);
+  });
+
+  it('copies a character a few times at most, however short the lines are', () => {
+    const limit = 1_000;
+    const pieces = 20_000;
+    const slice = vi.spyOn(String.prototype, 'slice');
+    const log = new BoundedLog(limit);
+    for (let i = 0; i < pieces; i++) log.append('x\n');
+    const copied = slice.mock.results.reduce((sum, { value }) => sum + (value as string).length, 0);
+    slice.mockRestore();
+    expect(copied).toBeLessThan(2 * 2 * pieces);
+    expect(log.text).toBe('x\n'.repeat(limit / 2));
   });
 
   it('keeps the end of a log', () => {
