@@ -39,7 +39,10 @@ const LONGEST_DIRECTORY = 80;
 
 const guardian = fileURLToPath(new URL('./mps-guardian.js', import.meta.url));
 
-export type MpsOptions = Omit<ProfileOptions, 'layerFolders'> & WantedLimits;
+export interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** Most time for each step of the daemon's start. Default 30 s. */
+  startTimeoutMs?: number;
+}
 
 interface Daemon {
   process: ChildProcess;
@@ -63,6 +66,7 @@ export class MpsSystem extends Profile {
   readonly #options: MpsOptions;
   readonly #control: string | null;
   #daemon: Daemon | null = null;
+  #starting: Promise<void> | null = null;
   readonly #living = new Set<number>();
 
   constructor(options: MpsOptions) {
@@ -101,8 +105,8 @@ export class MpsSystem extends Profile {
   }
 
   override async prepareTenant({ id }: Tenant): Promise<void> {
+    if (this.#control !== null) await this.#startOnce(this.#control);
     this.#living.add(id);
-    if (this.#control !== null && this.#daemon === null) await this.#start(this.#control, this.prepared);
   }
 
   override async reap({ id }: Tenant): Promise<void> {
@@ -124,6 +128,18 @@ export class MpsSystem extends Profile {
     return this.#quit();
   }
 
+  /** A daemon that does not come up is ended again: left running, it would warm the driver for the other systems. */
+  async #startOnce(control: string): Promise<void> {
+    this.#starting ??= this.#start(control, this.prepared);
+    try {
+      await this.#starting;
+    } catch (error) {
+      const left = await this.#quit();
+      if (left.length > 0 && error instanceof Error) error.message += ` ${left.join('; ')}.`;
+      throw error;
+    }
+  }
+
   /** In new folders: what an earlier daemon left in them would mislead this one. */
   async #start(control: string, { directory, run }: Prepared): Promise<void> {
     const environment = { ...this.#places(directory), CUDA_VISIBLE_DEVICES: run.gpu.uuid };
@@ -132,16 +148,23 @@ export class MpsSystem extends Profile {
       await mkdir(place, { mode: 0o700 });
     }
     this.#daemon = startDaemon(control, { PATH: this.#options.caller.PATH ?? '', ...environment });
-    await this.#waitFor('its control pipe', () => exists(join(directory, 'p', 'control')), run.signal);
+    await this.#waitFor('no control pipe', () => exists(join(directory, 'p', 'control')), run.signal);
     await this.#ask(`start_server -uid ${process.getuid?.()}`);
-    await this.#waitFor('an active server', () => this.#serverIsActive(), run.signal);
+    await this.#waitFor('no active server', () => this.#serverIsActive(), run.signal);
   }
 
   /** Closing its guardian's stdin makes the daemon quit. */
   async #quit(): Promise<string[]> {
     const daemon = this.#daemon;
     this.#daemon = null;
-    if (!daemon || daemon.process.exitCode !== null || daemon.process.signalCode !== null) return [];
+    this.#starting = null;
+    if (
+      !daemon ||
+      daemon.process.pid === undefined ||
+      daemon.process.exitCode !== null ||
+      daemon.process.signalCode !== null
+    )
+      return [];
     const ended = once(daemon.process, 'exit').then(() => true);
     daemon.process.stdin?.end();
     if (await Promise.race([ended, sleep(QUIT_MS, false, { ref: false })])) return [];
@@ -173,16 +196,18 @@ export class MpsSystem extends Profile {
     return output;
   }
 
-  async #waitFor(what: string, come: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
+  async #waitFor(lacking: string, come: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
     const { process: child, log } = this.#daemon as Daemon;
-    for (const until = performance.now() + START_MS; performance.now() < until; await sleep(POLL_MS)) {
+    const { startTimeoutMs = START_MS } = this.#options;
+    for (const until = performance.now() + startTimeoutMs; performance.now() < until; await sleep(POLL_MS)) {
       signal?.throwIfAborted();
-      if (child.exitCode !== null) throw new Error(`The MPS daemon of ${this.name} ended at once: ${log.text.trim()}`);
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`The MPS daemon of ${this.name} ended at once: ${log.text.trim()}`);
       if (await come()) return;
     }
     const reason = lastLine(join(this.prepared.directory, 'l', 'control.log'));
     throw new Error(
-      `Expected ${what} of the MPS daemon of ${this.name} within ${START_MS / 1_000} s. ${reason}`.trim(),
+      `Timed out after ${startTimeoutMs / 1_000} s: the MPS daemon of ${this.name} has ${lacking}. ${reason}`.trim(),
     );
   }
 }
@@ -197,6 +222,7 @@ function startDaemon(control: string, environment: Record<string, string>): Daem
   const log = new BoundedLog();
   child.stderr.on('data', (chunk: Buffer) => log.append(chunk.toString()));
   child.stdin.on('error', () => {});
+  child.on('error', (error) => log.append(error.message));
   return { process: child, log, control, environment };
 }
 

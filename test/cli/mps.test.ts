@@ -3,7 +3,14 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type * as mpsModule from '../../lib/systems/mps.js';
+import { runState } from '../unit/systems-fixtures.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+
+// The built one: its guardian is started from beside it.
+const { MpsSystem } = (await import(
+  fileURLToPath(new URL('../../dist/systems/mps.js', import.meta.url))
+)) as typeof mpsModule;
 
 const control = 'nvidia-cuda-mps-control';
 const sim = 'init_ms=1,context_ms=1';
@@ -83,6 +90,24 @@ describe('mps', () => {
     expect(mps).toMatchObject({ status: 'failed', value: null });
     expect(mps?.reason).toMatch(/^The MPS daemon of mps ended at once: .*exit code 1/);
   });
+
+  it('ends a daemon whose server does not come up before another system is measured', async () => {
+    const temporary = emptyFolder();
+    const mps = new MpsSystem({
+      ...{ name: 'mps', caller: { PATH: programs('fault-server') }, memory: undefined, sm: undefined },
+      startTimeoutMs: 500,
+    });
+    await mps.prepare({ ...runState(temporary), directory: temporary });
+    const daemons = () => processesIn(temporary).filter((line) => line.includes(`${control} -f`));
+    const starting = mps.prepareTenant({ id: 0 });
+    const failed = expect(starting).rejects.toThrow(
+      /^Timed out after 0\.5 s: the MPS daemon of mps has no active server/,
+    );
+    await expect.poll(daemons).toHaveLength(1);
+    await failed;
+    await expect.poll(daemons, { timeout: 10_000 }).toEqual([]);
+    await mps.teardown();
+  }, 30_000);
 
   it('kills a daemon that does not quit', async () => {
     expect((await compare('mps', programs('fault-quit'))).code).toBe(0);
