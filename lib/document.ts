@@ -174,6 +174,8 @@ export const runDocumentSchema = v.strictObject({
     spec: v.optional(v.string()),
     layer: v.optional(layerSchema),
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
+    /** Why the proofs could not be repeated after the last measurement; absent where they were, or none was tried. */
+    notCheckedAfter: v.optional(v.string()),
   }),
   plan: v.strictObject({
     tier: v.picklist(['quick', 'standard', 'thorough']),

@@ -4,10 +4,14 @@ import { isInactive } from '../saved/attested.js';
 import { exitCodes } from './exit-codes.js';
 
 export function codesOf(document: ResultDocument): number[] {
-  const results = roundsOf(document).flatMap(({ metrics }) => metrics);
+  const rounds = roundsOf(document);
+  const results = rounds.flatMap(({ metrics }) => metrics);
+  const unproven = rounds.some(({ system }) => system.notCheckedAfter !== undefined);
   return [
     ...(document.completed ? [] : [exitCodes.interrupted]),
     ...(results.some(isInactive) ? [exitCodes.notAttested] : []),
-    ...(results.some(({ status }) => status === 'failed' || status === 'invalid') ? [exitCodes.failed] : []),
+    ...(unproven || results.some(({ status }) => status === 'failed' || status === 'invalid')
+      ? [exitCodes.failed]
+      : []),
   ];
 }

@@ -118,7 +118,8 @@ function planText({ metrics: ordered, tier, seed, estimatedSeconds }: Plan): str
   return `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
 }
 
-function exitCode({ completed, metrics: results }: RunDocument): number {
+function exitCode({ completed, metrics: results, system }: RunDocument): number {
   if (!completed) return exitCodes.interrupted;
+  if (system.notCheckedAfter !== undefined) return exitCodes.failed;
   return results.some(({ status }) => status === 'failed' || status === 'invalid') ? exitCodes.failed : exitCodes.ok;
 }

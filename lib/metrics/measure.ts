@@ -20,6 +20,9 @@ import {
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
 
+/** The check that fails where state of a metric's tenants stayed. */
+export const CLEAN_UP = 'state of tenants removed';
+
 export interface Surroundings {
   /** Whose workers are started. Default: the environment as it is. */
   system?: System;
@@ -51,6 +54,7 @@ export async function measureMetric(
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
   const opened: Session[] = [];
+  const left: string[] = [];
   let opening = true;
   const target = { simulatedDriver: simulatedDriver(resolved.simulate), device: resolved.device, path: resolved.path };
   const context: MeasureContext = {
@@ -61,6 +65,7 @@ export async function measureMetric(
     system: surroundings.system ?? environmentSystem(process.env),
     once: surroundings.once ?? new Once(),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
+    leftBehind: (what) => void left.push(what),
     session: async () => {
       const session = opened[0] ?? (await Session.open(target, signal));
       if (opened.length === 0) opened.push(session);
@@ -72,15 +77,20 @@ export async function measureMetric(
     if (definition.where === 'fresh-processes') opened.push(await Session.turn(signal));
     const measured = await definition.measure(context);
     context.progress('done', 1);
-    return toResult(definition, resolved, measured, opened[0]);
+    return withCleanUp(toResult(definition, resolved, measured, opened[0]), left);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const state = opening && definition.where === 'process' ? null : stateOf(error);
     if (!state) throw error;
-    return toResult(definition, resolved, state, opened[0]);
+    return withCleanUp(toResult(definition, resolved, state, opened[0]), left);
   } finally {
     await opened[0]?.close();
   }
+}
+
+function withCleanUp(result: MetricResult, left: readonly string[]): MetricResult {
+  if (left.length === 0) return result;
+  return { ...result, checks: [...result.checks, { name: CLEAN_UP, passed: false, detail: left.join('; ') }] };
 }
 
 function stateOf(error: unknown): Measured | null {

@@ -83,6 +83,8 @@ export interface MeasureContext {
   /** Of the round; of this metric alone where there is none. */
   once: Once;
   progress: (step: string, fraction: number) => void;
+  /** Notes state of a tenant that could not be removed: the result keeps its number and says so. */
+  leftBehind: (what: string) => void;
 }
 
 export interface MetricDefinition {

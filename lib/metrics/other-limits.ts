@@ -3,12 +3,13 @@
  * whose worker has ended, leaves meanwhile and finds a state of its own again.
  */
 import type { DeviceTarget } from '../native/addon-types.js';
+import { messageOf } from '../errors/message-of.js';
 import { BenchError } from '../native/errors.js';
 import { attestWorker } from '../systems/attest-worker.js';
 import { type Attestation, type Limits, SOLE_TENANT, type System, type Tenant } from '../systems/system.js';
 import { Worker } from '../workers/worker.js';
 import type { MeasureContext } from './metric.js';
-import { FIRST_ID } from './tenants.js';
+import { FIRST_ID, reapTenant } from './tenants.js';
 
 export interface LimitedWorker {
   attestation: Attestation;
@@ -32,7 +33,7 @@ export async function underOtherLimits(
   const { system } = context;
   const kinds = limits.map((own, kind) => ({ kind, tenant: tenantWith(own, system.limitsCoexist ? kind : 0) }));
   const together = system.limitsCoexist ? [kinds] : kinds.map((kind) => [kind]);
-  await system.reap(SOLE_TENANT);
+  await reapTenant(context, SOLE_TENANT);
   try {
     for (const group of together) {
       await system.betweenLimits();
@@ -45,9 +46,14 @@ export async function underOtherLimits(
       });
     }
   } finally {
-    await system.betweenLimits();
-    await system.prepareTenant(SOLE_TENANT);
+    await restore(context);
   }
+}
+
+/** The round's own tenant is prepared again even where the system could not be; neither costs what was measured. */
+async function restore({ system, leftBehind }: MeasureContext): Promise<void> {
+  for (const step of [() => system.betweenLimits(), () => system.prepareTenant(SOLE_TENANT)])
+    await step().catch((error: unknown) => leftBehind(messageOf(error)));
 }
 
 /** Whether workers start differently under the two: what a system's own commands do for them is not seen. */
@@ -100,6 +106,6 @@ async function inWorkerOf(
       await worker.stop();
     }
   } finally {
-    await system.reap(tenant);
+    await reapTenant(context, tenant);
   }
 }

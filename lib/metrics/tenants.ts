@@ -1,5 +1,6 @@
 /** Tenants of the measured system, as a metric asks for them, and the window they have in common. */
 import type { TenantWindow } from '../native/addon-types.js';
+import { reapFailure } from '../systems/reaped.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
 import { type TenantContext, type TenantProcess, Tenants } from '../workers/tenants.js';
 import { commonOwner } from './common-owner.js';
@@ -54,21 +55,25 @@ export async function withTenants<T>(
     return await use({ tenants, growTo });
   } finally {
     await tenants.stop();
-    for (const tenant of claimed) await system.reap(tenant);
+    for (const tenant of claimed) await reapTenant(context, tenant);
   }
 }
 
+/** Never rejects: state that stays is noted in the result. */
+export async function reapTenant({ system, leftBehind }: MeasureContext, tenant: Tenant): Promise<void> {
+  const failure = await reapFailure(system, tenant);
+  if (failure !== null) leftBehind(failure);
+}
+
 /** One tenant whose processes a metric starts by itself; its state is removed when this settles. */
-export async function inOneTenant<T>(
-  { system }: MeasureContext,
-  use: (process: TenantProcess) => Promise<T>,
-): Promise<T> {
+export async function inOneTenant<T>(context: MeasureContext, use: (process: TenantProcess) => Promise<T>): Promise<T> {
+  const { system } = context;
   const tenant: Tenant = { id: FIRST_ID };
   try {
     await system.prepareTenant(tenant);
     return await use({ environment: system.environment(tenant), argvPrefix: system.argvPrefix(tenant) });
   } finally {
-    await system.reap(tenant);
+    await reapTenant(context, tenant);
   }
 }
 

@@ -41,12 +41,14 @@ function systemText({ name, rounds }: SystemView): string {
   const [first] = rounds;
   if (!first) return plain(`${name}: no round was measured`);
   const { kind, spec, layer, attestation } = first.system;
+  const unchecked = rounds.filter(({ system }) => system.notCheckedAfter !== undefined).length;
   const passed = attestation.filter((proof) => proof.passed).length;
   const parts = [
     (spec ?? kind) === name ? undefined : (spec ?? kind),
     layer &&
       `layer ${layer.path}, SHA-256 ${layer.sha256 ?? 'unknown'}, ${layer.exports} cu* exports, ${layer.active ? 'active' : 'INACTIVE'}`,
     attestation.length > 0 ? `${passed} of ${attestation.length} proofs passed` : undefined,
+    unchecked > 0 ? `not checked after measuring in ${unchecked} of ${rounds.length} rounds` : undefined,
   ];
   const text = parts.filter((part) => part !== undefined).join('; ');
   return plain(text === '' ? name : `${name}: ${text}`);

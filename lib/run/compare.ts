@@ -12,6 +12,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { BenchError } from '../native/errors.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { removeDirectory } from '../systems/state-files.js';
+import { reapFailure } from '../systems/reaped.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
@@ -69,7 +70,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
     hooks.onStart(truth.choice, healthWarnings(truth.before));
-    computeLimits.push(...(await labelAll(request, hooks, truth)));
+    computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
         if (request.signal.aborted) break;
@@ -149,14 +150,19 @@ async function prepareAll({ systems, target, signal }: CompareRequest, { choice 
   for (const system of systems) await system.prepare({ runId, directory, gpu: choice.device, target, signal });
 }
 
-async function labelAll(request: CompareRequest, hooks: CompareHooks, { choice }: Truth): Promise<ComputeLimit[]> {
+async function labelAll(
+  request: CompareRequest,
+  hooks: CompareHooks,
+  { choice }: Truth,
+  warnings: string[],
+): Promise<ComputeLimit[]> {
   const { systems, target, plan, options, signal } = request;
   const where = { simulatedDriver: target.simulatedDriver, device: choice.device.uuid, path: options.path };
   const labels: ComputeLimit[] = [];
   for (const system of systems) {
     if (signal.aborted) break;
     hooks.onComputeLimit(system);
-    const label = await labelComputeLimit(system, where, plan.tier, signal);
+    const label = await labelComputeLimit(system, where, plan.tier, signal, (what) => void warnings.push(what));
     if (label) labels.push(label);
   }
   return labels;
@@ -172,26 +178,19 @@ async function oneRound(
   const system = request.systems[index] as System;
   if (system.unavailable !== null) return emptyDocument(request, truth, system, 'unsupported', system.unavailable);
   hooks.onRound(round, system);
-  await system.prepareTenant(SOLE_TENANT);
   try {
+    await system.prepareTenant(SOLE_TENANT);
     const { metrics, tier, seed } = request.plan;
     const plan = makePlan(metrics, tier, seed + round);
     const { choice, before } = truth;
     const document = await runMetrics({ ...request, plan, system, device: choice.device.uuid, before }, hooks);
-    return { ...document, warnings: [...document.warnings, ...(await reaped(system))] };
+    const failure = await reapFailure(system, SOLE_TENANT);
+    return failure === null ? document : { ...document, warnings: [...document.warnings, failure] };
   } catch (error) {
-    await reaped(system);
+    const failure = await reapFailure(system, SOLE_TENANT);
+    // In place, so that its class still says whether the caller can put it right.
+    if (failure !== null && error instanceof Error) error.message += ` ${failure}`;
     throw error;
-  }
-}
-
-/** Why its state could not be removed: a warning, since what it may do to the next round is what attestation looks for. */
-async function reaped(system: System): Promise<string[]> {
-  try {
-    await system.reap(SOLE_TENANT);
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
   }
 }
 

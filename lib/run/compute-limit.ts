@@ -8,6 +8,7 @@ import type { ComparisonDocument, Tier } from '../document.js';
 import { messageOf } from '../errors/message-of.js';
 import type { ComputeShare, DeviceTarget } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
+import { reapFailure } from '../systems/reaped.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
 import { Lane, type LaneTarget } from './lane.js';
 
@@ -23,6 +24,7 @@ export async function labelComputeLimit(
   target: LaneTarget,
   tier: Tier,
   signal: AbortSignal,
+  onLeftBehind: (what: string) => void,
 ): Promise<ComputeLimit | null> {
   if (system.unavailable !== null) return null;
   const limitPercent = system.limits().smPercent ?? 100;
@@ -30,9 +32,9 @@ export async function labelComputeLimit(
   const head = { system: system.name, limitPercent };
   if (system.capabilities.computeLimit !== 'softDutyCycle')
     return { ...head, ...notChecked('it limits which part of the card is used, not for how long') };
-  await system.prepareTenant(SOLE_TENANT);
   const lane = new Lane(system, target, signal);
   try {
+    await system.prepareTenant(SOLE_TENANT);
     const { attestation } = await lane.prepare();
     const reason = attestation.invalid ?? attestation.computeLimitUnsupported;
     if (reason !== undefined) return { ...head, ...notChecked(reason) };
@@ -42,7 +44,8 @@ export async function labelComputeLimit(
     return { ...head, ...notChecked(messageOf(error)) };
   } finally {
     await lane.close();
-    await system.reap(SOLE_TENANT);
+    const failure = await reapFailure(system, SOLE_TENANT);
+    if (failure !== null) onLeftBehind(failure);
   }
 }
 

@@ -109,8 +109,8 @@ export class Lane {
     const { description, attestation } = await this.#attest(worker, 'before');
     if (this.#first && !sameLayer(this.#first.attestation, attestation))
       throw new BenchError(
-        'WORKER',
-        `A new worker process is under ${layerName(attestation)}, the first was under ${layerName(this.#first.attestation)}.`,
+        'INVALID_RESULT',
+        `layer not active: a new worker process is under ${layerName(attestation)}, the first was under ${layerName(this.#first.attestation)}.`,
       );
     this.#first ??= { description, attestation };
   }

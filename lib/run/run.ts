@@ -4,7 +4,8 @@ import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
 import { toolVersion } from '../environment/tool.js';
-import { measureMetric } from '../metrics/measure.js';
+import { messageOf } from '../errors/message-of.js';
+import { CLEAN_UP, measureMetric } from '../metrics/measure.js';
 import { Once } from '../metrics/once.js';
 import type { MetricDefinition, Progress } from '../metrics/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
@@ -70,18 +71,30 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     refuseUnhealthy(before, request.strict);
     const known = [...knownWarnings(request, prepared), ...(request.before ? [] : healthWarnings(before))];
     hooks.onPrepared(prepared, choice, known);
-    const { results, samples, coordinatorCpuPercent } = await measureSampled(request, hooks, lane, prepared, choice);
+    const { results, notCheckedAfter, samples, coordinatorCpuPercent } = await measureSampled(
+      request,
+      hooks,
+      lane,
+      prepared,
+      choice,
+    );
     const after = summariseAfter(results, samples);
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
-      ...describePrepared(request, prepared, choice.device),
+      ...describePrepared(request, prepared, choice.device, notCheckedAfter),
       ...describeResults(request, results),
       plan: describePlan(request, choice.device.index),
       health: { before: [...before], after },
       coordinatorCpuPercent,
       ...(samples && { sampler: samples }),
-      warnings: [...known, ...healthWarnings(after), ...interruptionWarnings(request, results)],
+      warnings: [
+        ...known,
+        ...(notCheckedAfter === undefined ? [] : [notCheckedWarning(request, notCheckedAfter)]),
+        ...healthWarnings(after),
+        ...cleanUpWarnings(results),
+        ...interruptionWarnings(request, results),
+      ],
     };
   } finally {
     await lane.close();
@@ -94,19 +107,25 @@ async function measureSampled(
   lane: Lane,
   prepared: Prepared,
   choice: Choice,
-): Promise<{ results: MetricResult[]; samples: Samples | undefined; coordinatorCpuPercent: number }> {
+): Promise<Attested & { samples: Samples | undefined; coordinatorCpuPercent: number }> {
   const began = performance.now();
   const cpu = process.cpuUsage();
   const read = () => readGpuState(request.target, choice.device.uuid, 'readings');
   const sampler = new Sampler(read, samplingInterval(request.plan.estimatedSeconds));
   try {
-    const results = await measureAttested(request, hooks, lane, prepared, choice);
+    const attested = await measureAttested(request, hooks, lane, prepared, choice);
     const samples = await sampler.stop();
     const { user, system } = process.cpuUsage(cpu);
-    return { results, samples, coordinatorCpuPercent: (user + system) / 10 / (performance.now() - began) };
+    return { ...attested, samples, coordinatorCpuPercent: (user + system) / 10 / (performance.now() - began) };
   } finally {
     await sampler.stop();
   }
+}
+
+interface Attested {
+  results: MetricResult[];
+  /** Why the workers' system was not looked at again after the last measurement. */
+  notCheckedAfter?: string;
 }
 
 /** No number is published under a system's name unless its processes were shown to be under it, before and after. */
@@ -116,15 +135,32 @@ async function measureAttested(
   lane: Lane,
   { attestation, description }: Prepared,
   choice: Choice,
-): Promise<MetricResult[]> {
-  if (attestation.invalid !== undefined) return allInvalid(request, attestation.invalid);
+): Promise<Attested> {
+  if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
   const measured = await measureAll(request, hooks, lane, choice.device.uuid);
   const attested = measured.map((result) => underSameLayer(result, description, request.options.path));
   const results = request.strict ? attested.map(strictly) : attested;
-  if (request.signal.aborted) return results;
-  const { invalid } = await lane.lookAgain();
-  return invalid === undefined ? results : allInvalid(request, `${invalid} (after measuring)`);
+  if (request.signal.aborted) return { results };
+  try {
+    const { invalid } = await lane.lookAgain();
+    return { results: invalid === undefined ? results : allInvalid(request, `${invalid} (after measuring)`) };
+  } catch (error) {
+    return lookFailed(request, results, error);
+  }
 }
+
+/** A worker under another layer disproves what was measured; one that cannot be asked leaves it as it is, and marked. */
+function lookFailed(request: RunRequest, results: MetricResult[], error: unknown): Attested {
+  if (request.signal.aborted) return { results };
+  const reason = messageOf(error);
+  const disproved = error instanceof BenchError && error.code === 'INVALID_RESULT';
+  return disproved
+    ? { results: allInvalid(request, `${reason} (after measuring)`) }
+    : { results, notCheckedAfter: reason };
+}
+
+const notCheckedWarning = ({ system }: RunRequest, reason: string): string =>
+  `${system.name}: whether it was still active after the last measurement is not known: ${reason}`;
 
 const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
   plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));
@@ -192,7 +228,12 @@ export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | '
   };
 }
 
-function describePrepared({ system }: RunRequest, { description, attestation }: Prepared, device: NativeDevice) {
+function describePrepared(
+  { system }: RunRequest,
+  { description, attestation }: Prepared,
+  device: NativeDevice,
+  notCheckedAfter: string | undefined,
+) {
   return {
     host: hostInfo(),
     gpu: [gpuInfo(description.inspection, device)],
@@ -202,6 +243,7 @@ function describePrepared({ system }: RunRequest, { description, attestation }: 
       ...systemHead(system),
       ...(attestation.layer && { layer: attestation.layer }),
       attestation: attestation.proofs,
+      ...(notCheckedAfter !== undefined && { notCheckedAfter }),
     },
     provenance: functionProvenance(description.provenance),
   };
@@ -239,6 +281,11 @@ function knownWarnings({ system }: RunRequest, { description, attestation }: Pre
     );
   return all;
 }
+
+const cleanUpWarnings = (results: readonly MetricResult[]): string[] =>
+  results.flatMap(({ id, checks }) =>
+    checks.filter(({ name }) => name === CLEAN_UP).map(({ name, detail }) => `${id}: not all ${name}: ${detail}`),
+  );
 
 function interruptionWarnings({ plan }: RunRequest, results: readonly MetricResult[]): string[] {
   if (results.length === plan.metrics.length) return [];

@@ -72,7 +72,7 @@ export function notABaseline({ document, problems }: Saved): string | null {
 }
 
 const isUnattested = ({ system, metrics }: RunDocument): boolean =>
-  system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
+  system.notCheckedAfter !== undefined || system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
 
 /** As it is stored. */
 export const baselineText = (document: ResultDocument): string => `${JSON.stringify(withoutSamples(document))}\n`;

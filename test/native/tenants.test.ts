@@ -96,6 +96,30 @@ describe('tenants', () => {
     expect(given.sort()).toEqual([1, 2]);
     await expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
   });
+
+  it('all give their state back when that of one stays, and keep what they measured', async () => {
+    const given: number[] = [];
+    const left: string[] = [];
+    const { system, ...rest } = context();
+    const stateful: MeasureContext = {
+      ...rest,
+      leftBehind: (what) => void left.push(what),
+      system: {
+        ...system,
+        reap: async ({ id }) => {
+          given.push(id);
+          if (id === 1) throw new Error('the file stayed');
+        },
+      },
+    };
+    const use = async ({ growTo }: { growTo: (count: number) => Promise<void> }) => {
+      await growTo(2);
+      return 'measured';
+    };
+    expect(await withTenants(stateful, { topology: 'separate' }, use)).toBe('measured');
+    expect(given.sort()).toEqual([1, 2]);
+    expect(left).toEqual(['the file stayed']);
+  });
 });
 
 describe('the common window', () => {
