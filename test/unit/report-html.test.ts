@@ -330,12 +330,7 @@ describe('strings of strangers', () => {
 
 describe('a document as large as they come', () => {
   const document = comparisonOf(large);
-  const started = performance.now();
   const text = page(document);
-  const elapsed = performance.now() - started;
-
-  // On a quiet machine well under a second; this bound is for one that is not.
-  it('is rendered before anybody waits', () => expect(elapsed).toBeLessThan(6_000));
 
   it('is a file that can be sent', () => expect(text.length).toBeLessThan(5_000_000));
 
