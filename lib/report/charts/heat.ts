@@ -6,7 +6,7 @@ import { evenly } from './evenly.js';
 import { type CustomSeriesRenderItem, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
-import { fittedNames, widest, widthOf } from './text.js';
+import { asDrawn, fittedNames, widest, widthOf } from './text.js';
 import { AXIS, axisLook, fixed, MUTED, still } from './theme.js';
 
 const ROW = 18;
@@ -150,7 +150,7 @@ function axes(scale: Scale, left: number, names: readonly string[]) {
       inverse: true,
       splitLine: { show: false },
       data: names.map((_, i) => i),
-      axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => names[i] ?? '' },
+      axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => asDrawn(names[i] ?? '') },
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What custom series draw. */
 import type { CustomSeriesOption } from 'echarts/charts';
+import { asDrawn } from './text.js';
 import { font, SURFACE, TEXT } from './theme.js';
 
 export type CustomSeriesRenderItem = Exclude<NonNullable<CustomSeriesOption['renderItem']>, string>;
@@ -43,7 +44,7 @@ export const textAt = (x: number, y: number, text: string, look: TextLook = {}) 
   type: 'text' as const,
   style: {
     ...font,
-    text,
+    text: asDrawn(text),
     x,
     y,
     align: look.align ?? 'left',

@@ -2,7 +2,7 @@
 import type { ChartOption } from './echarts.js';
 import { type Scale, ticksOf } from './scale.js';
 import type { Drawing } from './svg.js';
-import { fittedNames, widest } from './text.js';
+import { asDrawn, fittedNames, widest } from './text.js';
 import { axisLook, fixed, TEXT } from './theme.js';
 
 export const PANEL_WIDTH = 360;
@@ -64,7 +64,7 @@ export function systemsAxes(names: readonly string[], scale: Scale, beside = 0):
         ...axisLook.axisLabel,
         color: TEXT,
         interval: 0,
-        formatter: (_: string, i: number) => shown[i] ?? '',
+        formatter: (_: string, i: number) => asDrawn(shown[i] ?? ''),
       },
     },
   };

@@ -27,6 +27,13 @@ interface Fit {
   head?: number;
 }
 
+/**
+ * As ECharts may be given it. It keeps the widths of texts in a plain object: `__proto__` there is Object.prototype, which
+ * it would write to, and `constructor` is a function. A mark that `cleaned` takes out of the drawing again makes another
+ * text of such a one.
+ */
+export const asDrawn = (text: string): string => (text in Object.prototype ? `${text}\u200e` : text);
+
 /** Cut in the middle: what tells names apart stands at their ends as often as at their beginnings. */
 export function fitted(text: string, width: number, { bold = false, head = 0.5 }: Fit = {}): string {
   if (widthOf(text, bold) <= width) return text;

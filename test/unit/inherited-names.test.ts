@@ -1,0 +1,58 @@
+/** A document may name a system like a property that every object inherits. */
+import { describe, expect, it } from 'vitest';
+import type { ComparisonDocument } from '../../lib/document.js';
+import { gate } from '../../lib/gate/gate.js';
+import { defaultThresholds } from '../../lib/gate/thresholds.js';
+import { metrics } from '../../lib/metrics/registry.js';
+import { formats, rendering } from '../../lib/rendering.js';
+import { gateReport } from '../../lib/report/gate.js';
+import { merge } from '../../lib/saved/merge.js';
+import { about, comparison } from './gate-fixtures.js';
+import { everyKind } from './report-fixtures.js';
+
+const names = Object.getOwnPropertyNames(Object.prototype);
+
+/** As a file with that name would be read. */
+const renamed = <T>(value: T, from: string, to: string): T =>
+  JSON.parse(JSON.stringify(value), (_, each: unknown) => (each === from ? to : each)) as T;
+
+const inherited = (): string[] => {
+  const found: string[] = [];
+  for (const key in {}) found.push(key);
+  return found;
+};
+
+describe.each(names)('a system named %s', (name) => {
+  const plain = everyKind();
+  const usual = plain.plan.systems[1] as string;
+
+  it.each(formats)('is rendered as %s like any other', async (format) => {
+    const text = async (document: ComparisonDocument) => [await rendering(document)(format)].flat().join('');
+    const odd = await text(renamed(plain, usual, name));
+    // Nothing is left out. Escapes make a text longer, and marks of drawings stand elsewhere beside a wider name.
+    const said = (page: string) => page.replace(/<svg.*?<\/svg>/gs, '').length;
+    const same = await text(renamed(plain, usual, 'x'.repeat(name.length)));
+    if (format === 'html') expect(odd).toContain(`>${name}</text>`);
+    expect(said(odd)).toBeGreaterThan(0.99 * said(same));
+    expect(inherited()).toEqual([]);
+  });
+
+  it('is judged like any other', () => {
+    const usualNames = comparison({ native: { 'OH-001': about(10) }, layer: { 'OH-001': about(13) } });
+    const judge = (document: ComparisonDocument) =>
+      gate(document, defaultThresholds(metrics), { name: 'before', document }, metrics);
+    const odd = judge(renamed(usualNames, 'layer', name));
+    expect(renamed(odd, name, 'layer')).toEqual(judge(usualNames));
+    expect(gateReport(odd)).toContain(name);
+  });
+
+  it('is merged like any other', () => {
+    const document = comparison({ native: { 'OH-001': about(10) }, layer: { 'OH-001': about(13) } });
+    const both = (one: ComparisonDocument) =>
+      merge([
+        { file: 'a', document: one },
+        { file: 'b', document: renamed(one, '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z') },
+      ]);
+    expect(renamed(both(renamed(document, 'layer', name)), name, 'layer')).toEqual(both(document));
+  });
+});
