@@ -24,6 +24,7 @@
       "native/bench/prepared_launch.cpp",
       "native/bench/start_up.cpp",
       "native/bench/window.cpp",
+      "native/bench/work_inputs.cpp",
       "native/bench/work_unit.cpp",
       "native/kernels/ptx.cpp",
     ],

@@ -286,10 +286,10 @@ export interface WorkRequest {
 }
 
 export interface Work {
-  /** From the first unit's begin to the last one's end. */
-  elapsedNs: number;
-  /** One a unit, in order. */
+  /** One a timed unit, in order. */
   unitNs: Float64Array;
+  /** Units, at random, in which the allocated blocks were written and read back: verified like all others, not timed. */
+  untimedUnits: number;
 }
 
 export interface WindowRequest {

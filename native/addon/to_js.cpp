@@ -76,7 +76,7 @@ Napi::Value to_js(Napi::Env env, const Window& window) {
 }
 
 Napi::Value to_js(Napi::Env env, const Work& work) {
-  return Object(env).set("elapsedNs", work.elapsed_ns).set("unitNs", work.unit_ns);
+  return Object(env).set("unitNs", work.unit_ns).set("untimedUnits", work.untimed_units);
 }
 
 Napi::Value to_js(Napi::Env env, const LaunchBlock& block) {

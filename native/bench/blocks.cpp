@@ -1,5 +1,7 @@
 #include "bench/blocks.h"
 
+#include <algorithm>
+
 namespace gvb {
 
 using abi::CUDA_SUCCESS;
@@ -159,6 +161,15 @@ size_t allocation_granularity(const DeviceSession& session) {
   if (!query || query(&granularity, &properties, abi::CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
     return kDefaultGranularity;
   return granularity;
+}
+
+void check_disjoint(std::vector<CUdeviceptr> pointers, size_t bytes) {
+  std::sort(pointers.begin(), pointers.end());
+  for (size_t i = 0; i < pointers.size(); ++i)
+    if (pointers[i] == 0 || (i > 0 && pointers[i] - pointers[i - 1] < bytes))
+      throw Failure(FailureKind::kInvalidResult, "memory was handed out twice: two of " +
+                                                     std::to_string(pointers.size()) + " live blocks of " +
+                                                     std::to_string(bytes) + " bytes overlap.");
 }
 
 void verify_block(const DeviceSession& session, CUdeviceptr block, size_t bytes, abi::CUstream stream) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "bench/device_session.h"
 
@@ -35,6 +36,9 @@ std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi 
 
 // cuMemGetAllocationGranularity, or 2 MiB where virtual memory management is not offered.
 size_t allocation_granularity(const DeviceSession& session);
+
+// Throws where two of the blocks overlap, or one is none.
+void check_disjoint(std::vector<abi::CUdeviceptr> pointers, size_t bytes);
 
 // Whether `block` is usable memory of at least `bytes`: its address range, and its first and last word written and
 // read back. Throws otherwise.

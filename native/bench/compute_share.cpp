@@ -46,7 +46,8 @@ class Occupation {
     if (launches_ >= finished_.size()) GVB_CALL(cuda_, "waiting for a kernel", cuEventSynchronize, finished.get());
     abi::CUdeviceptr stamps = stamps_.get() + launches_ * sizeof(Occupied);
     unsigned long long spin_ns = spin_ns_;
-    void* parameters[] = {&stamps, &spin_ns};
+    abi::CUdeviceptr not_counted = 0;  // every stamp is checked
+    void* parameters[] = {&stamps, &spin_ns, &not_counted};
     GVB_CALL(cuda_, "occupying the device", cuLaunchKernel, kernel_, blocks_, 1, 1, threads_, 1, 1, 0, stream_.get(),
              parameters, nullptr);
     ++launches_;

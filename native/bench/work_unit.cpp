@@ -1,10 +1,15 @@
 #include "bench/work_unit.h"
 
+#include <sys/random.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
 
+#include "bench/blocks.h"
+#include "bench/work_inputs.h"
 #include "driver/clock.h"
 #include "kernels/ptx.h"
 
@@ -12,121 +17,116 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kSide = 2048;
-constexpr size_t kMatrix = size_t{kSide} * kSide;
-constexpr size_t kFactorBytes = kMatrix * 2;
-constexpr unsigned kHeads = 8, kTokens = 128, kWidth = 64;
-constexpr size_t kAttention = size_t{kHeads} * kTokens * kWidth;
 constexpr unsigned kSmallKernels = 64, kSmallWords = 1024;
+constexpr size_t kSmallBytes = kSmallKernels * kSmallWords * sizeof(uint32_t);
+constexpr unsigned kSide = Factors::kSide;
+constexpr unsigned kProductRows = 64;  // of C go back, so that it is 1 MiB with the other results
+constexpr size_t kProductBytes = size_t{kProductRows} * kSide * sizeof(float);
+constexpr size_t kResultBytes = kProductBytes + Attention::kBytes + kSmallBytes;
+static_assert(kResultBytes == size_t{1} << 20);
 constexpr unsigned kAllocations = 8;
-constexpr size_t kAttentionBytes = kAttention * sizeof(float);
-constexpr size_t kProductBytes = (size_t{1} << 20) - kAttentionBytes;  // of C, so that 1 MiB goes back
-constexpr float kTolerance = 1e-3f;
+constexpr size_t kAllocationBytes = size_t{2} << 20;
+constexpr float kTolerance = 1e-4f;
+// Not a number, on the device; on the host another pattern, so that it shows who did not write.
+constexpr uint32_t kDevicePoison = 0xffffffff, kHostPoison = 0xfefefefe;
+constexpr unsigned kUnitsPerAudit = 8;
 
-// Small integers, exact in half precision, by which every element of C is known: A(i,k) = x(i)·s(k), B(k,j) = s(k)·y(j)
-// with s(k) = ±1, so C(i,j) = 2048·x(i)·y(j).
-int x_of(unsigned i) { return static_cast<int>(i % 7) - 3; }
-int y_of(unsigned j) { return static_cast<int>(j % 5) - 2; }
-int s_of(unsigned k) { return (k * 2654435761u >> 31) != 0 ? 1 : -1; }
-
-uint16_t half_of(int small) {
-  static constexpr uint16_t kMagnitudes[] = {0x0000, 0x3c00, 0x4000, 0x4200};
-  return static_cast<uint16_t>(kMagnitudes[std::abs(small)] | (small < 0 ? 0x8000 : 0));
+// What a layer cannot know beforehand; no result depends on it.
+uint64_t secret() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, 0) != sizeof value) value = static_cast<uint64_t>(now_ns());
+  return value;
 }
 
-// All values of a head are alike for every token, so whatever the weights, their weighted mean is known.
-float value_of(size_t index) {
-  return static_cast<float>(index % kWidth) / 8 + static_cast<float>(index / (kTokens * kWidth));
+std::string reason_for(const char* launched, uint32_t bits) {
+  if (bits == kHostPoison) return "cuMemcpyDtoH reported success but copied nothing";
+  if (bits == kDevicePoison) return std::string(launched) + " was launched with success but wrote nothing";
+  return "it is wrong, or left over from other inputs";
+}
+
+[[noreturn]] void fail(const std::string& stage, const std::string& why) {
+  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + stage + ": " + why + ".");
 }
 
 class Unit {
  public:
   explicit Unit(DeviceSession& session)
-      : cuda_(session.cuda),
+      : session_(session),
+        cuda_(session.cuda),
+        random_(secret()),
         module_(cuda_, gvb_ptx_work),
         gemm_(module_.function("gvb_gemm")),
         attention_(module_.function("gvb_attention")),
         small_(session.module.function("gvb_mix")),
-        factors_(cuda_, 2 * kFactorBytes),
-        results_(cuda_, kProductBytes + kAttentionBytes),
-        a_(make_memory(cuda_, 2 * kFactorBytes)),
-        c_(make_memory(cuda_, kMatrix * sizeof(float))),
-        queries_(make_memory(cuda_, kAttentionBytes)),
-        values_(make_memory(cuda_, kAttentionBytes)),
-        out_(make_memory(cuda_, kAttentionBytes)),
-        words_(make_memory(cuda_, kSmallWords * sizeof(uint32_t))) {
-    fill_factors();
-    fill_attention();
+        factors_(cuda_, random_),
+        heads_(cuda_, random_),
+        results_(cuda_, kResultBytes),
+        ab_(make_memory(cuda_, 2 * Factors::kBytes)),
+        c_(make_memory(cuda_, Factors::kMatrix * sizeof(float))),
+        attended_(make_memory(cuda_, Attention::kBytes)),
+        words_(make_memory(cuda_, kSmallBytes)) {}
+
+  // Untimed: whatever the last unit left is gone, and the next one's inputs are others.
+  void prepare() {
+    window_ = factors_.other_than(window_, random_);
+    head_ = heads_.other_than(head_, random_);
+    first_row_ = std::uniform_int_distribution<unsigned>(0, kSide - kProductRows)(random_);
+    seed_ = static_cast<unsigned>(random_());
+    std::memset(results_.host(), static_cast<uint8_t>(kHostPoison), kResultBytes);
+    poison(ab_, 2 * Factors::kBytes);
+    poison(c_, Factors::kMatrix * sizeof(float));
+    poison(attended_, Attention::kBytes);
+    poison(words_, kSmallBytes);
+    GVB_CALL(cuda_, "waiting for cleared outputs", cuCtxSynchronize);
   }
 
-  void run() {
-    GVB_CALL(cuda_, "copying the factors", cuMemcpyHtoD_v2, a_.get(), factors_.host(), 2 * kFactorBytes);
+  // Whether the blocks of the next unit are written and read back, which no layer can tell from what came before.
+  bool draw_audit() { return random_() % kUnitsPerAudit == 0; }
+
+  void run(bool audited) {
+    GVB_CALL(cuda_, "copying a factor", cuMemcpyHtoD_v2, ab_.get(), factors_.a(window_), Factors::kBytes);
+    GVB_CALL(cuda_, "copying a factor", cuMemcpyHtoD_v2, ab_.get() + Factors::kBytes, factors_.b(window_),
+             Factors::kBytes);
     multiply();
     attend();
     for (unsigned i = 0; i < kSmallKernels; ++i) launch_small(i);
-    allocate_and_free();
-    auto* results = static_cast<char*>(results_.host());
-    GVB_CALL(cuda_, "reading the product", cuMemcpyDtoH_v2, results, c_.get(), kProductBytes);
-    GVB_CALL(cuda_, "reading the attention", cuMemcpyDtoH_v2, results + kProductBytes, out_.get(), kAttentionBytes);
+    allocate_and_free(audited);
+    read("reading the product", 0, c_.get() + size_t{first_row_} * kSide * sizeof(float), kProductBytes);
+    read("reading the attention", kProductBytes, attended_.get(), Attention::kBytes);
+    read("reading the small kernels' words", kProductBytes + Attention::kBytes, words_.get(), kSmallBytes);
   }
 
   void check() const {
-    const auto* product = static_cast<const float*>(results_.host());
-    for (size_t i = 0; i < kProductBytes / sizeof(float); ++i)
-      if (product[i] != product_[i]) fail("the product", i, product_[i], product[i]);
-    const float* attention = product + kProductBytes / sizeof(float);
-    for (size_t i = 0; i < kAttention; ++i)
-      if (!(std::abs(attention[i] - value_of(i)) <= kTolerance * (1 + value_of(i))))
-        fail("the attention", i, value_of(i), attention[i]);
+    check_blocks();
+    check_product();
+    check_attention();
+    check_words();
   }
 
  private:
-  [[noreturn]] static void fail(const char* what, size_t index, float expected, float received) {
-    throw Failure(FailureKind::kInvalidResult, "Expected value " + std::to_string(index) + " of " + what + " to be " +
-                                                   std::to_string(expected) + " but received " +
-                                                   std::to_string(received) + ".");
-  }
-
-  void fill_factors() {
-    auto* a = static_cast<uint16_t*>(factors_.host());
-    uint16_t* b = a + kMatrix;
-    for (unsigned i = 0; i < kSide; ++i)
-      for (unsigned k = 0; k < kSide; ++k) {
-        a[size_t{i} * kSide + k] = half_of(x_of(i) * s_of(k));
-        b[size_t{i} * kSide + k] = half_of(s_of(i) * y_of(k));
-      }
-    for (size_t i = 0; i < kProductBytes / sizeof(float); ++i)
-      product_.push_back(static_cast<float>(static_cast<int>(kSide) * x_of(static_cast<unsigned>(i / kSide)) *
-                                            y_of(static_cast<unsigned>(i % kSide))));
-  }
-
-  void fill_attention() {
-    std::vector<float> queries(kAttention), values(kAttention);
-    for (size_t i = 0; i < kAttention; ++i) {
-      queries[i] = static_cast<float>(i * 2654435761u % 1000) / 1000;
-      values[i] = value_of(i);
-    }
-    GVB_CALL(cuda_, "copying queries", cuMemcpyHtoD_v2, queries_.get(), queries.data(), kAttentionBytes);
-    GVB_CALL(cuda_, "copying values", cuMemcpyHtoD_v2, values_.get(), values.data(), kAttentionBytes);
+  void poison(const DeviceMemory& memory, size_t bytes) {
+    GVB_CALL(cuda_, "clearing an output", cuMemsetD32_v2, memory.get(), kDevicePoison, bytes / sizeof(uint32_t));
   }
 
   void multiply() {
-    abi::CUdeviceptr a = a_.get(), b = a_.get() + kFactorBytes, c = c_.get();
+    abi::CUdeviceptr a = ab_.get(), b = ab_.get() + Factors::kBytes, c = c_.get();
     unsigned side = kSide;
     void* parameters[] = {&a, &b, &c, &side};
     launch(gemm_, kSide / 64, kSide / 64, 128, parameters);
   }
 
   void attend() {
-    abi::CUdeviceptr queries = queries_.get(), values = values_.get(), out = out_.get();
-    unsigned tokens = kTokens;
-    void* parameters[] = {&queries, &queries, &values, &out, &tokens};
-    launch(attention_, kHeads, 1, 256, parameters);
+    abi::CUdeviceptr queries = heads_.queries(head_), keys = heads_.keys(head_), values = heads_.values(head_),
+                     out = attended_.get();
+    unsigned tokens = Attention::kTokens;
+    void* parameters[] = {&queries, &keys, &values, &out, &tokens};
+    launch(attention_, Attention::kHeads, 1, 256, parameters);
   }
 
-  void launch_small(unsigned seed) {
-    abi::CUdeviceptr words = words_.get();
-    unsigned count = kSmallWords;
+  // Each writes words of its own.
+  void launch_small(unsigned i) {
+    abi::CUdeviceptr words = words_.get() + size_t{i} * kSmallWords * sizeof(uint32_t);
+    unsigned count = kSmallWords, seed = seed_ + i;
     void* parameters[] = {&words, &count, &seed};
     launch(small_, 4, 1, 256, parameters);
   }
@@ -136,46 +136,101 @@ class Unit {
              nullptr, parameters, nullptr);
   }
 
-  void allocate_and_free() {
-    std::array<abi::CUdeviceptr, kAllocations> blocks{};
-    for (abi::CUdeviceptr& block : blocks)
-      GVB_CALL(cuda_, "allocating in the work unit", cuMemAlloc_v2, &block, size_t{2} << 20);
-    for (const abi::CUdeviceptr block : blocks) GVB_CALL(cuda_, "freeing in the work unit", cuMemFree_v2, block);
+  void allocate_and_free(bool audited) {
+    for (abi::CUdeviceptr& block : blocks_)
+      GVB_CALL(cuda_, "allocating in the work unit", cuMemAlloc_v2, &block, kAllocationBytes);
+    if (audited)
+      for (const abi::CUdeviceptr block : blocks_) verify_block(session_, block, kAllocationBytes, nullptr);
+    for (const abi::CUdeviceptr block : blocks_) GVB_CALL(cuda_, "freeing in the work unit", cuMemFree_v2, block);
   }
 
+  void read(const char* attempt, size_t offset, abi::CUdeviceptr from, size_t bytes) {
+    GVB_CALL(cuda_, attempt, cuMemcpyDtoH_v2, static_cast<char*>(results_.host()) + offset, from, bytes);
+  }
+
+  template <class Value>
+  Value result(size_t offset, size_t index) const {
+    return reinterpret_cast<const Value*>(static_cast<const char*>(results_.host()) + offset)[index];
+  }
+
+  void check_blocks() const { check_disjoint({blocks_.begin(), blocks_.end()}, kAllocationBytes); }
+
+  void check_product() const {
+    for (size_t i = 0; i < kProductBytes / sizeof(float); ++i) {
+      const auto row = first_row_ + static_cast<unsigned>(i / kSide);
+      const auto value = result<float>(0, i);
+      if (value == factors_.product(window_, row, static_cast<unsigned>(i % kSide))) continue;
+      const auto bits = result<uint32_t>(0, i);
+      const bool from_poison = std::isnan(value) && bits != kDevicePoison;
+      fail("the matrix product",
+           from_poison ? "cuMemcpyHtoD reported success but its factors were not there" : reason_for("gvb_gemm", bits));
+    }
+  }
+
+  void check_attention() const {
+    for (size_t i = 0; i < Attention::kBytes / sizeof(float); ++i) {
+      const float difference = result<float>(kProductBytes, i) - heads_.result(head_, i);
+      if (!(std::abs(difference) <= kTolerance))
+        fail("the attention", reason_for("gvb_attention", result<uint32_t>(kProductBytes, i)));
+    }
+  }
+
+  void check_words() const {
+    for (unsigned i = 0; i < kSmallKernels * kSmallWords; ++i) {
+      const auto word = result<uint32_t>(kProductBytes + Attention::kBytes, i);
+      const unsigned kernel = i / kSmallWords;
+      if (word != (i % kSmallWords + seed_ + kernel) * 2654435761u)
+        fail("small kernel " + std::to_string(kernel + 1) + " of " + std::to_string(kSmallKernels),
+             reason_for("gvb_mix", word));
+    }
+  }
+
+  DeviceSession& session_;
   const Cuda& cuda_;
+  std::mt19937_64 random_;
   const Module module_;
   const abi::CUfunction gemm_, attention_, small_;
-  const MappedMemory factors_, results_;
-  const DeviceMemory a_, c_, queries_, values_, out_, words_;
-  std::vector<float> product_;
+  const Factors factors_;
+  const Attention heads_;
+  const MappedMemory results_;
+  const DeviceMemory ab_, c_, attended_, words_;
+  std::array<abi::CUdeviceptr, kAllocations> blocks_{};
+  // Of the unit at hand.
+  Factors::Window window_{0, 0};
+  unsigned head_ = 0, first_row_ = 0, seed_ = 0;
 };
 
-template <class OnUnit>
-void repeat(DeviceSession& session, Unit& unit, int64_t duration_ns, const OnUnit& on_unit) {
-  const int64_t until = now_ns() + duration_ns;
-  do {
-    session.token.check();
-    const int64_t began = now_ns();
-    unit.run();
-    const int64_t ended = now_ns();
-    unit.check();
-    on_unit(began, ended);
-  } while (now_ns() < until);
+// How long it took, in ns.
+double run_and_check(Unit& unit, bool audited) {
+  unit.prepare();
+  const int64_t began = now_ns();
+  unit.run(audited);
+  const int64_t ended = now_ns();
+  unit.check();
+  return static_cast<double>(ended - began);
 }
 
 }  // namespace
 
 Work measure_work(DeviceSession& session, const WorkRequest& request) {
   Unit unit(session);
-  repeat(session, unit, int64_t{request.warmup_ms} * 1'000'000, [](int64_t, int64_t) {});
-  Work work{0, {}};
-  int64_t first = 0;
-  repeat(session, unit, int64_t{request.window_ms} * 1'000'000, [&](int64_t began, int64_t ended) {
-    if (work.unit_ns.empty()) first = began;
-    work.unit_ns.push_back(static_cast<double>(ended - began));
-    work.elapsed_ns = static_cast<double>(ended - first);
-  });
+  const int64_t warm = now_ns() + int64_t{request.warmup_ms} * 1'000'000;
+  run_and_check(unit, true);
+  while (now_ns() < warm) {
+    session.token.check();
+    run_and_check(unit, false);
+  }
+  Work work;
+  const int64_t until = now_ns() + int64_t{request.window_ms} * 1'000'000;
+  while (now_ns() < until || work.unit_ns.empty()) {
+    session.token.check();
+    const bool audited = unit.draw_audit();
+    const double took = run_and_check(unit, audited);
+    if (audited)
+      ++work.untimed_units;
+    else
+      work.unit_ns.push_back(took);
+  }
   return work;
 }
 

@@ -52,13 +52,20 @@ extern "C" __global__ void gvb_mix(uint32_t* words, unsigned count, unsigned see
     words[i] = (i + seed) * 2654435761u;
 }
 
+// Ends at once. *blocks grows by one a block, so that the host can tell whether every launch ran.
+extern "C" __global__ void gvb_count(unsigned long long* blocks) {
+  if (threadIdx.x == 0) atomicAdd(blocks, 1ull);
+}
+
 // Occupies the device: every block spins for spinNs, so that the grid's size sets the kernel's length. stamps[0]: when
-// block 0 began; stamps[1], which the host sets to 0: when the last block ended.
-extern "C" __global__ void gvb_occupy(unsigned long long* stamps, unsigned long long spinNs) {
+// block 0 began; stamps[1], which the host sets to 0: when the last block ended. *blocks, which may be null: as above.
+extern "C" __global__ void gvb_occupy(unsigned long long* stamps, unsigned long long spinNs,
+                                      unsigned long long* blocks) {
   const unsigned long long first = global_timer();
   unsigned long long last = first;
   while (last - first < spinNs) last = global_timer();
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) stamps[0] = first;
   atomicMax(&stamps[1], last);
+  if (blocks) atomicAdd(blocks, 1ull);
 }

@@ -76,15 +76,29 @@ double waves(const Geometry& geometry) {
   return std::ceil(product(geometry.grid) / (static_cast<double>(resident) * static_cast<double>(settings().sms)));
 }
 
+uint64_t blocksOf(const Geometry& geometry) { return uint64_t{geometry.grid[0]} * geometry.grid[1] * geometry.grid[2]; }
+
+void add(uint64_t counter, uint64_t count) { *reinterpret_cast<uint64_t*>(counter) += count; }
+
+Plan planCount(const Arguments& arguments, const Geometry& geometry) {
+  const auto blocks = arguments.get<uint64_t>(0);
+  const auto run = [blocks, count = blocksOf(geometry)](const Placement&) { add(blocks, count); };
+  return {0, Talk::kNone, {{blocks, 8, 8}}, run};
+}
+
 Plan planOccupy(const Arguments& arguments, const Geometry& geometry) {
   const auto stamps = arguments.get<uint64_t>(0);
   const auto spin = arguments.get<uint64_t>(1);
-  const auto run = [stamps](const Placement& placement) {
+  const auto blocks = arguments.get<uint64_t>(2);
+  const auto run = [stamps, blocks, count = blocksOf(geometry)](const Placement& placement) {
+    if (blocks != 0) add(blocks, count);
     publishStamp(stamps, deviceClock(placement.start));
     publishStamp(stamps + 8, std::max(*reinterpret_cast<uint64_t*>(stamps + 8), deviceClock(placement.end)));
   };
   const double duration = waves(geometry) * static_cast<double>(spin) / deviceClockRate();
-  return {duration, Talk::kTimed, {{stamps, 16, 8}}, run};
+  std::vector<Span> touches = {{stamps, 16, 8}};
+  if (blocks != 0) touches.push_back({blocks, 8, 8});
+  return {duration, Talk::kTimed, touches, run};
 }
 
 Plan planGemm(const Arguments& arguments, const Geometry&) {
@@ -125,7 +139,8 @@ const Kernel kKernels[] = {
     {"gvb_clock_echo", {8, 8, 4, 8}, planClockEcho},
     {"gvb_timer_steps", {8, 4}, planTimerSteps},
     {"gvb_mix", {8, 4, 4}, planMix},
-    {"gvb_occupy", {8, 8}, planOccupy},
+    {"gvb_count", {8}, planCount},
+    {"gvb_occupy", {8, 8, 8}, planOccupy},
     {"gvb_gemm", {8, 8, 8, 4}, planGemm},
     {"gvb_attention", {8, 8, 8, 8, 4}, planAttention},
 };

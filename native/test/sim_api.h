@@ -50,6 +50,8 @@ constexpr const char* kPtx =
     ".visible .entry gvb_empty() { ret; }\n.visible .entry gvb_stamp(.param .u64 a) { ret; }\n"
     ".visible .entry gvb_clock_echo(.param .u64 a) { ret; }\n.visible .entry gvb_timer_steps(.param .u64 a) { ret; }\n"
     ".visible .entry gvb_mix(.param .u64 a) { ret; }\n.visible .entry gvb_occupy(.param .u64 a) { ret; }\n"
+    ".visible .entry gvb_count(.param .u64 a) { ret; }\n"
+    ".visible .entry gvb_gemm(.param .u64 a) { ret; }\n"
     ".visible .entry foreign() { ret; }\n";
 
 inline long long rawNow() {

@@ -16,6 +16,7 @@ struct Part {
 void timing();
 void kernels();
 void occupying();
+void multiplying();
 void polling();
 void echo();
 void events();

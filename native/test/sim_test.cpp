@@ -34,6 +34,7 @@ const Part kParts[] = {
     {"timing", "init_ms=5,context_ms=7", timing, true},
     {"kernels", kFast, kernels},
     {"occupying", kFast, occupying},
+    {"multiplying", kFast, multiplying},
     {"polling", kFast, polling, true},
     {"echo", kFast, echo, true},
     {"events", kFast, events, true},

@@ -59,7 +59,8 @@ std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spi
   std::vector<unsigned long long> stamps(2);
   CHECK_EQUAL(cuMemAlloc_v2(&at, 16), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemsetD8_v2(at, 0, 16), CUDA_SUCCESS);
-  void* arguments[] = {&at, &spin};
+  CUdeviceptr notCounted = 0;
+  void* arguments[] = {&at, &spin, &notCounted};
   CHECK_EQUAL(cuLaunchKernel(kernel("gvb_occupy"), blocks, 1, 1, 1024, 1, 1, 0, nullptr, arguments, nullptr),
               CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -91,11 +92,53 @@ void occupying() {
   unsigned long long stamps[2] = {};
   CHECK_EQUAL(cuMemAlloc_v2(&at, 16), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemcpyHtoD_v2(at, later, 16), CUDA_SUCCESS);
-  void* arguments[] = {&at, const_cast<unsigned long long*>(&spin)};
+  CUdeviceptr counter = 0;
+  CHECK_EQUAL(cuMemAlloc_v2(&counter, 8), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemsetD8_v2(counter, 0, 8), CUDA_SUCCESS);
+  void* arguments[] = {&at, const_cast<unsigned long long*>(&spin), &counter};
   CHECK_EQUAL(launch(kernel("gvb_occupy"), nullptr, arguments), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemcpyDtoH_v2(stamps, at, 16), CUDA_SUCCESS);
   CHECK(stamps[0] != 0);
   CHECK(stamps[1] == ~0ULL);  // the largest stays
+
+  void* counting[] = {&counter};
+  CHECK_EQUAL(cuLaunchKernel(kernel("gvb_count"), 3, 2, 5, 32, 1, 1, 0, nullptr, counting, nullptr), CUDA_SUCCESS);
+  unsigned long long blocks = 0;
+  CHECK_EQUAL(cuMemcpyDtoH_v2(&blocks, counter, 8), CUDA_SUCCESS);
+  CHECK_EQUAL(blocks, 1ULL + 30);
+}
+
+namespace {
+
+// Of 4 × 4 half-precision matrices, by rows.
+std::vector<float> product(const std::vector<uint16_t>& a, const std::vector<uint16_t>& b) {
+  CUdeviceptr at = 0;
+  unsigned side = 4;
+  std::vector<float> c(16);
+  CHECK_EQUAL(cuMemAlloc_v2(&at, 128), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyHtoD_v2(at, a.data(), 32), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyHtoD_v2(at + 32, b.data(), 32), CUDA_SUCCESS);
+  CUdeviceptr second = at + 32, result = at + 64;
+  void* arguments[] = {&at, &second, &result, &side};
+  CHECK_EQUAL(launch(kernel("gvb_gemm"), nullptr, arguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(c.data(), result, 64), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemFree_v2(at), CUDA_SUCCESS);
+  return c;
+}
+
+}  // namespace
+
+void multiplying() {
+  enterPrimary();
+  constexpr uint16_t kOne = 0x3c00, kTwo = 0x4000, kThree = 0x4200, kMinusOne = 0xbc00;
+  const std::vector<uint16_t> b = {kOne,   kTwo, kThree, 0,    kOne, kOne, kTwo, kMinusOne,
+                                   kThree, 0,    kOne,   kTwo, kTwo, kTwo, kOne, kOne};
+  const std::vector<uint16_t> permuted = {0, kTwo, 0, 0, kOne, 0, 0, 0, 0, 0, 0, kOne, 0, 0, kMinusOne, 0};
+  CHECK(product(permuted, b) == (std::vector<float>{2, 2, 4, -2, 1, 2, 3, 0, 2, 2, 1, 1, -3, 0, -1, -2}));
+  // Every row a multiple of the first.
+  const std::vector<uint16_t> multiples = {kTwo,      kTwo,      0, kTwo,      kOne, kOne, 0, kOne,
+                                           kMinusOne, kMinusOne, 0, kMinusOne, 0,    0,    0, 0};
+  CHECK(product(multiples, b) == (std::vector<float>{8, 10, 12, 0, 4, 5, 6, 0, -4, -5, -6, 0, 0, 0, 0, 0}));
 }
 
 void polling() {
