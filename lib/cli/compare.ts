@@ -17,6 +17,7 @@ import type { System } from '../systems/system.js';
 import { exitCodes, firstOf } from './exit-codes.js';
 import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
 import { interruptible } from './interruption.js';
+import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, STDOUT, writeStdout } from './output.js';
 import { checkOutputs, type Output, publish } from './outputs.js';
@@ -48,7 +49,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     await writeStdout(`${words}\n`);
     return exitCodes.ok;
   }
-  await begin(raw, options.outputs, gating);
+  await begin(raw, options.outputs);
   const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
   const directory = await openDirectory(raw, systems);
   const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
@@ -78,10 +79,10 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
 }
 
 /** What can be refused without measuring is; then the files of earlier times no longer count. */
-async function begin({ gate, config }: RawCompareOptions, outputs: readonly Output[], gating: Gating | null) {
+async function begin({ gate, config }: RawCompareOptions, outputs: readonly Output[]) {
   const inputs = [gate, config].filter((file) => file !== undefined);
   await checkOutputs(outputs, inputs);
-  await gating?.begin();
+  await markUnfinished(junitTargets(outputs));
 }
 
 async function parseAll(raw: RawCompareOptions): Promise<System[]> {

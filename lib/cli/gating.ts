@@ -1,5 +1,4 @@
 /** What `compare` does with --baseline and --gate. */
-import { stat } from 'node:fs/promises';
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baseline.js';
@@ -14,6 +13,7 @@ import type { Baseline } from '../saved/baselines.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { codeOf } from './gate.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
+import { junitTargets } from './junit-file.js';
 import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
 import type { Output } from './outputs.js';
 import { errorLine, say, warn } from './talk.js';
@@ -26,8 +26,6 @@ export interface RawGating {
 }
 
 export interface Gating {
-  /** Before anything is measured: however it ends, no JUnit file of an earlier time is left to speak for it. */
-  begin: () => Promise<void>;
   /** As soon as a worker has seen the GPU. */
   checkWorld: (simulated: boolean) => void;
   conclude: (document: ResultDocument) => Conclusion;
@@ -59,21 +57,11 @@ export async function prepareGating(
     checkShared(names, baseline);
     checkKinds(systems, baseline);
   }
-  const junit = outputs.filter(({ format }) => format === 'junit').map(({ target }) => target);
+  const junit = junitTargets(outputs);
   return {
-    begin: () => begin(junit),
     checkWorld: (simulated) => baseline && checkSameWorld(simulated, baseline),
     conclude: (document) => conclude(verdictOn(document, thresholds, baseline), junit),
   };
-}
-
-/** Files alone: a pipe would get two documents. What cannot be written now is said when it is to hold the cases. */
-async function begin(junit: readonly string[]): Promise<void> {
-  const text = unjudgedJunitReport('unfinished', 'The comparison did not finish, so that nothing was judged.');
-  for (const target of junit) {
-    const existing = await stat(target).catch(() => null);
-    if (target !== STDOUT && existing?.isFile() !== false) await failureOf(writeWhole(target, text));
-  }
 }
 
 interface Verdict {

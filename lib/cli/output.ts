@@ -1,6 +1,7 @@
 /** Where data goes: standard output, or a file that appears whole or not at all. */
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
@@ -87,6 +88,20 @@ export async function writeWhole(target: string, text: Text): Promise<void> {
   }
 }
 
+/**
+ * For a name that the user did not choose: a symbolic link in its place is refused, because it could lead anywhere.
+ */
+export async function writeWithoutLinks(target: string, text: Text): Promise<void> {
+  if (await isLink(target)) throw unwritable(quoted(target), 'it is a symbolic link, which could lead anywhere');
+  await writeWhole(target, text);
+}
+
+export const isLink = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+
 const unwritable = (what: string, error: unknown): Error =>
   new Error(`Could not write ${what}: ${reason(error)}.`, { cause: error });
 
@@ -134,7 +149,8 @@ export async function followed(target: string): Promise<string> {
 
 async function aside(target: string): Promise<string> {
   const path = await followed(target);
-  return join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
+  // Random, because processes in different containers have the same PID; opened with O_EXCL.
+  return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
 }
 
 /** Resolves when the text is handed to the system, so that leaving right after cuts nothing off. */

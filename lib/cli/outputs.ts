@@ -64,19 +64,20 @@ export async function checkOutputs(outputs: readonly Output[], inputs: readonly 
 
 /**
  * To every place that takes it; answers what went wrong with the others. `report` is for people: on standard output,
- * or on stderr where a format takes that.
+ * or on stderr where a format takes that. `write` puts a text into a file.
  */
 export async function publish(
   document: ResultDocument,
   outputs: readonly Output[],
   report: string | null,
+  write = writeWhole,
 ): Promise<Error[]> {
   const render = rendering(document);
   const toFiles = outputs.filter(({ target }) => target !== STDOUT);
   const toStdout = outputs.find(({ target }) => target === STDOUT);
   const failures: (Error | null)[] = [];
   for (const { format, target } of toFiles)
-    failures.push(await failureOf(render(format).then((text) => writeWhole(target, text))));
+    failures.push(await failureOf(render(format).then((text) => write(target, text))));
   if (toStdout) failures.push(await failureOf(render(toStdout.format).then(writeStdout)));
   else if (report !== null) failures.push(await failureOf(writeStdout(`${report}\n`)));
   if (toStdout && report !== null) say(report);

@@ -17,7 +17,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await program().parseAsync(argv);
   } catch (error) {
-    process.exitCode = report(error);
+    const code = report(error);
+    if (code !== exitCodes.ok) await (await import('./junit-file.js')).replaceStale(argv, error, code);
+    process.exitCode = code;
   }
 }
 

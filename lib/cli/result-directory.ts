@@ -6,15 +6,16 @@ import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import type { ResultDocument } from '../report/view.js';
-import { RAW } from '../saved/directories.js';
+import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
-import { failureOf, makeDirectory, type Text, writeWhole } from './output.js';
+import { failureOf, isLink, makeDirectory, type Text, writeWithoutLinks } from './output.js';
 import { type Output, publish } from './outputs.js';
 import { transcript, warn } from './talk.js';
 
 const LOGS = 'logs';
+const REPORTS = { markdown: 'report.md', html: 'report.html' } as const;
 
 export interface ResultDirectory {
   path: string;
@@ -38,12 +39,14 @@ export async function openDirectory(
     if (!found?.isDirectory())
       throw new UsageError(`Expected --resume to be the directory of an earlier run but received ${quoted(resume)}.`);
   }
-  const path = resume ?? output ?? join('results', defaultName(systems));
+  const isUnnamed = resume === undefined && output === undefined;
+  const path = resume ?? output ?? (await newDirectory(systems));
   if (resume === undefined && (await stat(join(path, SUMMARY)).catch(() => null)))
     throw new UsageError(
       `Expected --output to be a directory without a summary but received ${quoted(path)}: name another${systems.length > 1 ? ', or go on with it by --resume' : ''}.`,
     );
-  const made = await makeDirectory(path, resume === undefined ? '--output' : '--resume');
+  await refuseLinks(path, resume === undefined ? '--output' : '--resume');
+  const made = (await makeDirectory(path, resume === undefined ? '--output' : '--resume')) || isUnnamed;
   return {
     path,
     keepRound: (round, index, document, log) => keepRound(path, roundName(round, index), document, log),
@@ -54,31 +57,63 @@ export async function openDirectory(
   };
 }
 
+/** Only the directory itself may be a link: its user named it. */
+async function refuseLinks(path: string, option: string): Promise<void> {
+  const inside = await Promise.all(
+    [RAW, LOGS].map(async (folder) =>
+      (await readdir(join(path, folder)).catch(() => [])).map((name) => join(folder, name)),
+    ),
+  );
+  for (const name of [RAW, LOGS, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
+    if (await isLink(join(path, name)))
+      throw new UsageError(
+        `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is one: it could lead anywhere; remove it or name another directory.`,
+      );
+}
+
 async function keepRound(path: string, name: string, document: RunDocument, log: string): Promise<void> {
   await writeInto(path, RAW, `${name}.json`, jsonReport(document));
   if (log !== '') await writeInto(path, LOGS, `${name}.log`, log);
 }
 
 async function writeInto(path: string, folder: string, name: string, text: Text): Promise<void> {
+  const directory = join(path, folder);
   // Where it cannot be made, writing the file says why.
-  await mkdir(join(path, folder)).catch(() => {});
-  await writeWhole(join(path, folder, name), text);
+  await mkdir(directory).catch(() => {});
+  if (await isLink(directory))
+    throw new Error(`Could not write ${quoted(name)}: ${quoted(directory)} is a symbolic link.`);
+  await writeWithoutLinks(join(directory, name), text);
 }
 
 async function finish(path: string, document: ResultDocument): Promise<Error[]> {
   const outputs: Output[] = [
     { format: 'json', target: join(path, SUMMARY) },
-    { format: 'markdown', target: join(path, 'report.md') },
-    { format: 'html', target: join(path, 'report.html') },
+    { format: 'markdown', target: join(path, REPORTS.markdown) },
+    { format: 'html', target: join(path, REPORTS.html) },
   ];
   // They are in raw/.
-  const unwritten = await publish(withoutSamples(document), outputs, null);
+  const unwritten = await publish(withoutSamples(document), outputs, null, writeWithoutLinks);
   return [...unwritten, ...(await keepTranscript(path))];
 }
 
 async function keepTranscript(path: string): Promise<Error[]> {
   const failure = await failureOf(writeInto(path, LOGS, 'gpu-virt-bench.log', transcript()));
   return failure ? [failure] : [];
+}
+
+/** Runs that start in the same second get directories of their own. */
+async function newDirectory(systems: readonly System[]): Promise<string> {
+  await makeDirectory(RESULTS, '--output');
+  const name = join(RESULTS, defaultName(systems));
+  for (let number = 1; ; number++) {
+    const path = number === 1 ? name : `${name}-${number}`;
+    try {
+      await mkdir(path);
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }
 
 function defaultName(systems: readonly System[]): string {

@@ -14,6 +14,7 @@ import { type ChosenTarget, chooseTarget } from '../run/target.js';
 import { CALLER_PRELOAD, environmentSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
 import { interruptible } from './interruption.js';
+import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, writeStdout } from './output.js';
 import { checkOutputs, publish } from './outputs.js';
@@ -34,6 +35,7 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     return exitCodes.ok;
   }
   await checkOutputs(options.outputs);
+  await markUnfinished(junitTargets(options.outputs));
   const addon = loadAddon();
   dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);

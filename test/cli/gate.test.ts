@@ -342,9 +342,34 @@ describe('compare, judged', () => {
     const unlike = [...args, '--output', 'out', '--baseline', 'main', '--junit', 'gate.xml'];
     expect((await commandIn(folder, unlike, sim)).code).toBe(2);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
-      /<error type="unfinished" message="The comparison did/,
+      /<error type="refused" message="Expected baseline main to be of a/,
     );
   }, 60_000);
+
+  it.each([
+    ['compare', ['--system', 'native', '--system', 'nativ']],
+    ['compare', ['--system', 'native', '--no-such-option']],
+    ['run', ['OH-999']],
+    ['report', ['/nowhere.json']],
+    ['gate', ['/nowhere.json']],
+  ])('leaves no JUnit file of an earlier run where %s %j is refused at its start', async (name, wrong) => {
+    const folder = emptyFolder();
+    for (const junit of [['--junit', 'gate.xml'], ['--junit=gate.xml']]) {
+      writeFileSync(join(folder, 'gate.xml'), '<?xml version="1.0"?>\n<testsuites tests="1"/>');
+      expect((await refused([name, ...wrong, ...junit], { cwd: folder })).code).toBe(2);
+      const text = readFileSync(join(folder, 'gate.xml'), 'utf8');
+      expect(XMLValidator.validate(text)).toBe(true);
+      expect(text).toMatch(/errors="1"[^]*<error type="refused" message="/);
+    }
+  });
+
+  it('does not write over what is no JUnit file where it refuses --junit', async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, 'gate.yaml'), 'missing: pass\n');
+    const args = ['compare', '--simulate', ...systems, '--gate', 'gate.yaml', '--junit', 'gate.yaml'];
+    expectRefusal(await refused(args, { cwd: folder }), /--junit to be a file of its own/);
+    expect(readFileSync(join(folder, 'gate.yaml'), 'utf8')).toBe('missing: pass\n');
+  });
 
   it('does not judge what was interrupted, and says so in its JUnit file', async () => {
     const folder = emptyFolder();

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkTarget, writeWhole } from '../../lib/cli/output.js';
+import { checkTarget, writeWhole, writeWithoutLinks } from '../../lib/cli/output.js';
 
 let folder: string;
 beforeEach(() => {
@@ -60,6 +60,29 @@ describe('writing whole', () => {
     await writeWhole(join(folder, 'link.json'), 'new');
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('new');
+  });
+
+  it('is not stopped by the temporary file of another process with the same PID', async () => {
+    writeFileSync(join(folder, `.x.json.${process.pid}.tmp`), 'of another container');
+    await check('x.json');
+    await writeWhole(join(folder, 'x.json'), 'new');
+    expect(readFileSync(join(folder, 'x.json'), 'utf8')).toBe('new');
+    expect(readFileSync(join(folder, `.x.json.${process.pid}.tmp`), 'utf8')).toBe('of another container');
+  });
+
+  it('keeps one of two texts whole where two writers meet', async () => {
+    const [a, b] = ['a'.repeat(300_000), 'b'.repeat(200_000)];
+    await Promise.all([writeWhole(join(folder, 'x.json'), a), writeWhole(join(folder, 'x.json'), b)]);
+    expect([a, b]).toContain(readFileSync(join(folder, 'x.json'), 'utf8'));
+    expect(readdirSync(folder)).toEqual(['x.json']);
+  });
+
+  it.each(['real.json', 'not-there.json'])('refuses a link to %s under a name the user did not choose', async (to) => {
+    writeFileSync(join(folder, 'real.json'), 'old');
+    symlinkSync(to, join(folder, 'link.json'));
+    await expect(writeWithoutLinks(join(folder, 'link.json'), 'new')).rejects.toThrow(/it is a symbolic link/);
+    expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
+    expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
   });
 
   it('writes into a device instead of replacing it', async () => {

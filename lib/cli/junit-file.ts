@@ -1,0 +1,43 @@
+/** The file of --junit before there is a result: a file of an earlier run must not speak for this one. */
+import { readFile, stat } from 'node:fs/promises';
+import { messageOf } from '../errors/message-of.js';
+import { unjudgedJunitReport } from '../report/junit.js';
+import { exitCodes } from './exit-codes.js';
+import { failureOf, STDOUT, writeWhole } from './output.js';
+import type { Output } from './outputs.js';
+
+export const junitTargets = (outputs: readonly Output[]): string[] =>
+  outputs.filter(({ format }) => format === 'junit').map(({ target }) => target);
+
+/** Files only: a pipe would get two documents. A file that cannot be written is reported when it gets its result. */
+export async function markUnfinished(targets: readonly string[]): Promise<void> {
+  const text = unjudgedJunitReport('unfinished', 'The measurement did not finish, so that nothing was judged.');
+  for (const target of targets) {
+    const existing = await stat(target).catch(() => null);
+    if (target !== STDOUT && existing?.isFile() !== false) await failureOf(writeWhole(target, text));
+  }
+}
+
+/**
+ * After an error that ended the command. It may have ended before the options were read, so they are searched for here;
+ * only what is a JUnit file already is replaced, because the name may be the mistake.
+ */
+export async function replaceStale(argv: readonly string[], error: unknown, code: number): Promise<void> {
+  const type = code === exitCodes.usage ? 'refused' : code === exitCodes.interrupted ? 'interrupted' : 'failed';
+  for (const target of namedFiles(argv))
+    if (await isJunitFile(target)) await failureOf(writeWhole(target, unjudgedJunitReport(type, messageOf(error))));
+}
+
+const OPTION = '--junit';
+
+const namedFiles = (argv: readonly string[]): string[] =>
+  argv.flatMap((text, index) => {
+    if (text.startsWith(`${OPTION}=`)) return text.slice(OPTION.length + 1);
+    return text === OPTION ? (argv[index + 1] ?? []) : [];
+  });
+
+async function isJunitFile(path: string): Promise<boolean> {
+  if (!(await stat(path).catch(() => null))?.isFile()) return false;
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return /^\s*(<\?xml[^>]*>\s*)?<testsuites?[\s>]/.test(text);
+}

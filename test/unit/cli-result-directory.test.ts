@@ -1,0 +1,77 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDirectory } from '../../lib/cli/result-directory.js';
+import { runDocument } from './run-fixtures.js';
+
+let folder: string;
+let before: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  before = process.cwd();
+  process.chdir(folder);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  process.chdir(before);
+  rmSync(folder, { recursive: true });
+});
+
+describe('the directory of results', () => {
+  it('is another one for each of two runs that start in the same second', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
+    const opened = await Promise.all([openDirectory({}, []), openDirectory({}, [])]);
+    expect(opened.map(({ path }) => path).sort()).toEqual([
+      'results/2026-11-21T12-00-00-',
+      'results/2026-11-21T12-00-00--2',
+    ]);
+    await Promise.all(opened.map(({ discard }) => discard()));
+    expect(readdirSync('results')).toEqual([]);
+  });
+
+  it.each(['raw', 'logs', 'summary.json', 'report.md', 'report.html', 'raw/round-0001-system-1.json'])(
+    'is refused where %s in it is a symbolic link',
+    async (name) => {
+      mkdirSync('out');
+      mkdirSync('elsewhere');
+      if (name.startsWith('raw/')) mkdirSync('out/raw');
+      symlinkSync(join(folder, 'elsewhere'), join('out', name));
+      const option = name === 'summary.json' ? { resume: 'out' } : { output: 'out' };
+      await expect(openDirectory(option, [])).rejects.toThrow(`in which ${name} is one: it could lead anywhere`);
+      expect(readdirSync('elsewhere')).toEqual([]);
+    },
+  );
+
+  it('writes through no link that appears while it measures', async () => {
+    mkdirSync('elsewhere');
+    writeFileSync('kept', 'kept');
+    const directory = await openDirectory({ output: 'out' }, []);
+    symlinkSync(join(folder, 'elsewhere'), 'out/raw');
+    symlinkSync(join(folder, 'kept'), 'out/report.md');
+    await expect(directory.keepRound(0, 0, runDocument(), '')).rejects.toThrow(/raw' is a symbolic link/);
+    const unwritten = await directory.finish(runDocument());
+    expect(unwritten.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/report\.md': it is a symbolic link/),
+    ]);
+    expect(readdirSync('elsewhere')).toEqual([]);
+    expect(readFileSync('kept', 'utf8')).toBe('kept');
+    expect(existsSync('out/summary.json')).toBe(true);
+  });
+
+  it('may itself be a symbolic link, which its user named', async () => {
+    mkdirSync('real');
+    symlinkSync('real', 'link');
+    await (await openDirectory({ output: 'link' }, [])).keepRound(0, 0, runDocument(), '');
+    expect(readdirSync('real/raw')).toEqual(['round-0001-system-1.json']);
+  });
+});
