@@ -143,7 +143,7 @@ function addCompare(root: Command): void {
     )
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
-    .option('--device <index|uuid>', 'the GPU to measure (default: the first visible one)')
+    .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option(
       '--output <dir>',
       'summary.json, report.md, report.html, raw/ with every finished round, logs/ (default: results/<time>-<systems>)',

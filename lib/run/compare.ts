@@ -133,12 +133,22 @@ const isUsage = (error: unknown): boolean =>
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
 
+/** What chooses the GPU where --device does not; the driver itself reads them, so that order and UUIDs are its own. */
+const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    (['CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER'] as const).flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
 /** A bare worker says which GPUs there are; the coordinator itself makes no CUDA call. */
 async function lookAround({ target, environment, device, signal }: CompareRequest): Promise<Truth> {
-  const worker = await Worker.start({ environment: baseEnvironment(environment), signal });
+  const visible = device === undefined ? selection(environment) : {};
+  const worker = await Worker.start({ environment: { ...baseEnvironment(environment), ...visible }, signal });
   try {
     const description = await describe(worker, target, signal);
-    const choice = chooseDevice(description.inspection.devices, device, undefined);
+    const choice = chooseDevice(description.inspection.devices, device, environment.CUDA_VISIBLE_DEVICES);
     return { description, choice, before: await lookBefore(target, choice.device.uuid, signal) };
   } finally {
     await worker.stop();

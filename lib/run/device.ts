@@ -20,8 +20,8 @@ export function chooseDevice(
     throw new UsageError(`Expected --device to be ${describeChoices(devices)} but received ${quoted(requested)}.`);
   }
   const device = devices[0];
-  if (device) return { device, because: visible ? `CUDA_VISIBLE_DEVICES=${visible}` : 'the first GPU' };
-  if (!visible) throw new Error('The driver lists no GPU: gpu-virt-bench doctor says why.');
+  if (device) return { device, because: visible !== undefined ? `CUDA_VISIBLE_DEVICES=${visible}` : 'the first GPU' };
+  if (visible === undefined) throw new Error('The driver lists no GPU: gpu-virt-bench doctor says why.');
   throw new UsageError(
     `Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received ${quoted(visible)}: choose with --device.`,
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { command, emptyFolder, parseComparison, parseDocument, processesOf, start } from './command.js';
 
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
@@ -12,6 +12,11 @@ const base = ['compare', '--simulate', '--tier', 'quick', '--seed', '1', '--json
 
 const compare = (args: readonly string[], output = emptyFolder()) =>
   command([...base, '--output', join(output, 'out'), ...args], {}, sim);
+
+async function uuidOf(index: number): Promise<string> {
+  const args = ['run', 'OH-002', '--simulate', '--iterations', '20', '--json', '-', '--device', `${index}`];
+  return parseDocument((await command(args, {}, 'devices=2')).stdout).gpu[0]?.uuid as string;
+}
 
 describe('compare', () => {
   it('publishes no number under the name of a layer that is not active, and exits 5', async () => {
@@ -91,6 +96,34 @@ describe('compare', () => {
       'round-0002-system-2.json',
     ]);
   }, 60_000);
+
+  it.each([
+    ['1,0', [], 1, 'CUDA_VISIBLE_DEVICES=1,0'],
+    ['UUID', [], 1, 'CUDA_VISIBLE_DEVICES=GPU-'],
+    ['1,0', ['--device', '0'], 0, '--device'],
+    [undefined, [], 0, 'the first GPU'],
+  ])(
+    'measures the first entry of CUDA_VISIBLE_DEVICES=%s with %j and prints the choice',
+    async (visible, option, index, because) => {
+      const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--rounds', '1', '--iterations', '10'];
+      args.push('--system', 'native:name=a', '--system', 'native:name=b', '--json', '-', ...option);
+      const list = visible === 'UUID' ? await uuidOf(1) : visible;
+      const environment = list === undefined ? {} : { CUDA_VISIBLE_DEVICES: list };
+      const { code, stdout, stderr } = await command(args, environment, `${sim},devices=2`);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      const gpus = parseComparison(stdout).systems.flatMap((rounds) => rounds.map(({ gpu }) => gpu[0]));
+      expect(gpus.map((gpu) => gpu?.index)).toEqual([index, index]);
+      expect(stderr).toContain(`Device ${index}: ${gpus[0]?.name}, ${gpus[0]?.uuid} (${because}`);
+    },
+    60_000,
+  );
+
+  it('refuses a CUDA_VISIBLE_DEVICES that names no GPU', async () => {
+    const args = ['compare', 'OH-005', '--simulate', '--system', 'native:name=a', '--system', 'native:name=b'];
+    const { code, stderr } = await command(args, { CUDA_VISIBLE_DEVICES: '7' }, sim);
+    expect(stderr).toMatch(/^error: Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received 7/m);
+    expect(code).toBe(2);
+  });
 
   it('keeps what a worker and its layer printed, and what was said', async () => {
     const output = join(emptyFolder(), 'out');

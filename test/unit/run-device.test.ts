@@ -20,7 +20,8 @@ describe('choosing the device', () => {
   it.each(['2', '7', 'GPU-', 'GPU-ffff', 'gpu'])('refuses --device %s', (requested) =>
     expect(() => choose(requested)).toThrow(/^Expected --device to be an index from 0 to 1 or a UUID .* but received/),
   );
-  it('says that CUDA_VISIBLE_DEVICES names no GPU', () =>
-    expect(() => choose(undefined, 'GPU-ff', [])).toThrow(/^Expected CUDA_VISIBLE_DEVICES to name a GPU/));
+  it.each(['GPU-ff', '', '-1'])('says that CUDA_VISIBLE_DEVICES=%s names no GPU', (visible) =>
+    expect(() => choose(undefined, visible, [])).toThrow(/^Expected CUDA_VISIBLE_DEVICES to name a GPU/),
+  );
   it('says where to look when there is no GPU', () => expect(() => choose(undefined, undefined, [])).toThrow(/doctor/));
 });
