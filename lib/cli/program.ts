@@ -138,7 +138,7 @@ function addCompare(root: Command): void {
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option(
       '--system <spec>',
-      'native, hami-core:library=FILE,memory=SIZE,sm=PERCENT, fcsp:library=FILE,…, mps:sm=PERCENT, custom:name=NAME,…; repeat it, the first is the baseline',
+      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, fcsp:library=FILE,…, mps:sm=PERCENT, custom:name=NAME,…; repeat it, the first is the baseline',
       repeatable,
     )
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')

@@ -4,7 +4,6 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 const MIB = 2 ** 20;
 
 const units: Record<string, number> = {
-  '': 1,
   b: 1,
   kib: 2 ** 10,
   mib: MIB,
@@ -31,7 +30,7 @@ export function parseSize(text: string, { what, percent }: SizeRules): Size {
   if (digits === undefined || unit === undefined) throw notASize(text, what, percent);
   if (unit === '%') return parsePercent(Number(digits), text, what, percent);
   const scale = units[unit.toLowerCase()];
-  if (scale === undefined) throw notASize(text, what, percent, bareLetter(digits, unit));
+  if (scale === undefined) throw notASize(text, what, percent, unitHint(digits, unit));
   const bytes = Math.floor(Number(digits) * scale);
   const whole = scale > 1 || !digits.includes('.');
   if (!whole || bytes < 1 || !Number.isSafeInteger(bytes)) throw notASize(text, what, percent);
@@ -60,14 +59,15 @@ function parsePercent(percent: number, text: string, what: string, allowed: bool
   return { percent };
 }
 
-/** `10G` is 2^30 to some layers and 10^9 to others. */
-const bareLetter = (digits: string, unit: string): string | undefined =>
-  /^[kmgt]$/i.test(unit)
-    ? `write ${digits}${unit.toUpperCase()}iB (binary) or ${digits}${unit.toUpperCase()}B (decimal)`
-    : undefined;
+/** A bare number is bytes here and MiB to HAMi; `10G` is 2^30 to some layers and 10^9 to others. */
+function unitHint(digits: string, unit: string): string | undefined {
+  if (unit === '') return Number(digits) > 0 ? `it has no unit; write ${digits}MiB or ${digits}B` : undefined;
+  const letter = unit.toUpperCase();
+  return /^[KMGT]$/.test(letter) ? `write ${digits}${letter}iB (binary) or ${digits}${letter}B (decimal)` : undefined;
+}
 
 function notASize(text: string, what: string, percent: boolean, hint?: string): UsageError {
-  const examples = `10GiB, 4096MiB, 10GB (1e9) or bytes${percent ? ', or 50% of the card' : ''}`;
+  const examples = `10GiB, 4096MiB, 10GB (1e9) or 1048576B${percent ? ', or 50% of the card' : ''}`;
   return new UsageError(
     `Expected ${what} to be a size above 0 such as ${examples} but received ${quoted(text)}${hint ? `: ${hint}` : ''}.`,
   );

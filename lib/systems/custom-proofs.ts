@@ -1,5 +1,6 @@
 /** What became of each `verify` step of a custom system. */
 import { readFile } from 'node:fs/promises';
+import { baseName } from '../native/function-names.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
 import { type Finished } from './command.js';
@@ -40,7 +41,7 @@ export function judgeStep(step: Step, context: StepContext): Finding | Promise<F
 /** On the path that is measured: a layer on another one says nothing of these numbers. */
 function symbolOwner({ symbol, matches }: Of<'symbolOwner'>, { description, evidence }: StepContext): Finding {
   const { functions, nvml } = description.provenance;
-  const same = (name: string) => name === symbol || name.replace(/_v\d+$/, '') === symbol;
+  const same = (name: string) => name === symbol || baseName(name) === symbol;
   const row = functions.find(({ name }) => same(name));
   const owner = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
   return {

@@ -1,5 +1,7 @@
 /** How the user of a custom system says its layer can be recognised. */
+import { closest } from '../errors/closest.js';
 import { UsageError } from '../errors/usage-error.js';
+import { baseName, functionNames, isFunctionName } from '../native/function-names.js';
 import { checkPlaceholders, type Placeholder } from './placeholders.js';
 import type { Size } from '../config/size.js';
 import { isMap, type RawValue, Values } from '../config/values.js';
@@ -23,7 +25,9 @@ const readers: Record<Step['step'], Reader> = {
     const nested = values.nested(key, ['symbol', 'matches']);
     const matches = pattern(nested, 'matches');
     if (!matches) throw nested.expected('matches', 'a regular expression');
-    return { step: 'symbolOwner', symbol: nested.required('symbol'), matches };
+    const symbol = nested.required('symbol');
+    if (!isFunctionName(symbol)) throw nested.expected('symbol', 'a function whose owner is known', nearest(symbol));
+    return { step: 'symbolOwner', symbol, matches };
   },
   symbolExported: (values, key) => ({ step: 'symbolExported', symbol: values.required(key) }),
   env(values, key, allowed) {
@@ -55,6 +59,11 @@ const readers: Record<Step['step'], Reader> = {
     return { step: 'command', argv, exit: nested.integer('exit', 0, 255) ?? 0, matches: pattern(nested, 'matches') };
   },
 };
+
+function nearest(symbol: string): string {
+  const near = closest(symbol, [...functionNames, ...functionNames.map(baseName)]);
+  return near === null ? `there are ${functionNames.map(baseName).join(', ')}.` : `did you mean ${near}?`;
+}
 
 const stepNames = Object.keys(readers) as Step['step'][];
 

@@ -12,7 +12,8 @@ describe('sizes', () => {
     ['10GB', 1e10],
     ['10 gb', 1e10],
     ['1.5GiB', 1.5 * GIB],
-    ['4294967296', 4 * GIB],
+    ['4294967296B', 4 * GIB],
+    ['64KiB', 65_536],
     ['512B', 512],
     ['0.3GiB', 322122547],
   ])('reads %s', (text, bytes) => expect(parse(text)).toEqual({ bytes }));
@@ -43,10 +44,13 @@ describe('sizes', () => {
   );
 
   it('refuses a share where the layer knows none', () =>
-    expect(() => parse('50%', false)).toThrow(/bytes but received '50%'/));
+    expect(() => parse('50%', false)).toThrow(/such as 10GiB, 4096MiB, 10GB \(1e9\) or 1048576B but received '50%'/));
 
   it('says what a lone letter could have meant', () =>
     expect(() => parse('10g')).toThrow(/write 10GiB \(binary\) or 10GB \(decimal\)/));
+
+  it('refuses a number without a unit, which is MiB to users of HAMi', () =>
+    expect(() => parse('10240')).toThrow(/received '?10240'?: it has no unit; write 10240MiB or 10240B\.$/));
 
   it('refuses more than the card has', () =>
     expect(() => resolveSize({ bytes: CARD + 1 }, CARD, what)).toThrow(

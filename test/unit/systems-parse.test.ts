@@ -57,7 +57,7 @@ describe('systems on the command line', () => {
     ['hami-core:sm=0', 'Expected sm of hami-core to be an integer from 1 to 100 but received 0.'],
     [
       'hami-core:memory=4XB',
-      "Expected memory of hami-core to be a size above 0 such as 10GiB, 4096MiB, 10GB (1e9) or bytes but received '4XB'.",
+      "Expected memory of hami-core to be a size above 0 such as 10GiB, 4096MiB, 10GB (1e9) or 1048576B but received '4XB'.",
     ],
     [
       'hami-core:policy=forced',
