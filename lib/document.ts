@@ -109,7 +109,7 @@ export const layerSchema = v.strictObject({
   sha256: v.nullable(v.string()),
   /** How many symbols beginning with `cu` it exports. */
   exports: count,
-  /** Whether it owns at least one driver function on at least one symbol path. */
+  /** Whether it owns at least one driver function, on at least one symbol path, or one of NVML. */
   active: v.boolean(),
 });
 
@@ -176,6 +176,11 @@ export const runDocumentSchema = v.strictObject({
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
     /** Why the proofs could not be repeated after the last measurement; absent where they were, or none was tried. */
     notCheckedAfter: v.optional(v.string()),
+    /**
+     * Of the processes that gave numbers, workers, tenants and fresh processes alike: how many were shown to be under the
+     * system, each by proofs of its own. Absent from the first documents of this schema.
+     */
+    processes: v.optional(v.strictObject({ proven: count, of: count })),
   }),
   plan: v.strictObject({
     tier: v.picklist(['quick', 'standard', 'thorough']),

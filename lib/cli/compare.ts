@@ -127,6 +127,7 @@ function hooks(
   gating: Gating | null,
 ): Omit<CompareHooks, 'onDocument' | 'onLog'> {
   let at = '';
+  let system = '';
   return {
     onStart: ({ device, because }, warnings) =>
       progress.aside(() => {
@@ -137,6 +138,7 @@ function hooks(
       }),
     onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
     onRound: (round, { name }) => {
+      system = name;
       at = `round ${round + 1}, ${plain(name)}`;
       progress.doing(at);
     },
@@ -147,6 +149,7 @@ function hooks(
     onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
     onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
     onResult: () => {},
+    onFailedProof: (reason) => progress.aside(() => warn(`${system}: ${reason}`)),
   };
 }
 

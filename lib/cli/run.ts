@@ -89,6 +89,7 @@ function measure(
     onMetric: ({ id, name }) => progress.doing(`${id} ${name}`),
     onProgress: ({ id, step, fraction }) => progress.doing(`${id} ${step} ${Math.round(100 * fraction)} %`),
     onResult: (result) => progress.finished(result),
+    onFailedProof: (reason) => progress.aside(() => warn(reason)),
     onLog,
   };
   const { device, requireGpu, timeoutSeconds, strict, path } = options;

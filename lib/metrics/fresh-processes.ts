@@ -39,8 +39,10 @@ export interface Batch {
 }
 
 /** How a fresh process of the measured system starts. */
-export function freshProcess({ system, signal }: MeasureContext, variables: NodeJS.ProcessEnv = {}): FreshProcess {
-  return { environment: { ...system.environment(), ...variables }, argvPrefix: system.argvPrefix(), signal };
+export function freshProcess(context: MeasureContext, variables: NodeJS.ProcessEnv = {}): FreshProcess {
+  const { system, signal } = context;
+  const environment = { ...system.environment(), ...variables };
+  return { environment, argvPrefix: system.argvPrefix(), signal, prove: (worker) => context.prove(worker) };
 }
 
 export async function startMany(context: MeasureContext, batch: Batch): Promise<StartUpAnswer[]> {

@@ -6,7 +6,8 @@ import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
 import { summarise } from '../stats/summary.js';
 import { environmentSystem } from '../systems/environment.js';
-import type { System } from '../systems/system.js';
+import { ProcessProofs } from '../systems/process-proofs.js';
+import { SOLE_TENANT, type System } from '../systems/system.js';
 import { healthChecks, healthDetails, ownPidMapping } from './health.js';
 import {
   type MeasureContext,
@@ -26,6 +27,8 @@ export const CLEAN_UP = 'state of tenants removed';
 export interface Surroundings {
   /** Whose workers are started. Default: the environment as it is. */
   system?: System;
+  /** Counts and judges the processes that it starts. Default: they are held to the first of them. */
+  proofs?: ProcessProofs;
   /** What the metrics of its round share. Default: it measures alone. */
   once?: Once;
   /** The process is a worker of this tool. Default false. */
@@ -57,12 +60,17 @@ export async function measureMetric(
   const left: string[] = [];
   let opening = true;
   const target = { simulatedDriver: simulatedDriver(resolved.simulate), device: resolved.device, path: resolved.path };
+  const system = surroundings.system ?? environmentSystem(process.env);
+  const proofs = surroundings.proofs ?? new ProcessProofs(system);
   const context: MeasureContext = {
     options: resolved,
     signal,
     simulatedDriver: target.simulatedDriver,
     inWorker: surroundings.inWorker ?? false,
-    system: surroundings.system ?? environmentSystem(process.env),
+    system,
+    prove: async (worker, tenant = SOLE_TENANT) => {
+      await proofs.prove(worker, { phase: 'process', tenant, target, signal });
+    },
     once: surroundings.once ?? new Once(),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
     leftBehind: (what) => void left.push(what),

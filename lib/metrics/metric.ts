@@ -2,7 +2,8 @@
 import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js';
 import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
-import type { System } from '../systems/system.js';
+import type { System, Tenant } from '../systems/system.js';
+import type { Worker } from '../workers/worker.js';
 import type { Once } from './once.js';
 
 export type Category = 'overhead' | 'start-up';
@@ -79,6 +80,11 @@ export interface MeasureContext {
   inWorker: boolean;
   /** Whose workers and tenants a `fresh-processes` metric starts. */
   system: System;
+  /**
+   * Looks at a process that the metric started, once it gave its number. Rejects with INVALID_RESULT where the process was
+   * not under the system. `tenant` defaults to the one whose round it is.
+   */
+  prove: (worker: Worker, tenant?: Tenant) => Promise<void>;
   simulatedDriver: string | null;
   /** Of the round; of this metric alone where there is none. */
   once: Once;

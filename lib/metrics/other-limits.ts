@@ -102,6 +102,7 @@ async function inWorkerOf(
       const ask: LimitedWorker['ask'] = (method, params, deadlineMs) =>
         worker.request(method, { ...target, ...params }, { deadlineMs, signal });
       await use({ attestation, ask });
+      await context.prove(worker, tenant);
     } finally {
       await worker.stop();
     }

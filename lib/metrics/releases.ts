@@ -4,7 +4,7 @@ import type { WorkerStart } from '../workers/start-up.js';
 import { type TenantProcess, Tenants } from '../workers/tenants.js';
 import type { MeasureContext } from './metric.js';
 import { isOutOfMemory } from './row-state.js';
-import { allOrFirstError } from './tenants.js';
+import { allOrFirstError, FIRST_ID } from './tenants.js';
 
 const DEADLINE_MS = 300_000;
 
@@ -26,7 +26,7 @@ export interface NoRoom {
 
 /** Whatever happens, every process has ended when this settles. */
 export async function release(
-  { options, signal, simulatedDriver }: MeasureContext,
+  { options, signal, simulatedDriver, prove }: MeasureContext,
   process: TenantProcess,
   count: number,
 ): Promise<Release | NoRoom> {
@@ -38,7 +38,10 @@ export async function release(
     const request = { ...target, contextApi: 'cuDevicePrimaryCtxRetain', recreations: 0, keep: true };
     const { startAtNs, outcomes } = await tenants.togetherSettled<WorkerStart>('startUp', request, DEADLINE_MS);
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
-    return noRoomIn(errors, count) ?? released(outcomes, startAtNs);
+    const noRoom = noRoomIn(errors, count);
+    if (noRoom) return noRoom;
+    await allOrFirstError(tenants.workers.map((worker) => prove(worker, { id: FIRST_ID })));
+    return released(outcomes, startAtNs);
   } finally {
     await tenants.stop();
   }

@@ -34,6 +34,7 @@ export async function withTenants<T>(
   const { system, signal, simulatedDriver, options } = context;
   const tenants = new Tenants({ simulatedDriver, device: options.device, path: options.path }, signal);
   const claimed: Tenant[] = [];
+  const idOf = (place: number) => (plan.topology === 'shared' ? FIRST_ID : FIRST_ID + place);
   const claim = async (id: number): Promise<Tenant> => {
     const known = claimed.find((tenant) => tenant.id === id);
     if (known) return known;
@@ -45,14 +46,17 @@ export async function withTenants<T>(
   const growTo = async (count: number) => {
     const missing = Array.from({ length: count - tenants.size }, (_, i) => tenants.size + i);
     const add = async (place: number) => {
-      const tenant = await claim(plan.topology === 'shared' ? FIRST_ID : FIRST_ID + place);
+      const tenant = await claim(idOf(place));
       await tenants.add({ environment: system.environment(tenant), argvPrefix: system.argvPrefix(tenant) });
     };
     if (system.staggerStarts) for (const place of missing) await add(place);
     else await allOrFirstError(missing.map(add));
   };
   try {
-    return await use({ tenants, growTo });
+    const used = await use({ tenants, growTo });
+    const proofs = tenants.workers.map(async (worker, place) => context.prove(worker, await claim(idOf(place))));
+    await allOrFirstError(proofs);
+    return used;
   } finally {
     await tenants.stop();
     for (const tenant of claimed) await reapTenant(context, tenant);
@@ -78,7 +82,7 @@ export async function inOneTenant<T>(context: MeasureContext, use: (process: Ten
 }
 
 /** Settles when all have: nobody may start behind the back of who ends them. */
-export async function allOrFirstError(tasks: readonly Promise<void>[]): Promise<void> {
+export async function allOrFirstError(tasks: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }

@@ -1,4 +1,5 @@
 /** What was measured, on what, and when. */
+import { sum } from 'simple-statistics';
 import type { GpuInfo, RunDocument } from '../document.js';
 import { bytes, duration, plain } from './plain.js';
 import { isComparison, roundsOf, type SystemView, type View } from './view.js';
@@ -49,9 +50,17 @@ function systemText({ name, rounds }: SystemView): string {
       `layer ${layer.path}, SHA-256 ${layer.sha256 ?? 'unknown'}, ${layer.exports} cu* exports, ${layer.active ? 'active' : 'INACTIVE'}`,
     attestation.length > 0 ? `${passed} of ${attestation.length} proofs passed` : undefined,
     unchecked > 0 ? `not checked after measuring in ${unchecked} of ${rounds.length} rounds` : undefined,
+    processesText(rounds),
   ];
   const text = parts.filter((part) => part !== undefined).join('; ');
   return plain(text === '' ? name : `${name}: ${text}`);
+}
+
+/** Over all rounds that say it: the first documents of the schema do not. */
+function processesText(rounds: readonly RunDocument[]): string | undefined {
+  const counts = rounds.flatMap(({ system }) => system.processes ?? []);
+  const of = sum(counts.map((each) => each.of));
+  return of === 0 ? undefined : `${sum(counts.map(({ proven }) => proven))} of ${of} processes proven`;
 }
 
 export function environmentFacts(view: View): Fact[] {

@@ -27,6 +27,9 @@ const armOf = (result: MetricResult | undefined): Arm | null =>
     ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
     : null;
 
+/** A metric that is a difference to native is `unsupported` by itself, with its arm in the details. */
+const vouchedFor = ({ status }: MetricResult): boolean => status === 'ok' || status === 'unsupported';
+
 /** Both arms of a round, or null where one was not measured. */
 function roundOf(
   metric: MetricDefinition,
@@ -39,7 +42,9 @@ function roundOf(
     const [measured, against] = [armOf(system), armOf(baseline)];
     return measured && against ? { system: measured, baseline: against } : null;
   }
-  const [measured, against] = [system, baseline].map((result) => (result ? againstNative.arm(result.details) : null));
+  const [measured, against] = [system, baseline].map((result) =>
+    result && vouchedFor(result) ? againstNative.arm(result.details) : null,
+  );
   if (!isNative || typeof measured !== 'number' || typeof against !== 'number') return null;
   return { system: { value: againstNative.difference(measured, against) }, baseline: { value: 0 } };
 }

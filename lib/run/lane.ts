@@ -1,12 +1,14 @@
 /**
- * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric
- * gets a new one, which must be shown to be under the same layer as the first.
+ * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric gets a
+ * new one. Each is judged before it measures and after: a failed proof takes the numbers of its worker back.
  */
 import type { ApplicationPath, MetricResult } from '../document.js';
+import { messageOf } from '../errors/message-of.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
-import { type Attested, attestWorker } from '../systems/attest-worker.js';
+import type { Attested } from '../systems/attest-worker.js';
+import { isProven, ProcessProofs } from '../systems/process-proofs.js';
 import { type Attestation, type Evidence, SOLE_TENANT, type System } from '../systems/system.js';
 import { type RequestOptions, Worker } from '../workers/worker.js';
 
@@ -28,38 +30,71 @@ export interface LaneTarget extends Target {
   path: ApplicationPath;
 }
 
+export interface LaneHooks {
+  /** What a worker and the layer in it printed, when the worker has ended. */
+  onLog?: ((text: string) => void) | undefined;
+  onFailedProof?: ((reason: string) => void) | undefined;
+}
+
+interface Living {
+  worker: Worker;
+  before: Attestation;
+  /** Ids of the metrics it measured since it was last looked at. */
+  measured: string[];
+}
+
 export class Lane {
+  /** Of the workers, and of the processes that metrics of the same round start. */
+  readonly proofs: ProcessProofs;
   readonly #system: System;
   readonly #target: LaneTarget;
   readonly #signal: AbortSignal;
   readonly #onLog: (text: string) => void;
-  #worker: Worker | null = null;
-  #first: Prepared | null = null;
+  readonly #takenBack = new Map<string, string>();
+  readonly #notSeenAgain: string[] = [];
+  #living: Living | null = null;
 
-  /** `onLog` gets what a worker and the layer in it printed, when the worker has ended. */
-  constructor(system: System, target: LaneTarget, signal: AbortSignal, onLog: (text: string) => void = () => {}) {
+  constructor(system: System, target: LaneTarget, signal: AbortSignal, hooks: LaneHooks = {}) {
+    this.proofs = new ProcessProofs(system, hooks.onFailedProof);
     this.#system = system;
     this.#target = target;
     this.#signal = signal;
-    this.#onLog = onLog;
+    this.#onLog = hooks.onLog ?? (() => {});
   }
 
-  /** Starts the first worker and says what it is under. */
-  async prepare(): Promise<Prepared> {
-    await this.#ready();
-    return this.#first as Prepared;
+  /** Starts the first worker and says what it is under, also where that is not the system. */
+  prepare(): Promise<Prepared> {
+    return this.#start();
+  }
+
+  /** Why the numbers of metrics were taken back, by id: the worker that measured them was not under the system after it. */
+  get takenBack(): ReadonlyMap<string, string> {
+    return this.#takenBack;
+  }
+
+  /** What could not be looked at after it measured. */
+  get warnings(): readonly string[] {
+    return this.#notSeenAgain;
   }
 
   /** Looks once more, when all is measured: a server may have died, a layer may have been lost. */
   async lookAgain(): Promise<Attestation> {
-    const worker = await this.#ready();
-    return (await this.#attest(worker, 'after')).attestation;
+    const living = this.#alive;
+    if (!living) return (await this.#start()).attestation;
+    try {
+      const after = (await this.#attest(living.worker, 'after')).attestation;
+      this.#countIn(living, after);
+      return after;
+    } catch (error) {
+      this.#countIn(living, null);
+      throw error;
+    }
   }
 
   async measure(definition: MetricDefinition, request: LaneRequest): Promise<MetricResult> {
-    const worker = await this.#ready();
+    const living = await this.#ready();
     try {
-      const result = (await worker.request(
+      const result = (await living.worker.request(
         'measure',
         { id: definition.id, options: request.options },
         {
@@ -68,6 +103,7 @@ export class Lane {
           onProgress: (value) => request.onProgress(value as Progress),
         },
       )) as MetricResult;
+      living.measured.push(definition.id);
       // What failed once may have poisoned the context for every later call.
       if (result.status === 'failed') await this.close();
       return result;
@@ -79,50 +115,78 @@ export class Lane {
 
   /** A request of another kind than a measurement. */
   async ask(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
-    return (await this.#ready()).request(method, params, options);
+    return (await this.#ready()).worker.request(method, params, options);
   }
 
+  /** What a worker measured is settled by a last look at it. */
   async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = null;
-    if (worker?.alive) await worker.stop();
-    if (worker && worker.log !== '') this.#onLog(worker.log);
+    const living = this.#living;
+    this.#living = null;
+    if (!living) return;
+    const { worker, measured } = living;
+    if (measured.length > 0) await this.#settle(living);
+    if (worker.alive) await worker.stop();
+    if (worker.log !== '') this.#onLog(worker.log);
   }
 
-  async #ready(): Promise<Worker> {
-    if (this.#worker?.alive) return this.#worker;
-    this.#worker = await Worker.start({
+  async #settle(living: Living): Promise<void> {
+    const { worker, before, measured } = living;
+    if (!worker.alive || this.#signal.aborted) return this.#countIn(living, before);
+    try {
+      const { attestation } = await this.#attest(worker, 'after');
+      const { invalid } = attestation;
+      if (invalid !== undefined)
+        for (const id of measured)
+          this.#takenBack.set(id, `${invalid} (after measuring, in the worker that measured it)`);
+      this.#countIn(living, attestation);
+    } catch (error) {
+      this.#notSeenAgain.push(
+        `${this.#system.name}: a worker could not be looked at after it measured ${measured.join(', ')}: ${messageOf(error)}`,
+      );
+      this.#countIn(living, null);
+    }
+  }
+
+  /** `last` is null where it could not be looked at again. */
+  #countIn(living: Living, last: Attestation | null): void {
+    if (living.measured.length > 0) this.proofs.count(isProven(living.before) && last !== null && isProven(last));
+    living.measured = [];
+  }
+
+  async #ready(): Promise<Living> {
+    const living = this.#alive;
+    if (living) return living;
+    const { attestation } = await this.#start();
+    if (attestation.invalid === undefined && this.#living) return this.#living;
+    await this.close();
+    throw new BenchError('INVALID_RESULT', `${attestation.invalid} (in a worker that was started later)`);
+  }
+
+  get #alive(): Living | null {
+    return this.#living?.worker.alive ? this.#living : null;
+  }
+
+  async #start(): Promise<Prepared> {
+    await this.close();
+    const worker = await Worker.start({
       environment: this.#system.environment(),
       argvPrefix: this.#system.argvPrefix(),
       signal: this.#signal,
     });
     try {
-      await this.#look(this.#worker);
-      return this.#worker;
+      const prepared = await this.#attest(worker, 'before');
+      this.#living = { worker, before: prepared.attestation, measured: [] };
+      return prepared;
     } catch (error) {
-      await this.close();
+      await worker.stop();
+      if (worker.log !== '') this.#onLog(worker.log);
       throw error;
     }
-  }
-
-  async #look(worker: Worker): Promise<void> {
-    const { description, attestation } = await this.#attest(worker, 'before');
-    if (this.#first && !sameLayer(this.#first.attestation, attestation))
-      throw new BenchError(
-        'INVALID_RESULT',
-        `layer not active: a new worker process is under ${layerName(attestation)}, the first was under ${layerName(this.#first.attestation)}.`,
-      );
-    this.#first ??= { description, attestation };
   }
 
   #attest(worker: Worker, phase: Evidence['phase']): Promise<Prepared> {
     const { simulatedDriver, device, path } = this.#target;
     const target: DeviceTarget = { simulatedDriver, device: device ?? null, path };
-    return attestWorker(worker, this.#system, { phase, tenant: SOLE_TENANT, target, signal: this.#signal });
+    return this.proofs.attest(worker, { phase, tenant: SOLE_TENANT, target, signal: this.#signal });
   }
 }
-
-const layerName = ({ layer }: Attestation): string =>
-  layer ? `${layer.path} (${layer.active ? 'active' : 'inactive'}, SHA-256 ${layer.sha256 ?? 'unknown'})` : 'no layer';
-
-const sameLayer = (a: Attestation, b: Attestation): boolean => layerName(a) === layerName(b);

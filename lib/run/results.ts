@@ -2,10 +2,13 @@
 import type { MetricResult, RunDocument } from '../document.js';
 import { messageOf } from '../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
+import { BenchError } from '../native/errors.js';
 
 /** The result of a metric whose measurement ended in an error instead of a result. */
 export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
-  emptyResult(definition, 'failed', messageOf(error));
+  emptyResult(definition, isInvalid(error) ? 'invalid' : 'failed', messageOf(error));
+
+const isInvalid = (error: unknown): boolean => error instanceof BenchError && error.code === 'INVALID_RESULT';
 
 /** A result without a measurement behind it: it says why. */
 export function emptyResult(
@@ -27,10 +30,10 @@ export function emptyResult(
   };
 }
 
-/** Takes a number back that nobody vouches for: in no form is it published. */
+/** Takes a number back that nobody vouches for: it is published in no form, and its details are made of it. */
 export function disowned(result: MetricResult, reason: string): MetricResult {
   const { samples: _samples, blocks: _blocks, ...kept } = result;
-  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null };
+  return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null, details: {} };
 }
 
 export function sortedById(results: readonly MetricResult[]): MetricResult[] {

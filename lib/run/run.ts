@@ -1,5 +1,5 @@
 /** From a request to a document: one system, one round. */
-import { type ApplicationPath, type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { driverInfo, gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
@@ -12,8 +12,8 @@ import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
 import { functionProvenance } from '../systems/interception.js';
+import type { ProcessCounts } from '../systems/process-proofs.js';
 import { type System, systemHead } from '../systems/system.js';
-import type { Description } from '../workers/description.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health.js';
@@ -48,6 +48,8 @@ export interface RunHooks {
   onResult: (result: MetricResult) => void;
   /** What a worker and the layer in it printed, when it has ended. */
   onLog?: (text: string) => void;
+  /** A proof that failed, as soon as it did. */
+  onFailedProof?: (reason: string) => void;
 }
 
 /** Rejects when nothing could be measured at all; a metric that fails is a result. An abort gives what there is. */
@@ -56,8 +58,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   const began = performance.now();
   const { simulatedDriver } = request.target;
   const { device, options } = request;
-  const { onLog } = hooks;
-  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal, onLog);
+  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal, hooks);
   try {
     const prepared = await lane.prepare();
     const { inspection } = prepared.description;
@@ -82,7 +83,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     return {
       ...identity(startedAt),
       durationMs: performance.now() - began,
-      ...describePrepared(request, prepared, choice.device, notCheckedAfter),
+      ...describePrepared(request, prepared, choice.device, { notCheckedAfter, processes: lane.proofs.counts }),
       ...describeResults(request, results),
       plan: describePlan(request, choice.device.index),
       health: { before: [...before], after },
@@ -92,6 +93,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         ...known,
         ...(notCheckedAfter === undefined ? [] : [notCheckedWarning(request, notCheckedAfter)]),
         ...healthWarnings(after),
+        ...lane.warnings,
         ...cleanUpWarnings(results),
         ...interruptionWarnings(request, results),
       ],
@@ -133,30 +135,26 @@ async function measureAttested(
   request: RunRequest,
   hooks: RunHooks,
   lane: Lane,
-  { attestation, description }: Prepared,
+  { attestation }: Prepared,
   choice: Choice,
 ): Promise<Attested> {
   if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
   const measured = await measureAll(request, hooks, lane, choice.device.uuid);
-  const attested = measured.map((result) => underSameLayer(result, description, request.options.path));
-  const results = request.strict ? attested.map(strictly) : attested;
-  if (request.signal.aborted) return { results };
   try {
-    const { invalid } = await lane.lookAgain();
-    return { results: invalid === undefined ? results : allInvalid(request, `${invalid} (after measuring)`) };
+    const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();
+    if (invalid !== undefined) return { results: allInvalid(request, `${invalid} (after measuring)`) };
+    return { results: await standing(request, lane, measured) };
   } catch (error) {
-    return lookFailed(request, results, error);
+    const results = await standing(request, lane, measured);
+    return request.signal.aborted ? { results } : { results, notCheckedAfter: messageOf(error) };
   }
 }
 
-/** A worker under another layer disproves what was measured; one that cannot be asked leaves it as it is, and marked. */
-function lookFailed(request: RunRequest, results: MetricResult[], error: unknown): Attested {
-  if (request.signal.aborted) return { results };
-  const reason = messageOf(error);
-  const disproved = error instanceof BenchError && error.code === 'INVALID_RESULT';
-  return disproved
-    ? { results: allInvalid(request, `${reason} (after measuring)`) }
-    : { results, notCheckedAfter: reason };
+/** What the workers that measured it were shown to be under the system for, and what --strict leaves of it. */
+async function standing(request: RunRequest, lane: Lane, measured: readonly MetricResult[]): Promise<MetricResult[]> {
+  await lane.close();
+  const results = measured.map((result) => withoutTakenBack(result, lane.takenBack));
+  return request.strict ? results.map(strictly) : results;
 }
 
 const notCheckedWarning = ({ system }: RunRequest, reason: string): string =>
@@ -197,26 +195,13 @@ async function measureOne(
   // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system, once }),
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system, once, proofs: lane.proofs }),
   );
 }
 
-/**
- * Fresh processes are not described one by one: the owner of the function they created their context with, or asked
- * NVML with, must be the one the described worker saw.
- */
-function underSameLayer(result: MetricResult, { provenance }: Description, path: ApplicationPath): MetricResult {
-  const { context, nvml } = result.details as Record<string, { function?: string; owner?: string | null } | undefined>;
-  const driver = functionProvenance(provenance).find(({ name }) => name === context?.function)?.paths[path];
-  const library = provenance.nvml.find(({ name }) => name === nvml?.function)?.owners.dlsym;
-  const other = [
-    { claim: context, expected: driver },
-    { claim: nvml, expected: library },
-  ].find(({ claim, expected }) => claim && expected !== undefined && expected !== claim.owner);
-  if (!other) return result;
-  const { claim, expected } = other;
-  const reason = `layer not active: ${claim?.function} belongs to ${claim?.owner ?? 'nobody'} there, to ${expected ?? 'nobody'} in the worker that was looked at`;
-  return disowned(result, reason);
+function withoutTakenBack(result: MetricResult, takenBack: ReadonlyMap<string, string>): MetricResult {
+  const reason = takenBack.get(result.id);
+  return reason === undefined ? result : disowned(result, reason);
 }
 
 export function identity(startedAt: Date): Pick<RunDocument, 'schemaVersion' | 'kind' | 'tool' | 'startedAt'> {
@@ -232,7 +217,7 @@ function describePrepared(
   { system }: RunRequest,
   { description, attestation }: Prepared,
   device: NativeDevice,
-  notCheckedAfter: string | undefined,
+  { notCheckedAfter, processes }: { notCheckedAfter: string | undefined; processes: ProcessCounts },
 ) {
   return {
     host: hostInfo(),
@@ -244,6 +229,7 @@ function describePrepared(
       ...(attestation.layer && { layer: attestation.layer }),
       attestation: attestation.proofs,
       ...(notCheckedAfter !== undefined && { notCheckedAfter }),
+      processes,
     },
     provenance: functionProvenance(description.provenance),
   };

@@ -106,13 +106,17 @@ function canary({ size }: Of<'allocationCanary'>, { evidence, gpu }: StepContext
   return allocationCanary(evidence.probe, [{ bytes, expected: 'refused' }])[0] as Finding;
 }
 
-async function command({ argv, exit, matches }: Of<'command'>, { run, fill }: StepContext): Promise<Finding> {
+async function command({ argv, exit, matches }: Of<'command'>, context: StepContext): Promise<Finding> {
+  const { run, fill, evidence } = context;
   const filled = argv.map(fill);
+  const wanted = matches ? `, output matching ${matches.source}` : '';
+  const proof = `${filled.join(' ')} ends with exit code ${exit}${wanted}`;
+  // It says something of the system, and nothing of one process.
+  if (evidence.phase === 'process') return { proof, passed: null, detail: 'it is run once a round' };
   const finished = await run(filled);
   const passed = finished.exit === exit && (matches?.test(finished.output) ?? true);
-  const wanted = matches ? `, output matching ${matches.source}` : '';
   return {
-    proof: `${filled.join(' ')} ends with exit code ${exit}${wanted}`,
+    proof,
     passed,
     detail: `it ${finished.how}`,
     advice: 'Run it by hand to see why.',

@@ -3,7 +3,7 @@ import type { LayerInfo } from '../document.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
-import { type Interceptor, interceptors } from './interception.js';
+import { interceptionText, type Interceptor, interceptors } from './interception.js';
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
 import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System } from './system.js';
 
@@ -57,7 +57,7 @@ type MappedObject = Provenance['objects'][number];
 async function attest(description: Description): Promise<Attestation> {
   const { provenance, preload } = description;
   const found = interceptors(provenance);
-  const active = found.find(({ functions }) => functions.length > 0);
+  const [active] = found;
   const idle = active ? undefined : preloadedObjects(provenance, preload)[0];
   const path = active?.owner ?? idle?.path;
   const layer = path === undefined ? null : await describeLayer(path, provenance, active !== undefined);
@@ -94,14 +94,9 @@ function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry
 function ownershipProof(provenance: Provenance, found: readonly Interceptor[], layer: LayerInfo | null): Proof {
   const proof = 'owners of the driver functions (dladdr)';
   const total = provenance.functions.length;
-  const owners = found.filter(({ functions }) => functions.length > 0);
-  if (owners.length === 0)
+  if (found.length === 0)
     return { proof, passed: layer === null, detail: `the driver owns all ${total} functions on every symbol path` };
-  const detail = owners.map(({ owner, functions, byPath }) => {
-    const perPath = Object.entries(byPath).map(([path, names]) => `${path} ${names.length}`);
-    return `${owner} owns ${functions.length} of ${total} functions (${perPath.join(', ')})`;
-  });
-  return { proof, passed: true, detail: detail.join('; ') };
+  return { proof, passed: true, detail: interceptionText(found, total) };
 }
 
 function preloadProof({ entry, source, mapped }: PreloadEntry): Proof {
@@ -120,6 +115,6 @@ function warnings(layer: LayerInfo | null, preload: readonly PreloadEntry[]): st
         `${source} names ${entry}, which the dynamic loader did not load: correct the path, or this run measures without it.`,
     );
   if (!layer || layer.active) return missing;
-  const idle = `${layer.path} is loaded but hooks no driver function on any symbol path, so this run measures the bare driver: rebuild it with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.`;
+  const idle = `${layer.path} is loaded but hooks no function of the driver or NVML, so this run measures the bare driver: rebuild it with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.`;
   return [idle, ...missing];
 }

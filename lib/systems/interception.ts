@@ -45,6 +45,16 @@ export function interceptors(provenance: Provenance): Interceptor[] {
   return [...found.values()].sort((a, b) => b.functions.length - a.functions.length || b.nvml.length - a.nvml.length);
 }
 
+/** Who intercepts how much of the `total` driver functions, in words. */
+export const interceptionText = (found: readonly Interceptor[], total: number): string =>
+  found.map((interceptor) => ownedText(interceptor, total)).join('; ');
+
+function ownedText({ owner, functions, byPath, nvml }: Interceptor, total: number): string {
+  const perPath = Object.entries(byPath).map(([path, names]) => `${path} ${names.length}`);
+  const driver = `${functions.length} of ${total} functions (${perPath.join(', ')})`;
+  return `${owner} owns ${driver}${nvml.length > 0 ? ` and ${nvml.length} NVML functions` : ''}`;
+}
+
 /** The object that owns most functions in the driver's own symbol table: libcuda. */
 function driverObject(provenance: Provenance): string | null {
   const counts = new Map<string, number>();

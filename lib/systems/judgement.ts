@@ -11,10 +11,10 @@ export function judge(
   layer: LayerInfo | null,
   findings: readonly Finding[],
 ): Attestation {
-  const named = findings.map((found) => (phase === 'before' ? found : { ...found, proof: `${found.proof}, after` }));
+  const named = findings.map((found) => (phase === 'after' ? { ...found, proof: `${found.proof}, after` } : found));
   const proofs = named.filter(isProof).map(asProof);
   const notChecked = named.filter((found) => !isProof(found)).map(({ proof, detail }) => ({ proof, detail }));
-  const invalid = whyInvalid(proofs, notChecked);
+  const invalid = whyInvalid(proofs, phase === 'process' ? [] : notChecked);
   return {
     layer,
     proofs,

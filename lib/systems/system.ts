@@ -77,7 +77,11 @@ export interface Canary {
 export type Probe = Omit<LayerProbe, 'allocations'> & { allocations: LayerProbe['allocations'] | null };
 
 export interface Evidence {
-  phase: 'before' | 'after';
+  /**
+   * `before` and `after` what a worker measures. `process`: after what a process of a metric's own was asked, by what it
+   * costs little to see; nothing is allocated and no command is run for it.
+   */
+  phase: 'before' | 'after' | 'process';
   tenant: Tenant;
   probe: Probe | null;
   /** The symbol path that is measured. */

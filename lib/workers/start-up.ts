@@ -9,6 +9,8 @@ export interface FreshProcess {
   /** Most time for the whole process. Default 120 s. */
   deadlineMs?: number;
   signal?: AbortSignal;
+  /** Looks at the worker after its answer; where it rejects, there is no answer. */
+  prove?: (worker: Worker) => Promise<unknown>;
 }
 
 /** What a worker answers to `startUp`. */
@@ -34,11 +36,12 @@ export async function discoverInFreshProcess(request: DiscoveryRequest, process:
 }
 
 async function askFreshProcess<T>(method: string, params: object, process: FreshProcess) {
-  const { deadlineMs = 120_000, ...workerOptions } = process;
+  const { deadlineMs = 120_000, prove, ...workerOptions } = process;
   const worker = await Worker.start({ ...workerOptions, startTimeoutMs: deadlineMs });
   try {
     const { signal } = process;
     const answer = (await worker.request(method, params, { deadlineMs, ...(signal && { signal }) })) as T;
+    await prove?.(worker);
     return { answer, timing: worker.timing };
   } finally {
     await worker.stop();

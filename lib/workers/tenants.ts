@@ -81,6 +81,11 @@ export class Tenants {
     return Promise.all(this.#workers.map((worker) => worker.request(method, params, options) as Promise<T>));
   }
 
+  /** In the order they were added. */
+  get workers(): readonly Worker[] {
+    return this.#workers;
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
   }

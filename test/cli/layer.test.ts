@@ -46,8 +46,8 @@ describe('under a layer', () => {
     const { stdout, stderr } = await command(few, { LD_PRELOAD: idle });
     const document = parseDocument(stdout);
     expect(document.system.layer).toMatchObject({ path: idle, active: false });
-    expect(warningsOf(document)).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no driver function/)]);
-    expect(stderr.match(/hooks no driver function/g)).toHaveLength(1);
+    expect(warningsOf(document)).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no function of the driver/)]);
+    expect(stderr.match(/hooks no function of the driver/g)).toHaveLength(1);
   });
 
   it('is shown by doctor, with the paths on which it is missing', async () => {

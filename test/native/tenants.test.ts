@@ -27,8 +27,9 @@ function context(signal = new AbortController().signal): MeasureContext {
     options,
     signal,
     system: environmentSystem(environment),
+    prove: () => Promise.resolve(),
     simulatedDriver: simulatedFolder,
-  } as MeasureContext;
+  } as Partial<MeasureContext> as MeasureContext;
 }
 
 const request = { operation: 'allocFree', bytes: 0, windowNs: 150_000_000, warmup: 2, mostSamples: 10_000 };

@@ -61,7 +61,7 @@ describe('the environment as a system', () => {
   it('says aloud that a loaded layer hooks nothing', async () => {
     const { layer, warnings, proofs } = await attest({ provenance: idle, preload: [preloaded()] });
     expect(layer).toMatchObject({ path: LAYER, active: false });
-    expect(warnings).toEqual([expect.stringMatching(/hooks no driver function.*CMAKE_BUILD_TYPE=Debug/)]);
+    expect(warnings).toEqual([expect.stringMatching(/hooks no function of the driver.*CMAKE_BUILD_TYPE=Debug/)]);
     expect(proofs[0]?.passed).toBe(false);
   });
 

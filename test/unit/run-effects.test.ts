@@ -60,6 +60,23 @@ describe('the effects of a comparison', () => {
     expect(effects([starts], [of('a', 50), of('b', 50)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
   });
 
+  it('take no arm of a result that is invalid or failed, whatever its details hold', () => {
+    const throughput = {
+      ...metric('OH-001'),
+      delta: { absolute: 1 },
+      againstNative: {
+        arm: ({ rate }: MetricResult['details']) => (typeof rate === 'number' ? rate : null),
+        difference: (system: number, native: number) => 100 * (1 - system / native),
+      },
+    };
+    const of = (name: string, rate: number, status: MetricResult['status'] = 'unsupported') =>
+      rounds(name, 2, { status, value: null, details: { rate } });
+    expect(effects([throughput], [of('a', 50), of('b', 20)], 1)).toMatchObject([{ difference: 60, rounds: 2 }]);
+    const [invalid] = effects([throughput], [of('a', 50), of('b', 20, 'invalid')], 1);
+    expect(invalid).toMatchObject({ verdict: 'invalid', difference: null, rounds: 0 });
+    expect(effects([throughput], [of('a', 50, 'failed'), of('b', 20)], 1)).toEqual([]);
+  });
+
   it('are as valid between simulated GPUs as between real ones', () => {
     const simulated = { gpu: [{ ...device(0), simulated: true }] };
     const [found] = effects([launch], [rounds('a', 2, {}, simulated), rounds('b', 2, {}, simulated)], 1);

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { metricResultSchema } from '../../lib/document.js';
+import { BenchError } from '../../lib/native/errors.js';
 import { withDeadline } from '../../lib/run/deadline.js';
 import { disowned, failedResult, pidMapping, sortedById } from '../../lib/run/results.js';
 import { metric, result } from './run-fixtures.js';
@@ -9,6 +10,11 @@ describe('results', () => {
   it('makes a valid result of an error', () => {
     const failed = failedResult(metric('OH-001'), new Error('boom'));
     expect(v.parse(metricResultSchema, failed)).toMatchObject({ status: 'failed', reason: 'boom', value: null });
+  });
+
+  it('makes an invalid result of a number that was not shown to be of its system', () => {
+    const lost = failedResult(metric('OH-001'), new BenchError('INVALID_RESULT', 'layer not active: it is lost'));
+    expect(lost).toMatchObject({ status: 'invalid', reason: 'layer not active: it is lost', value: null });
   });
 
   it('sorts by id', () =>
@@ -53,8 +59,10 @@ describe('a deadline', () => {
 
 describe('a result that is disowned', () => {
   it('keeps its reason and no number in any form', () => {
-    const kept = disowned(result('OH-001', { samples: [1], blocks: [1] }), 'layer not active');
+    const details = { unitsPerSecond: 40 };
+    const kept = disowned(result('OH-001', { samples: [1], blocks: [1], details }), 'layer not active');
     expect(kept).toMatchObject({ status: 'invalid', reason: 'layer not active', value: null, ci95: null, stats: null });
+    expect(kept.details).toEqual({});
     expect(kept).not.toHaveProperty('samples');
     expect(kept).not.toHaveProperty('blocks');
   });

@@ -1,0 +1,56 @@
+/** A layer that is on in the first processes only: what the others measured is not published under its name. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { command, emptyFolder, parseComparison } from './command.js';
+
+const interposer = interposerLibrary() ?? '';
+
+/** Starts its arguments under the interposer `processes` times, and without it from then on. */
+function firstOnly(folder: string, processes: number): string {
+  const script = join(folder, 'first-only.sh');
+  const state = join(folder, 'started');
+  writeFileSync(
+    script,
+    `echo >>${state}\n[ "$(wc -l <${state})" -gt ${processes} ] && exec env -u LD_PRELOAD "$@"\nexec "$@"\n`,
+  );
+  return script;
+}
+
+async function compare(metric: string, processes: number, rounds = '1') {
+  const folder = emptyFolder();
+  const layer = `custom:name=fickle,env.LD_PRELOAD=${interposer},env.GVB_INTERPOSE=cuMemAlloc_v2=+1us`;
+  const prefix = `prefix=sh,prefix=${firstOnly(folder, processes)}`;
+  const systems = ['--system', 'native', '--system', `${layer},${prefix}`];
+  const quick = ['--simulate', '--tier', 'quick', '--iterations', '3', '--rounds', rounds, '--seed', '1'];
+  const output = ['--output', join(folder, 'out'), '--json', '-'];
+  return {
+    folder,
+    ...(await command(['compare', metric, ...quick, ...systems, ...output], {}, 'init_ms=8,context_ms=8')),
+  };
+}
+
+describe('a layer that is on in the first processes only', () => {
+  it.each([
+    ['START-001', 2],
+    ['START-006', 3],
+    ['OH-009', 1],
+    ['OH-010', 1],
+  ])('has no number of %s', async (metric, processes) => {
+    const { code, stdout, stderr, folder } = await compare(metric, processes);
+    expect(code).toBe(5);
+    const { systems, effects } = parseComparison(stdout);
+    const round = systems[1]?.[0];
+    const result = round?.metrics[0];
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result?.reason).toMatch(/^layer not active: /);
+    const { proven, of } = round?.system.processes ?? { proven: 0, of: 0 };
+    expect(proven).toBeLessThan(of);
+    for (const { verdict, difference, ratio } of effects)
+      expect({ verdict, difference, ratio }).toEqual({ verdict: 'invalid', difference: null, ratio: null });
+    expect(stderr).toMatch(/^warning: fickle \(unverified\): layer not active: /m);
+    const report = readFileSync(join(folder, 'out/report.md'), 'utf8');
+    expect(report).toMatch(new RegExp(`${proven} of ${of} processes proven`));
+  });
+});

@@ -1,0 +1,186 @@
+/** Every process that gives a number is judged: workers that start later, fresh processes and tenants alike. */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunDocument } from '../../lib/document.js';
+import type * as metricsRegistry from '../../lib/metrics/registry.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import type * as runRun from '../../lib/run/run.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import type * as systemsMps from '../../lib/systems/mps.js';
+import { SOLE_TENANT, type System, type Tenant } from '../../lib/systems/system.js';
+import type * as workersDescription from '../../lib/workers/description.js';
+import type * as workersWorker from '../../lib/workers/worker.js';
+import { emptyFolder, simulatedFolder } from './child.js';
+
+const built = <T>(file: string) => import(fileURLToPath(new URL(`../../dist/${file}`, import.meta.url))) as Promise<T>;
+const region = `attested-${randomUUID().slice(0, 13)}`;
+const nvmlLayer = join(emptyFolder(), 'nvml-layer.so');
+const GVB_SIM = `region=${region},init_ms=4,context_ms=4`;
+const bare = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM };
+
+beforeAll(() => {
+  const source = fileURLToPath(new URL('fixtures/nvml-layer.c', import.meta.url));
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', nvmlLayer, source, '-ldl']);
+});
+afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+
+/** `onMetric` is told which metric begins; the metrics run in the order of `ids`. */
+async function runUnder(
+  system: System,
+  ids: readonly string[],
+  onMetric: (id: string) => void,
+): Promise<{ document: RunDocument; said: string[] }> {
+  const { runMetrics } = await built<typeof runRun>('run/run.js');
+  const { findMetric } = await built<typeof metricsRegistry>('metrics/registry.js');
+  const said: string[] = [];
+  const document = await runMetrics(
+    {
+      plan: { metrics: ids.flatMap((id) => findMetric(id) ?? []), tier: 'quick', seed: 1, estimatedSeconds: 1 },
+      target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
+      system,
+      device: undefined,
+      requireGpu: false,
+      options: { path: 'runtime', iterations: 3 },
+      timeoutSeconds: null,
+      strict: false,
+      signal: new AbortController().signal,
+    },
+    {
+      onPrepared: () => {},
+      onMetric: ({ id }) => onMetric(id),
+      onProgress: () => {},
+      onResult: () => {},
+      onFailedProof: (reason) => said.push(reason),
+    },
+  );
+  return { document, said };
+}
+
+/** Under the layer, but for what is started while one of the metrics `without` is measured. */
+function underLayer(ids: readonly string[], layer: NodeJS.ProcessEnv, without: readonly string[]) {
+  let bareNow = false;
+  const environment = () => (bareNow ? bare : { ...bare, ...layer });
+  return runUnder({ ...environmentSystem(environment()), environment }, ids, (id) => {
+    bareNow = without.includes(id);
+  });
+}
+
+const resultOf = ({ metrics }: RunDocument, id: string) => metrics.find((result) => result.id === id);
+
+const interposed = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuDevicePrimaryCtxRetain=+1us' };
+const outside = /^layer not active: \w+ belongs to \S+ there, to \S+ in the process that was looked at first/;
+
+/** A look takes place in every one of them. */
+describe('a process that a metric starts outside the layer', () => {
+  it.each([
+    ['START-001', interposed],
+    ['START-004', interposed],
+    ['START-005', { LD_PRELOAD: nvmlLayer }],
+    ['OH-009', interposed],
+    ['OH-010', interposed],
+  ])('takes the number of %s with it, and is said at once', async (id, layer) => {
+    const kept = await underLayer([id], layer, []);
+    const { proven, of } = kept.document.system.processes ?? { proven: -1, of: 0 };
+    expect(of).toBeGreaterThan(0);
+    expect({ proven, said: kept.said }).toEqual({ proven: of, said: [] });
+    expect(resultOf(kept.document, id)?.reason ?? '').not.toMatch(/layer not active/);
+
+    const lost = await underLayer([id], layer, [id]);
+    const result = resultOf(lost.document, id);
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result?.reason).toMatch(outside);
+    expect(result?.reason).toContain(layer.LD_PRELOAD);
+    expect(lost.said.length).toBeGreaterThan(0);
+    expect(lost.document.system.processes?.proven).toBe(0);
+  });
+});
+
+it('takes back what a worker measured that started outside the layer, and nothing else', async () => {
+  const { document, said } = await underLayer(['OH-002', 'START-001', 'OH-003', 'START-002'], interposed, ['OH-003']);
+  expect(resultOf(document, 'OH-002')?.status).toBe('ok');
+  for (const id of ['START-001', 'START-002']) expect(resultOf(document, id)?.status).toBe('ok');
+  const lost = resultOf(document, 'OH-003');
+  expect(lost).toMatchObject({ status: 'invalid', value: null, details: {} });
+  expect(lost?.reason).toMatch(outside);
+  expect(said).not.toEqual([]);
+});
+
+describe('under MPS', () => {
+  let directory: string;
+  let programs: string;
+  beforeAll(() => {
+    // A socket's path is short, so that the run's directory must be.
+    directory = mkdtempSync(join(tmpdir(), 'gvb-'));
+    programs = emptyFolder();
+    const control = join(programs, 'nvidia-cuda-mps-control');
+    copyFileSync(fileURLToPath(new URL('../cli/fixtures/nvidia-cuda-mps-control', import.meta.url)), control);
+    chmodSync(control, 0o755);
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  async function cardOf(environment: NodeJS.ProcessEnv) {
+    const { Worker } = await built<typeof workersWorker>('workers/worker.js');
+    const { describe: describeWorker } = await built<typeof workersDescription>('workers/description.js');
+    const worker = await Worker.start({ environment });
+    try {
+      const { inspection } = await describeWorker(worker, { simulatedDriver: simulatedFolder });
+      return inspection.devices[0];
+    } finally {
+      await worker.stop();
+    }
+  }
+
+  /** A client's daemon cannot be found by what is started while one of `without` is measured. */
+  async function underMps(name: string, ids: readonly string[], without: readonly string[]) {
+    const { MpsSystem } = await built<typeof systemsMps>('systems/mps.js');
+    let lost = false;
+    class Losing extends MpsSystem {
+      override environment(tenant?: Tenant): NodeJS.ProcessEnv {
+        const environment = super.environment(tenant);
+        return lost ? { ...environment, CUDA_MPS_PIPE_DIRECTORY: join(directory, 'nowhere') } : environment;
+      }
+    }
+    const PATH = `${programs}:${dirname(process.execPath)}:${process.env.PATH}`;
+    const system = new Losing({ name, caller: { ...bare, PATH }, memory: undefined, sm: undefined });
+    const gpu = await cardOf(bare);
+    if (!gpu) throw new Error('unreachable');
+    const target = { simulatedDriver: simulatedFolder };
+    await system.prepare({ runId: name, directory, gpu, target });
+    try {
+      await system.prepareTenant(SOLE_TENANT);
+      return await runUnder(system, ids, (id) => {
+        lost = without.includes(id);
+      });
+    } finally {
+      await system.reap(SOLE_TENANT);
+      await system.teardown();
+    }
+  }
+
+  const noClient = /^layer not active: MPS attribute .*: 0: it runs without MPS/;
+
+  it('publishes nothing of a later worker, a fresh process or a tenant that is no client', async () => {
+    const without = ['START-001', 'OH-009', 'OH-003'];
+    const { document, said } = await underMps('lost', ['OH-002', ...without, 'START-004'], without);
+    for (const id of ['OH-002', 'START-004']) expect(resultOf(document, id)?.status).toBe('ok');
+    for (const id of without) {
+      const lost = resultOf(document, id);
+      expect(lost).toMatchObject({ id, status: 'invalid', value: null, details: {} });
+      expect(lost?.reason).toMatch(noClient);
+    }
+    expect(said).toContainEqual(expect.stringMatching(noClient));
+  });
+
+  it('counts every client as proven', async () => {
+    const { document, said } = await underMps('kept', ['OH-002', 'START-001', 'OH-003'], []);
+    expect(document.metrics.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+    // Two workers, and the fresh processes of START-001.
+    expect(document.system.processes).toEqual({ proven: 5, of: 5 });
+    expect(said).toEqual([]);
+  });
+});
