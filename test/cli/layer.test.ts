@@ -46,7 +46,9 @@ describe('under a layer', () => {
     const { stdout, stderr } = await command(few, { LD_PRELOAD: idle });
     const document = parseDocument(stdout);
     expect(document.system.layer).toMatchObject({ path: idle, active: false });
-    expect(warningsOf(document)).toEqual([expect.stringMatching(/libidle\.so is loaded but hooks no function of the driver/)]);
+    expect(warningsOf(document)).toEqual([
+      expect.stringMatching(/libidle\.so is loaded but hooks no function of the driver/),
+    ]);
     expect(stderr.match(/hooks no function of the driver/g)).toHaveLength(1);
   });
 
