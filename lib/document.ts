@@ -169,6 +169,8 @@ export const runDocumentSchema = v.strictObject({
   system: v.strictObject({
     name: v.string(),
     kind: v.string(),
+    /** False of a custom system without proofs, which is shown as `NAME (unverified)`; absent of all others. */
+    verified: v.optional(v.literal(false)),
     settings: v.record(v.string(), v.string()),
     /** As `--system` takes it; absent where only a file, or no system at all, was named. */
     spec: v.optional(v.string()),

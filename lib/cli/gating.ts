@@ -4,12 +4,12 @@ import { UsageError } from '../errors/usage-error.js';
 import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baseline.js';
 import type { GateDocument } from '../gate/document.js';
 import { gate as judge } from '../gate/gate.js';
-import { checkSystems, type Thresholds } from '../gate/thresholds.js';
+import { checkSystems, relabelledThresholds, type Thresholds } from '../gate/thresholds.js';
 import { metrics } from '../metrics/registry.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport, unjudgedJunitReport } from '../report/junit.js';
 import type { ResultDocument } from '../report/view.js';
-import type { Baseline } from '../saved/baselines.js';
+import { type Baseline, relabelledBaseline } from '../saved/baselines.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { codeOf } from './gate.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
@@ -49,9 +49,10 @@ export async function prepareGating(
     if (raw.store === undefined) return null;
     throw new UsageError('Expected --store together with --baseline but received it alone.');
   }
-  const thresholds = await thresholdsOf(raw.gate, '--gate');
-  const baseline = await storedBaseline(raw.baseline, raw.store);
   const names = systems.map(({ name }) => name);
+  const thresholds = relabelledThresholds(await thresholdsOf(raw.gate, '--gate'), names);
+  const stored = await storedBaseline(raw.baseline, raw.store);
+  const baseline = stored && relabelledBaseline(stored, names);
   checkSystems(thresholds, names);
   if (baseline) {
     checkShared(names, baseline);

@@ -2,20 +2,24 @@
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isSimulated, type ResultDocument, rowsOf, viewOf } from '../report/view.js';
-import type { Baseline } from '../saved/baselines.js';
+import { type Baseline, relabelledBaseline } from '../saved/baselines.js';
+import { labelsOf } from '../saved/relabelled.js';
 import { againstBaseline } from './against-baseline.js';
 import type { Case, GateDocument } from './document.js';
 import { environmentOf } from './environment.js';
 import { judge, judgedSystems } from './judge.js';
-import { checkSystems, defaultThresholds, type Thresholds } from './thresholds.js';
+import { checkSystems, defaultThresholds, relabelledThresholds, type Thresholds } from './thresholds.js';
 
 /** Throws UsageError where there is nothing that could be judged, so that no gate passes by looking at nothing. */
 export function gate(
   document: ResultDocument,
-  thresholds: Thresholds,
-  baseline: Baseline | null,
+  givenThresholds: Thresholds,
+  givenBaseline: Baseline | null,
   metrics: readonly MetricDefinition[],
 ): GateDocument {
+  const labels = labelsOf(document);
+  const thresholds = relabelledThresholds(givenThresholds, labels);
+  const baseline = givenBaseline && relabelledBaseline(givenBaseline, labels);
   checkJudgeable(document, thresholds, baseline);
   const found = judged(document, thresholds, baseline, metrics);
   if (found.cases.length === 0)

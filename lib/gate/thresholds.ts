@@ -6,6 +6,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { selectMetrics } from '../run/select.js';
 import type { Delta } from '../stats/effect.js';
+import { labelAmong } from '../systems/system-name.js';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 
 export type Counting = 'pass' | 'fail';
@@ -173,6 +174,12 @@ function systemsOf(top: Values, source: Source): Thresholds['systems'] {
   const names = top.strings('systems');
   return names?.map((name, index) => ({ name, place: source.place(['systems', index]) })) ?? null;
 }
+
+/** With the labels that `labels` have for the same systems. */
+export const relabelledThresholds = (thresholds: Thresholds, labels: readonly string[]): Thresholds => ({
+  ...thresholds,
+  systems: thresholds.systems?.map(({ name, place }) => ({ name: labelAmong(name, labels), place })) ?? null,
+});
 
 /** Known before anything is measured: a gate for a system that is not there would let everything pass. */
 export function checkSystems({ systems }: Thresholds, measured: readonly string[]): void {

@@ -1,5 +1,6 @@
 /** The commands that measure the same again. */
 import { NOT_RECORDED, type RunDocument } from '../document.js';
+import { nameOfLabel } from '../systems/system-name.js';
 import { plain } from './plain.js';
 import { isComparison, type SystemView, type View } from './view.js';
 
@@ -52,7 +53,7 @@ const systemOf = ({ rounds }: SystemView): Partial<RunDocument['system']> =>
 
 function specText(view: SystemView): string {
   const { kind = 'custom', spec } = systemOf(view);
-  const name = view.name.replace(/ \(unverified\)$/, '');
+  const name = nameOfLabel(view.name);
   if (spec !== undefined) return spec;
   if (name === kind) return kind === 'native' ? kind : `${kind}:${SETTINGS}`;
   return `${kind}:name=${name.replaceAll(',', '\\,')},${SETTINGS}`;

@@ -8,6 +8,7 @@ import { type ResultDocument, roundsOf } from '../report/view.js';
 import { isInactive } from './attested.js';
 import { withoutSamples } from './lean.js';
 import { readDocument, type Saved } from './read.js';
+import { relabelled } from './relabelled.js';
 
 export const STORE = 'baselines';
 
@@ -73,6 +74,12 @@ export function notABaseline({ document, problems }: Saved): string | null {
 
 const isUnattested = ({ system, metrics }: RunDocument): boolean =>
   system.notCheckedAfter !== undefined || system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
+
+/** With the labels that `labels` have for the same systems. */
+export const relabelledBaseline = ({ document, ...rest }: Baseline, labels: readonly string[]): Baseline => ({
+  ...rest,
+  document: relabelled(document, labels),
+});
 
 /** As it is stored. */
 export const baselineText = (document: ResultDocument): string => `${JSON.stringify(withoutSamples(document))}\n`;

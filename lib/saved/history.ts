@@ -4,6 +4,7 @@ import { messageOf } from '../errors/message-of.js';
 import { shown } from '../errors/shown.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isComparison, type ResultDocument, type Row, roundsOf, viewOf } from '../report/view.js';
+import { nameOfLabel } from '../systems/system-name.js';
 import { baselineNames, STORE } from './baselines.js';
 import { RESULTS, resultDirectories } from './directories.js';
 import { readDocument } from './read.js';
@@ -112,16 +113,19 @@ export interface Trend extends Omit<HistoryValue, 'value'> {
   changePercent: number | null;
 }
 
-/** Complete runs only; another GPU, driver or world begins another line. A baseline is the run that it was saved from. */
+/**
+ * Complete runs only; another GPU, driver or world begins another line. A baseline is the run that it was saved from. A
+ * system has the label that it had last.
+ */
 export function trendsOf(entries: readonly HistoryEntry[], metrics: readonly MetricDefinition[]): Trend[] {
   const lines = new Map<string, Omit<Trend, 'first' | 'last' | 'changePercent'>>();
   for (const { startedAt, simulated, gpu, driver, completed, values } of entries)
     for (const { value, ...what } of completed ? values : []) {
       if (!metrics.some(({ id }) => id === what.metric)) continue;
-      const key = JSON.stringify([simulated, gpu, driver, what.metric, what.system, what.at]);
+      const key = JSON.stringify([simulated, gpu, driver, what.metric, nameOfLabel(what.system), what.at]);
       const line = lines.get(key) ?? { ...what, simulated, gpu, driver, points: [] };
       if (!line.points.some((point) => point.startedAt === startedAt)) line.points.push({ startedAt, value });
-      lines.set(key, line);
+      lines.set(key, { ...line, system: what.system });
     }
   return [...lines.values()].map((line) => finished(line, metrics)).sort(byCardThenMetric);
 }

@@ -12,6 +12,7 @@ import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
 import { effects } from '../run/effects.js';
 import { manner } from '../run/resume.js';
 import { isOfOneRun } from '../systems/run-directory.js';
+import { commonLabels, relabelled } from './relabelled.js';
 import { unitClash } from './unit-clash.js';
 
 export interface Source {
@@ -22,6 +23,11 @@ export interface Source {
 
 /** Throws UsageError for documents that do not belong together; a single one comes back as it is. */
 export function merge(sources: readonly Source[]): ResultDocument {
+  const labels = commonLabels(sources.map(({ document }) => document));
+  return mergeLabelled(sources.map(({ file, document }) => ({ file, document: relabelled(document, labels) })));
+}
+
+function mergeLabelled(sources: readonly Source[]): ResultDocument {
   const [first, ...others] = sources;
   if (!first) throw new UsageError('Expected at least one result document but received none.');
   if (others.length === 0) return first.document;

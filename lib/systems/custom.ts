@@ -12,6 +12,7 @@ import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '
 import { resolveSize } from '../config/size.js';
 import type { Attestation, Canary, Evidence, RunState, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
+import { unverifiedLabel } from './system-name.js';
 
 export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
   profile: CustomProfile;
@@ -40,7 +41,7 @@ export class CustomSystem extends Profile {
   readonly #timeoutMs: number | undefined;
 
   constructor(options: CustomOptions) {
-    super(options, options.profile.verify.length > 0 ? options.name : `${options.name} (unverified)`);
+    super(options, options.profile.verify.length > 0 ? options.name : unverifiedLabel(options.name));
     this.#profile = options.profile;
     const { betweenLimits, stateFiles } = this.#profile;
     this.limitsCoexist = betweenLimits.length === 0 && stateFiles.every((path) => usesPlaceholder(path, 'tenant'));

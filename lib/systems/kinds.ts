@@ -14,6 +14,7 @@ import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
 import { specOf } from './spec.js';
 import type { System } from './system.js';
+import { nameOfLabel } from './system-name.js';
 import { type RawMap, Values } from '../config/values.js';
 
 export interface Surroundings {
@@ -97,7 +98,7 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
 export function checkLabels(systems: readonly System[]): void {
   const seen = new Set<string>();
   for (const { name } of systems) {
-    const folded = name.replace(/ \(unverified\)$/, '').toLowerCase();
+    const folded = nameOfLabel(name).toLowerCase();
     if (seen.has(folded))
       throw new UsageError(
         `Expected systems of different names but received ${name} twice: give each its own name, e.g. name=${folded}-2.`,

@@ -1,6 +1,7 @@
 /** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../document.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
+import { isUnverified } from './system-name.js';
 import type { Description } from '../workers/description.js';
 
 export type Proof = RunDocument['system']['attestation'][number];
@@ -92,6 +93,7 @@ export interface Evidence {
 export const systemHead = ({ name, kind, settings, spec }: System) => ({
   name,
   kind,
+  ...(isUnverified(name) && { verified: false as const }),
   settings,
   ...(typeof spec === 'string' && { spec }),
 });

@@ -1,0 +1,39 @@
+/** A document with other labels of its systems, so that what was stored before a system had proofs can be matched. */
+import type { RunDocument } from '../document.js';
+import { isComparison, type ResultDocument } from '../report/view.js';
+import { isUnverified, labelAmong, nameOfLabel } from '../systems/system-name.js';
+
+export const labelsOf = (document: ResultDocument): string[] =>
+  isComparison(document) ? document.plan.systems : [document.system.name];
+
+/** With the labels that `labels` have for the same systems; the document itself where nothing changes. */
+export function relabelled<T extends ResultDocument>(document: T, labels: readonly string[]): T;
+export function relabelled(document: ResultDocument, labels: readonly string[]): ResultDocument {
+  const own = labelsOf(document);
+  // Two systems of one name, which only a foreign document has, stay two.
+  const isAmbiguous = (label: string) => own.filter((each) => nameOfLabel(each) === nameOfLabel(label)).length > 1;
+  const label = (name: string) => (isAmbiguous(name) ? name : labelAmong(name, labels));
+  if (own.every((name) => label(name) === name)) return document;
+  const round = (run: RunDocument): RunDocument => ({
+    ...run,
+    system: { ...run.system, name: label(run.system.name) },
+  });
+  if (!isComparison(document)) return round(document);
+  const { plan, systems, effects, computeLimits, violations } = document;
+  const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
+  return {
+    ...document,
+    plan: { ...plan, systems: plan.systems.map(label), order: plan.order.map((names) => names.map(label)) },
+    systems: systems.map((rounds) => rounds.map(round)),
+    effects: effects.map((effect) => ({ ...about(effect), baseline: label(effect.baseline) })),
+    computeLimits: computeLimits.map(about),
+    violations: violations.map(about),
+  };
+}
+
+/** One label a system over all documents; unverified where it is so in any of them. */
+export function commonLabels(documents: readonly ResultDocument[]): string[] {
+  const labels = [...new Set(documents.flatMap(labelsOf))];
+  const unverified = labels.filter(isUnverified).map(nameOfLabel);
+  return labels.filter((label) => isUnverified(label) || !unverified.includes(label));
+}
