@@ -2,6 +2,7 @@
   "variables": {
     "measuring_sources": [
       "native/driver/clock.cpp",
+      "native/driver/device_files.cpp",
       "native/driver/driver.cpp",
       "native/driver/elf_image.cpp",
       "native/driver/nvml.cpp",

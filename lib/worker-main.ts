@@ -129,7 +129,10 @@ const work: Handler = async (params) => {
 
 const startUp: Handler = async (params) => {
   const start = await native(loadAddon().startUp(params as StartUpRequest));
-  return { ...start, peakRssBytes: process.resourceUsage().maxRSS * 1024 };
+  const peakRssBytes = process.resourceUsage().maxRSS * 1024;
+  // Not before: importing is not part of a program's start.
+  const { preloadEntries } = await import('./systems/ld-preload.js');
+  return { ...start, peakRssBytes, preloaded: preloadEntries().flatMap(({ mapped }) => mapped ?? []) };
 };
 
 const discovery: Handler = (params) => native(loadAddon().discovery(params as DiscoveryRequest));

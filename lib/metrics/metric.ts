@@ -120,6 +120,8 @@ export interface MetricDefinition {
     arm: (details: MetricResult['details']) => number | null;
     difference: (system: number, native: number) => number;
   };
+  /** Why a result cannot be what it says, beside the native arm's of the same round; null where it can. */
+  besideNative?: (own: MetricResult, native: MetricResult) => string | null;
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
   measure: (context: MeasureContext) => Promise<Measured>;

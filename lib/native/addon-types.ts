@@ -160,6 +160,12 @@ export interface StartUp {
   contextFunction: string;
   contextOwner: string | null;
   loadingMode: 'eager' | 'lazy' | null;
+  /** When the driver's device files were opened; `process start`: before libcuda was looked for. */
+  initialisedAt: 'process start' | 'load' | 'look-up' | 'cuInit' | 'unknown';
+  /** The object whose functions a program meets in place of the driver's, or of libc's dlsym. */
+  interposer: string | null;
+  /** Whether the primary context was there before it was retained; null where the driver does not tell. */
+  contextWasActive: boolean | null;
   /** PIDs in NVML's list while the context existed and after its release; null where NVML cannot tell. */
   processesDuring: number[] | null;
   processesAfter: number[] | null;

@@ -74,7 +74,9 @@ function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
     const both = roundOf(metric, a, b, baseline[round]?.system.kind === 'native');
-    const unlike = both && a && b ? unlikeConditions(metric, a, b) : null;
+    const isNative = baseline[round]?.system.kind === 'native';
+    const implausible = isNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
+    const unlike = both && a && b ? (unlikeConditions(metric, a, b) ?? implausible) : null;
     invalid ??= unlike;
     if (both && mixed === null && unlike === null) rounds.push(both);
   }

@@ -17,6 +17,8 @@ export interface FreshProcess {
 export interface WorkerStart extends StartUp {
   /** Of the worker process, over its life so far. */
   peakRssBytes: number;
+  /** Libraries that the loader was told to load first and did. */
+  preloaded: string[];
 }
 
 /** The start seen from outside (spawn, addon) and from inside (cuInit … first kernel). */

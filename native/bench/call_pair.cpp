@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 
+#include "bench/block_counter.h"
 #include "bench/on_core.h"
 #include "driver/clock.h"
 
@@ -26,7 +27,7 @@ struct Arguments {
         stream_owner(make_stream(session.cuda)),
         event_owner(make_event(session.cuda)),
         page(session.cuda, 4096),
-        kernel(session.module.function("gvb_empty")),
+        kernel(session.module.function("gvb_count")),
         stream(stream_owner.get()),
         event(event_owner.get()),
         host(page.host()),
@@ -47,7 +48,8 @@ struct Arguments {
   const abi::CUevent event;
   void* const host;
   void* const libcuda;
-  abi::CUdeviceptr memory = 0;  // of this block
+  abi::CUdeviceptr memory = 0, count = 0;  // of this block
+  void* parameters[1] = {&count};
 
   // Where the calls write.
   int number = 0, other_number = 0;
@@ -133,7 +135,7 @@ constexpr PairedCall kPairedCalls[] = {
     GVB_PAIR(cuEventQuery, false, a.event),
     GVB_PAIR(cuEventSynchronize, false, a.event),
     GVB_PAIR(cuEventRecord, true, a.event, a.stream),
-    GVB_PAIR(cuLaunchKernel, true, a.kernel, 1, 1, 1, 32, 1, 1, 0, a.stream, nullptr, nullptr),
+    GVB_PAIR(cuLaunchKernel, true, a.kernel, 1, 1, 1, 32, 1, 1, 0, a.stream, a.parameters, nullptr),
 };
 // clang-format on
 
@@ -204,8 +206,10 @@ class Batches {
       : session_(session),
         call_(call),
         arguments_(session.kept<Arguments>()),
-        memory_(make_memory(session.cuda, kBytes)) {
+        memory_(make_memory(session.cuda, kBytes)),
+        counter_(session.cuda) {
     arguments_.memory = memory_.get();
+    arguments_.count = counter_.device();
   }
 
   // The first call through a pointer costs more than the others: in a batch of them it is not timed, or what a call
@@ -213,10 +217,16 @@ class Batches {
   double per_call(void* function, unsigned calls) {
     CUresult codes = abi::CUDA_SUCCESS;
     if (calls > 1) call_.run(function, arguments_, 1, codes);
+    made_ += calls + (calls > 1 ? 1 : 0);
     const int64_t elapsed = call_.run(function, arguments_, calls, codes);
     session_.cuda.check(codes, call_.name, "making it in a batch");
     if (call_.queues_work) GVB_CALL(session_.cuda, "draining a batch", cuStreamSynchronize, arguments_.stream);
     return static_cast<double>(elapsed) / calls;
+  }
+
+  // That every launch ran, through either pointer.
+  void check() const {
+    if (call_.name == std::string("cuLaunchKernel")) counter_.check(made_, call_.name);
   }
 
  private:
@@ -224,6 +234,8 @@ class Batches {
   const PairedCall& call_;
   Arguments& arguments_;
   const DeviceMemory memory_;
+  const BlockCounter counter_;
+  uint64_t made_ = 0;
 };
 
 }  // namespace
@@ -272,6 +284,7 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
     block.bare_ns.push_back((hooked_first ? inner_ns : outer_ns) / 2);
   }
   block.achieved_ns = account.of(request.name);
+  batches.check();
   return block;
 }
 

@@ -50,4 +50,18 @@ void LiveBlocks::resize(size_t count, const CancelToken& token) {
   }
 }
 
+std::vector<abi::CUdeviceptr> LiveBlocks::pointers() const {
+  std::vector<abi::CUdeviceptr> pointers;
+  for (const Block& block : blocks_) pointers.push_back(block.pointer);
+  return pointers;
+}
+
+void LiveBlocks::verify(const DeviceSession& session, size_t bytes, std::mt19937_64& random) const {
+  constexpr unsigned kSampled = 8;
+  check_disjoint(pointers(), bytes);
+  if (blocks_.empty()) return;
+  for (unsigned i = 0; i < kSampled; ++i)
+    verify_block(session, pointer_at(std::uniform_int_distribution<size_t>(0, size() - 1)(random)), bytes, nullptr);
+}
+
 }  // namespace gvb

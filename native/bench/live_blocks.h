@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <random>
 
 #include "bench/blocks.h"
 
@@ -23,9 +24,13 @@ class LiveBlocks {
   // Allocates, or frees the oldest, until there are so many.
   void resize(size_t count, const CancelToken& token);
 
+  // Untimed, that what is live is memory of its own: no two blocks overlap, and some, at random, hold what is written.
+  void verify(const DeviceSession& session, size_t bytes, std::mt19937_64& random) const;
+
   abi::CUdeviceptr pointer_at(size_t index) const { return blocks_[index].pointer; }
   abi::CUdeviceptr newest() const { return blocks_.back().pointer; }
   size_t size() const { return blocks_.size(); }
+  std::vector<abi::CUdeviceptr> pointers() const;
 
  private:
   const Cuda& cuda_;

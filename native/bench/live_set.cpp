@@ -29,6 +29,7 @@ class Cells {
   LiveSetCell measure(uint64_t live) {
     blocks_.resize(0, session_.token);
     blocks_.resize(live, session_.token);
+    blocks_.verify(session_, request_.bytes, random_);
     LiveSetCell cell{live, {}, {}, {}};
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {
       session_.token.check();
@@ -40,6 +41,7 @@ class Cells {
       cell.free_ns.push_back(freed);
       if (query_) cell.query_ns.push_back(queried);
     }
+    blocks_.verify(session_, request_.bytes, random_);
     return cell;
   }
 

@@ -36,6 +36,7 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
     session.token.check();
     const double allocated = blocks.allocate();
     verify_block(session, blocks.newest(), block.bytes, stream.get());
+    check_disjoint(blocks.pointers(), block.bytes);
     const double freed = blocks.free_at(0);
     if (i < request.warmup) continue;
     block.alloc_ns.push_back(allocated);
@@ -53,6 +54,7 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
     LiveBlocks blocks(cuda, *allocator);
     blocks.resize(request.live, session.token);
     std::mt19937_64 random(request.seed);
+    blocks.verify(session, block.bytes, random);
     for (unsigned i = 0; i < request.warmup + request.count; ++i) {
       session.token.check();
       const size_t index = victim(request.order, blocks.size(), random);
@@ -62,6 +64,7 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
       blocks.allocate();
       if (i >= request.warmup) block.free_ns.push_back(freed);
     }
+    blocks.verify(session, block.bytes, random);
   }
   block.used_after = used_bytes(session);
   return block;

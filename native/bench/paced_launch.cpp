@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "bench/block_counter.h"
 #include "bench/on_core.h"
 #include "driver/clock.h"
 
@@ -47,11 +48,16 @@ PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRe
   if (spins) stamps = make_memory(cuda, kStampBytes);
   abi::CUdeviceptr stamps_device = spins ? stamps->get() : 0;
   unsigned long long spin_ns = request.spin_ns;
-  void* parameters[] = {&stamps_device, &spin_ns};
-  PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_empty"), request.grid, kThreads,
-                          spins ? parameters : nullptr);
+  const BlockCounter counter(cuda);
+  abi::CUdeviceptr count = counter.device();
+  void* occupying[] = {&stamps_device, &spin_ns, &count};
+  void* ending[] = {&count};
+  PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_count"), request.grid, kThreads,
+                          spins ? occupying : ending);
   return prepared.by(request.call, [&](const char* name, const auto& call) {
-    return paced(session, request, prepared.stream(), name, call);
+    const PacedLaunches launches = paced(session, request, prepared.stream(), name, call);
+    counter.check(uint64_t{request.warmup + request.count} * request.grid, name);
+    return launches;
   });
 }
 

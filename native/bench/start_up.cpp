@@ -1,5 +1,6 @@
 #include "bench/start_up.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -127,20 +128,46 @@ void recreate_primary(const Cuda& cuda, CUdevice device, const Driver& driver, a
   }
 }
 
+// Asked past any layer.
+std::optional<bool> primary_is_active(const Cuda& bare, CUdevice device) {
+  unsigned flags = 0;
+  int active = 0;
+  const auto state = bare.api.cuDevicePrimaryCtxGetState;
+  if (!state || state(device, &flags, &active) != abi::CUDA_SUCCESS) return std::nullopt;
+  return active != 0;
+}
+
+// Whose functions a program meets in place of the driver's; a layer may hand out the driver's own and yet have been
+// asked for them.
+std::string interposer_of(const Driver& driver, const Cuda& cuda, const std::string& context_owner) {
+  const CudaApi& by_dlsym = driver.cuda(SymbolPath::kDlsym).api;
+  const std::string dlsym_owner = owner_of(reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)));
+  const std::string libc = owner_of(reinterpret_cast<void*>(libc_dlsym()));
+  for (const std::string& owner : {owner_of(slot(cuda.api, cuda_function_index("cuInit"))), context_owner,
+                                   owner_of(slot(by_dlsym, cuda_function_index("cuGetProcAddress_v2"))), dlsym_owner})
+    if (!owner.empty() && owner != driver.libcuda_path && owner != libc) return owner;
+  return "";
+}
+
 // The context, made and first used: what a program pays before its first result.
 std::unique_ptr<StartedContext> time_start(const Driver& driver, const Cuda& cuda, const StartUpRequest& request,
-                                           CUdevice& device, StartUp& out) {
+                                           CUdevice& device, DeviceFileLooks& looks, StartUp& out) {
   Lap lap;
   driver.initialise(request.path);
   out.init_ns = lap.next();
+  looks.initialised = open_device_files();
   // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
   device = find_device(driver, cuda, request.device);
   lap.next();
   CUdevice same = 0;
   GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device);
   out.device_ns = lap.next();
+  out.context_was_active = primary_is_active(driver.cuda(SymbolPath::kBare), device);
+  lap.next();
   auto context = std::make_unique<StartedContext>(cuda, device, request.context_api);
   out.context_ns = lap.next();
+  looks.in_context = open_device_files();
+  lap.next();
   time_first_work(cuda, lap, out);
   out.total_ns =
       out.init_ns + out.device_ns + out.context_ns + out.module_ns + out.first_alloc_ns + out.first_launch_ns;
@@ -176,6 +203,8 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   StartUp out{};
   out.pid = static_cast<unsigned>(getpid());
   // The tool's own need, not a program's: kept out of what is timed.
+  DeviceFileLooks looks;
+  looks.first = open_device_files();
   Nvml::load(request.simulated_folder);
   out.ready_at_ns = now_ns();
   if (request.start_at_ns) wait_until(*request.start_at_ns);
@@ -183,11 +212,16 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   const Driver& driver = Driver::load(request.simulated_folder);
   out.load_ns = static_cast<double>(driver.load_ns);
   out.resolve_ns = static_cast<double>(driver.resolve_ns);
+  looks.before_load = driver.files_before_load;
+  looks.loaded = driver.files_loaded;
+  looks.resolved = driver.files_resolved;
   const Cuda cuda = driver.cuda(request.path);
 
   CUdevice device = 0;
-  auto context = time_start(driver, cuda, request, device, out);
+  auto context = time_start(driver, cuda, request, device, looks, out);
   describe_context(cuda, request.context_api, out);
+  out.initialised_at = initialised_at(looks);
+  out.interposer = interposer_of(driver, cuda, out.context_owner);
   out.mps_client = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
   if (request.keep) {
     // Left to the process's end: at the exit the driver may be gone before.

@@ -33,6 +33,11 @@ struct StartUp {
   bool result_correct;
   std::string context_function, context_owner;
   std::optional<int> loading_mode;
+  // When the driver was initialised, and the object that stands between it and us, if any; whether the primary context
+  // was there before it was retained (nullopt: the driver does not tell).
+  InitialisedAt initialised_at;
+  std::string interposer;
+  std::optional<bool> context_was_active;
   // NVML's compute processes while the context existed and after it was released.
   std::optional<std::vector<unsigned>> processes_during, processes_after;
   std::optional<uint64_t> gpu_free_during, gpu_free_after;  // bytes, likewise

@@ -1,5 +1,6 @@
 #include "bench/window.h"
 
+#include "bench/block_counter.h"
 #include "bench/blocks.h"
 #include "driver/clock.h"
 
@@ -92,16 +93,21 @@ Window repeat_launches(DeviceSession& session, const WindowRequest& request) {
   const Cuda& cuda = session.cuda;
   const auto launch = cuda.require(cuda.api.cuLaunchKernel, "cuLaunchKernel");
   const auto synchronise = cuda.require(cuda.api.cuStreamSynchronize, "cuStreamSynchronize");
-  const abi::CUfunction kernel = session.module.function("gvb_empty");
+  const abi::CUfunction kernel = session.module.function("gvb_count");
+  const BlockCounter counter(cuda);
+  abi::CUdeviceptr count = counter.device();
+  void* parameters[] = {&count};
   const Stream stream = make_stream(cuda);
-  return repeat(session, request, [&] {
+  const Window window = repeat(session, request, [&] {
     const int64_t called = now_ns();
-    const abi::CUresult launched = launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream.get(), nullptr, nullptr);
+    const abi::CUresult launched = launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream.get(), parameters, nullptr);
     const int64_t took = now_ns() - called;
     cuda.check(launched, "cuLaunchKernel", "launching beside other tenants");
     cuda.check(synchronise(stream.get()), "cuStreamSynchronize", "waiting beside other tenants");
     return took;
   });
+  counter.check(request.warmup + window.operations, "cuLaunchKernel");
+  return window;
 }
 
 }  // namespace

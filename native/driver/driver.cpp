@@ -55,6 +55,7 @@ std::optional<std::string> Driver::probe(std::string& error) {
 Driver::Driver(const std::optional<std::string>& simulated_folder)
     : from_folder(simulated_folder.has_value()), nvml(Nvml::load(simulated_folder)) {
   const std::string file = simulated_folder ? *simulated_folder + "/libcuda.so.1" : "libcuda.so.1";
+  files_before_load = open_device_files();
   const int64_t start = now_ns();
   void* libcuda = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   load_ns = now_ns() - start;
@@ -62,9 +63,11 @@ Driver::Driver(const std::optional<std::string>& simulated_folder)
   const ElfImage image = ElfImage::of_handle(libcuda);
   libcuda_path = image.path();
   simulated = image.find("gvbSimulatedDriver") != nullptr;
+  files_loaded = open_device_files();
   const int64_t loaded = now_ns();
   tables = resolve_cuda(libcuda, image);
   resolve_ns = now_ns() - loaded;
+  files_resolved = open_device_files();
 }
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {

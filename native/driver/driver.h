@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/device_files.h"
 #include "driver/error.h"
 #include "driver/nvml.h"
 #include "driver/symbol_paths.h"
@@ -59,6 +60,7 @@ class Driver {
   const Nvml& nvml;
   int64_t load_ns;
   int64_t resolve_ns;
+  DeviceFiles files_before_load, files_loaded, files_resolved;
 
  private:
   explicit Driver(const std::optional<std::string>& simulated_folder);

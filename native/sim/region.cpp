@@ -131,7 +131,8 @@ Region* Region::attach(const Settings& settings, Role role, std::string* why) {
     munmap(state, sizeof *state);
     return nullptr;
   }
-  return new Region(state, participant);
+  const int file = role == Role::kUser ? shm_open(objectName(settings).c_str(), O_RDONLY | O_CLOEXEC, 0600) : -1;
+  return new Region(state, participant, file);
 }
 
 void Region::detach() {
@@ -145,6 +146,7 @@ void Region::detach() {
     for (const Participant& participant : state_->participants) last = last && participant.pid == 0;
   }
   if (last) shm_unlink(name.c_str());
+  if (file_ >= 0) close(file_);
 }
 
 Settings Region::settings() {

@@ -55,11 +55,12 @@ class Region {
   Placement place(int device, int lane, int64_t earliest, int64_t duration);
 
  private:
-  Region(RegionState* state, int participant) : state_(state), participant_(participant) {}
+  Region(RegionState* state, int participant, int file) : state_(state), participant_(participant), file_(file) {}
   void reap();
 
   RegionState* state_;
   int participant_;
+  int file_;  // a user's, as a driver holds its device files open; -1: none
 };
 
 }  // namespace gvb::sim

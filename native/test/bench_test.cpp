@@ -39,6 +39,22 @@ std::string failure_of(const Attempt& attempt) {
   return "";
 }
 
+// The numbers are an H200's under driver 580: NVML opens 6 files, cuInit 7 more, the context 16.
+void test_initialised_at() {
+  const DeviceFiles none{0, 0}, nvml{6, 1}, cuda{7, 1}, both{13, 2}, context{29, 2};
+  const auto when = [](const DeviceFileLooks& looks) { return std::string(to_string(initialised_at(looks))); };
+  CHECK_EQUAL(when({none, nvml, nvml, nvml, both, context}), "cuInit");
+  CHECK_EQUAL(when({none, nvml, nvml, both, both, context}), "look-up");
+  CHECK_EQUAL(when({none, nvml, both, both, both, context}), "load");
+  CHECK_EQUAL(when({cuda, both, both, both, both, context}), "process start");
+  // A layer that initialised NVML when it was loaded, and one that did both.
+  CHECK_EQUAL(when({nvml, nvml, nvml, nvml, both, context}), "cuInit");
+  CHECK_EQUAL(when({both, both, both, both, both, context}), "process start");
+  // One that initialised the driver when it was loaded and creates a context in cuInit.
+  CHECK_EQUAL(when({cuda, both, both, both, context, context}), "process start");
+  CHECK_EQUAL(when({none, none, none, none, none, none}), "unknown");
+}
+
 void test_discovery() {
   const Discovery found = measure_discovery(std::nullopt, 3, CancelToken());
   CHECK(found.uuids.size() == 1 && found.uuids[0].rfind("GPU-", 0) == 0);
@@ -248,6 +264,7 @@ int main() {
   const Driver& driver = Driver::load(std::nullopt);
   CHECK(driver.simulated);
   test_share_arithmetic();
+  test_initialised_at();
   test_discovery();
   test_on_core();
   test_kept(driver);

@@ -1,10 +1,13 @@
 /** A layer that reports success for work it does not do gets no number for it. */
 import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { System } from '../../lib/systems/system.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
-import { emptyFolder } from './child.js';
+import type { MetricResult } from '../../lib/document.js';
+import { emptyFolder, measure, type MeasureFunction } from './child.js';
 import { environment, measured } from './measured.js';
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
@@ -14,6 +17,19 @@ beforeAll(() => {
 });
 
 const under = (lazy: string) => environmentSystem({ ...environment(null), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
+/** What is measured in the calling process. */
+async function inChild(name: MeasureFunction, lazy: string, iterations: number): Promise<MetricResult> {
+  const layered = { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy };
+  const [result] = await measure([[name, { iterations }]], { sim: { init_ms: 1 }, environment: layered });
+  if (!result) throw new Error('unreachable');
+  return result;
+}
+
+/** With a compute limit that the layer is said to have. */
+const limited = (lazy: string): System => ({
+  ...under(lazy),
+  capabilities: { ...under(lazy).capabilities, computeLimit: 'softDutyCycle' },
+});
 
 describe('OH-010 publishes no rate', () => {
   it('under the layer as long as it does everything, but its units', async () => {
@@ -61,5 +77,72 @@ describe('OH-010 publishes no rate', () => {
     const result = await measured('OH-010', under('memory=fake'));
     expect(result).toMatchObject({ status: 'failed', value: null, details: {} });
     expect(result.reason).toMatch(/^cuMemGetAddressRange_v2 returned .* while verifying an allocation/);
+  });
+});
+
+describe('launches that did not run', () => {
+  it.each(['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'])('have no latency: %s', async (call) => {
+    const result = await inChild('measureKernelLaunch', `${call}=300`, 400);
+    const rows = result.details.calls as { call: string }[] | undefined;
+    expect(rows ? rows.find((row) => row.call === call) : result).toMatchObject(
+      rows
+        ? { failed: expect.stringMatching(/succeeded but the kernel did not write its stamp/) }
+        : { status: 'invalid', value: null },
+    );
+  });
+
+  it.skipIf(availableParallelism() < 2)('have no windows in OH-006', async () => {
+    const result = await measured('OH-006', under('cuLaunchKernel=300'));
+    expect(result).toMatchObject({ status: 'invalid', value: null, details: {} });
+    expect(result.reason).toMatch(/cuLaunchKernel accepted kernels of \d+ blocks, the device ran \d+/);
+  });
+
+  it.each(['cuLaunchKernelEx', 'cuLaunchCooperativeKernel', 'cuGraphLaunch'])(
+    'have no row in OH-008: %s',
+    async (call) => {
+      const result = await measured('OH-008', limited(`${call}=15`), { iterations: 30 });
+      const rows = result.details.calls as { call: string; failed?: string; overheadNs?: number }[];
+      const row = rows.find((each) => each.call === call);
+      expect(row?.failed).toMatch(new RegExp(`${call} accepted kernels of \\d+ blocks, the device ran \\d+`));
+      expect(row).not.toHaveProperty('overheadNs');
+      expect(rows.find((each) => each.call === 'cuLaunchKernel')).toHaveProperty('overheadNs');
+    },
+  );
+
+  it('take the headline of OH-008 with them', async () => {
+    const result = await measured('OH-008', limited('cuLaunchKernel=15'), { iterations: 30 });
+    expect(result).toMatchObject({ status: 'invalid', value: null, details: {} });
+    expect(result.reason).toMatch(/cuLaunchKernel accepted kernels of \d+ blocks, the device ran \d+/);
+  });
+
+  it('have no row in OH-005', async () => {
+    const result = await inChild('measureApiInterception', 'cuLaunchKernel=100', 10);
+    const { functions, missing } = result.details as Record<string, { name: string; failed?: string }[]>;
+    expect(functions?.map(({ name }) => name)).not.toContain('cuLaunchKernel');
+    expect(missing?.find(({ name }) => name === 'cuLaunchKernel')?.failed).toMatch(
+      /cuLaunchKernel accepted kernels of \d+ blocks, the device ran \d+/,
+    );
+  });
+});
+
+describe('memory that is not there', () => {
+  const FUNCTIONS = ['measureMemoryAllocation', 'measureMemoryFree', 'measureMemoryTracking'] as const;
+
+  it.each(FUNCTIONS)('has no latency in %s where a block is handed out twice', async (name) => {
+    const result = await inChild(name, 'memory=same', 20);
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(/memory was handed out twice/);
+  });
+
+  it.each(FUNCTIONS.slice(0, 2))('has no latency in %s where blocks are made up', async (name) => {
+    const result = await inChild(name, 'memory=fake', 20);
+    expect(result).toMatchObject({ status: 'failed', value: null });
+    expect(result.reason).toMatch(/^cuMemGetAddressRange_v2 returned /);
+  });
+
+  it('has no latency in OH-003 where nothing is freed', async () => {
+    const result = await inChild('measureMemoryFree', 'memory=kept', 20);
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(/memory not returned/);
   });
 });

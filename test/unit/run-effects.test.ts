@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricResult, RunDocument } from '../../lib/document.js';
+import { implausibleInit } from '../../lib/metrics/early-initialisation.js';
 import { effects } from '../../lib/run/effects.js';
 import { device, metric, result, runDocument } from './run-fixtures.js';
 
@@ -58,6 +59,16 @@ describe('the effects of a comparison', () => {
     const [found] = effects([starts], [of('a', 50), of('b', 10)], 1);
     expect(found).toMatchObject({ verdict: 'invalid', reason: 'largest is 10 against 50', rounds: 0, ratio: null });
     expect(effects([starts], [of('a', 50), of('b', 50)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
+  });
+
+  it('are invalid where cuInit took less than a hundredth of the native arm’s', () => {
+    const start = { ...launch, besideNative: implausibleInit };
+    const of = (name: string, valueMs: number) =>
+      rounds(name, 2, { value: 2, details: { steps: [{ step: 'init', valueMs }] } });
+    const [found] = effects([start], [of('native', 98), of('b', 0.004)], 1);
+    expect(found).toMatchObject({ verdict: 'invalid', rounds: 0, ratio: null });
+    expect(found?.reason).toBe("the driver was initialised before cuInit: it took 0.0041 % of the native arm's");
+    expect(effects([start], [of('native', 98), of('b', 10)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
   });
 
   it('take no arm of a result that is invalid or failed, whatever its details hold', () => {

@@ -2,6 +2,7 @@
 import type { Check } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
+import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
 import {
   invalidBy,
   startChecks,
@@ -79,6 +80,7 @@ export const contextCreationOverhead: MetricDefinition = {
   functionName: 'measureContextCreation',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 3, thorough: 32 },
+  besideNative: implausibleInit,
   async measure(context) {
     const { tier, iterations } = context.options;
     const starts = await wholeStarts(context);
@@ -93,9 +95,10 @@ export const contextCreationOverhead: MetricDefinition = {
     const totals = Float64Array.from(starts, ({ totalNs }) => totalNs / NS_PER_US);
     const { value, ci95 } = median(totals);
     const recreated = recreation(starts);
-    const checks = [...startChecks(starts), recreationCheck(recreated)];
+    const checks = [...startChecks(starts), initialisationCheck(starts), recreationCheck(recreated)];
     return {
       ...invalidBy(checks),
+      ...early(earlyInitialisation(starts)),
       value,
       ci95,
       ciScope: 'between-processes',

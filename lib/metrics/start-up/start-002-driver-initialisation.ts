@@ -1,4 +1,5 @@
 /** START-002: cuInit alone, in processes that go on to a first result. */
+import { earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
 import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
 import { measuredStarts } from './starts.js';
@@ -16,5 +17,12 @@ export const driverInitialisation: MetricDefinition = {
   functionName: 'measureDriverInitialisation',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
-  measure: async (context) => measuredStarts(await wholeStarts(context), ({ initNs }) => initNs),
+  besideNative: implausibleInit,
+  async measure(context) {
+    const starts = await wholeStarts(context);
+    return measuredStarts(starts, ({ initNs }) => initNs, {
+      checks: [initialisationCheck(starts)],
+      early: earlyInitialisation(starts),
+    });
+  },
 };

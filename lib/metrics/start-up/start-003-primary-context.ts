@@ -1,4 +1,5 @@
 /** START-003: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, and the release that matches them. */
+import { contextCheck, earlyContext } from '../early-initialisation.js';
 import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
@@ -21,6 +22,8 @@ export const primaryContext: MetricDefinition = {
     const releases = starts.flatMap(({ firstReleaseNs }) => firstReleaseNs ?? []);
     return measuredStarts(starts, ({ contextNs }) => contextNs, {
       details: { release: milliseconds(releases) },
+      checks: [contextCheck(starts)],
+      early: earlyContext(starts),
     });
   },
 };

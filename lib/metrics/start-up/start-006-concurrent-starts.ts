@@ -14,6 +14,7 @@ import {
   startChecks,
   startMany,
 } from '../fresh-processes.js';
+import { early, earlyInitialisation } from '../early-initialisation.js';
 import { type Measured, type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
 import { inOneTenant } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
@@ -108,6 +109,8 @@ function measuredGroups(
   const means = meansOf(largest);
   return {
     ...invalidBy(checks),
+    // What happens after the release is in the times, whoever does it.
+    ...early(earlyInitialisation([alone, ...starts], ['process start'])),
     ...mean(means),
     processes: largest.processes * largest.releases.length,
     ciScope: 'between-processes',

@@ -3,6 +3,7 @@ import type { Check } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { invalidBy, startChecks, startDetails, stepRows, timesRow } from '../fresh-processes.js';
+import { early } from '../early-initialisation.js';
 import type { Measured } from '../metric.js';
 import { NS_PER_MS } from '../units.js';
 
@@ -12,12 +13,13 @@ export const milliseconds = (times: readonly number[]) => timesRow(times, 'value
 export function measuredStarts(
   starts: readonly StartUpAnswer[],
   timeOf: (start: StartUpAnswer) => number,
-  own: { details?: Record<string, unknown>; checks?: Check[] } = {},
+  own: { details?: Record<string, unknown>; checks?: Check[]; early?: string | null } = {},
 ): Measured {
   const headline = Float64Array.from(starts, (start) => timeOf(start) / NS_PER_MS);
   const checks = [...startChecks(starts), ...(own.checks ?? [])];
   return {
     ...invalidBy(checks),
+    ...early(own.early ?? null),
     ...median(headline),
     processes: starts.length,
     ciScope: 'between-processes',

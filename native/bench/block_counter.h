@@ -1,0 +1,37 @@
+// Counts on the device the blocks of kernels that ran (gvb_count, gvb_occupy), so that a launch which reports success
+// without running is not taken for a fast one.
+#pragma once
+
+#include <string>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+class BlockCounter {
+ public:
+  explicit BlockCounter(const Cuda& cuda) : cuda_(cuda), memory_(make_memory(cuda, sizeof(uint64_t))) {
+    GVB_CALL(cuda_, "clearing the count of blocks", cuMemsetD8_v2, memory_.get(), 0, sizeof(uint64_t));
+    // Launches go to streams that do not wait for the default one.
+    GVB_CALL(cuda_, "clearing the count of blocks", cuCtxSynchronize);
+  }
+
+  abi::CUdeviceptr device() const { return memory_.get(); }
+
+  // Throws kInvalidResult where the device did not run all the blocks that `call` accepted.
+  void check(uint64_t launched, const char* call) const {
+    uint64_t ran = ~launched;
+    GVB_CALL(cuda_, "waiting for counted kernels", cuCtxSynchronize);
+    GVB_CALL(cuda_, "reading the count of blocks", cuMemcpyDtoH_v2, &ran, memory_.get(), sizeof ran);
+    if (ran == launched) return;
+    throw Failure(FailureKind::kInvalidResult, std::string("work was reported as done that was not: ") + call +
+                                                   " accepted kernels of " + std::to_string(launched) +
+                                                   " blocks, the device ran " + std::to_string(ran) + ".");
+  }
+
+ private:
+  const Cuda& cuda_;
+  const DeviceMemory memory_;
+};
+
+}  // namespace gvb
