@@ -8,6 +8,7 @@ import { type CalibrationRow, calibrate } from '../run/calibrate.js';
 import { chooseTarget } from '../run/target.js';
 import { callerEnvironment } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
+import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
 import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
@@ -54,7 +55,9 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
   const { device, tier, path, outputs, ...options } = parseRunOptions(raw);
   await checkOutputs(outputs);
   const json = outputs[0]?.target;
-  const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
+  const addon = loadAddon();
+  dieWithFirstStart(addon);
+  const target = chooseTarget(options, addon, simulatedDriverFolder);
   const interposer = interposerLibrary();
   if (interposer === null)
     throw new BenchError('NO_ADDON', 'The calibration interposer is not built: run npm run build:native.');

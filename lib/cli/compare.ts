@@ -16,6 +16,7 @@ import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
 import { exitCodes, firstOf } from './exit-codes.js';
 import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
+import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
@@ -50,7 +51,9 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     return exitCodes.ok;
   }
   await begin(raw, options.outputs);
-  const target = chooseTarget(options, loadAddon(), simulatedDriverFolder);
+  const addon = loadAddon();
+  dieWithFirstStart(addon);
+  const target = chooseTarget(options, addon, simulatedDriverFolder);
   const directory = await openDirectory(raw, systems);
   const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
   const progress = progressDisplay();
@@ -142,6 +145,7 @@ function hooks(
       at = `round ${round + 1}, ${plain(name)}`;
       progress.doing(at);
     },
+    onWaiting: (what) => progress.doing(`${at === '' ? '' : `${at}: `}waiting for ${what}`),
     onPrepared: ({ description }, _choice, warnings) => {
       gating?.checkWorld(description.inspection.simulated);
       progress.aside(() => warnings.forEach(warn));

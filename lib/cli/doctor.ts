@@ -5,13 +5,24 @@ import { bytes, plain } from '../report/plain.js';
 import { table } from '../report/table.js';
 import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
+import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
 import { writeStdout } from './output.js';
 
 export async function doctor(options: { json?: true }): Promise<number> {
-  const diagnosis = await diagnose({ system: environmentSystem(), loadAddon, simulatedFolder: simulatedDriverFolder });
+  const diagnosis = await diagnose({
+    system: environmentSystem(),
+    loadAddon: load,
+    simulatedFolder: simulatedDriverFolder,
+  });
   await writeStdout(`${options.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis)}\n`);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
+}
+
+function load() {
+  const addon = loadAddon();
+  dieWithFirstStart(addon);
+  return addon;
 }
 
 export function diagnosisText(diagnosis: Diagnosis): string {

@@ -1,5 +1,11 @@
-/** Ctrl-C and its relatives: the first asks for the partial result, the second leaves at once. */
+/**
+ * Ctrl-C and its relatives. The first stops measuring: workers are asked to end, state is cleaned up, and what was measured
+ * is written. The second kills the workers, for which nothing waits any longer; clean-up and outputs follow all the same.
+ * The third leaves at once.
+ */
+import { killWorkers } from '../workers/worker.js';
 import { exitCodes } from './exit-codes.js';
+import { say } from './talk.js';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -10,18 +16,24 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Runs a task under a signal that fires at the first interruption. */
+/**
+ * Runs a task under a signal that fires at the first interruption. The process stays in charge of interruptions after it:
+ * the outputs, which are written then, would otherwise be cut off.
+ */
 export async function interruptible<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
+  let interruptions = 0;
   const listener = (name: NodeJS.Signals) => {
-    // Leaving kills the workers' process groups (workers/process-group.ts).
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
-    controller.abort(new InterruptedError(name));
+    interruptions++;
+    if (interruptions === 1) {
+      say('Interrupted: stopping the workers, then writing what was measured. Interrupt again to kill them.');
+      controller.abort(new InterruptedError(name));
+    } else if (interruptions === 2) {
+      say('Workers are killed; cleaning up and writing what was measured. A third interruption leaves at once.');
+      killWorkers();
+      // Leaving kills the process groups of what still runs (workers/process-group.ts).
+    } else process.exit(exitCodes.interrupted);
   };
   for (const signal of signals) process.on(signal, listener);
-  try {
-    return await task(controller.signal);
-  } finally {
-    for (const signal of signals) process.off(signal, listener);
-  }
+  return task(controller.signal);
 }

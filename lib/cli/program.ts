@@ -86,7 +86,10 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
     .option('--samples', 'put the raw samples into the document (default: off)')
     .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
-    .option('--timeout <seconds>', 'give a metric up after this time (default: 60 s and ten times its estimate)')
+    .option(
+      '--timeout <seconds>',
+      'time limit of each metric, and of each step before it: a worker’s start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
+    )
     .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
     .addOption(
       new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(

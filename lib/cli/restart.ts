@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 
 /** systems/environment.ts gives it back; named here too, because importing that file would cost every start. */
 const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
+const FIRST_START = 'GVB_FIRST_START_PID';
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The exit code of the second start, or null where there was nothing to step out of. */
@@ -14,7 +15,7 @@ export async function restartWithoutPreload(): Promise<number | null> {
   const { LD_PRELOAD: preload, ...environment } = process.env;
   if (!preload?.trim()) return null;
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    env: { ...environment, [CALLER_PRELOAD]: preload },
+    env: { ...environment, [CALLER_PRELOAD]: preload, [FIRST_START]: String(process.pid) },
     stdio: 'inherit',
     // Of its own group: a Ctrl-C at the terminal then reaches it once, through us, not twice.
     detached: true,

@@ -1,7 +1,6 @@
 /** `gpu-virt-bench run [SELECTOR…]` */
 import type { RunDocument } from '../document.js';
 import { metrics } from '../metrics/registry.js';
-import type { NativeAddon } from '../native/addon-types.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { duration, plain } from '../report/plain.js';
 import { runReport, WATERMARK } from '../report/terminal.js';
@@ -11,8 +10,9 @@ import { makePlan, type Plan } from '../run/plan.js';
 import { type RunHooks, runMetrics } from '../run/run.js';
 import { selectMetrics } from '../run/select.js';
 import { type ChosenTarget, chooseTarget } from '../run/target.js';
-import { CALLER_PRELOAD, environmentSystem } from '../systems/environment.js';
+import { environmentSystem } from '../systems/environment.js';
 import { exitCodes } from './exit-codes.js';
+import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
@@ -68,11 +68,6 @@ async function kept(directory: ResultDirectory, document: RunDocument, log: stri
   return failure ? [failure, ...others] : others;
 }
 
-/** Started again without LD_PRELOAD we lead our own process group, which nobody else would end. */
-function dieWithFirstStart(addon: NativeAddon): void {
-  if (process.env[CALLER_PRELOAD] !== undefined) addon.dieWithParent();
-}
-
 function measure(
   options: RunOptions,
   plan: Plan,
@@ -86,6 +81,7 @@ function measure(
         announce(plan, target, prepared, choice);
         warnings.forEach(warn);
       }),
+    onWaiting: (what) => progress.doing(`waiting for ${what}`),
     onMetric: ({ id, name }) => progress.doing(`${id} ${name}`),
     onProgress: ({ id, step, fraction }) => progress.doing(`${id} ${step} ${Math.round(100 * fraction)} %`),
     onResult: (result) => progress.finished(result),

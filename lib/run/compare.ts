@@ -24,7 +24,7 @@ import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
 import { checkResumable, type Circumstances } from './resume.js';
-import { describePlan, identity, type RunHooks, runMetrics, type RunRequest } from './run.js';
+import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
@@ -65,7 +65,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const warnings: string[] = [];
   const computeLimits: ComputeLimit[] = [];
   try {
-    const truth = await lookAround(request);
+    const truth = await lookAround(request, hooks);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
@@ -143,9 +143,14 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   );
 
 /** A bare worker says which GPUs there are; the coordinator itself makes no CUDA call. */
-async function lookAround({ target, environment, device, signal }: CompareRequest): Promise<Truth> {
+async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
+  const { target, environment, device, signal } = request;
   const visible = device === undefined ? selection(environment) : {};
-  const worker = await Worker.start({ environment: { ...baseEnvironment(environment), ...visible }, signal });
+  const worker = await Worker.start({
+    environment: { ...baseEnvironment(environment), ...visible },
+    signal,
+    ...patienceOf(request, hooks),
+  });
   try {
     const description = await describe(worker, target, signal);
     const choice = chooseDevice(description.inspection.devices, device, environment.CUDA_VISIBLE_DEVICES);
@@ -155,9 +160,12 @@ async function lookAround({ target, environment, device, signal }: CompareReques
   }
 }
 
-async function prepareAll({ systems, target, signal }: CompareRequest, { choice }: Truth, directory: string) {
+async function prepareAll(request: CompareRequest, { choice }: Truth, directory: string) {
+  const { systems, target, signal, timeoutSeconds } = request;
   const runId = randomUUID().slice(0, 8);
-  for (const system of systems) await system.prepare({ runId, directory, gpu: choice.device, target, signal });
+  const run = { runId, directory, gpu: choice.device, target, signal };
+  for (const system of systems)
+    await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }
 
 async function labelAll(
@@ -167,7 +175,12 @@ async function labelAll(
   warnings: string[],
 ): Promise<ComputeLimit[]> {
   const { systems, target, plan, options, signal } = request;
-  const where = { simulatedDriver: target.simulatedDriver, device: choice.device.uuid, path: options.path };
+  const where = {
+    simulatedDriver: target.simulatedDriver,
+    device: choice.device.uuid,
+    path: options.path,
+    patience: patienceOf(request, hooks),
+  };
   const labels: ComputeLimit[] = [];
   for (const system of systems) {
     if (signal.aborted) break;

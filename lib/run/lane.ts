@@ -10,7 +10,7 @@ import { BenchError } from '../native/errors.js';
 import type { Attested } from '../systems/attest-worker.js';
 import { isProven, ProcessProofs } from '../systems/process-proofs.js';
 import { type Attestation, type Evidence, SOLE_TENANT, type System } from '../systems/system.js';
-import { type RequestOptions, Worker } from '../workers/worker.js';
+import { type RequestOptions, Worker, type WorkerOptions } from '../workers/worker.js';
 
 export type Prepared = Attested;
 
@@ -28,6 +28,8 @@ export interface LaneTarget extends Target {
   /** NVML index or UUID; undefined for the first visible GPU. */
   device: string | undefined;
   path: ApplicationPath;
+  /** How long its workers may take until they can measure, and who is told what they wait for. */
+  patience?: Pick<WorkerOptions, 'patienceMs' | 'onWaiting'>;
 }
 
 export interface LaneHooks {
@@ -172,6 +174,7 @@ export class Lane {
       environment: this.#system.environment(),
       argvPrefix: this.#system.argvPrefix(),
       signal: this.#signal,
+      ...this.#target.patience,
     });
     try {
       const prepared = await this.#attest(worker, 'before');

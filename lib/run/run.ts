@@ -43,6 +43,8 @@ export interface RunRequest {
 export interface RunHooks {
   /** With what is worth a warning before anything is measured. */
   onPrepared: (prepared: Prepared, choice: Choice, warnings: readonly string[]) => void;
+  /** What is waited for until a worker can measure, e.g. `the worker process to start`. */
+  onWaiting?: (what: string) => void;
   onMetric: (definition: MetricDefinition) => void;
   onProgress: (progress: Progress) => void;
   onResult: (result: MetricResult) => void;
@@ -52,13 +54,24 @@ export interface RunHooks {
   onFailedProof?: (reason: string) => void;
 }
 
+/** `--timeout` bounds what a worker does before it measures as well. */
+export const patienceOf = (
+  { timeoutSeconds }: Pick<RunRequest, 'timeoutSeconds'>,
+  { onWaiting }: Pick<RunHooks, 'onWaiting'>,
+) => ({ patienceMs: timeoutSeconds === null ? undefined : 1_000 * timeoutSeconds, onWaiting });
+
 /** Rejects when nothing could be measured at all; a metric that fails is a result. An abort gives what there is. */
 export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<RunDocument> {
   const startedAt = new Date();
   const began = performance.now();
   const { simulatedDriver } = request.target;
   const { device, options } = request;
-  const lane = new Lane(request.system, { simulatedDriver, device, path: options.path }, request.signal, hooks);
+  const lane = new Lane(
+    request.system,
+    { simulatedDriver, device, path: options.path, patience: patienceOf(request, hooks) },
+    request.signal,
+    hooks,
+  );
   try {
     const prepared = await lane.prepare();
     const { inspection } = prepared.description;

@@ -37,6 +37,6 @@ export async function attestWorker(worker: Worker, system: System, look: Look): 
 
 async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {
   const allocations = system.canaries(tenant).map(({ bytes }) => bytes);
-  const options = { deadlineMs: PROBE_DEADLINE_MS, signal };
+  const options = { deadlineMs: worker.patienceMs ?? PROBE_DEADLINE_MS, signal };
   return (await worker.request('probe', { ...target, allocations }, options)) as Probe;
 }

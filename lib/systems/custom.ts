@@ -111,7 +111,7 @@ export class CustomSystem extends Profile {
   protected override async end(): Promise<string[]> {
     const left = await asyncMap(this.#profile.teardown, async (argv) => {
       try {
-        await this.#runOne('teardown', argv, SOLE_TENANT, undefined);
+        await this.#runOne('teardown', argv, SOLE_TENANT, {});
         return [];
       } catch (error) {
         return [(error as Error).message.replace(/\.$/, '')];
@@ -137,12 +137,13 @@ export class CustomSystem extends Profile {
   }
 
   async #runAll(key: 'setup' | 'perTenantSetup' | 'betweenLimits', tenant: Tenant): Promise<void> {
-    const { signal } = this.prepared.run;
-    await asyncMap(this.#profile[key], (argv) => this.#runOne(key, argv, tenant, signal));
+    const { signal, timeoutMs } = this.prepared.run;
+    const bounds = { signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+    await asyncMap(this.#profile[key], (argv) => this.#runOne(key, argv, tenant, bounds));
   }
 
-  #runOne(key: string, argv: Command, tenant: Tenant, signal: AbortSignal | undefined): Promise<void> {
-    const options = { ...this.#commandOptions(tenant), signal };
+  #runOne(key: string, argv: Command, tenant: Tenant, bounds: Pick<CommandOptions, 'signal' | 'timeoutMs'>) {
+    const options = { ...bounds, ...this.#commandOptions(tenant), signal: bounds.signal };
     return mustSucceed(`${key} of ${this.name}`, argv.map(this.#filler(tenant)), options);
   }
 

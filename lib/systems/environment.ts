@@ -9,6 +9,8 @@ import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System
 
 /** Where the CLI keeps the caller's LD_PRELOAD while it runs without it itself. */
 export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
+/** Where the process that started the CLI again says which it is. */
+export const FIRST_START = 'GVB_FIRST_START_PID';
 
 /** Recorded because they change what is measured. Nothing else of the caller's environment enters a document. */
 const recorded =
@@ -16,7 +18,7 @@ const recorded =
 
 /** The environment as it was before the CLI stepped out of it. */
 export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const { [CALLER_PRELOAD]: preload, ...rest } = environment;
+  const { [CALLER_PRELOAD]: preload, [FIRST_START]: _first, ...rest } = environment;
   return preload === undefined ? rest : { ...rest, LD_PRELOAD: preload };
 }
 

@@ -198,7 +198,7 @@ export class MpsSystem extends Profile {
 
   async #waitFor(lacking: string, come: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
     const { process: child, log } = this.#daemon as Daemon;
-    const { startTimeoutMs = START_MS } = this.#options;
+    const startTimeoutMs = this.#options.startTimeoutMs ?? this.prepared.run.timeoutMs ?? START_MS;
     for (const until = performance.now() + startTimeoutMs; performance.now() < until; await sleep(POLL_MS)) {
       signal?.throwIfAborted();
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)

@@ -44,6 +44,8 @@ export interface RunState {
   gpu: TrueGpu;
   target: Target;
   signal?: AbortSignal;
+  /** Most time for each step of preparing a system, e.g. a command of it. Default: the system's own. */
+  timeoutMs?: number;
 }
 
 export interface Capabilities {

@@ -17,8 +17,10 @@ export interface Description {
   preload: PreloadEntry[];
 }
 
+const DEADLINE_MS = 60_000;
+
 export async function describe(worker: Worker, target: Target, signal?: AbortSignal): Promise<Description> {
   const params: Target = { simulatedDriver: target.simulatedDriver };
-  const options = { deadlineMs: 60_000, ...(signal && { signal }) };
+  const options = { deadlineMs: worker.patienceMs ?? DEADLINE_MS, ...(signal && { signal }) };
   return (await worker.request('describe', params, options)) as Description;
 }

@@ -9,13 +9,19 @@ function killAll(): void {
   for (const group of living) group.signal('SIGKILL');
 }
 
+/** How long `kill` waits, in milliseconds: after SIGTERM, and after SIGKILL. */
+const PATIENCE = { term: 2_000, kill: 5_000 };
+
 export class ProcessGroup {
   /** Says how in words: "ended with exit code 3", "was killed by SIGSEGV". Never rejects. */
   readonly ended: Promise<string>;
   readonly #pid: number | undefined;
+  readonly #patience: typeof PATIENCE;
+  #giveUp: () => void = () => {};
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, patience = PATIENCE) {
     this.#pid = child.pid;
+    this.#patience = patience;
     if (living.size === 0) process.once('exit', killAll);
     living.add(this);
     this.ended = new Promise<string>((resolve) => {
@@ -23,6 +29,10 @@ export class ProcessGroup {
       // `close` waits for the last output; a grandchild that holds the pipes open must not hold us up.
       child.once('exit', (code, signal) => setTimeout(() => resolve(words(code, signal)), 500));
       child.once('close', (code, signal) => resolve(words(code, signal)));
+      this.#giveUp = () => {
+        child.unref();
+        resolve('was killed by SIGKILL and has not ended: it may hang in the driver');
+      };
     });
     this.ended.then(() => {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
@@ -39,9 +49,11 @@ export class ProcessGroup {
     }
   }
 
+  /** Resolves even where the process cannot end, as one that is stuck in a driver call of the kernel. */
   async kill(): Promise<void> {
     this.signal('SIGTERM');
-    if (!(await this.#endsWithin(2_000))) this.signal('SIGKILL');
+    if (!(await this.#endsWithin(this.#patience.term))) this.signal('SIGKILL');
+    if (!(await this.#endsWithin(this.#patience.kill))) this.#giveUp();
     await this.ended;
     // Members that ignored SIGTERM and outlived their leader.
     this.signal('SIGKILL');

@@ -12,8 +12,12 @@ export interface WorkerOptions {
   environment: NodeJS.ProcessEnv;
   /** Put before the command, e.g. `['taskset', '-c', '2']`. */
   argvPrefix?: readonly string[];
-  /** Most time from the start to the worker's first word. Default 60 s. */
+  /** Most time from the start to the worker's first word. Default `patienceMs`, else 60 s. */
   startTimeoutMs?: number;
+  /** Most time for each step until it can measure: its start, its description, its probe. Default: each step's own. */
+  patienceMs?: number | undefined;
+  /** Told what each of these steps is, e.g. `the worker process to start`. */
+  onWaiting?: ((what: string) => void) | undefined;
   signal?: AbortSignal;
 }
 
@@ -35,21 +39,41 @@ interface Pending {
   onProgress?: ((value: unknown) => void) | undefined;
 }
 
+const workers = new Set<Worker>();
+
+/** At once, without asking them first. Whoever waits for one learns that it was killed. */
+export function killWorkers(): void {
+  for (const worker of workers) worker.killNow();
+}
+
 const mainModule = fileURLToPath(new URL('../worker-main.js', import.meta.url));
 const READY = 0;
+const START_MS = 60_000;
+
+/** What a worker is asked to do, as errors say it. The steps until it can measure are announced, too. */
+const preparing: Readonly<Record<string, string>> = {
+  describe: 'initialise the driver and list its GPUs',
+  probe: 'try out the limits it is under',
+};
+const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish the measurement' };
 
 export class Worker {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #group: ProcessGroup;
   readonly #log = new BoundedLog();
   readonly #pending = new Map<number, Pending>();
+  readonly #onWaiting: (what: string) => void;
   readonly #spawnedNs = process.hrtime.bigint();
   #nextId = READY;
   #ended: BenchError | null = null;
   #timing: WorkerTiming = { spawnToMainNs: 0, addonLoadNs: null };
   #pid = 0;
+  /** Most time for each step until it can measure; undefined leaves each its own. */
+  readonly patienceMs: number | undefined;
 
   private constructor(options: WorkerOptions) {
+    this.patienceMs = options.patienceMs;
+    this.#onWaiting = options.onWaiting ?? (() => {});
     const [command = process.execPath, ...args] = [...(options.argvPrefix ?? []), process.execPath, mainModule];
     this.#child = spawn(command, args, { env: options.environment, stdio: 'pipe', detached: true });
     this.#group = new ProcessGroup(this.#child);
@@ -64,14 +88,16 @@ export class Worker {
     this.#child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     // A write to a worker that is gone fails here; its end is reported once, by #end.
     this.#child.stdin.on('error', () => {});
+    workers.add(this);
     this.#group.ended.then((how) => this.#end(how));
   }
 
   static async start(options: WorkerOptions): Promise<Worker> {
     options.signal?.throwIfAborted();
     const worker = new Worker(options);
-    await worker.#expect('to start', null, {
-      deadlineMs: options.startTimeoutMs ?? 60_000,
+    worker.#onWaiting('the worker process to start');
+    await worker.#expect('start', null, {
+      deadlineMs: options.startTimeoutMs ?? options.patienceMs ?? START_MS,
       ...(options.signal && { signal: options.signal }),
     });
     return worker;
@@ -97,7 +123,8 @@ export class Worker {
 
   /** After a deadline or an abort the worker is killed: what it was doing cannot be known. */
   request(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
-    return this.#expect(`to answer ${method}`, { method, params }, options);
+    if (method in preparing) this.#onWaiting(`the worker process to ${preparing[method]}`);
+    return this.#expect(tasks[method] ?? `answer ${method}`, { method, params }, options);
   }
 
   /** Lets it end by itself, then insists. */
@@ -110,7 +137,11 @@ export class Worker {
     await this.#group.kill();
   }
 
-  async #expect(what: string, call: { method: string; params: unknown } | null, options: RequestOptions) {
+  killNow(): void {
+    this.#group.signal('SIGKILL');
+  }
+
+  async #expect(task: string, call: { method: string; params: unknown } | null, options: RequestOptions) {
     options.signal?.throwIfAborted();
     if (this.#ended) throw this.#ended;
     const id = this.#nextId++;
@@ -124,7 +155,7 @@ export class Worker {
         });
         onAbort = () => reject(options.signal?.reason);
         options.signal?.addEventListener('abort', onAbort, { once: true });
-        timer = setTimeout(() => reject(this.#late(what, options.deadlineMs)), options.deadlineMs);
+        timer = setTimeout(() => reject(this.#late(task, options.deadlineMs)), options.deadlineMs);
         if (call) this.#child.stdin.write(encode({ gvb: 'request', id, ...call }));
       });
     } finally {
@@ -151,12 +182,13 @@ export class Worker {
     else pending?.settle({ value: message.value });
   }
 
-  #late(what: string, deadlineMs: number): BenchError {
-    const message = `Expected the worker process ${what} within ${deadlineMs / 1000} s; it was stopped.${this.#lastWords()}`;
+  #late(task: string, deadlineMs: number): BenchError {
+    const message = `Timed out after ${deadlineMs / 1000} s: the worker process did not ${task} and was killed.${this.#lastWords()}`;
     return new BenchError('WORKER', message);
   }
 
   #end(how: string): void {
+    workers.delete(this);
     this.#ended = new BenchError('WORKER', `The worker process ${how}.${this.#lastWords()}`);
     for (const [id, pending] of this.#pending) {
       this.#pending.delete(id);

@@ -31,6 +31,7 @@ describe('under LD_PRELOAD', () => {
     expect(moreWorkers).toEqual([]);
     expect(worker?.text).toContain(`\0LD_PRELOAD=${harmless}\0`);
     expect(worker?.text).not.toContain('GVB_CALLER_LD_PRELOAD');
+    expect(worker?.text).not.toContain('GVB_FIRST_START_PID');
     const coordinators = environments.filter(({ worker: isWorker }) => !isWorker);
     expect(coordinators.filter(({ text }) => !text.includes('\0LD_PRELOAD='))).toHaveLength(1);
     run.child.kill('SIGINT');
@@ -38,13 +39,21 @@ describe('under LD_PRELOAD', () => {
     await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
   }, 30_000);
 
-  it('leaves nobody behind when the first process is killed', async () => {
-    const run = start(['run', 'OH-001', '--simulate', '--iterations', '10000000'], { LD_PRELOAD: harmless });
-    await run.said('Device 0');
-    run.child.kill('SIGKILL');
-    await run.done;
-    await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
-  }, 30_000);
+  const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+  it.each([
+    ['run', 'OH-001'],
+    ['compare', 'OH-001', ...systems],
+  ])(
+    '%s leaves no process behind when the first one is killed',
+    async (...args) => {
+      const run = start([...args, '--simulate', '--iterations', '10000000'], { LD_PRELOAD: harmless });
+      await run.said('Device 0');
+      run.child.kill('SIGKILL');
+      await run.done;
+      await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+    },
+    30_000,
+  );
 
   it('warns of a library that was not loaded', async () => {
     const { stderr, stdout } = await command(few, { LD_PRELOAD: '/nonexistent/libvgpu.so' });

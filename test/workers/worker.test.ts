@@ -1,6 +1,9 @@
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CudaError } from '../../lib/native/errors.js';
+import { ProcessGroup } from '../../lib/workers/process-group.js';
 import { Worker, type WorkerOptions } from '../../lib/workers/worker.js';
 
 const fake = fileURLToPath(new URL('./fixtures/fake-worker.mjs', import.meta.url));
@@ -107,9 +110,20 @@ describe('a worker process', () => {
     const worker = await start();
     await expect(worker.request('hang', null, { deadlineMs: 50 })).rejects.toMatchObject({
       code: 'WORKER',
-      message: expect.stringMatching(/^Expected the worker process to answer hang within 0.05 s/),
+      message: expect.stringMatching(
+        /^Timed out after 0.05 s: the worker process did not answer hang and was killed\./,
+      ),
     });
     expect(alive(worker.pid)).toBe(false);
+  });
+
+  it('is given up when not even SIGKILL ends it', async () => {
+    // Like a process in a driver call that never returns: it has no exit to report.
+    const child = Object.assign(new EventEmitter(), { pid: undefined, unref: vi.fn() });
+    const group = new ProcessGroup(child as unknown as ChildProcess, { term: 10, kill: 10 });
+    await group.kill();
+    expect(await group.ended).toBe('was killed by SIGKILL and has not ended: it may hang in the driver');
+    expect(child.unref).toHaveBeenCalledOnce();
   });
 
   it('is killed with the reason of an abort', async () => {
@@ -146,7 +160,7 @@ describe('a worker process', () => {
 
   it('has a deadline for starting', () =>
     expect(start('mute', { startTimeoutMs: 300 })).rejects.toThrow(
-      /^Expected the worker process to start within 0.3 s/,
+      /^Timed out after 0.3 s: the worker process did not start and was killed\./,
     ));
 
   it('says when its command does not exist', () =>
