@@ -7,7 +7,18 @@ import { parseArgs } from 'node:util';
 
 const text = { type: 'string' };
 export const { values } = parseArgs({
-  options: { tool: text, out: text, part: text, probe: text, ptx: text, hami: text, crippled: text, interposer: text },
+  options: {
+    tool: text,
+    out: text,
+    part: text,
+    probe: text,
+    ptx: text,
+    hami: text,
+    crippled: text,
+    interposer: text,
+    vgpu: text,
+    patching: text,
+  },
 });
 if (!values.tool || !values.out) {
   console.error('Expected --tool FILE and --out DIR.');
@@ -26,15 +37,16 @@ export function verdict(what, passed, detail) {
   lines.push(`${passed ? 'yes' : 'no '}  ${what}: ${detail}`);
 }
 
-export function start(command, args, env = {}) {
+export function start(command, args, env = {}, timeoutSeconds = 590) {
   const began = performance.now();
-  const result = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 590_000 });
+  const options = { encoding: 'utf8', env: { ...process.env, ...env }, timeout: 1_000 * timeoutSeconds };
+  const result = spawnSync(command, args, options);
   return { ...result, seconds: (performance.now() - began) / 1_000 };
 }
 
 /** Any command of the tool; what it says is kept as FILE.txt. */
-export function command(name, args, env) {
-  const result = start(tool, args, env);
+export function command(name, args, env, timeoutSeconds) {
+  const result = start(tool, args, env, timeoutSeconds);
   writeFileSync(join(out, `${name}.txt`), `${result.stdout}\n${result.stderr}`);
   return result;
 }
@@ -47,14 +59,18 @@ export function run(name, args, env) {
   return { document: JSON.parse(readFileSync(path, 'utf8')), seconds: result.seconds };
 }
 
-export function compare(name, systems, args) {
+/** `args` say which systems; the document is read when it is asked for. */
+export function compareWith(name, args, { timeoutSeconds } = {}) {
   const path = join(out, `${name}.json`);
   const directory = mkdtempSync(join(tmpdir(), 'gvb-'));
-  const named = systems.flatMap((system) => ['--system', system]);
-  const result = command(name, ['compare', ...args, ...named, '--output', join(directory, 'out'), '--json', path]);
+  const output = ['--output', join(directory, 'out'), '--json', path];
+  const result = command(name, ['compare', ...args, ...output], {}, timeoutSeconds);
   rmSync(directory, { recursive: true, force: true });
   return { ...result, document: () => JSON.parse(readFileSync(path, 'utf8')) };
 }
+
+export const compare = (name, systems, args) =>
+  compareWith(name, [...args, ...systems.flatMap((system) => ['--system', system])]);
 
 export const metric = (document, id) => document.metrics.find((result) => result.id === id);
 export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
