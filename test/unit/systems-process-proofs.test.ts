@@ -1,0 +1,52 @@
+/** Which difference between two processes of a system takes the second one's number with it. */
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { ProcessProofs } from '../../lib/systems/process-proofs.js';
+import { SOLE_TENANT } from '../../lib/systems/system.js';
+import type { Description } from '../../lib/workers/description.js';
+import type { Worker } from '../../lib/workers/worker.js';
+import { description, temporaryFolder } from './systems-fixtures.js';
+
+/** Answers the one request that a look at an environment makes. */
+const workerSaying = (said: Description) => ({ request: () => Promise.resolve(said) }) as unknown as Worker;
+
+const look = {
+  phase: 'process' as const,
+  tenant: SOLE_TENANT,
+  target: { simulatedDriver: null, device: null, path: 'runtime' as const },
+  signal: new AbortController().signal,
+};
+
+/** The driver as one process calls it: its owner on every path. */
+function under(owner: string): Description {
+  const said = description(null);
+  const owners = { runtime: owner, dlsym: owner, linked: owner, bare: owner };
+  return { ...said, provenance: { ...said.provenance, functions: [{ name: 'cuInit', owners }] } };
+}
+
+async function invalidAfter(first: string, second: string): Promise<string | undefined> {
+  const proofs = new ProcessProofs(environmentSystem({}));
+  await proofs.attest(workerSaying(under(first)), look);
+  return (await proofs.attest(workerSaying(under(second)), look)).attestation.invalid;
+}
+
+describe('a second process', () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'libcuda.so.580.1');
+  const link = join(folder, 'libcuda.so.1');
+  writeFileSync(file, '');
+  symlinkSync(file, link);
+
+  it('is under the same driver where the loader calls the same file by another name', async () => {
+    expect(await invalidAfter(link, file)).toBeUndefined();
+  });
+
+  it('is refused where another file owns a function', async () => {
+    writeFileSync(join(folder, 'other.so'), '');
+    expect(await invalidAfter(link, join(folder, 'other.so'))).toMatch(
+      /^layer not active: cuInit belongs to .*other\.so/,
+    );
+  });
+});
