@@ -161,6 +161,8 @@ export const runDocumentSchema = v.strictObject({
   completed: v.boolean(),
   /** Of a round in a merged comparison: where it is from. Rounds of one place ran beside each other; absent, the n-th did. */
   session: v.optional(v.strictObject({ document: count, round: count })),
+  /** Of a round in a comparison that --resume continued: it was measured before that. */
+  reused: v.optional(v.literal(true)),
   host: hostSchema,
   gpu: v.array(gpuSchema),
   driver: driverSchema,

@@ -25,6 +25,7 @@ import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
 import { codesOf } from './result-codes.js';
+import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
 import { errorLine, say, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions, RawGating {
@@ -39,12 +40,26 @@ export interface RawCompareOptions extends RawRunOptions, RawGating {
 const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
 const MOST_ROUNDS = 1_000;
 
-export async function compare(selectors: string[], raw: RawCompareOptions): Promise<number> {
+/** `isGiven` says of an option whether the user named it; the others have defaults, or what --resume continues. */
+export async function compare(
+  selectors: string[],
+  given: RawCompareOptions,
+  isGiven: (option: string) => boolean,
+): Promise<number> {
+  const stored = given.resume === undefined ? null : await readRequest(given.resume);
+  const raw = stored ? { ...given, ...continuedOptions(stored, isGiven) } : given;
   const options = parseRunOptions(raw);
-  const systems = await parseAll(raw);
+  const isSystemGiven = raw.system !== undefined || raw.config !== undefined;
+  const systems = stored && !isSystemGiven ? storedSystems(stored, given.resume as string) : await parseAll(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
-  const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
+  const plan = makePlan(
+    selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics),
+    options.tier,
+    options.seed,
+  );
   const words = planText(plan, systems, rounds);
+  const kept = await describeRequest(plan, { ...raw, seed: `${plan.seed}`, rounds: `${rounds}` }, systems);
+  if (stored) checkUnchanged(stored, kept, given.resume as string);
   const gating = await prepareGating(raw, systems, options.outputs);
   if (options.dryRun) {
     await writeStdout(`${words}\n`);
@@ -54,11 +69,11 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
   const addon = loadAddon();
   dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);
-  const directory = await openDirectory(raw, systems);
-  const finished = raw.resume === undefined ? [] : await finishedRounds(directory.path, systems, rounds);
+  const directory = await openDirectory(raw, systems, kept);
   const progress = progressDisplay();
   const unwritten: Error[] = [];
   try {
+    const finished = stored ? await finishedRounds(directory.path, systems, rounds) : [];
     const document = await interruptible((signal) =>
       compareSystems(
         { ...request(options, plan, target), systems, rounds, finished, environment: callerEnvironment(), signal },
@@ -77,7 +92,7 @@ export async function compare(selectors: string[], raw: RawCompareOptions): Prom
     return exitCode(document, unwritten, judged?.exitCode);
   } finally {
     progress.stop();
-    await directory.discard();
+    await directory.close();
   }
 }
 
@@ -170,12 +185,15 @@ function recorder(
       log += text;
     },
     onDocument: async (round, index, document) => {
+      const which = `Round ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
+      // It is in the directory already.
+      if (document.reused) return progress.aside(() => say(`${which}: reused`));
       const failure = await failureOf(directory.keepRound(round, index, document, log));
       log = '';
       if (failure) unwritten.push(failure);
       progress.aside(() => {
         if (failure) warn(`${failure.message} Measuring goes on; the result is written and printed at the end.`);
-        say(`Round ${round + 1}, ${plain(systems[index]?.name ?? '')}: ${duration(document.durationMs / 1_000)}`);
+        say(`${which}: ${duration(document.durationMs / 1_000)}`);
       });
     },
   };
@@ -205,7 +223,7 @@ async function publishAll(
 /** One line, whatever the number: the first names file and reason. */
 function sayUnwritten([first, ...others]: readonly Error[], directory: string): void {
   const more = others.length > 0 ? ` Nor could ${others.length} more.` : '';
-  const advice = `With room, --resume ${directory} goes on from what is there.`;
+  const advice = `With room, --resume ${directory} continues from what is there.`;
   process.stderr.write(errorLine(new Error(`${first?.message}${more} ${advice}`)));
 }
 

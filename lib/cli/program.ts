@@ -152,10 +152,16 @@ function addCompare(root: Command): void {
       'summary.json, report.md, report.html, raw/ with every finished round, logs/ (default: results/<time>-<systems>)',
     )
     .addOption(
-      new Option('--resume <dir>', 'go on with an earlier run of the same systems (default: none)').conflicts('output'),
+      new Option(
+        '--resume <dir>',
+        'continue an interrupted comparison with its own options and systems; others are refused (default: none)',
+      ).conflicts('output'),
     );
-  addOutputs(addMeasuring(addGating(command), 'standard')).action(async (selectors: string[], raw: RawCompareOptions) =>
-    done((await import('./compare.js')).compare(selectors, raw)),
+  addOutputs(addMeasuring(addGating(command), 'standard')).action(
+    async (selectors: string[], raw: RawCompareOptions) => {
+      const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
+      return done((await import('./compare.js')).compare(selectors, raw, isGiven));
+    },
   );
 }
 

@@ -10,8 +10,10 @@ import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
+import { lockDirectory } from './directory-lock.js';
 import { failureOf, isLink, makeDirectory, type Text, writeWithoutLinks } from './output.js';
 import { type Output, publish } from './outputs.js';
+import { REQUEST, type StoredRequest } from './stored-request.js';
 import { transcript, warn } from './talk.js';
 
 const LOGS = 'logs';
@@ -19,42 +21,60 @@ const REPORTS = { markdown: 'report.md', html: 'report.html' } as const;
 
 export interface ResultDirectory {
   path: string;
-  /** A round as it was measured, and what its worker and the layer in it printed. Rejects where it cannot be written. */
+  /**
+   * A round as it was measured, and what its worker and the layer in it printed; before the first one the request, if
+   * there is any. Rejects where it cannot be written.
+   */
   keepRound: (round: number, index: number, document: RunDocument, log: string) => Promise<void>;
   /** The summary, its reports and what was said until then; answers what could not be written. */
   finish: (document: ResultDocument) => Promise<Error[]>;
   /** What was said, once more when all is said; answers what could not be written. */
   keepTranscript: () => Promise<Error[]>;
-  /** Removes it again where it is new and nothing was put in. */
-  discard: () => Promise<void>;
+  /** Lets others write into it; removes it again where it is new and nothing was put in. */
+  close: () => Promise<void>;
 }
 
 /** Made now, so that a place that cannot be written costs no measurement. */
 export async function openDirectory(
   { output, resume }: { output?: string; resume?: string },
   systems: readonly System[],
+  request: StoredRequest | null = null,
 ): Promise<ResultDirectory> {
-  if (resume !== undefined) {
-    const found = await stat(resume).catch(() => null);
-    if (!found?.isDirectory())
-      throw new UsageError(`Expected --resume to be the directory of an earlier run but received ${quoted(resume)}.`);
-  }
   const isUnnamed = resume === undefined && output === undefined;
   const path = resume ?? output ?? (await newDirectory(systems));
-  if (resume === undefined && (await stat(join(path, SUMMARY)).catch(() => null)))
-    throw new UsageError(
-      `Expected --output to be a directory without a summary but received ${quoted(path)}: name another${systems.length > 1 ? ', or go on with it by --resume' : ''}.`,
-    );
+  if (resume === undefined) await refuseUsed(path);
   await refuseLinks(path, resume === undefined ? '--output' : '--resume');
   const made = (await makeDirectory(path, resume === undefined ? '--output' : '--resume')) || isUnnamed;
+  const unlock = await lockDirectory(path, resume === undefined ? '--output' : '--resume');
+  let isRequestKept = request === null || resume !== undefined;
   return {
     path,
-    keepRound: (round, index, document, log) => keepRound(path, roundName(round, index), document, log),
+    keepRound: async (round, index, document, log) => {
+      if (!isRequestKept) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
+      isRequestKept = true;
+      await keepRound(path, roundName(round, index), document, log);
+    },
     finish: (document) => finish(path, document),
     keepTranscript: () => keepTranscript(path),
-    // Not empty is no failure: then it is to stay.
-    discard: async () => (made ? rmdir(path).catch(() => {}) : undefined),
+    close: async () => {
+      await unlock();
+      // Not empty is no failure: then it is to stay.
+      if (made) await rmdir(path).catch(() => {});
+    },
   };
+}
+
+async function refuseUsed(path: string): Promise<void> {
+  const exists = (name: string) =>
+    stat(join(path, name)).then(
+      () => true,
+      () => false,
+    );
+  const isComparison = await exists(REQUEST);
+  if (!isComparison && !(await exists(SUMMARY))) return;
+  throw new UsageError(
+    `Expected --output to be a directory without results but received ${quoted(path)}: name another${isComparison ? ', or continue its comparison with --resume' : ''}.`,
+  );
 }
 
 /** Only the directory itself may be a link: its user named it. */
@@ -64,7 +84,7 @@ async function refuseLinks(path: string, option: string): Promise<void> {
       (await readdir(join(path, folder)).catch(() => [])).map((name) => join(folder, name)),
     ),
   );
-  for (const name of [RAW, LOGS, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
+  for (const name of [RAW, LOGS, REQUEST, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
     if (await isLink(join(path, name)))
       throw new UsageError(
         `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is one: it could lead anywhere; remove it or name another directory.`,
@@ -128,7 +148,7 @@ function defaultName(systems: readonly System[]): string {
 const roundName = (round: number, index: number): string =>
   `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
-/** Whole documents of the same systems; anything else in the directory is said and left alone. */
+/** Whole documents of the same systems. What else is in their places, and what failed, is reported and measured again. */
 export async function finishedRounds(directory: string, systems: readonly System[], rounds: number) {
   const present = new Set(await readdir(join(directory, RAW)).catch(() => []));
   const finished: (RunDocument | undefined)[][] = systems.map(() => []);
@@ -137,12 +157,18 @@ export async function finishedRounds(directory: string, systems: readonly System
       const name = join(RAW, `${roundName(round, index)}.json`);
       if (!present.has(basename(name))) continue;
       const document = await readRound(join(directory, name));
-      if (document?.completed && document.system.name === system.name)
+      if (document && isFailed(document)) warn(`${name} failed: it is measured again.`);
+      else if (document?.completed && document.system.name === system.name)
         (finished[index] as (RunDocument | undefined)[])[round] = document;
       else warn(`${name} is not a finished round of ${system.name}: it is measured again.`);
     }
   return finished;
 }
+
+/** A metric failed, or the round has nothing but results without a number whose cause may have gone. */
+const isFailed = ({ metrics }: RunDocument): boolean =>
+  metrics.some(({ status }) => status === 'failed') ||
+  (metrics.length > 0 && metrics.every(({ status }) => status === 'invalid'));
 
 async function readRound(path: string): Promise<RunDocument | null> {
   const found = await readJson(path);

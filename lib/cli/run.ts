@@ -58,7 +58,7 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     return exitCode(document);
   } finally {
     progress.stop();
-    await directory?.discard();
+    await directory?.close();
   }
 }
 

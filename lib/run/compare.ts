@@ -23,7 +23,7 @@ import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './hea
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
-import { checkResumable, type Circumstances } from './resume.js';
+import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances } from './resume.js';
 import { describePlan, identity, type RunHooks, patienceOf, runMetrics, type RunRequest } from './run.js';
 
 export interface CompareRequest extends Omit<RunRequest, 'system'> {
@@ -69,14 +69,16 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
     refuseUnhealthy(truth.before, request.strict);
     await prepareAll(request, truth, directory);
+    request.systems.forEach((system, index) => checkSameSystem(finishedOf(request, index), systemHead(system)));
     hooks.onStart(truth.choice, healthWarnings(truth.before));
     computeLimits.push(...(await labelAll(request, hooks, truth, warnings)));
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
         if (request.signal.aborted) break;
         const document =
-          request.finished[index]?.[round] ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index));
+          reusedRound(request, round, index) ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index));
         if (!document) break;
+        checkSameBuild(finishedOf(request, index), document);
         (documents[index] as RunDocument[])[round] = document;
         if (document.completed) await hooks.onDocument(round, index, document);
       }
@@ -103,8 +105,22 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     effects: effects(sortedDefinitions(request), documents, request.plan.seed),
     computeLimits,
     violations: [],
-    warnings: [...warnings, ...disturbances(documents)],
+    warnings: [...warnings, ...reuseNote(documents), ...disturbances(documents)],
   };
+}
+
+const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] =>
+  (finished[index] ?? []).filter((document) => document !== undefined);
+
+function reusedRound({ finished }: CompareRequest, round: number, index: number): RunDocument | null {
+  const document = finished[index]?.[round];
+  return document ? { ...document, reused: true } : null;
+}
+
+function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
+  const all = documents.flat();
+  const reused = all.filter((document) => document.reused).length;
+  return reused === 0 ? [] : [`${reused} of ${all.length} rounds were measured before --resume and are reused.`];
 }
 
 /**

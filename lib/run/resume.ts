@@ -1,7 +1,8 @@
-/** Whether finished rounds may stand beside new ones: the same GPU and driver, and asked for in the same way. */
+/** Whether finished rounds may stand beside new ones: the same card and driver, asked for in the same way. */
 import type { RunDocument } from '../document.js';
 import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
+import { isOfOneRun } from '../systems/run-directory.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 
@@ -19,12 +20,16 @@ export function manner({ tier, path, options }: RunDocument['plan']): string {
 const planText = (plan: RunDocument['plan']): string => [manner(plan), ...[...plan.metrics].sort()].join(', ');
 
 const facts: readonly [what: string, of: (circumstances: Circumstances) => string][] = [
-  ['GPU', ({ gpu }) => gpu.map(({ name, simulated }) => `${simulated ? 'simulated' : 'real'} ${name}`).join(', ')],
+  [
+    'GPU',
+    ({ gpu }) =>
+      gpu.map(({ name, uuid, simulated }) => `${simulated ? 'simulated' : 'real'} ${name}, ${uuid}`).join(', '),
+  ],
   ['driver', ({ driver }) => driver.version ?? 'unknown'],
   ['plan', ({ plan }) => planText(plan)],
 ];
 
-/** Throws UsageError at the first difference; the UUID may differ, so that a run can move to the next card of a node. */
+/** Throws UsageError at the first difference. On another card a pair would hold one card against the other. */
 export function checkResumable(finished: readonly RunDocument[], now: Circumstances): void {
   for (const document of finished)
     for (const [what, of] of facts) {
@@ -33,4 +38,36 @@ export function checkResumable(finished: readonly RunDocument[], now: Circumstan
         `Expected --resume to be a run with the ${what} of this one (${of(now)}) but received one with another (${of(document)}): go on where it was measured, or begin anew with --output.`,
       );
     }
+}
+
+type SystemHead = Pick<RunDocument['system'], 'kind' | 'spec' | 'settings'>;
+
+/** Paths of one run are others in every session. */
+const headText = ({ kind, spec, settings }: SystemHead): string =>
+  JSON.stringify([
+    kind,
+    spec,
+    Object.entries(settings)
+      .filter(([, value]) => !isOfOneRun(value))
+      .sort(),
+  ]);
+
+/** Throws UsageError where a round is of a system of that name with other settings. */
+export function checkSameSystem(finished: readonly RunDocument[], now: SystemHead & { name: string }): void {
+  const other = finished.find(({ system }) => headText(system) !== headText(now));
+  if (!other) return;
+  throw new UsageError(
+    `Expected --resume to be a run in which ${now.name} is set up as now (${headText(now)}) but received another (${headText(other.system)}): restore its settings, or begin anew with --output.`,
+  );
+}
+
+/** A build that is known only once a worker has loaded it, e.g. through a prefix. */
+export function checkSameBuild(finished: readonly RunDocument[], { system }: RunDocument): void {
+  const build = system.layer?.sha256 ?? null;
+  const builds = finished.map((round) => round.system.layer?.sha256 ?? null);
+  const other = builds.find((each) => each !== null && build !== null && each !== build);
+  if (other === undefined) return;
+  throw new UsageError(
+    `The layer of ${system.name} is another build than in the rounds before --resume (SHA-256 ${build?.slice(0, 12)}… against ${other?.slice(0, 12)}…): restore it, or begin anew with --output.`,
+  );
 }

@@ -8,10 +8,10 @@ import { callerEnvironment } from './environment.js';
 import { FcspSystem } from './fcsp.js';
 import { fcspVariables, settingKeys } from './fcsp-settings.js';
 import { HAMI_LIBRARY, HamiCoreSystem, policies } from './hami-core.js';
-import { parseVariable } from './ld-preload.js';
 import { checkLibrary } from './library.js';
 import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
+import { fixedPreloads } from './source.js';
 import { specOf } from './spec.js';
 import type { System } from './system.js';
 import { nameOfLabel } from './system-name.js';
@@ -91,6 +91,7 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
     throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
   return Object.assign(kind.create(values, name, surroundings), {
     spec: specOf(kindName, settings, surroundings.folder),
+    source: { kind: kindName, settings, folder: surroundings.folder },
   });
 }
 
@@ -134,9 +135,8 @@ function createFcsp(values: Values, name: string, { caller, folder }: Surroundin
 
 function createCustom(values: Values, name: string, { caller, folder }: Surroundings): System {
   const profile = customProfile(values);
-  // What a placeholder or the loader expands, or a search finds, is known only when a worker has started.
-  const fixed = parseVariable(profile.env.LD_PRELOAD ?? '').filter((path) => /^[^${]*\/[^${]*$/.test(path));
-  for (const path of fixed) values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
+  for (const path of fixedPreloads(profile.env.LD_PRELOAD ?? ''))
+    values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
   return new CustomSystem({ name, caller, profile });
 }
 

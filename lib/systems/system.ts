@@ -1,6 +1,7 @@
 /** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../document.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
+import type { SystemSource } from './source.js';
 import { isUnverified } from './system-name.js';
 import type { Description } from '../workers/description.js';
 
@@ -107,6 +108,8 @@ export interface System {
   readonly settings: Record<string, string>;
   /** As `--system` takes it; null or absent where that cannot say it. */
   readonly spec?: string | null;
+  /** What it was made from; absent of the environment as it is. */
+  readonly source?: SystemSource;
   readonly capabilities: Capabilities;
   /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
   readonly unavailable: string | null;

@@ -119,7 +119,6 @@ describe('compare refuses', () => {
   it.skipIf(readOnly === null).each([
     ['--output', '.'],
     ['--output', 'far/below'],
-    ['--resume', '.'],
   ])(
     'a directory of %s that cannot be written, at %s (as root only where mounting is permitted)',
     async (option, name) => {
@@ -131,20 +130,142 @@ describe('compare refuses', () => {
 
 describe('compare --resume', () => {
   let earlier: string;
+  let layer: string;
+  const custom = (delay: string) => `custom:name=b,env.LD_PRELOAD=${layer},env.GVB_INTERPOSE=cuLaunchKernel=+${delay}`;
   beforeAll(async () => {
     earlier = join(emptyFolder(), 'out');
-    expect((await command([...quick, ...two, '--rounds', '1', '--output', earlier], {}, sim)).code).toBe(0);
+    layer = join(emptyFolder(), 'layer.so');
+    copyFileSync(interposer, layer);
+    const systems = ['--system', 'native:name=a', '--system', custom('1500ns')];
+    expect((await command([...quick, ...systems, '--rounds', '1', '--output', earlier], {}, sim)).code).toBe(0);
   }, 60_000);
 
-  type Raw = Record<string, never> & { gpu: [{ simulated: boolean; name: string }]; driver: { version: string } };
+  /** As it is where it was killed before its last round. */
+  function interrupted(): string {
+    const folder = join(emptyFolder(), 'out');
+    cpSync(earlier, folder, { recursive: true });
+    rmSync(join(folder, 'raw/round-0001-system-1.json'));
+    rmSync(join(folder, 'summary.json'));
+    return folder;
+  }
+
+  it('alone continues with the same request, and marks and counts the rounds that it reuses', async () => {
+    const folder = interrupted();
+    const before = readFileSync(join(folder, 'raw/round-0001-system-2.json'), 'utf8');
+    const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toContain('warning: 1 of 2 rounds were measured before --resume and are reused.');
+    const { systems, plan, completed } = parseComparison(readFileSync(join(folder, 'summary.json'), 'utf8'));
+    expect(completed).toBe(true);
+    expect(plan).toMatchObject({
+      tier: 'quick',
+      seed: 1,
+      rounds: 1,
+      metrics: ['OH-005'],
+      systems: ['a', 'b (unverified)'],
+    });
+    const report = readFileSync(join(folder, 'report.md'), 'utf8');
+    expect(report).toContain('1 of 2 rounds were measured before --resume and are reused.');
+    expect(systems.map((rounds) => rounds.map(({ reused }) => reused))).toEqual([[undefined], [true]]);
+    expect(systems[0]?.[0]?.plan.options).toMatchObject({ iterations: 10 });
+    expect(readFileSync(join(folder, 'raw/round-0001-system-2.json'), 'utf8')).toBe(before);
+  }, 60_000);
+
+  it('measures a failed round again', async () => {
+    const folder = interrupted();
+    const file = join(folder, 'raw/round-0001-system-2.json');
+    const document = parseDocument(readFileSync(file, 'utf8'));
+    Object.assign(document.metrics[0] ?? {}, { status: 'failed', value: null, ci95: null, reason: 'timed out' });
+    writeFileSync(file, JSON.stringify(document));
+    const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
+    expect(stderr).toMatch(/^warning: raw\/round-0001-system-2\.json failed: it is measured again\.$/m);
+    expect(code).toBe(0);
+    expect(parseDocument(readFileSync(file, 'utf8')).metrics[0]?.status).toBe('ok');
+  }, 60_000);
+
+  it.each<[string, () => string[], RegExp]>([
+    ['another number of rounds', () => ['--rounds', '3'], /its --rounds was 1, and now 3;/],
+    ['another tier', () => ['--tier', 'standard'], /its --tier was quick, and now standard;/],
+    ['an option that was not there', () => ['--warmup', '7'], /its --warmup was not given, and now 7;/],
+    ['other metrics', () => ['OH-001'], /its metrics were OH-005, and now OH-001;/],
+    [
+      'another variable of a layer',
+      () => ['--system', 'native:name=a', '--system', custom('9000ns')],
+      /its systems had other settings/,
+    ],
+  ])('refuses %s', async (_, change, says) => {
+    const folder = interrupted();
+    const before = contents(folder);
+    expectRefusal(await refused(['compare', ...change(), '--resume', folder], { sim }), says);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  it('accepts the same settings given again', async () => {
+    const again = [...quick, '--system', 'native:name=a', '--system', custom('1500ns'), '--rounds', '1'];
+    expect((await command([...again, '--dry-run', '--resume', interrupted()], {}, sim)).code).toBe(0);
+  });
+
+  it('refuses a layer that was built again at the same path', async () => {
+    const folder = interrupted();
+    const bytes = readFileSync(layer);
+    try {
+      writeFileSync(layer, Buffer.concat([bytes, Buffer.from('another build')]));
+      expectRefusal(
+        await refused(['compare', '--resume', folder], { sim }),
+        /system 2 loaded .*layer\.so, SHA-256 .* and now/,
+      );
+    } finally {
+      writeFileSync(layer, bytes);
+    }
+  });
+
+  it('refuses another simulated card', async () => {
+    const outcome = await refused(['compare', '--resume', interrupted()], { sim: `${sim},launch_ns=9000` });
+    expectRefusal(outcome, /its environment was GVB_SIM=init_ms=8,context_ms=8, and now .*launch_ns=9000/);
+  });
+
+  it('refuses a directory without a request', async () =>
+    expectRefusal(await refused(['compare', '--resume', emptyFolder()]), /it has no request\.json that can be read/));
+
+  it('keeps no secret, and then refuses to continue', async () => {
+    const folder = join(emptyFolder(), 'out');
+    const systems = ['--system', 'native', '--system', 'custom:name=x,env.MY_TOKEN=hunter2'];
+    expect((await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim)).code).toBe(0);
+    expect(Object.values(contents(folder)).join()).not.toContain('hunter2');
+    expectRefusal(await refused(['compare', '--resume', folder], { sim }), /are secret and were not recorded/);
+  }, 60_000);
+
+  it('refuses a second comparison in the same directory while the first one runs, and names its PID', async () => {
+    const folder = join(emptyFolder(), 'out');
+    const long = ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...two, '--output', folder];
+    const first = start(long, {}, sim);
+    await first.said('Device 0');
+    expectRefusal(await refused(long, { sim }), new RegExp(`PID ${first.child.pid} does; wait for it`));
+    first.child.kill('SIGKILL');
+    await first.done;
+    const second = start(long, {}, sim);
+    await second.said('Device 0');
+    second.child.kill('SIGINT');
+    expect((await second.done).code).toBe(130);
+    expect(readdirSync(folder)).not.toContain('.lock');
+  }, 60_000);
+
+  type Raw = Record<string, never> & {
+    gpu: [{ simulated: boolean; name: string; uuid: string }];
+    driver: { version: string };
+  };
   const edits: Record<string, [(document: Raw) => unknown, RegExp]> = {
     'measured on a real GPU': [
       ({ gpu }) => (gpu[0].simulated = false),
       /GPU of this one \(simulated Simulated GPU .*\) but received one with another \(real Simulated GPU/,
     ],
+    'measured on another card of that model': [
+      ({ gpu }) => (gpu[0].uuid = 'GPU-other'),
+      /but received one with another \(simulated Simulated GPU .*, GPU-other\)/,
+    ],
     'measured on another GPU': [
       ({ gpu }) => (gpu[0].name = 'NVIDIA H200'),
-      /\(simulated Simulated GPU .*\(simulated NVIDIA H200\)/,
+      /\(simulated Simulated GPU .*\(simulated NVIDIA H200, GPU/,
     ],
     'measured under another driver': [
       ({ driver }) => (driver.version = '1.2.3'),
@@ -163,13 +284,8 @@ describe('compare --resume', () => {
     edit(document);
     writeFileSync(file, JSON.stringify(document));
     const before = contents(folder);
-    expectRefusal(await refused([...quick, ...two, '--rounds', '2', '--resume', folder], { sim }), says);
+    expectRefusal(await refused(['compare', '--resume', folder], { sim }), says);
     expect(contents(folder)).toEqual(before);
-  });
-
-  it('refuses rounds of another plan', async () => {
-    const args = ['compare', 'OH-001', '--simulate', '--tier', 'standard', ...two, '--resume', earlier];
-    expectRefusal(await refused(args, { sim }), /\(tier standard, path runtime, OH-001\) .* \(tier quick, .*OH-005\)/);
   });
 });
 

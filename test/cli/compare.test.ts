@@ -1,5 +1,5 @@
 /** `compare` on the simulated GPU, with layers of known behaviour. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
@@ -67,19 +67,20 @@ describe('compare', () => {
     expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
     const { code, stdout, stderr } = await compare(['OH-002', ...systems], folder);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: Expected --output to be a directory without a summary but received .*--resume\.$/m);
+    expect(stderr).toMatch(/^error: Expected --output to be a directory without results but received .*--resume\.$/m);
   }, 60_000);
 
-  it('goes on where an earlier run ended', async () => {
+  it('continues where an earlier run ended', async () => {
     const folder = emptyFolder();
     const output = join(folder, 'out');
     const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
     const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--seed', '1', ...systems];
-    expect((await command([...args, '--rounds', '1', '--output', output], {}, sim)).code).toBe(0);
+    expect((await command([...args, '--rounds', '2', '--output', output], {}, sim)).code).toBe(0);
+    rmSync(join(output, 'raw/round-0002-system-2.json'));
     const first = join(output, 'raw/round-0001-system-1.json');
     const before = statSync(first).mtimeMs;
     writeFileSync(join(output, 'raw/round-0001-system-2.json'), '{"half":');
-    const { code, stderr } = await command([...args, '--rounds', '2', '--resume', output], {}, sim);
+    const { code, stderr } = await command(['compare', '--resume', output], {}, sim);
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /^warning: raw\/round-0001-system-2\.json is not a finished round of b: it is measured again\.$/m,
@@ -88,7 +89,14 @@ describe('compare', () => {
     const { completed, systems: documents } = parseComparison(readFileSync(join(output, 'summary.json'), 'utf8'));
     expect(completed).toBe(true);
     expect(documents.map((rounds) => rounds.length)).toEqual([2, 2]);
-    expect(readdirSync(output).sort()).toEqual(['logs', 'raw', 'report.html', 'report.md', 'summary.json']);
+    expect(readdirSync(output).sort()).toEqual([
+      'logs',
+      'raw',
+      'report.html',
+      'report.md',
+      'request.json',
+      'summary.json',
+    ]);
     expect(readdirSync(join(output, 'raw')).sort()).toEqual([
       'round-0001-system-1.json',
       'round-0001-system-2.json',

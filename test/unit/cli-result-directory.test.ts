@@ -35,7 +35,7 @@ describe('the directory of results', () => {
       'results/2026-11-21T12-00-00-',
       'results/2026-11-21T12-00-00--2',
     ]);
-    await Promise.all(opened.map(({ discard }) => discard()));
+    await Promise.all(opened.map(({ close }) => close()));
     expect(readdirSync('results')).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkResumable, type Circumstances, manner } from '../../lib/run/resume.js';
+import { checkResumable, checkSameBuild, checkSameSystem, type Circumstances, manner } from '../../lib/run/resume.js';
 import { device, runDocument } from './run-fixtures.js';
 
 const plan = runDocument().plan;
@@ -15,10 +15,9 @@ describe('how it was asked for', () => {
 });
 
 describe('finished rounds', () => {
-  it('may be of another card of the same model, in another order, with another time limit', () => {
-    const gpu = [{ ...device(3), simulated: false }];
+  it('may be in another order, with another time limit', () => {
     const options = { timeoutSeconds: 5, samples: true, strict: false };
-    const documents = [earlier(), earlier({ gpu, plan: { ...plan, metrics: ['OH-001', 'OH-002'], options } })];
+    const documents = [earlier(), earlier({ plan: { ...plan, metrics: ['OH-001', 'OH-002'], options } })];
     expect(() => checkResumable(documents, now)).not.toThrow();
   });
 
@@ -26,12 +25,17 @@ describe('finished rounds', () => {
     [
       'a simulated GPU',
       { gpu: [{ ...device(0), simulated: true }] },
-      'GPU of this one (real NVIDIA Test) but received one with another (simulated NVIDIA Test)',
+      'but received one with another (simulated NVIDIA Test, GPU-0aaaaaaa',
     ],
     [
       'another model',
       { gpu: [{ ...device(0), name: 'NVIDIA Other', simulated: false }] },
-      '(real NVIDIA Test) but received one with another (real NVIDIA Other)',
+      'but received one with another (real NVIDIA Other, ',
+    ],
+    [
+      'another card of the same model, whose rounds would be paired with those of this one',
+      { gpu: [{ ...device(3), simulated: false }] },
+      `, ${device(0).uuid}) but received one with another (real NVIDIA Test, ${device(3).uuid})`,
     ],
     [
       'another driver',
@@ -56,4 +60,31 @@ describe('finished rounds', () => {
   ])('may not be of %s, whichever round it is', (_, change, says) =>
     expect(() => checkResumable([earlier(), earlier(change)], now)).toThrow(says),
   );
+});
+
+describe('a system of finished rounds', () => {
+  const system = { ...runDocument().system, name: 'mine', kind: 'custom', spec: 'custom:name=mine' };
+  const round = (change: Partial<typeof system>) => runDocument({ system: { ...system, ...change } });
+  const check = (now: Partial<typeof system>, before: Partial<typeof system>) => () =>
+    checkSameSystem([round(before)], { ...system, ...now });
+
+  it('may have paths of its own run', () =>
+    expect(
+      check({ settings: { CACHE: '/tmp/gvb-aaaaaa/mine/x' } }, { settings: { CACHE: '/tmp/gvb-bbbbbb/mine/x' } }),
+    ).not.toThrow());
+
+  it.each([
+    ['another variable', { settings: { FL_LAUNCH_NS: '9000' } }, { settings: { FL_LAUNCH_NS: '1500' } }],
+    ['a variable less', { settings: {} }, { settings: { FL_LAUNCH_NS: '1500' } }],
+    ['another specification', { spec: 'custom:name=mine,prefix=nice' }, {}],
+    ['another kind', { kind: 'fcsp' }, {}],
+  ])('may not have %s', (_, now, before) => expect(check(now, before)).toThrow(/in which mine is set up as now/));
+
+  it('may not load another build of its layer', () => {
+    const layer = (sha256: string) => round({ layer: { path: '/layer.so', sha256, exports: 1, active: true } });
+    expect(() => checkSameBuild([layer('a')], layer('a'))).not.toThrow();
+    expect(() => checkSameBuild([layer('a'), layer('b')], layer('a'))).toThrow(
+      /another build than .* \(SHA-256 a… against b…\)/,
+    );
+  });
 });

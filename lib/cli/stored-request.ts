@@ -1,0 +1,151 @@
+/** request.json in the directory of a comparison: what --resume continues, and what it must find unchanged. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { NOT_RECORDED } from '../document.js';
+import { toolVersion } from '../environment/tool.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import type { Plan } from '../run/plan.js';
+import { callerEnvironment } from '../systems/environment.js';
+import { sha256 } from '../systems/file-hash.js';
+import { createSystem, here } from '../systems/kinds.js';
+import { loadedFiles, publicSettings } from '../systems/source.js';
+import type { System } from '../systems/system.js';
+import type { RawMap } from '../config/values.js';
+import type { RawRunOptions } from './options.js';
+
+export const REQUEST = 'request.json';
+
+/** Options of `compare` that say what is measured and how, as commander names them; the others only say where it goes. */
+export const measuringOptions = [
+  ...['tier', 'rounds', 'seed', 'path', 'iterations', 'warmup', 'resolution', 'samples', 'timeout', 'device'],
+  ...['requireGpu', 'simulate', 'strict', 'allowMissing', 'keepGoing'],
+] as const;
+
+const isMeasuring = (name: string): boolean => measuringOptions.some((option) => option === name);
+
+const requestSchema = v.strictObject({
+  kind: v.literal('compare request'),
+  version: v.literal(1),
+  tool: v.string(),
+  metrics: v.array(v.string()),
+  /** By name, as the command line takes them. */
+  options: v.record(v.string(), v.union([v.string(), v.literal(true)])),
+  systems: v.array(
+    v.strictObject({
+      kind: v.string(),
+      settings: v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
+      folder: v.string(),
+      files: v.array(v.strictObject({ path: v.string(), sha256: v.nullable(v.string()) })),
+    }),
+  ),
+  /** What all workers inherit and what changes the numbers. */
+  environment: v.record(v.string(), v.string()),
+});
+export type StoredRequest = v.InferOutput<typeof requestSchema>;
+
+/** `options` as commander names them, of which only those count that say what is measured. */
+export async function describeRequest(
+  { metrics }: Pick<Plan, 'metrics'>,
+  options: object,
+  systems: readonly System[],
+): Promise<StoredRequest> {
+  const given = Object.entries(options).filter(([name]) => isMeasuring(name));
+  return {
+    kind: 'compare request',
+    version: 1,
+    tool: toolVersion(),
+    metrics: metrics.map(({ id }) => id).sort(),
+    options: Object.fromEntries(given) as StoredRequest['options'],
+    systems: await Promise.all(systems.map(describeSystem)),
+    environment: inherited(callerEnvironment()),
+  };
+}
+
+async function describeSystem({ name, source }: System): Promise<StoredRequest['systems'][number]> {
+  if (!source) throw new Error(`unreachable: ${name} was not made from settings`);
+  const paths = loadedFiles(source);
+  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await sha256(path) })));
+  return { kind: source.kind, settings: publicSettings(source), folder: source.folder, files };
+}
+
+/** The region names the shared memory of a simulated card and nothing of the card. */
+function inherited({ GVB_SIM, LD_LIBRARY_PATH }: NodeJS.ProcessEnv): Record<string, string> {
+  const sim = GVB_SIM?.split(',').filter((pair) => !pair.startsWith('region='));
+  return {
+    ...(sim && sim.length > 0 && { GVB_SIM: sim.join(',') }),
+    ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }),
+  };
+}
+
+const refused = (directory: string, why: string): UsageError =>
+  new UsageError(`Expected --resume to be the directory of a comparison but received ${quoted(directory)}: ${why}.`);
+
+export async function readRequest(directory: string): Promise<StoredRequest> {
+  const path = join(directory, REQUEST);
+  let found: unknown;
+  try {
+    found = JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    throw refused(
+      directory,
+      `it has no ${REQUEST} that can be read, which compare writes with its first round; begin anew with --output`,
+    );
+  }
+  if (!v.is(requestSchema, found))
+    throw refused(
+      directory,
+      `its ${REQUEST} was written by another version; resume with that, or begin anew with --output`,
+    );
+  if (found.tool !== toolVersion())
+    throw refused(
+      directory,
+      `version ${found.tool} of gpu-virt-bench wrote it and this is ${toolVersion()}; resume with that one, or begin anew with --output`,
+    );
+  return found;
+}
+
+/** Those that the user did not name again. */
+export const continuedOptions = ({ options }: StoredRequest, isGiven: (option: string) => boolean) =>
+  Object.fromEntries(
+    measuringOptions.filter((name) => !isGiven(name)).map((name) => [name, options[name]]),
+  ) as Partial<RawRunOptions>;
+
+/** The systems of an earlier comparison. */
+export function storedSystems({ systems }: StoredRequest, directory: string): System[] {
+  if (JSON.stringify(systems).includes(NOT_RECORDED))
+    throw refused(directory, 'settings of its systems are secret and were not recorded; begin anew with --output');
+  return systems.map(({ kind, settings, folder }) => createSystem(kind, settings, { ...here(), folder }));
+}
+
+const settingsText = ({ systems }: StoredRequest): string =>
+  JSON.stringify(systems.map(({ kind, settings }) => ({ kind, settings })));
+const filesText = ({ files }: StoredRequest['systems'][number]): string =>
+  files.map((file) => `${file.path}, SHA-256 ${file.sha256?.slice(0, 12) ?? 'unknown'}…`).join(' and ') || 'no library';
+const environmentText = ({ environment }: StoredRequest): string =>
+  Object.entries(environment)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ') || 'nothing set';
+
+/** Throws UsageError at the first difference. */
+export function checkUnchanged(stored: StoredRequest, now: StoredRequest, directory: string): void {
+  const check = (what: string, before: string, after: string) => {
+    if (before !== after)
+      throw refused(directory, `its ${what} ${before}, and now ${after}; restore it, or begin anew with --output`);
+  };
+  check('metrics were', stored.metrics.join(', '), now.metrics.join(', '));
+  if (settingsText(stored) !== settingsText(now))
+    throw refused(directory, 'its systems had other settings; name none beside --resume, or begin anew with --output');
+  for (const name of new Set([...Object.keys(stored.options), ...Object.keys(now.options)]))
+    check(`--${flagOf(name)} was`, optionText(stored.options[name]), optionText(now.options[name]));
+  for (const [index, system] of stored.systems.entries())
+    check(
+      `system ${index + 1} loaded`,
+      filesText(system),
+      filesText(now.systems[index] as StoredRequest['systems'][number]),
+    );
+  check('environment was', environmentText(stored), environmentText(now));
+}
+
+const optionText = (value: string | true | undefined): string => (value === undefined ? 'not given' : String(value));
+const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOCK, lockDirectory } from '../../lib/cli/directory-lock.js';
+import { ownIdentity } from '../../lib/environment/process-identity.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  file = join(folder, LOCK);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const lock = () => lockDirectory(folder, '--output');
+const leave = (change: object) => writeFileSync(file, JSON.stringify({ ...ownIdentity(), ...change }));
+
+describe('the lock of a directory', () => {
+  it('is of one process, names its PID to the other, and is gone when given back', async () => {
+    const unlock = await lock();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ownIdentity());
+    await expect(lock()).rejects.toThrow(`PID ${process.pid} does; wait for it, or name another directory.`);
+    await unlock();
+    expect(readdirSync(folder)).toEqual([]);
+    await (
+      await lock()
+    )();
+  });
+
+  it.each([
+    ['whose PID another process has now', { startTime: '1' }],
+    ['of an earlier boot of this host', { bootId: 'earlier' }],
+  ])('is taken over from an owner %s', async (_, change) => {
+    leave(change);
+    const unlock = await lock();
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ownIdentity());
+    await unlock();
+  });
+
+  it.each([
+    [
+      'of another container',
+      { pidNamespace: 'pid:[1]', pid: 7 },
+      /PID 7 of host .*cannot be seen from here; .* remove/,
+    ],
+    ['of another host', { bootId: 'b', host: 'node-2', pid: 8 }, /PID 8 of host node-2 locked it/],
+    ['that says nothing', { pid: 'x' }, /an unknown process locked it/],
+  ])('%s is not taken over', async (_, change, says) => {
+    leave(change);
+    await expect(lock()).rejects.toThrow(says);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('is taken over by one of several that find it stale', async () => {
+    leave({ startTime: '1' });
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, lock));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual([LOCK]);
+  });
+});
