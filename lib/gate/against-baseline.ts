@@ -3,8 +3,8 @@
  * the machine, so both environments are printed and what differs is a warning.
  */
 import type { Effect, MetricResult, RunDocument } from '../document.js';
-import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
+import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { besides } from '../report/rounds.js';
 import { isSimulated, type ResultDocument, viewOf } from '../report/view.js';
@@ -115,7 +115,7 @@ function effectsAgainst(now: Systems, then: Systems, baseline: string, metrics: 
 
 function sidesOf(metric: MetricDefinition, system: string, now: Systems, then: Systems): Sides {
   const [a, b] = [now, then].map((systems) => valuesOf(metric, system, systems)) as [Values, Values];
-  return { metric, system, now: a.values, then: b.values, invalid: unlike(metric, [...a.at, ...b.at]) };
+  return { metric, system, now: a.values, then: b.values, invalid: notComparable(metric, [...a.at, ...b.at]) };
 }
 
 function judge({ metric: { direction, delta }, now, then, invalid }: Sides): Judged {
@@ -126,8 +126,8 @@ function judge({ metric: { direction, delta }, now, then, invalid }: Sides): Jud
 
 interface Values {
   values: number[];
-  /** What each was measured at, of a metric that asks. */
-  at: unknown[];
+  /** Details, of what could be compared as it is. */
+  at: MetricResult['details'][];
 }
 
 const resultOf = (round: RunDocument, id: string): MetricResult | undefined =>
@@ -135,7 +135,7 @@ const resultOf = (round: RunDocument, id: string): MetricResult | undefined =>
 
 /** One a round. Of a metric that is a difference to native, that to the round that ran beside it. */
 function valuesOf(metric: MetricDefinition, system: string, systems: Systems): Values {
-  const { againstNative, comparedAt, id } = metric;
+  const { againstNative, id } = metric;
   const rounds = systems.get(system) ?? [];
   if (againstNative) {
     const native = [...systems.values()].find((each) => each[0]?.system.kind === 'native') ?? [];
@@ -149,12 +149,11 @@ function valuesOf(metric: MetricDefinition, system: string, systems: Systems): V
   const measured = rounds.flatMap((round) => resultOf(round, id) ?? []).filter(({ value }) => value !== null);
   return {
     values: measured.map(({ value }) => value as number),
-    at: comparedAt === undefined ? [] : measured.map(({ details }) => details[comparedAt]),
+    at: measured.map(({ details }) => details),
   };
 }
 
-/** A value of another number of processes, say, is another quantity. */
-function unlike({ comparedAt }: MetricDefinition, at: readonly unknown[]): string | null {
-  const different = [...new Set(at.map(shown))];
-  return different.length > 1 ? `not comparable: ${comparedAt} is ${different.join(' against ')}` : null;
+function notComparable(metric: MetricDefinition, at: Values['at']): string | null {
+  const why = unlikeConditions(metric, at);
+  return why === null ? null : `not comparable: ${why}`;
 }

@@ -4,6 +4,7 @@ import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Worker } from '../workers/worker.js';
+import type { ComparedAt } from './compared-at.js';
 import type { Once } from './once.js';
 
 export type Category = 'overhead' | 'start-up';
@@ -104,8 +105,8 @@ export interface MetricDefinition {
   estimator: string;
   /** What counts as a difference between systems: relative, or absolute in the unit where values may be ≤ 0. */
   delta: Delta;
-  /** A detail that two results must have in common to be compared, e.g. how many processes the value is of. */
-  comparedAt?: string;
+  /** What two results must have in common to be compared, e.g. how many processes the value is of. */
+  comparedAt?: ComparedAt;
   /** What it needs beyond one GPU and one process, in words; empty when nothing. */
   needs: string[];
   /** The exported library function, e.g. `measureKernelLaunch`. */

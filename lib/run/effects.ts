@@ -1,6 +1,6 @@
 /** From documents by system and round to effects: every system against the baseline, every metric, Holm over all. */
 import type { Effect, MetricResult, RunDocument } from '../document.js';
-import { shown } from '../errors/shown.js';
+import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { type Arm, type ArmRound, bootstrapCi95 } from '../stats/bootstrap.js';
 import { effect, holmVerdicts, published, type Effect as RoundEffect } from '../stats/effect.js';
@@ -57,12 +57,6 @@ function mixedWorlds(...arms: Arms[]): string | null {
   return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
 }
 
-/** A value of another number of processes, say, is another quantity. */
-function unlikeConditions({ comparedAt }: MetricDefinition, a: MetricResult, b: MetricResult): string | null {
-  if (comparedAt === undefined || a.details[comparedAt] === b.details[comparedAt]) return null;
-  return `${comparedAt} is ${shown(a.details[comparedAt])} against ${shown(b.details[comparedAt])}`;
-}
-
 /** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
 function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
   const rounds: ArmRound[] = [];
@@ -73,10 +67,10 @@ function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
     const [a, b] = arms;
     const bad = arms.find((result) => result?.status === 'invalid');
     if (bad) invalid ??= bad.reason ?? 'invalid';
-    const both = roundOf(metric, a, b, baseline[round]?.system.kind === 'native');
     const isNative = baseline[round]?.system.kind === 'native';
+    const both = roundOf(metric, a, b, isNative);
     const implausible = isNative && a && b ? (metric.besideNative?.(a, b) ?? null) : null;
-    const unlike = both && a && b ? (unlikeConditions(metric, a, b) ?? implausible) : null;
+    const unlike = both && a && b ? (unlikeConditions(metric, [a.details, b.details]) ?? implausible) : null;
     invalid ??= unlike;
     if (both && mixed === null && unlike === null) rounds.push(both);
   }

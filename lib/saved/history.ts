@@ -1,7 +1,7 @@
 /** What was measured before: runs one after another, and how each metric went. */
 import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
-import { shown } from '../errors/shown.js';
+import { conditionText } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isComparison, type ResultDocument, type Row, roundsOf, viewOf } from '../report/view.js';
 import { nameOfLabel } from '../systems/system-name.js';
@@ -92,12 +92,15 @@ function entryOf(
 }
 
 function valuesOf({ id, name, unit, cells }: Row, metrics: readonly MetricDefinition[]): HistoryValue[] {
-  const comparedAt = metrics.find((metric) => metric.id === id)?.comparedAt;
+  const metric = metrics.find((each) => each.id === id) ?? {};
   return cells.flatMap(({ system, value, results }) => {
     if (value === null) return [];
     const measured = results.filter((result) => result.value !== null);
-    const places = [...new Set(measured.map(({ details }) => shown(details[comparedAt ?? ''])))];
-    return [{ metric: id, name, unit, system, value, at: comparedAt ? `${comparedAt} ${places.join(', ')}` : null }];
+    const at = conditionText(
+      metric,
+      measured.map(({ details }) => details),
+    );
+    return [{ metric: id, name, unit, system, value, at }];
   });
 }
 

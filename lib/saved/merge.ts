@@ -5,6 +5,7 @@
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../document.js';
 import { UsageError } from '../errors/usage-error.js';
+import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
 import { bytes } from '../report/plain.js';
 import { alignedRounds, placeOf } from '../report/rounds.js';
@@ -98,8 +99,7 @@ function checkAlike(rounds: readonly RunDocument[]): void {
 }
 
 function conditionOf({ id, details }: MetricResult): string | null {
-  const comparedAt = findMetric(id)?.comparedAt;
-  return comparedAt === undefined ? null : `${comparedAt} ${JSON.stringify(details[comparedAt])}`;
+  return conditionText(findMetric(id) ?? {}, [details]);
 }
 
 /** A round that failed as a whole saw no layer, and documents of old have no spec: what both know decides. */

@@ -54,7 +54,10 @@ describe('the effects of a comparison', () => {
   });
 
   it('are invalid where the values are of different numbers of processes', () => {
-    const starts = { ...launch, comparedAt: 'largest' };
+    const starts = {
+      ...launch,
+      comparedAt: { name: 'largest', of: ({ largest }: MetricResult['details']) => largest },
+    };
     const of = (name: string, largest: number) => rounds(name, 2, { value: 2, details: { largest } });
     const [found] = effects([starts], [of('a', 50), of('b', 10)], 1);
     expect(found).toMatchObject({ verdict: 'invalid', reason: 'largest is 10 against 50', rounds: 0, ratio: null });

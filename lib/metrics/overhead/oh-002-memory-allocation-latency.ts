@@ -3,6 +3,7 @@ import type { AllocationApi, AllocationBlock } from '../../native/addon-types.js
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
+import { ofRow } from '../compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
@@ -59,6 +60,10 @@ export const memoryAllocationLatency: MetricDefinition = {
   question: 'Is the accounting path constant-time, and how much will un-pooled allocators pay?',
   estimator: 'median of cuMemAlloc of 2 MiB among 32 live blocks',
   delta: { relative: 0.05 },
+  comparedAt: {
+    name: 'live blocks',
+    of: ({ sizes }) => ofRow(sizes, { api: 'cuMemAlloc', bytes: HEADLINE_BYTES }, 'live'),
+  },
   needs: [],
   functionName: 'measureMemoryAllocation',
   where: 'process',

@@ -5,6 +5,7 @@ import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { ofRow } from '../compared-at.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
@@ -73,6 +74,10 @@ export const memoryFreeLatency: MetricDefinition = {
   question: 'What does teardown cost, and does it grow with the number of live allocations?',
   estimator: 'median of cuMemFree of 2 MiB, oldest first',
   delta: { relative: 0.05 },
+  comparedAt: {
+    name: 'live blocks',
+    of: ({ sizes }) => ofRow(sizes, { bytes: HEADLINE_BYTES, order: 'fifo' }, 'live'),
+  },
   needs: [],
   functionName: 'measureMemoryFree',
   where: 'process',

@@ -1,5 +1,5 @@
 /** OH-006: what a tenant's driver calls cost more when other processes make the same calls at the same time. */
-import type { Check, Tier } from '../../document.js';
+import type { Check, MetricResult, Tier } from '../../document.js';
 import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
@@ -153,6 +153,12 @@ function judge(rows: readonly Row[], details: Record<string, unknown>): Measured
   };
 }
 
+/** Those of the row that one process alone is taken from. */
+function mostProcesses({ rows }: MetricResult['details']): unknown {
+  const measured = Array.isArray(rows) ? (rows as Partial<Row>[]) : [];
+  return measured.findLast(({ operation, topology }) => operation === HEADLINE && topology === 'shared')?.processes;
+}
+
 export const lockContention: MetricDefinition = {
   id: 'OH-006',
   name: 'Shared Region Lock Contention',
@@ -163,6 +169,7 @@ export const lockContention: MetricDefinition = {
   estimator: 'difference of medians over processes of the process medians: most processes at once − one alone',
   // About what it takes to put a waiting thread to sleep and to wake it: with less, nobody stood in a queue.
   delta: { absolute: 5 },
+  comparedAt: { name: 'number of processes', of: mostProcesses },
   needs: ['several processes', 'two usable processors'],
   functionName: 'measureLockContention',
   where: 'fresh-processes',

@@ -62,6 +62,7 @@ export const gpuDiscovery: MetricDefinition = {
   question: 'How long does a program take to find its GPUs through NVML?',
   estimator: 'median over fresh processes of nvmlInit, count and six queries a GPU',
   delta: { relative: 0.05 },
+  comparedAt: { name: 'number of GPUs', of: ({ gpus }) => gpus },
   needs: ['fresh processes', 'NVML'],
   functionName: 'measureGpuDiscovery',
   where: 'fresh-processes',

@@ -138,7 +138,7 @@ export const concurrentStarts: MetricDefinition = {
   question: 'Do starts of many processes wait for one another?',
   estimator: 'mean time from the release to the first result, of the most processes released together',
   delta: { relative: 0.05 },
-  comparedAt: 'largest',
+  comparedAt: { name: 'largest', of: ({ largest }) => largest },
   needs: ['fresh processes', 'memory for many contexts'],
   functionName: 'measureConcurrentStarts',
   where: 'fresh-processes',
