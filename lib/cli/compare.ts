@@ -60,7 +60,7 @@ export async function compare(
   const words = planText(plan, systems, rounds);
   const kept = await describeRequest(plan, { ...raw, seed: `${plan.seed}`, rounds: `${rounds}` }, systems);
   if (stored) checkUnchanged(stored, kept, given.resume as string);
-  const gating = await prepareGating(raw, systems, options.outputs);
+  const gating = await prepareGating(raw, systems, options.outputs, rounds);
   if (options.dryRun) {
     await writeStdout(`${words}\n`);
     return exitCodes.ok;

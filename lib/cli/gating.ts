@@ -3,7 +3,7 @@ import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baseline.js';
 import type { GateDocument } from '../gate/document.js';
-import { gate as judge } from '../gate/gate.js';
+import { checkRounds, gate as judge } from '../gate/gate.js';
 import { checkSystems, relabelledThresholds, type Thresholds } from '../gate/thresholds.js';
 import { metrics } from '../metrics/registry.js';
 import { gateReport } from '../report/gate.js';
@@ -44,11 +44,13 @@ export async function prepareGating(
   raw: RawGating,
   systems: readonly { name: string; kind: string }[],
   outputs: readonly Output[],
+  rounds: number,
 ): Promise<Gating | null> {
   if (raw.baseline === undefined && raw.gate === undefined) {
     if (raw.store === undefined) return null;
     throw new UsageError('Expected --store together with --baseline but received it alone.');
   }
+  checkRounds(rounds);
   const names = systems.map(({ name }) => name);
   const thresholds = relabelledThresholds(await thresholdsOf(raw.gate, '--gate'), names);
   const stored = await storedBaseline(raw.baseline, raw.store);

@@ -5,6 +5,7 @@ import { isSimulated, type ResultDocument, rowsOf, viewOf } from '../report/view
 import { type Baseline, relabelledBaseline } from '../saved/baselines.js';
 import { labelsOf } from '../saved/relabelled.js';
 import { againstBaseline } from './against-baseline.js';
+import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
 import type { Case, GateDocument } from './document.js';
 import { environmentOf } from './environment.js';
 import { judge, judgedSystems } from './judge.js';
@@ -118,6 +119,14 @@ function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseli
     throw new UsageError(
       `Expected --baseline, or limits in --config, but received neither: ${quoted(systems[0] ?? '')} alone has nothing to be held against.`,
     );
+}
+
+/** Before anything is measured: of one round no case could pass. */
+export function checkRounds(rounds: number): void {
+  if (rounds >= FEWEST_ROUNDS) return;
+  throw new UsageError(
+    `Expected at least ${FEWEST_ROUNDS} rounds to judge but received ${rounds}, of which there is no interval between processes: ${MORE_ROUNDS}.`,
+  );
 }
 
 const unknownMetrics = (document: ResultDocument, metrics: readonly MetricDefinition[]): string[] =>

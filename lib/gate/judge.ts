@@ -6,6 +6,7 @@ import { number } from '../report/plain.js';
 import { type Cell, type ResultDocument, type SystemView, viewOf } from '../report/view.js';
 import type { Delta, Interval } from '../stats/effect.js';
 import type { Case } from './document.js';
+import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
 import type { Counting, MetricThresholds, Thresholds } from './thresholds.js';
 
 export interface Judgement {
@@ -131,7 +132,12 @@ const merelyMeasured = (about: About): Case => ({
   outcome: 'passed',
   countsAs: 'passed',
   value: about.cell?.value ?? null,
+  ...(isOfOneRound(about) && { outcome: 'ambiguous', countsAs: 'failed', reason: ONE_ROUND }),
 });
+
+const ONE_ROUND = `it has a value in one round only: ${MORE_ROUNDS}`;
+
+const isOfOneRound = ({ cell }: About): boolean => (cell?.values.length ?? 0) < FEWEST_ROUNDS;
 
 const withoutReference = (about: About, allowed: Delta): Case => ({
   ...notMeasured(about, `${about.reference} has no value to hold it against`),
@@ -169,7 +175,9 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
   const threshold = `${metric.direction === 'higher' ? 'at least' : 'at most'} ${number(limit)} ${metric.unit}`;
   const [worst] = oriented([limit, limit], metric.direction);
   const span = spanning(measured, ci95 ?? [measured, measured]);
-  const found = outcomeOf(worst, oriented(span, metric.direction), settings);
+  const judged = outcomeOf(worst, oriented(span, metric.direction), settings);
+  const isInDoubt = isOfOneRound(about) && judged.outcome !== 'failed';
+  const found = isInDoubt ? ({ outcome: 'ambiguous', countsAs: 'failed' } as const) : judged;
   const interval = ci95 ? ` (${number(ci95[0])} … ${number(ci95[1])})` : '';
   return {
     ...headOf(about),
@@ -178,7 +186,7 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
     ...found,
     value: measured,
     interval: ci95,
-    reason: `${number(measured)} ${metric.unit}${interval} ${words[found.outcome]} the limit`,
+    reason: `${number(measured)} ${metric.unit}${interval} ${words[judged.outcome]} the limit${isInDoubt ? `, but ${ONE_ROUND}` : ''}`,
   };
 }
 
@@ -196,10 +204,8 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   } as const;
   if (effect.verdict === 'invalid')
     return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
-  if (!interval) {
-    const countsAs = countAs(settings.ambiguous);
-    return { ...head, outcome: 'ambiguous', countsAs, reason: whyNoInterval(effect, isRatio) };
-  }
+  // Whatever `ambiguous` says: to pass it would be to vouch for what nothing is known of.
+  if (!interval) return { ...head, outcome: 'ambiguous', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
   const span = spanning(value, interval);
   const scale = isRatio ? span : oriented(span, metric.direction);
   const found = outcomeOf(isRatio ? 1 + allowed.relative : allowed.absolute, scale, settings);
@@ -223,5 +229,5 @@ function improvementText({ metric, reference }: About, allowed: Delta, high: num
 
 const whyNoInterval = ({ differenceCi95 }: Effect, isRatio: boolean): string =>
   isRatio && differenceCi95 !== null
-    ? 'not all values are above zero, so there is no ratio'
-    : 'of one round on a side there is no interval';
+    ? 'not all values are above zero, so there is no ratio: give a limit and maxRegression: off'
+    : `of one round on a side there is no interval: ${MORE_ROUNDS}`;

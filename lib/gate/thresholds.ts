@@ -7,7 +7,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { selectMetrics } from '../run/select.js';
 import type { Delta } from '../stats/effect.js';
 import { labelAmong } from '../systems/system-name.js';
-import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
+import { DEFAULT_MAX_DIFFERENCE_DELTAS, DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 
 export type Counting = 'pass' | 'fail';
 
@@ -76,7 +76,8 @@ export const defaultThresholds = (all: readonly MetricDefinition[]): Thresholds 
 function defaults(all: readonly MetricDefinition[], percent: number | typeof OFF, ambiguous: Counting) {
   const regressionOf = ({ delta, direction }: MetricDefinition): Delta | null => {
     if (percent === OFF || direction === 'none') return null;
-    return 'absolute' in delta ? delta : { relative: percent / 100 };
+    if ('absolute' in delta) return { absolute: DEFAULT_MAX_DIFFERENCE_DELTAS * delta.absolute };
+    return { relative: percent / 100 };
   };
   return new Map<string, MetricThresholds>(
     all.map((metric) => [metric.id, { limit: null, regression: regressionOf(metric), ambiguous, named: false }]),

@@ -253,6 +253,11 @@ describe('compare, judged', () => {
   }, 120_000);
 
   it.each<[string, string[], RegExp]>([
+    [
+      'one round',
+      ['--baseline', 'main', '--rounds', '1'],
+      /at least 2 rounds to judge but received 1, .*--rounds 5\.$/m,
+    ],
     ['an unknown baseline', ['--baseline', 'mai'], /did you mean main\?$/m],
     ['a mistake in the thresholds', ['--gate', 'bad.yaml'], /bad\.yaml:1:16: /],
     [
@@ -326,7 +331,7 @@ describe('compare, judged', () => {
 
   it('keeps what it measured where it is a system of which nothing was judged that fails', async () => {
     const folder = emptyFolder();
-    const unmeasured = ['compare', 'OH-008', '--simulate', '--tier', 'quick', '--rounds', '1', ...systems];
+    const unmeasured = ['compare', 'OH-008', '--simulate', '--tier', 'quick', '--rounds', '2', ...systems];
     writeFileSync(join(folder, 'gate.yaml'), 'missing: pass\n');
     const gated = [...unmeasured, '--output', 'out', '--gate', 'gate.yaml', '--junit', 'gate.xml'];
     const { code, stderr } = await commandIn(folder, gated, sim);

@@ -269,11 +269,11 @@ describe('a gate with a stored baseline', () => {
     expect(judged(layer(6), layer(5)).warnings).toEqual([]);
   });
 
-  it('judges a run of one system, whose one round leaves everything in doubt', () => {
+  it('judges a run of one system, whose one round never passes', () => {
     const run = (value: number) =>
       ({ ...comparison({ environment: { 'OH-001': [value] } }).systems[0]?.[0] }) as RunDocument;
     const found = gate(run(50), defaultThresholds(metrics), { name: 'main', document: run(5) }, metrics);
-    expect(found.cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'passed' }]);
+    expect(found.cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed' }]);
   });
 
   it('does not measure what the baseline lacks', () => {

@@ -22,12 +22,12 @@ const refusal = (text: string, all = metrics): string => {
 };
 
 describe('thresholds', () => {
-  it('by default allow 10 %, or the δ of metrics whose values may be zero', () => {
+  it('by default allow 10 %, or five times the δ of metrics whose values may be zero', () => {
     const { missing, systems, metrics: of } = defaultThresholds(metrics);
     expect({ missing, systems }).toEqual({ missing: 'fail', systems: null });
     const common = { limit: null, ambiguous: 'pass', named: false };
     expect(of.get('OH-001')).toEqual({ ...common, regression: { relative: 0.1 } });
-    expect(of.get('OH-005')).toEqual({ ...common, regression: { absolute: 5 } });
+    expect(of.get('OH-005')).toEqual({ ...common, regression: { absolute: 25 } });
     expect(parse('{}')).toEqual(defaultThresholds(metrics));
   });
 
