@@ -2,9 +2,12 @@
   "variables": {
     "measuring_sources": [
       "native/driver/clock.cpp",
+      "native/driver/code_on_disk.cpp",
       "native/driver/device_files.cpp",
       "native/driver/driver.cpp",
       "native/driver/elf_image.cpp",
+      "native/driver/jump_target.cpp",
+      "native/driver/libcuda_images.cpp",
       "native/driver/nvml.cpp",
       "native/driver/symbol_paths.cpp",
       "native/bench/blocks.cpp",

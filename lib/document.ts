@@ -102,6 +102,8 @@ export const driverSchema = v.strictObject({
   cudaVersion: v.nullable(count),
   libcuda: v.nullable(v.string()),
   libnvidiaMl: v.nullable(v.string()),
+  /** Where libcuda.so.1 is not the driver: what stands in its place, and the driver behind it where one is mapped. */
+  replaced: v.optional(v.strictObject({ by: v.string(), driver: v.nullable(v.string()), reason: v.string() })),
 });
 
 export const layerSchema = v.strictObject({
@@ -123,6 +125,11 @@ export const provenanceSchema = v.strictObject({
     bare: v.nullable(v.string()),
   }),
   interposed: v.array(v.picklist(['runtime', 'dlsym', 'linked'])),
+  /**
+   * Where the driver's code in memory is not what its file holds: the bytes it begins with, hexadecimal, and the object
+   * that a jump there leads to. This intercepts on every symbol path and shows in no pointer.
+   */
+  patched: v.optional(v.strictObject({ bytes: v.string(), owner: v.nullable(v.string()) })),
 });
 
 const column = v.array(v.nullable(finite));

@@ -83,14 +83,16 @@ const ownerColumns = [
   { title: 'dlsym', align: 'right' },
   { title: 'linked', align: 'right' },
   { title: 'NVML', align: 'right' },
+  { title: 'patched', align: 'right' },
 ] as const;
 
 function owners({ functions, interceptors, driver }: Diagnosis): string {
   if (!driver) return '';
   if (interceptors.length === 0)
     return `Nothing intercepts: the driver owns all ${functions} functions on every symbol path.`;
-  const rows = interceptors.map(({ owner, functions: names, byPath, nvml }) => {
-    const counts = [names.length, byPath.runtime.length, byPath.dlsym.length, byPath.linked.length, nvml.length];
+  const rows = interceptors.map(({ owner, functions: names, byPath, nvml, patched }) => {
+    const { runtime, dlsym, linked } = byPath;
+    const counts = [names, runtime, dlsym, linked, nvml, patched].map(({ length }) => length);
     return [plain(owner), ...counts.map(String)];
   });
   return table(ownerColumns, rows);

@@ -131,11 +131,34 @@ export interface NativeDevice {
   mpsClient: boolean | null;
 }
 
+/** The beginning of a driver function differs from the file it was mapped from. */
+export interface PatchedCode {
+  /** As it is in memory, hexadecimal. */
+  bytes: string;
+  /** The object that the jump at its beginning leads to; null where there is no jump, or nobody owns its target. */
+  owner: string | null;
+}
+
 export interface Provenance {
-  functions: { name: string; owners: Record<SymbolPath, string | null> }[];
-  nvml: { name: string; owners: { dlsym: string | null; bare: string | null } }[];
+  functions: { name: string; owners: Record<SymbolPath, string | null>; patched?: PatchedCode }[];
+  nvml: { name: string; owners: { dlsym: string | null; bare: string | null }; patched?: PatchedCode }[];
+  /** Why the driver's code was not compared with its file; null where it was. */
+  codeUnreadable: string | null;
+  libcuda: LibcudaInfo;
   /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
   objects: { path: string; cudaExports: number; exportsDlsym: boolean }[];
+}
+
+export interface LibcudaInfo {
+  /** What the process gets as libcuda.so.1. */
+  loaded: string;
+  /** The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it. */
+  driver: string;
+  simulated: boolean;
+  /** Version of the NVIDIA kernel module; null where the system does not tell. */
+  kernelModule: string | null;
+  /** Whether `driver` is of that version; null where it is unknown. */
+  carriesKernelVersion: boolean | null;
 }
 
 export interface StartUp {

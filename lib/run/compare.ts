@@ -4,12 +4,13 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
-import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
 import { BenchError } from '../native/errors.js';
+import { seenDriver } from '../systems/hidden-interception.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { removeDirectory } from '../systems/state-files.js';
 import { reapFailure } from '../systems/reaped.js';
@@ -237,7 +238,7 @@ function circumstances(request: CompareRequest, { description, choice }: Truth):
   const { inspection } = description;
   return {
     gpu: [gpuInfo(inspection, choice.device)],
-    driver: driverInfo(inspection),
+    driver: seenDriver(description),
     plan: describePlan(request, choice.device.index),
   };
 }

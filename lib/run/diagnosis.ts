@@ -1,12 +1,13 @@
 /** What `doctor` looks at: the driver, the GPUs and the layers, from a worker in the caller's environment. */
 import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../document.js';
-import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { type MpsState, mpsState } from '../environment/mps.js';
 import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import type { NativeAddon, Target } from '../native/addon-types.js';
+import { seenDriver } from '../systems/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/interception.js';
 import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
@@ -61,7 +62,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     tool: { name: 'gpu-virt-bench', version: toolVersion() },
     ready: list.every(({ severity }) => severity !== 'error'),
     host,
-    driver: description ? driverInfo(description.inspection) : null,
+    driver: description ? seenDriver(description) : null,
     gpu: description ? description.inspection.devices.map((device) => gpuInfo(description.inspection, device)) : [],
     mps,
     preload: description?.preload ?? [],

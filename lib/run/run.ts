@@ -1,6 +1,6 @@
 /** From a request to a document: one system, one round. */
 import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
-import { driverInfo, gpuInfo } from '../environment/gpu.js';
+import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
 import { toolVersion } from '../environment/tool.js';
@@ -11,6 +11,7 @@ import type { MetricDefinition, Progress } from '../metrics/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
+import { seenDriver } from '../systems/hidden-interception.js';
 import { functionProvenance } from '../systems/interception.js';
 import type { ProcessCounts } from '../systems/process-proofs.js';
 import { type System, systemHead } from '../systems/system.js';
@@ -235,7 +236,7 @@ function describePrepared(
   return {
     host: hostInfo(),
     gpu: [gpuInfo(description.inspection, device)],
-    driver: driverInfo(description.inspection),
+    driver: seenDriver(description),
     groundTruth: attestation.groundTruth,
     system: {
       ...systemHead(system),

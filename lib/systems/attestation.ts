@@ -3,7 +3,8 @@ import type { ApplicationPath, LayerInfo } from '../document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
-import { functionProvenance } from './interception.js';
+import { driverCode, ownLibcuda } from './hidden-interception.js';
+import { functionProvenance, interceptors } from './interception.js';
 import { realPath } from './ld-preload.js';
 import { inWords } from '../config/size.js';
 import type { Canary, Probe, Proof, TrueGpu } from './system.js';
@@ -45,10 +46,10 @@ export async function layerInfo(description: Description, library: string): Prom
   const real = realPath(library);
   const object = description.provenance.objects.find(({ path }) => realPath(path) === real);
   const preloaded = description.preload.some(({ mapped }) => mapped !== null && realPath(mapped) === real);
-  if (!object && !preloaded) return null;
-  const active = functionProvenance(description.provenance).some(({ paths, interposed }) =>
-    interposed.some((path) => realPath(paths[path] as string) === real),
+  const active = interceptors(description.provenance).some(
+    ({ owner, functions }) => functions.length > 0 && realPath(owner) === real,
   );
+  if (!object && !preloaded && !active) return null;
   return { path: library, sha256: await sha256(library), exports: object?.cudaExports ?? 0, active };
 }
 
@@ -81,7 +82,9 @@ export function functionOwners(
   const seen = description.provenance.functions;
   const escaped = names.flatMap((name) =>
     paths.flatMap((path) => {
-      const owner = seen.find((row) => baseName(row.name) === baseName(name))?.owners[path] ?? null;
+      const row = seen.find((candidate) => baseName(candidate.name) === baseName(name));
+      // What is patched belongs to whom its code jumps to, whatever path leads there.
+      const owner = row?.patched?.owner ?? row?.owners[path] ?? null;
       return owner !== null && realPath(owner) === real ? [] : [`${name} on ${path} (${owner ?? 'nobody'})`];
     }),
   );
@@ -104,7 +107,8 @@ export function nvmlOwner(description: Description, library: string): Finding {
  * The driver owns everything, and nothing that could hook it is mapped. Exported names beginning with cu alone are no
  * sign: helper libraries of the driver have them too.
  */
-export function bareDriver({ provenance, preload }: Description): Finding[] {
+export function bareDriver(description: Description): Finding[] {
+  const { provenance, preload } = description;
   const hooked = functionProvenance(provenance).filter(({ interposed }) => interposed.length > 0);
   const owners = [...new Set(hooked.flatMap(({ paths, interposed }) => interposed.map((path) => paths[path])))];
   const total = provenance.functions.length;
@@ -119,6 +123,8 @@ export function bareDriver({ provenance, preload }: Description): Finding[] {
   const proof = 'owners of the driver functions (dladdr)';
   return [
     finding(proof, total > 0 && hooked.length === 0, owned, advice.layerPresent),
+    driverCode(description, null),
+    ownLibcuda(description),
     finding('no layer in the process', objects.length === 0, mapped, advice.layerPresent),
   ];
 }

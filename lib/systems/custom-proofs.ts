@@ -43,7 +43,8 @@ function symbolOwner({ symbol, matches }: Of<'symbolOwner'>, { description, evid
   const { functions, nvml } = description.provenance;
   const same = (name: string) => name === symbol || baseName(name) === symbol;
   const row = functions.find(({ name }) => same(name));
-  const owner = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
+  const pointed = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
+  const owner = row?.patched?.owner ?? pointed;
   return {
     proof: `owner of ${symbol} matches ${matches.source}`,
     passed: owner !== null && matches.test(owner),

@@ -2,7 +2,9 @@
 import type { LayerInfo } from '../document.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
+import { asProof, isProof } from './attestation.js';
 import { sha256 } from './file-hash.js';
+import { driverCode, hiddenInterceptionWarnings, ownLibcuda } from './hidden-interception.js';
 import { interceptionText, type Interceptor, interceptors } from './interception.js';
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
 import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System } from './system.js';
@@ -65,9 +67,13 @@ async function attest(description: Description): Promise<Attestation> {
   const layer = path === undefined ? null : await describeLayer(path, provenance, active !== undefined);
   return {
     layer,
-    proofs: [ownershipProof(provenance, found, layer), ...preload.map(preloadProof)],
+    proofs: [
+      ownershipProof(provenance, found, layer),
+      ...[driverCode(description, null), ownLibcuda(description)].filter(isProof).map(asProof),
+      ...preload.map(preloadProof),
+    ],
     groundTruth: groundTruth(description),
-    warnings: warnings(layer, preload),
+    warnings: [...hiddenInterceptionWarnings(description), ...warnings(layer, preload)],
   };
 }
 

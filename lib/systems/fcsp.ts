@@ -7,6 +7,7 @@ import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
 import { exportedSymbols } from './elf.js';
 import { sha256 } from './file-hash.js';
+import { driverCode, ownLibcuda } from './hidden-interception.js';
 import { judge } from './judgement.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { discover, type Snapshot, snapshot } from './state-discovery.js';
@@ -87,6 +88,8 @@ export class FcspSystem extends Profile {
       proofs.libraryIdentity(layer, this.#library, this.#sha256),
       await ownExports(this.#library),
       proofs.functionOwners(description, hooked, ['runtime', 'dlsym'], this.#library),
+      driverCode(description, this.#library),
+      ownLibcuda(description),
       proofs.deviceSeen(device, run.gpu),
       proofs.noMpsClient(device),
       ...(memoryBytes === null ? [] : [proofs.memoryView(device, look.probe, run.gpu, memoryBytes)]),

@@ -5,6 +5,7 @@ import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
 import { sha256 } from './file-hash.js';
+import { driverCode, ownLibcuda } from './hidden-interception.js';
 import { judge } from './judgement.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { forHami } from '../config/size.js';
@@ -97,6 +98,8 @@ export class HamiCoreSystem extends Profile {
       proofs.libraryIdentity(layer, this.#library, this.#sha256),
       proofs.exportCount(layer, LEAST_EXPORTS),
       proofs.functionOwners(description, hooked, ['runtime', 'dlsym'], this.#library),
+      driverCode(description, this.#library),
+      ownLibcuda(description),
       proofs.nvmlOwner(description, this.#library),
       proofs.deviceSeen(device, gpu),
       proofs.noMpsClient(device),

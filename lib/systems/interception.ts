@@ -10,14 +10,16 @@ export interface Interceptor {
   functions: string[];
   byPath: Record<ApplicationPath, string[]>;
   nvml: string[];
+  /** Functions whose code jumps to it: they are in every list of `byPath`. */
+  patched: string[];
 }
 
 export function functionProvenance(provenance: Provenance): FunctionProvenance[] {
   const driver = driverObject(provenance);
-  return provenance.functions.map(({ name, owners }) => {
+  return provenance.functions.map(({ name, owners, patched }) => {
     const reference = owners.bare ?? driver;
     const interposed = applicationPaths.filter((path) => owners[path] !== null && owners[path] !== reference);
-    return { name, paths: { ...owners }, interposed };
+    return { name, paths: { ...owners }, interposed, ...(patched && { patched }) };
   });
 }
 
@@ -30,18 +32,27 @@ export function interceptors(provenance: Provenance): Interceptor[] {
       functions: [],
       byPath: { runtime: [], dlsym: [], linked: [] },
       nvml: [],
+      patched: [],
     };
     found.set(owner, known);
     return known;
   };
-  for (const { name, paths, interposed } of functionProvenance(provenance))
-    for (const path of interposed) {
-      const interceptor = of(paths[path] as string);
-      interceptor.byPath[path].push(name);
-      if (interceptor.functions.at(-1) !== name) interceptor.functions.push(name);
-    }
-  for (const { name, owners } of provenance.nvml)
+  const intercepts = (owner: string, path: ApplicationPath, name: string): void => {
+    const { byPath, functions } = of(owner);
+    if (byPath[path].at(-1) !== name) byPath[path].push(name);
+    if (functions.at(-1) !== name) functions.push(name);
+  };
+  for (const { name, paths, interposed, patched } of functionProvenance(provenance)) {
+    for (const path of interposed) intercepts(paths[path] as string, path, name);
+    const owner = patched?.owner ?? null;
+    if (owner === null) continue;
+    for (const path of applicationPaths) intercepts(owner, path, name);
+    of(owner).patched.push(name);
+  }
+  for (const { name, owners, patched } of provenance.nvml) {
     if (owners.dlsym !== null && owners.bare !== null && owners.dlsym !== owners.bare) of(owners.dlsym).nvml.push(name);
+    else if (patched?.owner != null) of(patched.owner).nvml.push(name);
+  }
   return [...found.values()].sort((a, b) => b.functions.length - a.functions.length || b.nvml.length - a.nvml.length);
 }
 

@@ -292,25 +292,48 @@ Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspect
       .set("devices", list(env, inspection.devices, [&](const DeviceInfo& device) { return to_js(env, device); }));
 }
 
+namespace {
+
+Napi::Value to_js(Napi::Env env, const PatchedCode& patch) {
+  return Object(env).set("bytes", patch.bytes).set("owner", owner(env, patch.target_owner));
+}
+
+Napi::Value to_js(Napi::Env env, const LibcudaInfo& libcuda) {
+  return Object(env)
+      .set("loaded", libcuda.loaded)
+      .set("driver", libcuda.driver)
+      .set("simulated", libcuda.simulated)
+      .set("kernelModule", libcuda.kernel_module)
+      .set("carriesKernelVersion", libcuda.carries_kernel_version);
+}
+
+}  // namespace
+
 Napi::Value to_js(Napi::Env env, const Provenance& provenance) {
   const auto functions = [&](const std::vector<FunctionOwners>& rows, std::initializer_list<SymbolPath> paths) {
     return list(env, rows, [&](const FunctionOwners& row) -> Napi::Value {
       Object owners(env);
       for (const SymbolPath path : paths)
         owners.set(to_string(path), owner(env, row.owners[static_cast<size_t>(path)]));
-      return Object(env).set("name", row.name).set("owners", Napi::Value(owners));
+      Object function(env);
+      function.set("name", row.name).set("owners", Napi::Value(owners));
+      if (row.patch) function.set("patched", to_js(env, *row.patch));
+      return function;
     });
   };
   return Object(env)
       .set("functions", functions(provenance.cuda,
                                   {SymbolPath::kRuntime, SymbolPath::kDlsym, SymbolPath::kLinked, SymbolPath::kBare}))
       .set("nvml", functions(provenance.nvml, {SymbolPath::kDlsym, SymbolPath::kBare}))
-      .set("objects", list(env, provenance.objects, [&](const MappedObject& object) -> Napi::Value {
-             return Object(env)
-                 .set("path", object.path)
-                 .set("cudaExports", object.cuda_exports)
-                 .set("exportsDlsym", object.exports_dlsym);
-           }));
+      .set("objects", list(env, provenance.objects,
+                           [&](const MappedObject& object) -> Napi::Value {
+                             return Object(env)
+                                 .set("path", object.path)
+                                 .set("cudaExports", object.cuda_exports)
+                                 .set("exportsDlsym", object.exports_dlsym);
+                           }))
+      .set("codeUnreadable", owner(env, provenance.code_unreadable))
+      .set("libcuda", to_js(env, provenance.libcuda));
 }
 
 }  // namespace gvb

@@ -150,6 +150,7 @@ namespace {
 
 const Driver& initialised(const Driver& driver, SymbolPath path) {
   driver.initialise(path);
+  driver.find_true_driver();
   return driver;
 }
 

@@ -1,9 +1,11 @@
 #include "bench/inspect.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "bench/device_session.h"
+#include "driver/libcuda_images.h"
 
 namespace gvb {
 
@@ -83,6 +85,7 @@ Inspection inspect(const Driver& driver) {
   const Cuda cuda = driver.cuda(SymbolPath::kRuntime);
   try {
     driver.initialise(SymbolPath::kRuntime);
+    driver.find_true_driver();
     int version = 0, count = 0;
     if (cuda.api.cuDriverGetVersion && cuda.api.cuDriverGetVersion(&version) == CUDA_SUCCESS)
       out.cuda_version = version;
@@ -94,32 +97,95 @@ Inspection inspect(const Driver& driver) {
   return out;
 }
 
+namespace {
+
+// The driver's own addresses of each function: the exported one, and what its cuGetProcAddress answers.
+using Addresses = std::array<const void*, 2>;
+
+Addresses own_addresses(const Driver& driver, size_t index) {
+  return {slot(driver.tables.of(SymbolPath::kBare), index), slot(driver.tables.bare_runtime, index)};
+}
+
+const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path) {
+  const auto found =
+      std::find_if(images.begin(), images.end(), [&](const ElfImage& image) { return image.path() == path; });
+  return found == images.end() ? nullptr : &*found;
+}
+
+// Not beyond the function's end, where the next one may be the patched one.
+size_t compared_bytes(const ElfImage& image, const void* address) {
+  const size_t size = image.size_at(address);
+  return size > 0 ? std::min(size, CodeOnDisk::kCompared) : CodeOnDisk::kCompared;
+}
+
+void find_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance& out) {
+  const ElfImage* image = image_of(images, driver.driver_path);
+  if (!image) {
+    out.code_unreadable = driver.driver_path + " is not among the mapped objects";
+    return;
+  }
+  const CodeOnDisk disk(*image);
+  out.code_unreadable = disk.unreadable();
+  for (size_t i = 0; i < kCudaFunctionCount; ++i)
+    for (const void* address : own_addresses(driver, i))
+      if (address && !out.cuda[i].patch) out.cuda[i].patch = disk.patch_at(address, compared_bytes(*image, address));
+}
+
+void find_nvml_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance& out) {
+  const ElfImage* image = driver.nvml.path ? image_of(images, *driver.nvml.path) : nullptr;
+  if (!image) return;
+  const CodeOnDisk disk(*image);
+  for (size_t i = 0; i < kNvmlFunctionCount; ++i)
+    if (const void* address = slot(driver.nvml.api, i))
+      out.nvml[i].patch = disk.patch_at(address, compared_bytes(*image, address));
+}
+
+LibcudaInfo libcuda_info(const Driver& driver, const std::vector<ElfImage>& images) {
+  LibcudaInfo out{driver.libcuda_path, driver.driver_path, driver.simulated, kernel_module_version(), std::nullopt};
+  const ElfImage* image = image_of(images, driver.driver_path);
+  if (image && out.kernel_module) out.carries_kernel_version = carries_version(*image, *out.kernel_module);
+  return out;
+}
+
+// Objects that could intercept: neither the driver nor libc, and with functions that driver or libc have.
+std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::vector<ElfImage>& images) {
+  const auto expected = [&](const std::string& path) {
+    if (path.empty() || path == driver.driver_path || path == driver.nvml.path) return true;
+    for (const char* library : {"/libc.so.", "/libdl.so.", "/ld-linux"})
+      if (path.find(library) != std::string::npos) return true;
+    return false;
+  };
+  std::vector<MappedObject> out;
+  for (const ElfImage& image : images) {
+    if (expected(image.path())) continue;
+    const unsigned exports = image.count_exports("cu");
+    const bool has_dlsym = image.find("dlsym") != nullptr;
+    if (exports > 0 || has_dlsym) out.push_back({image.path(), exports, has_dlsym});
+  }
+  return out;
+}
+
+}  // namespace
+
 Provenance provenance(const Driver& driver) {
   Provenance out;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
-    FunctionOwners owners{kCudaFunctions[i].name, {}};
+    FunctionOwners owners{kCudaFunctions[i].name, {}, {}};
     for (const SymbolPath path : kSymbolPaths)
       owners.owners[static_cast<size_t>(path)] = owner_of(slot(driver.tables.of(path), i));
     out.cuda.push_back(std::move(owners));
   }
   for (size_t i = 0; i < kNvmlFunctionCount; ++i) {
-    FunctionOwners owners{kNvmlFunctions[i], {}};
+    FunctionOwners owners{kNvmlFunctions[i], {}, {}};
     owners.owners[static_cast<size_t>(SymbolPath::kDlsym)] = owner_of(slot(driver.nvml.dlsym, i));
     owners.owners[static_cast<size_t>(SymbolPath::kBare)] = owner_of(slot(driver.nvml.api, i));
     out.nvml.push_back(std::move(owners));
   }
-  const auto expected = [&](const std::string& path) {
-    if (path.empty() || path == driver.libcuda_path || path == driver.nvml.path) return true;
-    for (const char* library : {"/libc.so.", "/libdl.so.", "/ld-linux"})
-      if (path.find(library) != std::string::npos) return true;
-    return false;
-  };
-  for (const ElfImage& image : ElfImage::all()) {
-    if (expected(image.path())) continue;
-    const unsigned exports = image.count_exports("cu");
-    const bool has_dlsym = image.find("dlsym") != nullptr;
-    if (exports > 0 || has_dlsym) out.objects.push_back({image.path(), exports, has_dlsym});
-  }
+  const std::vector<ElfImage> images = ElfImage::all();
+  find_patches(driver, images, out);
+  find_nvml_patches(driver, images, out);
+  out.libcuda = libcuda_info(driver, images);
+  out.objects = suspicious_objects(driver, images);
   return out;
 }
 

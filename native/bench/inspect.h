@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/code_on_disk.h"
 #include "driver/driver.h"
 
 namespace gvb {
@@ -41,6 +42,7 @@ Inspection inspect(const Driver& driver);
 struct FunctionOwners {
   std::string name;
   std::array<std::string, 4> owners;  // by SymbolPath; empty where it does not resolve
+  std::optional<PatchedCode> patch;   // of the driver's own function
 };
 
 struct MappedObject {
@@ -49,10 +51,20 @@ struct MappedObject {
   bool exports_dlsym;
 };
 
+// The library that programs get as libcuda.so.1, and the one that is the driver.
+struct LibcudaInfo {
+  std::string loaded, driver;
+  bool simulated;
+  std::optional<std::string> kernel_module;    // its version
+  std::optional<bool> carries_kernel_version;  // whether `driver` does; nullopt where there is nothing to look for
+};
+
 struct Provenance {
   std::vector<FunctionOwners> cuda;
   std::vector<FunctionOwners> nvml;  // only dlsym and bare are filled
   std::vector<MappedObject> objects;
+  LibcudaInfo libcuda;
+  std::string code_unreadable;  // why code was not compared with the driver's file; empty where it was
 };
 
 Provenance provenance(const Driver& driver);

@@ -11,7 +11,7 @@ namespace {
 void* layer_symbol(const DeviceSession& session, const char* name) {
   const DlsymFunction look_up = libc_dlsym();
   const std::string layer = owner_of(reinterpret_cast<void*>(session.cuda.api.cuMemAlloc_v2));
-  if (!look_up || layer.empty() || layer == session.driver.libcuda_path) return nullptr;
+  if (!look_up || layer.empty() || layer == session.driver.driver_path) return nullptr;
   void* symbol = look_up(RTLD_DEFAULT, name);
   return owner_of(symbol) == layer ? symbol : nullptr;
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "driver/clock.h"
+#include "driver/libcuda_images.h"
 
 namespace gvb {
 
@@ -62,12 +63,26 @@ Driver::Driver(const std::optional<std::string>& simulated_folder)
   if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), from_folder));
   const ElfImage image = ElfImage::of_handle(libcuda);
   libcuda_path = image.path();
-  simulated = image.find("gvbSimulatedDriver") != nullptr;
+  const ElfImage driver = true_driver(image, libcuda_images());
+  driver_path = driver.path();
+  simulated = is_simulation(driver);
   files_loaded = open_device_files();
   const int64_t loaded = now_ns();
-  tables = resolve_cuda(libcuda, image);
+  tables = resolve_cuda(libcuda, driver);
   resolve_ns = now_ns() - loaded;
   files_resolved = open_device_files();
+}
+
+void Driver::find_true_driver() const {
+  for (const ElfImage& image : libcuda_images()) {
+    if (image.path() != libcuda_path) continue;
+    const ElfImage driver = true_driver(image, libcuda_images());
+    if (driver.path() == driver_path) return;
+    driver_path = driver.path();
+    simulated = is_simulation(driver);
+    resolve_bare(tables, driver);
+    return;
+  }
 }
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
@@ -90,7 +105,7 @@ void Driver::initialise(SymbolPath path) const {
   const CUresult code = through.require(through.api.cuInit, "cuInit")(0);
   if (code != abi::CUDA_SUCCESS && simulated) {
     // Only the simulation exports the reason why it refused its settings.
-    void* handle = dlopen(libcuda_path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    void* handle = dlopen(driver_path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     auto reason = reinterpret_cast<const char* (*)()>(ElfImage::of_handle(handle).find("gvbSimError"));
     if (handle) dlclose(handle);
     if (reason && reason()) throw Failure(FailureKind::kSimSettings, reason());

@@ -51,12 +51,15 @@ class Driver {
   Cuda cuda(SymbolPath path) const { return Cuda(tables.of(path), path); }
   // cuInit through that path, once per path.
   void initialise(SymbolPath path) const;
+  // Once the driver is initialised: a libcuda.so.1 that only stands in front of the driver may have loaded it by now.
+  void find_true_driver() const;
 
   // Recognised by a symbol only the simulation exports, whatever brought it in.
-  bool simulated;
+  mutable bool simulated = false;
   const bool from_folder;
-  std::string libcuda_path;
-  SymbolTables tables;
+  std::string libcuda_path;         // what dlopen gave
+  mutable std::string driver_path;  // the driver itself: another one where libcuda.so.1 was replaced
+  mutable SymbolTables tables;
   const Nvml& nvml;
   int64_t load_ns;
   int64_t resolve_ns;

@@ -7,7 +7,7 @@
 
 namespace gvb {
 
-ElfImage::ElfImage(const link_map& map) : path_(map.l_name ? map.l_name : ""), base_(map.l_addr) {
+ElfImage::ElfImage(const link_map& map) : path_(map.l_name ? map.l_name : ""), base_(map.l_addr), dynamic_(map.l_ld) {
   // glibc relocates these entries in place, other loaders leave them relative.
   const auto address = [&](ElfW(Addr) value) {
     return reinterpret_cast<const void*>(value < base_ ? base_ + value : value);
@@ -73,6 +73,37 @@ void* ElfImage::find(const char* name) const {
     return true;
   });
   return found;
+}
+
+std::string ElfImage::soname() const {
+  for (const ElfW(Dyn)* d = dynamic_; strings_ && d && d->d_tag != DT_NULL; ++d)
+    if (d->d_tag == DT_SONAME) return strings_ + d->d_un.d_val;
+  return "";
+}
+
+std::vector<ElfW(Phdr)> ElfImage::segments() const {
+  struct Search {
+    const ElfImage* image;
+    std::vector<ElfW(Phdr)> found;
+  } search{this, {}};
+  const auto look = [](dl_phdr_info* info, size_t, void* data) {
+    auto* wanted = static_cast<Search*>(data);
+    if (info->dlpi_addr != wanted->image->base_ || wanted->image->path_ != info->dlpi_name) return 0;
+    wanted->found.assign(info->dlpi_phdr, info->dlpi_phdr + info->dlpi_phnum);
+    return 1;
+  };
+  dl_iterate_phdr(look, &search);
+  return search.found;
+}
+
+size_t ElfImage::size_at(const void* address) const {
+  size_t size = 0;
+  each_defined([&](const char*, const ElfW(Sym) & symbol) {
+    if (reinterpret_cast<const void*>(base_ + symbol.st_value) != address) return false;
+    size = symbol.st_size;
+    return size > 0;
+  });
+  return size;
 }
 
 unsigned ElfImage::count_exports(const char* prefix) const {

@@ -24,6 +24,14 @@ class ElfImage {
   // How many defined global symbols begin with `prefix` followed by an upper-case letter.
   unsigned count_exports(const char* prefix) const;
   const std::string& path() const { return path_; }
+  // The name a program linked with it asks for; empty where it has none.
+  std::string soname() const;
+  ElfW(Addr) base() const { return base_; }
+  const ElfW(Dyn) * dynamic() const { return dynamic_; }
+  // Its program headers as they are in memory.
+  std::vector<ElfW(Phdr)> segments() const;
+  // Size of the defined function that begins at `address`; 0 where none does or its size is not recorded.
+  size_t size_at(const void* address) const;
 
  private:
   template <class Visit>
@@ -32,6 +40,7 @@ class ElfImage {
 
   std::string path_;
   ElfW(Addr) base_ = 0;
+  const ElfW(Dyn) * dynamic_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
   const char* strings_ = nullptr;
   const uint32_t* gnu_hash_ = nullptr;

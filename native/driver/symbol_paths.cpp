@@ -70,24 +70,28 @@ CudaApi resolve_runtime(GetProcAddress get, const std::string& driver,
 
 }  // namespace
 
-SymbolTables resolve_cuda(void* libcuda, const ElfImage& image) {
+void resolve_bare(SymbolTables& tables, const ElfImage& driver) {
+  CudaApi& bare = tables.by_path[static_cast<size_t>(SymbolPath::kBare)];
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) slot(bare, i) = driver.find(kCudaFunctions[i].name);
+  tables.bare_runtime = resolve_runtime(
+      bare.cuGetProcAddress_v2, driver.path(),
+      [](const void* elf, const char* name) { return static_cast<const ElfImage*>(elf)->find(name); }, &driver);
+}
+
+SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver) {
   SymbolTables tables;
   CudaApi& by_dlsym = tables.by_path[static_cast<size_t>(SymbolPath::kDlsym)];
   CudaApi& linked = tables.by_path[static_cast<size_t>(SymbolPath::kLinked)];
-  CudaApi& bare = tables.by_path[static_cast<size_t>(SymbolPath::kBare)];
   const DlsymFunction real_dlsym = libc_dlsym();
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
     const char* name = kCudaFunctions[i].name;
     slot(by_dlsym, i) = dlsym(libcuda, name);
     slot(linked, i) = real_dlsym ? real_dlsym(RTLD_DEFAULT, name) : nullptr;
-    slot(bare, i) = image.find(name);
   }
   tables.by_path[static_cast<size_t>(SymbolPath::kRuntime)] = resolve_runtime(
-      by_dlsym.cuGetProcAddress_v2, image.path(),
+      by_dlsym.cuGetProcAddress_v2, driver.path(),
       [](const void* handle, const char* name) { return dlsym(const_cast<void*>(handle), name); }, libcuda);
-  tables.bare_runtime = resolve_runtime(
-      bare.cuGetProcAddress_v2, image.path(),
-      [](const void* elf, const char* name) { return static_cast<const ElfImage*>(elf)->find(name); }, &image);
+  resolve_bare(tables, driver);
   return tables;
 }
 

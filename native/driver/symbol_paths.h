@@ -36,7 +36,10 @@ struct SymbolTables {
   }
 };
 
-SymbolTables resolve_cuda(void* libcuda, const ElfImage& image);
+// `libcuda`: what dlopen gave; `driver`: the library that is the driver, which a replaced libcuda.so.1 is not.
+SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver);
+// The `bare` half of the tables alone.
+void resolve_bare(SymbolTables& tables, const ElfImage& driver);
 NvmlApi resolve_nvml_bare(const ElfImage& image);
 NvmlApi resolve_nvml_dlsym(void* libnvidia_ml);
 

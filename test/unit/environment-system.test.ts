@@ -49,6 +49,8 @@ describe('the environment as a system', () => {
     expect({ layer, warnings, groundTruth }).toEqual({ layer: null, warnings: [], groundTruth: 'nvml' });
     expect(proofs).toEqual([
       expect.objectContaining({ passed: true, detail: expect.stringContaining('all 3 functions') }),
+      expect.objectContaining({ passed: true, detail: 'all 3 functions are unchanged' }),
+      expect.objectContaining({ passed: true, detail: CUDA }),
     ]);
   });
 
@@ -115,7 +117,7 @@ describe('interception', () => {
   it('counts NVML functions', () => {
     const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' } }];
     expect(interceptors(provenance([], { nvml }))).toEqual([
-      { owner: LAYER, functions: [], byPath: { runtime: [], dlsym: [], linked: [] }, nvml: ['nvmlInit_v2'] },
+      { owner: LAYER, functions: [], byPath: { runtime: [], dlsym: [], linked: [] }, nvml: ['nvmlInit_v2'], patched: [] },
     ]);
   });
 });

@@ -138,7 +138,7 @@ describe('the proofs of HAMi-core', () => {
     expect(attestation.proofs.filter(({ passed }) => !passed)).toEqual([]);
     expect(attestation.invalid).toBeUndefined();
     expect(attestation.notChecked).toEqual([]);
-    expect(attestation.proofs).toHaveLength(11);
+    expect(attestation.proofs).toHaveLength(13);
     expect(attestation.layer).toEqual({
       path: library,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),

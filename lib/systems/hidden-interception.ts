@@ -1,0 +1,99 @@
+/** Interception that no pointer shows: code that was patched in memory, and a libcuda.so.1 that is not the driver. */
+import type { DriverInfo } from '../document.js';
+import { driverInfo } from '../environment/gpu.js';
+import type { Provenance } from '../native/addon-types.js';
+import type { Description } from '../workers/description.js';
+import type { Finding } from './attestation.js';
+import { realPath } from './ld-preload.js';
+
+/** A driver function whose code in memory differs from its file. */
+export interface PatchedFunction {
+  name: string;
+  /** Null where no jump to an object's code was found. */
+  owner: string | null;
+}
+
+export function patchedFunctions({ functions, nvml }: Provenance): PatchedFunction[] {
+  return [...functions, ...nvml].flatMap(({ name, patched }) => (patched ? [{ name, owner: patched.owner }] : []));
+}
+
+/** The file name of an NVIDIA library ends in its version, where no link hides it. */
+const versionOf = (path: string): string | null => /\.so\.(\d{3}\.\d+(?:\.\d+)?)$/.exec(realPath(path))?.[1] ?? null;
+
+export function replacedLibcuda({ provenance, inspection }: Description): NonNullable<DriverInfo['replaced']> | null {
+  const { loaded, driver, simulated, kernelModule, carriesKernelVersion } = provenance.libcuda;
+  if (realPath(loaded) !== realPath(driver))
+    return { by: loaded, driver, reason: `it stands in front of the driver, which is ${driver}` };
+  if (simulated) return null;
+  if (carriesKernelVersion === false)
+    return {
+      by: loaded,
+      driver: null,
+      reason: `the kernel module is version ${kernelModule}, which it does not carry`,
+    };
+  const version = versionOf(loaded);
+  const { driverVersion } = inspection;
+  if (version !== null && driverVersion !== null && version !== driverVersion)
+    return { by: loaded, driver: null, reason: `it is version ${version}, NVML says ${driverVersion}` };
+  return null;
+}
+
+/** The driver of a document, as a worker saw it. */
+export function seenDriver(description: Description): DriverInfo {
+  const replaced = replacedLibcuda(description);
+  return { ...driverInfo(description.inspection), ...(replaced && { replaced }) };
+}
+
+const TAKE_OUT = 'Take the layer out of /etc/ld.so.preload, of the library path and of the container.';
+const OWN_LIBRARY =
+  "Unset LD_LIBRARY_PATH, or name the driver's own folder first; a CUDA forward-compatibility library counts as a replacement too.";
+
+/** Functions and owners as a sentence's subject; many are counted. */
+export function patchedText(patched: readonly PatchedFunction[]): string {
+  const byOwner = new Map<string | null, string[]>();
+  for (const { name, owner } of patched) byOwner.set(owner, [...(byOwner.get(owner) ?? []), name]);
+  return [...byOwner]
+    .map(([owner, names]) => {
+      const list = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+      return `${list} (${owner === null ? 'no jump to a library was found' : `jumps to ${owner}`})`;
+    })
+    .join('; ');
+}
+
+/**
+ * `library`: the layer whose own patches are its way to intercept; null where nobody may patch anything.
+ * An owner that is unknown is nobody's: a breakpoint and a trampoline that hides its way look alike.
+ */
+export function driverCode({ provenance }: Description, library: string | null): Finding {
+  const proof = 'driver code is as in its file (first 32 bytes of each function)';
+  if (provenance.codeUnreadable !== null) return { proof, passed: null, detail: provenance.codeUnreadable };
+  const patched = patchedFunctions(provenance);
+  const real = library === null ? null : realPath(library);
+  const foreign = patched.filter(({ owner }) => real === null || owner === null || realPath(owner) !== real);
+  const total = provenance.functions.length + provenance.nvml.length;
+  const detail =
+    patched.length === 0
+      ? `all ${total} functions are unchanged`
+      : `changed in memory: ${patchedText(foreign.length > 0 ? foreign : patched)}`;
+  return { proof, passed: foreign.length === 0, detail, advice: TAKE_OUT };
+}
+
+export function ownLibcuda(description: Description): Finding {
+  const replaced = replacedLibcuda(description);
+  return {
+    proof: "libcuda.so.1 is the driver's",
+    passed: replaced === null,
+    detail: replaced ? `${replaced.by} is not: ${replaced.reason}` : description.provenance.libcuda.loaded,
+    advice: OWN_LIBRARY,
+  };
+}
+
+/** For an environment that is taken as it is: named, and nobody's fault. */
+export function hiddenInterceptionWarnings(description: Description): string[] {
+  const patched = patchedFunctions(description.provenance);
+  const replaced = replacedLibcuda(description);
+  return [
+    ...(patched.length > 0 ? [`Driver code was changed in memory: ${patchedText(patched)}.`] : []),
+    ...(replaced ? [`libcuda.so.1 is not the driver's: ${replaced.by}: ${replaced.reason}.`] : []),
+  ];
+}

@@ -1,0 +1,77 @@
+#include "driver/libcuda_images.h"
+
+#include <algorithm>
+#include <cctype>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace gvb {
+
+namespace {
+
+constexpr char kLibrary[] = "libcuda.so";
+
+bool is_named_libcuda(const ElfImage& image) {
+  const std::string file = image.path().substr(image.path().rfind('/') + 1);
+  return file.rfind(kLibrary, 0) == 0 || image.soname().rfind(kLibrary, 0) == 0;
+}
+
+// Three digits, then two or three groups: what a release of the driver looks like since 2009.
+bool is_release(const std::string& word) {
+  return word.size() >= 6 && word[3] == '.' && std::count(word.begin(), word.end(), '.') <= 2 &&
+         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) || c == '.'; });
+}
+
+}  // namespace
+
+std::vector<ElfImage> libcuda_images() {
+  std::vector<ElfImage> images = ElfImage::all();
+  images.erase(std::remove_if(images.begin(), images.end(),
+                              [](const ElfImage& image) { return !is_named_libcuda(image) || !image.find("cuInit"); }),
+               images.end());
+  return images;
+}
+
+bool is_simulation(const ElfImage& image) { return image.find("gvbSimulatedDriver") != nullptr; }
+
+std::optional<std::string> kernel_module_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  std::istringstream words(line);
+  for (std::string word; words >> word;)
+    if (is_release(word)) return word;
+  return std::nullopt;
+}
+
+bool carries_version(const ElfImage& image, const std::string& version) {
+  // Most installations have it in the file's name, which spares reading some 60 MB.
+  const std::unique_ptr<char, decltype(&std::free)> file(realpath(image.path().c_str(), nullptr), &std::free);
+  const std::string ending = kLibrary + ("." + version);
+  if (file && std::string(file.get()).find(ending) != std::string::npos) return true;
+  for (const ElfW(Phdr) & segment : image.segments()) {
+    if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_R) || (segment.p_flags & PF_W)) continue;
+    const auto* begin = reinterpret_cast<const void*>(image.base() + segment.p_vaddr);
+    if (memmem(begin, segment.p_filesz, version.data(), version.size())) return true;
+  }
+  return false;
+}
+
+ElfImage true_driver(const ElfImage& loaded, const std::vector<ElfImage>& images) {
+  const auto first = [&](const auto& matches) -> const ElfImage* {
+    const auto found = std::find_if(images.begin(), images.end(), matches);
+    return found == images.end() ? nullptr : &*found;
+  };
+  if (images.size() < 2) return loaded;
+  if (const ElfImage* simulation = first(is_simulation)) return *simulation;
+  if (const auto version = kernel_module_version())
+    if (const ElfImage* same = first([&](const ElfImage& image) { return carries_version(image, *version); }))
+      return *same;
+  return images.back();
+}
+
+}  // namespace gvb

@@ -1,0 +1,28 @@
+// Which of the mapped libraries is the driver. A libcuda.so.1 that stands in front of it loads the true one itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/elf_image.h"
+
+namespace gvb {
+
+// Mapped objects that export cuInit and are libcuda by their file's name or by the name they give themselves. Layers
+// that are preloaded under a name of their own are not among them.
+std::vector<ElfImage> libcuda_images();
+
+bool is_simulation(const ElfImage& image);
+
+// The version of the NVIDIA kernel module, e.g. 580.159.04; nothing where the system does not tell.
+std::optional<std::string> kernel_module_version();
+
+// Whether a library is of that driver release: every one of a release carries its version as text.
+bool carries_version(const ElfImage& image, const std::string& version);
+
+// The driver among `images`, of which the process got `loaded`: the simulation, else one of the kernel module's
+// release, else `loaded` where it is the only one, else the one that was mapped last.
+ElfImage true_driver(const ElfImage& loaded, const std::vector<ElfImage>& images);
+
+}  // namespace gvb

@@ -1,0 +1,158 @@
+/** Layers that no pointer shows: one that patches the driver's code, one that stands in its place as libcuda.so.1. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { RunDocument } from '../../lib/document.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { NativeSystem } from '../../lib/systems/native.js';
+import { type Description, describe as describeWorker } from '../../lib/workers/description.js';
+import type * as workers from '../../lib/workers/worker.js';
+import { runState } from '../unit/systems-fixtures.js';
+import {
+  command,
+  emptyFolder,
+  hasDriver,
+  parseComparison,
+  parseDocument,
+  root,
+  simulatedFolder,
+} from '../cli/command.js';
+
+// The built one: its process is started from beside it.
+const built = fileURLToPath(new URL('../../dist/workers/worker.js', import.meta.url));
+const { Worker } = (await import(built)) as typeof workers;
+
+const folder = emptyFolder();
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const patching = join(folder, 'patching.so');
+const throughTrampoline = join(folder, 'trampoline.so');
+const forwarder = (kind: string) => join(folder, kind, 'libcuda.so.1');
+
+beforeAll(() => {
+  const shared = ['-shared', '-fPIC', '-w'];
+  for (const [target, ...flags] of [[patching], [throughTrampoline, '-DRELATIVE']] as const)
+    execFileSync('cc', [...shared, ...flags, '-o', target, fixture('patching.c'), '-ldl']);
+  for (const [kind, ...flags] of [['eager'], ['lazy', '-DLAZY']] as const) {
+    mkdirSync(join(folder, kind));
+    const driver = `-DDRIVER="${simulatedFolder}/libcuda.so.1"`;
+    const names = ['-std=c++17', '-Wl,-soname,libcuda.so.1', `-I${root}/native`, driver, '-o', forwarder(kind)];
+    execFileSync('c++', [...shared, ...flags, ...names, fixture('forwarding-libcuda.cpp'), '-ldl']);
+  }
+});
+
+const few = ['OH-002', '--iterations', '50'];
+const proofOf = ({ system }: RunDocument, name: string) =>
+  system.attestation.find(({ proof }) => proof.startsWith(name));
+
+/** native beside another system, in one round. */
+async function compared(system: string, environment: NodeJS.ProcessEnv = {}, how = ['--simulate']) {
+  const output = ['--json', '-', '--output', join(emptyFolder(), 'out')];
+  const args = ['compare', ...few, ...how, '--rounds', '1', '--system', 'native', '--system', system, ...output];
+  const { stdout, code } = await command(args, environment);
+  return { document: parseComparison(stdout), code };
+}
+
+describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
+  it.each([
+    ['directly', () => patching],
+    ['through a trampoline near the driver', () => throughTrampoline],
+  ])('%s is named with the function', async (_, layer) => {
+    const args = ['run', ...few, '--simulate', '--json', '-'];
+    const document = parseDocument((await command(args, { LD_PRELOAD: layer() })).stdout);
+    expect(document.system.layer).toMatchObject({ path: layer(), active: true });
+    const patched = document.provenance.filter((row) => row.patched);
+    expect(patched).toEqual([expect.objectContaining({ name: 'cuLaunchKernel', interposed: [] })]);
+    expect(patched[0]?.patched).toEqual({ bytes: expect.stringMatching(/^(48b8|e9|50000058)/), owner: layer() });
+    expect(proofOf(document, 'driver code')).toMatchObject({ passed: false });
+    expect(document.warnings).toContain(`Driver code was changed in memory: cuLaunchKernel (jumps to ${layer()}).`);
+    expect(document.metrics[0]?.status).toBe('ok');
+  });
+
+  it('is shown by doctor as intercepting on every path', async () => {
+    const { stdout } = await command(['doctor', '--json'], { LD_PRELOAD: patching });
+    const names = ['cuLaunchKernel'];
+    const { interceptors, findings } = JSON.parse(stdout);
+    expect(interceptors).toEqual([
+      {
+        owner: patching,
+        functions: names,
+        byPath: { runtime: names, dlsym: names, linked: names },
+        nvml: [],
+        patched: names,
+      },
+    ]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        severity: 'warning',
+        text: expect.stringContaining(`cuLaunchKernel (jumps to ${patching})`),
+      }),
+    );
+  });
+
+  it('is the active layer of a custom system', async () => {
+    const { document, code } = await compared(`custom:name=patcher,env.LD_PRELOAD=${patching}`);
+    const [round] = document.systems[1] ?? [];
+    expect(round?.system.layer).toMatchObject({ path: patching, active: true });
+    expect([code, round?.metrics[0]?.status]).toEqual([0, 'ok']);
+  });
+
+  it('is refused as native', async () => {
+    const system = new NativeSystem({ name: 'native', caller: {} });
+    await system.prepare(runState(emptyFolder()));
+    onTestFinished(() => system.teardown());
+    const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=patched-${process.pid}` };
+    const description = async (layer: NodeJS.ProcessEnv) => {
+      const worker = await Worker.start({ environment: { ...environment, ...layer } });
+      onTestFinished(() => worker.stop());
+      return describeWorker(worker, { simulatedDriver: simulatedFolder });
+    };
+    const proofs = async (seen: Description) => (await system.attest(seen)).proofs.filter(({ passed }) => !passed);
+    const code = expect.objectContaining({
+      proof: expect.stringMatching(/^driver code/),
+      detail: expect.stringContaining(`cuLaunchKernel (jumps to ${patching})`),
+    });
+    expect(await proofs(await description({}))).not.toContainEqual(code);
+    expect(await proofs(await description({ LD_PRELOAD: patching }))).toContainEqual(code);
+  });
+});
+
+/** Where there is a driver, it is the machine's own that is loaded behind the forwarding one. */
+describe.skipIf(hasDriver)('a libcuda.so.1 that forwards to the driver', () => {
+  it.each(['eager', 'lazy'])('is named with the driver behind it (%s)', async (kind) => {
+    const libraries = { LD_LIBRARY_PATH: `${join(folder, kind)}:${simulatedFolder}` };
+    const document = parseDocument((await command(['run', ...few, '--json', '-'], libraries)).stdout);
+    const driver = `${simulatedFolder}/libcuda.so.1`;
+    expect(document.driver.replaced).toEqual({
+      by: forwarder(kind),
+      driver,
+      reason: `it stands in front of the driver, which is ${driver}`,
+    });
+    expect(document.gpu[0]?.simulated).toBe(true);
+    expect(document.system.layer).toMatchObject({ path: forwarder(kind), active: true });
+    for (const { paths } of document.provenance)
+      expect(paths).toMatchObject({ runtime: forwarder(kind), bare: driver });
+    expect(proofOf(document, 'libcuda.so.1')).toMatchObject({ passed: false });
+    const { stdout } = await command(['doctor'], libraries);
+    expect(stdout).toContain(`warning: libcuda.so.1 is not the driver's: ${forwarder(kind)}`);
+  });
+
+  it('is refused as native: no number, exit 5', async () => {
+    const libraries = { LD_LIBRARY_PATH: `${join(folder, 'eager')}:${simulatedFolder}` };
+    const { document, code } = await compared('custom:name=other', libraries, []);
+    expect(code).toBe(5);
+    const [native] = document.systems[0] ?? [];
+    expect(native?.metrics.map(({ status, value }) => [status, value])).toEqual([['invalid', null]]);
+    const proof = native && proofOf(native, 'libcuda.so.1');
+    expect(proof).toMatchObject({ passed: false, detail: expect.stringContaining(`${forwarder('eager')} is not`) });
+  });
+});
+
+it('takes neither the simulated driver nor a preloaded layer with driver exports for a replaced libcuda', async () => {
+  const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuMemAlloc_v2=+1us' };
+  const document = parseDocument((await command(['run', ...few, '--simulate', '--json', '-'], environment)).stdout);
+  expect(document.driver.replaced).toBeUndefined();
+  expect(document.provenance.filter(({ patched }) => patched)).toEqual([]);
+  for (const name of ['driver code', 'libcuda.so.1']) expect(proofOf(document, name)).toMatchObject({ passed: true });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { LibcudaInfo } from '../../lib/native/addon-types.js';
+import {
+  driverCode,
+  hiddenInterceptionWarnings,
+  ownLibcuda,
+  replacedLibcuda,
+} from '../../lib/systems/hidden-interception.js';
+import { interceptors } from '../../lib/systems/interception.js';
+import type { Description } from '../../lib/workers/description.js';
+import { inspection, LAYER, provenance } from './run-fixtures.js';
+
+const LIBRARY = '/usr/lib/x86_64-linux-gnu/libcuda.so.580.1.2';
+const libcuda = (change: Partial<LibcudaInfo> = {}): LibcudaInfo => ({
+  loaded: LIBRARY,
+  driver: LIBRARY,
+  simulated: false,
+  kernelModule: '580.1.2',
+  carriesKernelVersion: true,
+  ...change,
+});
+
+function seen(change: Partial<LibcudaInfo>, driverVersion: string | null = '580.1.2'): Description {
+  return {
+    pid: 1,
+    inspection: inspection({ driverVersion }),
+    provenance: provenance([], { libcuda: libcuda(change) }),
+    preload: [],
+  };
+}
+
+function patchedBy(owner: string | null): Description {
+  const description = seen({});
+  const [row] = description.provenance.functions;
+  if (!row) throw new Error('unreachable');
+  row.patched = { bytes: 'cc', owner };
+  return description;
+}
+
+describe('replacedLibcuda', () => {
+  it.each<[string, Partial<LibcudaInfo>, string | null, RegExp]>([
+    ['another library in front', { loaded: '/opt/libcuda.so.1' }, null, /in front of the driver, which is \/usr/],
+    ['a library of another release than the kernel module', { carriesKernelVersion: false }, null, /kernel module is/],
+    ["a library of another release than NVML's", {}, '575.9', /it is version 580\.1\.2, NVML says 575\.9/],
+  ])('finds %s', (_, change, version, reason) => {
+    const description = seen(change, version);
+    expect(replacedLibcuda(description)?.reason).toMatch(reason);
+    expect(ownLibcuda(description).passed).toBe(false);
+  });
+
+  it.each<[string, Partial<LibcudaInfo>, string | null]>([
+    ['the driver', {}, '580.1.2'],
+    [
+      'the simulation, whatever kernel module there is',
+      { simulated: true, carriesKernelVersion: false },
+      'simulated.13.0',
+    ],
+    ['a library where neither kernel module nor NVML tell', { kernelModule: null, carriesKernelVersion: null }, null],
+    ['a library whose file name has no version', { loaded: '/x/libcuda.so.1', driver: '/x/libcuda.so.1' }, '575.9'],
+  ])('accepts %s', (_, change, version) => expect(replacedLibcuda(seen(change, version))).toBeNull());
+});
+
+describe('driverCode', () => {
+  it('fails for whoever patched it, but for the layer that is meant', () => {
+    expect(driverCode(patchedBy(LAYER), LAYER).passed).toBe(true);
+    expect(driverCode(patchedBy(LAYER), null)).toMatchObject({
+      passed: false,
+      detail: `changed in memory: cuInit (jumps to ${LAYER})`,
+    });
+    expect(driverCode(patchedBy('/opt/other.so'), LAYER).passed).toBe(false);
+  });
+
+  it('fails for a patch that leads nowhere known, which is no interceptor', () => {
+    const description = patchedBy(null);
+    expect(driverCode(description, LAYER)).toMatchObject({
+      passed: false,
+      detail: 'changed in memory: cuInit (no jump to a library was found)',
+    });
+    expect(interceptors(description.provenance)).toEqual([]);
+    expect(hiddenInterceptionWarnings(description)).toHaveLength(1);
+  });
+
+  it('is not checked where the file cannot be compared', () => {
+    const description = seen({});
+    description.provenance.codeUnreadable = 'libcuda.so.1 is not the file that was mapped';
+    expect(driverCode(description, null)).toMatchObject({
+      passed: null,
+      detail: 'libcuda.so.1 is not the file that was mapped',
+    });
+  });
+});
