@@ -2,6 +2,7 @@
   "variables": {
     "measuring_sources": [
       "native/driver/clock.cpp",
+      "native/driver/clock_check.cpp",
       "native/driver/code_on_disk.cpp",
       "native/driver/device_files.cpp",
       "native/driver/driver.cpp",
@@ -9,6 +10,7 @@
       "native/driver/jump_target.cpp",
       "native/driver/libcuda_images.cpp",
       "native/driver/nvml.cpp",
+      "native/driver/processor_counter.cpp",
       "native/driver/symbol_paths.cpp",
       "native/bench/blocks.cpp",
       "native/bench/call_pair.cpp",

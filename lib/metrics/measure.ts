@@ -1,7 +1,8 @@
 /** From a definition and options to a MetricResult: the one place where errors become states. */
-import type { MetricResult } from '../document.js';
+import type { Check, MetricResult } from '../document.js';
 import { BenchError, CudaError } from '../native/errors.js';
-import { simulatedDriverFolder } from '../native/load.js';
+import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
+import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
 import { summarise } from '../stats/summary.js';
@@ -85,7 +86,8 @@ export async function measureMetric(
     if (definition.where === 'fresh-processes') opened.push(await Session.turn(signal));
     const measured = await definition.measure(context);
     context.progress('done', 1);
-    return withCleanUp(toResult(definition, resolved, measured, opened[0]), left);
+    const vouched = byOwnClock(definition, measured);
+    return withCleanUp(toResult(definition, resolved, vouched, opened[0]), left);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const state = opening && definition.where === 'process' ? null : stateOf(error);
@@ -99,6 +101,15 @@ export async function measureMetric(
 function withCleanUp(result: MetricResult, left: readonly string[]): MetricResult {
   if (left.length === 0) return result;
   return { ...result, checks: [...result.checks, { name: CLEAN_UP, passed: false, detail: left.join('; ') }] };
+}
+
+/** A number that was taken by a clock of somebody else is none. Other processes answer for theirs themselves. */
+function byOwnClock(definition: MetricDefinition, measured: Measured): Measured {
+  if (definition.where !== 'process' || (measured.status ?? 'ok') !== 'ok') return measured;
+  const { passed, detail, invalid } = judgeClock(loadAddon().clockReading());
+  const check: Check = { name: CLOCK_CHECK, passed: passed ?? 'not checked', detail };
+  if (invalid !== null) return { ...withoutNumber('invalid', invalid), checks: [check] };
+  return { ...measured, checks: [...measured.checks, check] };
 }
 
 function stateOf(error: unknown): Measured | null {

@@ -39,6 +39,8 @@ export interface NativeAddon {
   window(session: number, request: WindowRequest): Promise<TenantWindow>;
   /** The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong. */
   work(session: number, request: WorkRequest): Promise<Work>;
+  /** The clocks of this process, held against the system call and the processor's counter since the addon was loaded. */
+  clockReading(): ClockReading;
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
@@ -112,6 +114,8 @@ export interface Inspection {
   cuda: { code: number; name: string; call: string } | null;
   nvml: { code: number; name: string; call: string } | null;
   devices: NativeDevice[];
+  /** `judgeClock` (clock.ts) says whether times taken in that process may be published. */
+  clock: ClockReading;
 }
 
 export interface NativeDevice {
@@ -129,6 +133,22 @@ export interface NativeDevice {
   persistenceMode: boolean | null;
   computeMode: 'default' | 'exclusive-thread' | 'prohibited' | 'exclusive-process' | null;
   mpsClient: boolean | null;
+}
+
+export interface ClockReading {
+  /** Whom the functions belong to that the process reads time with; `own`: libc, with the code of its file. */
+  functions: { name: string; owner: string | null; own: boolean }[];
+  /** What passed since the addon was loaded: by libc's function, the raw system call and the processor's counter. */
+  rates: {
+    clock: string;
+    libraryNs: number;
+    systemNs: number;
+    /** Null where the counter cannot be used, for the reason in `counterUnused`. */
+    counterNs: number | null;
+    /** What lies between two readings of one moment. */
+    bracketNs: number;
+  }[];
+  counterUnused: string | null;
 }
 
 /** The beginning of a driver function differs from the file it was mapped from. */

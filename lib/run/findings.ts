@@ -1,6 +1,7 @@
 /** What `doctor` concludes: what would stop a measurement of a real GPU, what would spoil it, and what fixes it. */
 import type { HostInfo } from '../document.js';
 import type { MpsState } from '../environment/mps.js';
+import { judgeClock } from '../native/clock.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { applicationPaths, type Interceptor } from '../systems/interception.js';
 import type { Attestation } from '../systems/system.js';
@@ -50,7 +51,9 @@ function whatStops(facts: Facts): Finding[] {
   if (!inspection) return found;
   if (driverError === null && inspection.simulated)
     found.push(finding('error', `${inspection.libcuda} is the simulated driver.`, 'unset LD_LIBRARY_PATH'));
-  const { cuda, nvml } = inspection;
+  const { cuda, nvml, clock } = inspection;
+  const { invalid } = judgeClock(clock);
+  if (invalid !== null) found.push(finding('error', `No time can be measured: ${invalid}.`));
   if (cuda)
     found.push(finding('error', `${cuda.call} returned ${cuda.name} (${cuda.code}).`, cudaFix(cuda.code, facts)));
   else if (inspection.devices.length === 0) found.push(finding('error', 'The driver lists no GPU.', 'nvidia-smi -L'));

@@ -1,5 +1,6 @@
 /** What one living worker is under: what it says of itself, what it finds out by trying, and what its system makes of it. */
 import type { DeviceTarget } from '../native/addon-types.js';
+import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
 import { CudaError } from '../native/errors.js';
 import { type Description, describe } from '../workers/description.js';
 import type { Worker } from '../workers/worker.js';
@@ -21,18 +22,43 @@ const PROBE_DEADLINE_MS = 120_000;
 
 /** Rejects with CudaError where the worker cannot look for GPUs at all. */
 export async function attestWorker(worker: Worker, system: System, look: Look): Promise<Attested> {
-  const { phase, tenant, target, signal } = look;
+  const { phase, target, signal } = look;
   const description = await describe(worker, target, signal);
   const { cuda } = description.inspection;
   if (cuda) throw new CudaError(cuda.code, cuda.name, cuda.call, 'looking for GPUs');
+  return {
+    description,
+    attestation: withClock(await judgeBySystem(worker, system, look, description), description, phase),
+  };
+}
+
+async function judgeBySystem(
+  worker: Worker,
+  system: System,
+  look: Look,
+  description: Description,
+): Promise<Attestation> {
+  const { phase, tenant, target } = look;
   const judge = (probe: Probe | null) => system.attest(description, { phase, tenant, probe, path: target.path });
-  if (system.wantsProbe && phase !== 'process')
-    return { description, attestation: await judge(await probeLayer(worker, system, look)) };
+  if (system.wantsProbe && phase !== 'process') return judge(await probeLayer(worker, system, look));
   const attestation = await judge(null);
   // A system that is known by the allocations it refuses alone.
-  if (phase !== 'process' || attestation.proofs.length > 0 || system.canaries(tenant).length === 0)
-    return { description, attestation };
-  return { description, attestation: await judge(await probeLayer(worker, system, look)) };
+  if (phase !== 'process' || attestation.proofs.length > 0 || system.canaries(tenant).length === 0) return attestation;
+  return judge(await probeLayer(worker, system, look));
+}
+
+/** Under whatever system: what a foreign clock measured is no number. */
+export function withClock(attestation: Attestation, description: Description, phase: Evidence['phase']): Attestation {
+  const { passed, detail, invalid } = judgeClock(description.inspection.clock);
+  const proof = phase === 'after' ? `${CLOCK_CHECK}, after` : CLOCK_CHECK;
+  const why = attestation.invalid ?? invalid;
+  return {
+    ...attestation,
+    ...(passed === null
+      ? { notChecked: [...(attestation.notChecked ?? []), { proof, detail }] }
+      : { proofs: [...attestation.proofs, { proof, passed, detail }] }),
+    ...(why !== null && { invalid: why }),
+  };
 }
 
 async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {

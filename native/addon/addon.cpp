@@ -10,6 +10,7 @@
 #include "addon/job.h"
 #include "addon/to_js.h"
 #include "driver/clock.h"
+#include "driver/clock_check.h"
 
 namespace gvb {
 
@@ -232,6 +233,9 @@ Napi::Value work(const Napi::CallbackInfo& info) {
       info, [request](DeviceSession& session) { return measure_work(session, request); }, convert_result<Work>);
 }
 
+// Not by the executor, whose thread may be stuck in the driver: it takes no longer than the wait for its first 10 ms.
+Napi::Value clock_reading(const Napi::CallbackInfo& info) { return to_js(info.Env(), read_clocks()); }
+
 Napi::Value now(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), static_cast<double>(now_ns())); }
 
 Napi::Value launch_block(const Napi::CallbackInfo& info) {
@@ -347,6 +351,7 @@ Napi::Value die_with_parent(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
+  begin_clock_check();
   env.SetInstanceData(new std::shared_ptr<Environment>(std::make_shared<Environment>()));
   const std::shared_ptr<Environment> environment = environment_of(env);
   Executor::instance().attach(environment.get());
@@ -374,6 +379,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"computeShare", compute_share},
       {"window", window},
       {"work", work},
+      {"clockReading", clock_reading},
       {"now", now},
       {"launchBlock", launch_block},
       {"allocationBlock", allocation_block},

@@ -280,6 +280,24 @@ Napi::Value to_js(Napi::Env env, const DeviceInfo& device) {
 
 }  // namespace
 
+Napi::Value to_js(Napi::Env env, const ClockReading& reading) {
+  const auto functions = list(env, reading.functions, [&](const TimeFunction& function) -> Napi::Value {
+    return Object(env).set("name", function.name).set("owner", owner(env, function.owner)).set("own", function.own);
+  });
+  const auto rates = list(env, reading.rates, [&](const ClockRate& rate) -> Napi::Value {
+    return Object(env)
+        .set("clock", rate.clock)
+        .set("libraryNs", rate.library_ns)
+        .set("systemNs", rate.system_ns)
+        .set("counterNs", rate.counter_ns)
+        .set("bracketNs", rate.bracket_ns);
+  });
+  return Object(env)
+      .set("functions", functions)
+      .set("rates", rates)
+      .set("counterUnused", owner(env, reading.counter_unused));
+}
+
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection) {
   return Object(env)
       .set("simulated", driver.simulated)
@@ -289,7 +307,8 @@ Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspect
       .set("cudaVersion", inspection.cuda_version)
       .set("cuda", to_js(env, inspection.cuda_error))
       .set("nvml", to_js(env, inspection.nvml_error))
-      .set("devices", list(env, inspection.devices, [&](const DeviceInfo& device) { return to_js(env, device); }));
+      .set("devices", list(env, inspection.devices, [&](const DeviceInfo& device) { return to_js(env, device); }))
+      .set("clock", to_js(env, inspection.clock));
 }
 
 namespace {

@@ -18,6 +18,7 @@
 #include "bench/start_up.h"
 #include "bench/window.h"
 #include "bench/work_unit.h"
+#include "driver/clock_check.h"
 
 namespace gvb {
 
@@ -38,5 +39,6 @@ Napi::Value to_js(Napi::Env env, const Window& window);
 Napi::Value to_js(Napi::Env env, const Work& work);
 Napi::Value to_js(Napi::Env env, const Driver& driver, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const Provenance& provenance);
+Napi::Value to_js(Napi::Env env, const ClockReading& reading);
 
 }  // namespace gvb

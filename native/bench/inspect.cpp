@@ -94,6 +94,7 @@ Inspection inspect(const Driver& driver) {
   } catch (const CallFailure& failure) {
     out.cuda_error = CodeInfo{failure.code, failure.name, failure.call};
   }
+  out.clock = read_clocks();
   return out;
 }
 

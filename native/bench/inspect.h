@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/clock_check.h"
 #include "driver/code_on_disk.h"
 #include "driver/driver.h"
 
@@ -35,6 +36,7 @@ struct Inspection {
   // Set when the library is there but refused.
   std::optional<CodeInfo> cuda_error, nvml_error;
   std::vector<DeviceInfo> devices;
+  ClockReading clock;
 };
 
 Inspection inspect(const Driver& driver);

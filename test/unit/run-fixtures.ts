@@ -6,7 +6,7 @@ import {
   SCHEMA_VERSION,
 } from '../../lib/document.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
-import type { GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
+import type { ClockReading, GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
 
 export function metric(id: string, category = 'overhead', seconds = { quick: 1, standard: 10, thorough: 100 }) {
   return {
@@ -75,6 +75,18 @@ export function inspection(change: Partial<Inspection> = {}): Inspection {
     cuda: null,
     nvml: null,
     devices: [device(0)],
+    clock: clock(),
+    ...change,
+  };
+}
+
+/** The system's own, over a second, on a machine whose processor's counter cannot be used. */
+export function clock(change: Partial<ClockReading> = {}): ClockReading {
+  const second = { libraryNs: 1e9, systemNs: 1e9, counterNs: null, bracketNs: 500 };
+  return {
+    functions: ['clock_gettime', 'gettimeofday'].map((name) => ({ name, owner: '/lib/libc.so.6', own: true })),
+    rates: ['CLOCK_MONOTONIC_RAW', 'CLOCK_MONOTONIC'].map((name) => ({ clock: name, ...second })),
+    counterUnused: 'it does not keep time',
     ...change,
   };
 }

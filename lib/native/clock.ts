@@ -1,0 +1,55 @@
+/** Whether times were taken by the system's clock: what interposes it decides every latency. */
+import type { ClockReading } from './addon-types.js';
+
+/** Two readings of one kernel clock may differ by what lies between them, and by this share of what passed. */
+const SAME_CLOCK = 1e-4;
+const SAME_CLOCK_NS = 20_000;
+/** The processor's counter against a clock that is steered by NTP; its stated frequency is good to far less. */
+const SAME_RATE = 0.01;
+
+/** The check of a result that says so. */
+export const CLOCK_CHECK = "the clock is the system's";
+
+export interface ClockJudgement {
+  /** Null where nothing could be compared. */
+  passed: boolean | null;
+  detail: string;
+  /** Why no time that was taken in that process may be published; null where nothing speaks against them. */
+  invalid: string | null;
+}
+
+type Rate = ClockReading['rates'][number];
+
+const times = (ratio: number): string => `${ratio.toFixed(4)} of the rate of`;
+
+/** What a clock disagrees with, as the end of a sentence; null where it agrees. */
+function disagreement({ clock, libraryNs, systemNs, counterNs, bracketNs }: Rate): string | null {
+  const allowed = bracketNs + SAME_CLOCK_NS + SAME_CLOCK * systemNs;
+  if (Math.abs(libraryNs - systemNs) > allowed)
+    return `${clock} ran at ${times(libraryNs / systemNs)} the raw system call`;
+  if (counterNs !== null && Math.abs(libraryNs - counterNs) > bracketNs + SAME_RATE * counterNs)
+    return `${clock} ran at ${times(libraryNs / counterNs)} the processor's counter`;
+  return null;
+}
+
+/** A process's whole reading, since its addon was loaded. */
+export function judgeClock({ functions, rates, counterUnused }: ClockReading): ClockJudgement {
+  const foreign = functions.filter(({ own }) => !own);
+  const wrong = rates.map(disagreement).filter((text) => text !== null);
+  const because = wrong.length > 0 ? ` (${wrong.join('; ')})` : '';
+  if (foreign.length > 0) {
+    const owners = [...new Set(foreign.map(({ owner }) => owner ?? 'code that no library owns'))].join(', ');
+    return failed(`the clock belongs to ${owners}${because}`, foreign);
+  }
+  if (wrong.length > 0) return failed(`the clock belongs to nobody known${because}`, []);
+  const [rate] = rates;
+  if (!rate) return { passed: null, detail: 'no clock was read', invalid: null };
+  const counter = rate.counterNs === null ? `counter not checked: ${counterUnused}` : "and the processor's counter";
+  const detail = `libc's, at the rate of the raw system call over ${(rate.systemNs / 1e9).toFixed(2)} s`;
+  return { passed: true, detail: `${detail}${rate.counterNs === null ? '; ' : ' '}${counter}`, invalid: null };
+}
+
+function failed(invalid: string, foreign: ClockReading['functions']): ClockJudgement {
+  const names = foreign.map(({ name }) => name).join(', ');
+  return { passed: false, detail: `${invalid}${names && `: ${names}`}`, invalid };
+}

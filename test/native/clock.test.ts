@@ -1,0 +1,73 @@
+/** A layer whose clocks run at half their rate halves every latency: no number of a process under it is published. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { command, emptyFolder, parseComparison, parseDocument } from '../cli/command.js';
+import { attempt, measure } from './child.js';
+
+const folder = emptyFolder();
+const interposing = join(folder, 'interposing.so');
+const patching = join(folder, 'patching-libc.so');
+const few = ['OH-002', 'START-001', '--simulate', '--iterations', '20', '--json', '-'];
+
+beforeAll(() => {
+  const source = fileURLToPath(new URL('fixtures/slow-clock.c', import.meta.url));
+  for (const [target, ...flags] of [[interposing], [patching, '-DPATCH']] as const)
+    execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', target, source, '-ldl']);
+});
+
+const half = /\(CLOCK_MONOTONIC_RAW ran at 0\.[45]\d+ of the rate of the raw system call/;
+
+describe.each([
+  ['stands in front of clock_gettime', () => interposing],
+  ["overwrites libc's clock_gettime", () => patching],
+])('a layer that %s', (_, layer) => {
+  it('is named by run in place of every number, those of fresh processes too', async () => {
+    const { stdout, code } = await command(['run', ...few], { LD_PRELOAD: layer() });
+    const { metrics, system } = parseDocument(stdout);
+    expect(metrics.map(({ status, value, stats }) => [status, value, stats])).toEqual([
+      ['invalid', null, null],
+      ['invalid', null, null],
+    ]);
+    for (const { reason } of metrics) {
+      expect(reason).toContain(`the clock belongs to ${layer()} `);
+      expect(reason).toMatch(half);
+    }
+    expect(system.attestation).toContainEqual(
+      expect.objectContaining({ proof: "the clock is the system's", passed: false }),
+    );
+    expect(code).toBe(1);
+  });
+
+  it('is named by doctor and takes the number of a library call', async () => {
+    const { stdout } = await command(['doctor'], { LD_PRELOAD: layer() });
+    expect(stdout).toContain(`error: No time can be measured: the clock belongs to ${layer()}`);
+    const [answer] = await attempt([['measureMemoryAllocation', { iterations: 20 }]], {
+      environment: { LD_PRELOAD: layer() },
+    });
+    expect(answer?.result).toMatchObject({ status: 'invalid', value: null, details: {} });
+    expect(answer?.result?.reason).toContain(`the clock belongs to ${layer()} `);
+  });
+});
+
+it('compare publishes nothing of a system under such a layer, and the native arm as before', async () => {
+  const systems = ['--system', 'native', '--system', `custom:name=slow,env.LD_PRELOAD=${interposing}`];
+  const output = ['--rounds', '1', '--output', join(emptyFolder(), 'out')];
+  const { systems: documents } = parseComparison((await command(['compare', ...few, ...systems, ...output])).stdout);
+  const states = documents.map(([round]) => round?.metrics.map(({ status }) => status));
+  expect(states).toEqual([
+    ['ok', 'ok'],
+    ['invalid', 'invalid'],
+  ]);
+  expect(documents[1]?.[0]?.metrics[0]?.reason).toContain(`the clock belongs to ${interposing}`);
+});
+
+it('a result says what its clock was compared with', async () => {
+  const [result] = await measure([['measureMemoryAllocation', { iterations: 20 }]]);
+  expect(result?.checks).toContainEqual({
+    name: "the clock is the system's",
+    passed: true,
+    detail: expect.stringMatching(/^libc's, at the rate of the raw system call over \d+\.\d\d s/),
+  });
+});
