@@ -117,7 +117,13 @@ describe('interception', () => {
   it('counts NVML functions', () => {
     const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: LAYER, bare: '/usr/lib/libnvidia-ml.so.1' } }];
     expect(interceptors(provenance([], { nvml }))).toEqual([
-      { owner: LAYER, functions: [], byPath: { runtime: [], dlsym: [], linked: [] }, nvml: ['nvmlInit_v2'], patched: [] },
+      {
+        owner: LAYER,
+        functions: [],
+        byPath: { runtime: [], dlsym: [], linked: [] },
+        nvml: ['nvmlInit_v2'],
+        patched: [],
+      },
     ]);
   });
 });
