@@ -2,7 +2,7 @@
 import type { Check, Stats } from '../document.js';
 import { slowdowns } from '../environment/event-reasons.js';
 import { type Judged, percent, SLOWEST_STATE } from '../environment/health.js';
-import type { GpuState } from '../native/addon-types.js';
+import type { GpuState, Scheduling } from '../native/addon-types.js';
 
 const CLOCK_DRIFT = 0.03;
 const MOST_OUTLIERS = 0.05;
@@ -68,8 +68,19 @@ const ofSamples: readonly [name: string, judge: (stats: Stats) => Judged][] = [
   ['coefficient of variation at most 5 %', variation],
 ];
 
+export const SCHEDULING_CHECK = 'the context spins while it waits';
+
+export function judgeScheduling(scheduling: Scheduling | null): Judged {
+  if (scheduling === null) return notChecked('cuCtxGetFlags does not tell');
+  const whose = 'whoever made the context before decided so: set CU_CTX_SCHED_SPIN there';
+  return { passed: scheduling === 'spin', detail: scheduling === 'spin' ? 'spin' : `${scheduling}; ${whose}` };
+}
+
 /** Names of the checks that findings of health have; `--strict` makes a metric that fails one invalid. */
-export const healthCheckNames: readonly string[] = [...ofReadings, ...ofSamples].map(([name]) => name);
+export const healthCheckNames: readonly string[] = [
+  ...[...ofReadings, ...ofSamples].map(([name]) => name),
+  SCHEDULING_CHECK,
+];
 
 /** `log`: readings after blocks, the device under load; `stats`: of the samples behind the value. */
 export function healthChecks(log: readonly GpuState[], stats: Stats | null): Check[] {

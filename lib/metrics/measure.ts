@@ -9,7 +9,7 @@ import { summarise } from '../stats/summary.js';
 import { environmentSystem } from '../systems/environment.js';
 import { ProcessProofs } from '../systems/process-proofs.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
-import { healthChecks, healthDetails, ownPidMapping } from './health.js';
+import { healthChecks, healthDetails, judgeScheduling, ownPidMapping, SCHEDULING_CHECK } from './health.js';
 import {
   type MeasureContext,
   type Measured,
@@ -86,7 +86,7 @@ export async function measureMetric(
     if (definition.where === 'fresh-processes') opened.push(await Session.turn(signal));
     const measured = await definition.measure(context);
     context.progress('done', 1);
-    const vouched = byOwnClock(definition, measured);
+    const vouched = await withScheduling(byOwnClock(definition, measured), definition, opened[0]);
     return withCleanUp(toResult(definition, resolved, vouched, opened[0]), left);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -110,6 +110,18 @@ function byOwnClock(definition: MetricDefinition, measured: Measured): Measured 
   const check: Check = { name: CLOCK_CHECK, passed: passed ?? 'not checked', detail };
   if (invalid !== null) return { ...withoutNumber('invalid', invalid), checks: [check] };
   return { ...measured, checks: [...measured.checks, check] };
+}
+
+/** A host that sleeps while it waits measures the scheduler; a host program may have made its context so before. */
+async function withScheduling(
+  measured: Measured,
+  definition: MetricDefinition,
+  session: Session | undefined,
+): Promise<Measured> {
+  if (definition.where !== 'process' || !session || (measured.status ?? 'ok') !== 'ok') return measured;
+  const scheduling = await session.scheduling();
+  const check: Check = { name: SCHEDULING_CHECK, ...judgeScheduling(scheduling) };
+  return { ...measured, details: { ...measured.details, scheduling }, checks: [...measured.checks, check] };
 }
 
 function stateOf(error: unknown): Measured | null {

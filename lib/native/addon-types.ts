@@ -29,6 +29,8 @@ export interface NativeAddon {
   gpuState(request: Target & { uuid: string; detail: GpuDetail }): Promise<GpuState | null>;
   /** NVML's view of the session's GPU; every field null where NVML does not know it. */
   health(session: number): Promise<GpuState>;
+  /** How the host waits in the session's context, as cuCtxGetFlags says; null where it does not tell. */
+  scheduling(session: number): Promise<Scheduling | null>;
   /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
   visibleMemory(session: number): Promise<{ freeBytes: number | null; totalBytes: number | null }>;
   /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
@@ -134,6 +136,8 @@ export interface NativeDevice {
   computeMode: 'default' | 'exclusive-thread' | 'prohibited' | 'exclusive-process' | null;
   mpsClient: boolean | null;
 }
+
+export type Scheduling = 'auto' | 'spin' | 'yield' | 'blocking';
 
 export interface ClockReading {
   /** Whom the functions belong to that the process reads time with; `own`: libc, with the code of its file. */

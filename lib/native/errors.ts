@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'INVALID_RESULT'
   | 'NO_SUCH_DEVICE'
   | 'UNHEALTHY'
+  | 'NO_THREAD'
   | 'WORKER';
 
 export class BenchError extends Error {
@@ -43,6 +44,7 @@ interface NativeFailure {
     | 'sim-settings'
     | 'invalid-result'
     | 'no-such-device'
+    | 'no-thread'
     | 'aborted';
   message: string;
   code?: number;
@@ -58,6 +60,7 @@ const codes: Partial<Record<NativeFailure['kind'], ErrorCode>> = {
   'sim-settings': 'SIM_SETTINGS',
   'invalid-result': 'INVALID_RESULT',
   'no-such-device': 'NO_SUCH_DEVICE',
+  'no-thread': 'NO_THREAD',
 };
 
 function isNativeFailure(value: unknown): value is NativeFailure {

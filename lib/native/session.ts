@@ -77,6 +77,7 @@ export class Session {
 
   probeLayer = (request: { allocations: number[] }) => this.#run((a) => a.probeLayer(this.#id, request));
   health = () => this.#run((a) => a.health(this.#id));
+  scheduling = () => this.#run((a) => a.scheduling(this.#id));
   visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
   computeShare = (request: ComputeShareRequest) => this.#block((a) => a.computeShare(this.#id, request));
   work = (request: WorkRequest) => this.#block((a) => a.work(this.#id, request));

@@ -1,5 +1,6 @@
 // The module's functions: argument checks, hand-over to the executor, conversion of what comes back. The surface is
 // described in lib/native/addon-types.ts.
+#include <dlfcn.h>
 #include <napi.h>
 #include <sys/prctl.h>
 
@@ -27,33 +28,46 @@ std::shared_ptr<Job<Result>> make_job(Napi::Env env, Convert convert) {
   return std::make_shared<Job<Result>>(env, environment_of(env), convert);
 }
 
+// What the executor cannot take, for want of a thread, the promise rejects with.
+template <class Result, class Submit>
+Napi::Value submitted(const std::shared_ptr<Job<Result>>& job, const Submit& submit) {
+  const Napi::Promise promise = job->promise();
+  try {
+    submit();
+  } catch (...) {
+    job->fail(std::current_exception());
+    JobBase::finish(job);
+  }
+  return promise;
+}
+
 // Work that needs no session.
 template <class Result, class Work, class Convert>
 Napi::Value promise_of(Napi::Env env, Work work, Convert convert) {
   auto job = make_job<Result>(env, convert);
-  const Napi::Promise promise = job->promise();
-  Executor::instance().submit(owner_of_environment(env), [job, work] {
-    job->perform(work);
-    JobBase::finish(job);
+  return submitted(job, [&] {
+    Executor::instance().submit(owner_of_environment(env), [job, work] {
+      job->perform(work);
+      JobBase::finish(job);
+    });
   });
-  return promise;
 }
 
 // Work on the session named by the first argument.
 template <class Result, class Work, class Convert>
 Napi::Value promise_in(const Napi::CallbackInfo& info, Work work, Convert convert) {
   const Napi::Env env = info.Env();
+  const SessionId session = session_id(info[0]);
   auto job = make_job<Result>(env, convert);
-  const Napi::Promise promise = job->promise();
-  const auto session = info[0].ToNumber().Uint32Value();
-  Executor::instance().submit_in(owner_of_environment(env), session, [job, work](DeviceSession* device) {
-    job->perform([&] {
-      if (!device) throw Failure(FailureKind::kAborted, "the session is closed");
-      return work(*device);
+  return submitted(job, [&] {
+    Executor::instance().submit_in(owner_of_environment(env), session, [job, work](DeviceSession* device) {
+      job->perform([&] {
+        if (!device) throw Failure(FailureKind::kAborted, "the session is closed");
+        return work(*device);
+      });
+      JobBase::finish(job);
     });
-    JobBase::finish(job);
   });
-  return promise;
 }
 
 template <class Result>
@@ -132,16 +146,16 @@ Napi::Value keep_context_of(const Napi::CallbackInfo& info) {
 Napi::Value take_turn(Napi::Env env, Executor::OpenDevice open) {
   auto job = make_job<SessionId>(
       env, [](Napi::Env e, const SessionId& id) -> Napi::Value { return Napi::Number::New(e, id); });
-  const Napi::Promise promise = job->promise();
-  Executor::instance().submit_open(owner_of_environment(env), std::move(open),
-                                   [job](SessionId id, const std::exception_ptr& failure) {
-                                     if (failure)
-                                       job->fail(failure);
-                                     else
-                                       job->perform([id] { return id; });
-                                     JobBase::finish(job);
-                                   });
-  return promise;
+  return submitted(job, [&] {
+    Executor::instance().submit_open(owner_of_environment(env), std::move(open),
+                                     [job](SessionId id, const std::exception_ptr& failure) {
+                                       if (failure)
+                                         job->fail(failure);
+                                       else
+                                         job->perform([id] { return id; });
+                                       JobBase::finish(job);
+                                     });
+  });
 }
 
 Napi::Value open_session(const Napi::CallbackInfo& info) {
@@ -160,17 +174,18 @@ Napi::Value open_turn(const Napi::CallbackInfo& info) {
 
 Napi::Value close_session(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
+  const SessionId session = session_id(info[0]);
   auto job = make_job<bool>(env, [](Napi::Env e, const bool&) -> Napi::Value { return e.Undefined(); });
-  const Napi::Promise promise = job->promise();
-  Executor::instance().submit_close(owner_of_environment(env), info[0].ToNumber().Uint32Value(), [job] {
-    job->perform([] { return true; });
-    JobBase::finish(job);
+  return submitted(job, [&] {
+    Executor::instance().submit_close(owner_of_environment(env), session, [job] {
+      job->perform([] { return true; });
+      JobBase::finish(job);
+    });
   });
-  return promise;
 }
 
 Napi::Value cancel(const Napi::CallbackInfo& info) {
-  Executor::instance().cancel(info[0].ToNumber().Uint32Value());
+  Executor::instance().cancel(session_id(info[0]));
   return info.Env().Undefined();
 }
 
@@ -190,6 +205,15 @@ Napi::Value health(const Napi::CallbackInfo& info) {
   return promise_in<GpuState>(
       info, [](DeviceSession& session) { return read_gpu_state(session.driver.nvml.api, session.nvml_device); },
       convert_result<GpuState>);
+}
+
+Napi::Value scheduling(const Napi::CallbackInfo& info) {
+  using Name = std::optional<std::string>;
+  return promise_in<Name>(
+      info, [](DeviceSession& session) { return scheduling_name(session.context.scheduling()); },
+      [](Napi::Env env, const Name& name) -> Napi::Value {
+        return name ? Napi::Value(Napi::String::New(env, *name)) : env.Null();
+      });
 }
 
 Napi::Value visible_memory_of(const Napi::CallbackInfo& info) {
@@ -262,7 +286,7 @@ Napi::Value allocation_block(const Napi::CallbackInfo& info) {
 Napi::Value free_block(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const FreeRequest request{fields.integer<size_t>("bytes"),
-                            fields.integer<unsigned>("live"),
+                            fields.positive<unsigned>("live"),
                             fields.choice<FreeOrder>("order", {"fifo", "lifo", "random"}),
                             fields.integer<unsigned>("count"),
                             fields.integer<unsigned>("warmup"),
@@ -350,7 +374,16 @@ Napi::Value die_with_parent(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+// Node unloads an addon with the last environment that loaded it. A driver call may be stuck in this one by then, and
+// would return into code that is gone.
+void stay_loaded() {
+  Dl_info own;
+  if (dladdr(reinterpret_cast<const void*>(&stay_loaded), &own) != 0 && own.dli_fname)
+    dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
+  stay_loaded();
   begin_clock_check();
   env.SetInstanceData(new std::shared_ptr<Environment>(std::make_shared<Environment>()));
   const std::shared_ptr<Environment> environment = environment_of(env);
@@ -374,6 +407,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
       {"cancel", cancel},
       {"gpuState", gpu_state},
       {"health", health},
+      {"scheduling", scheduling},
       {"visibleMemory", visible_memory_of},
       {"probeLayer", layer_probe},
       {"computeShare", compute_share},

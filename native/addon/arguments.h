@@ -5,6 +5,7 @@
 #include <napi.h>
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class Fields {
   Integer integer(const char* name) const {
     const double value = number(name);
     if (!is_integer(value)) fail("a non-negative integer", name);
+    if (value > static_cast<double>(std::numeric_limits<Integer>::max()))
+      fail(("an integer of at most " + std::to_string(std::numeric_limits<Integer>::max())).c_str(), name);
     return static_cast<Integer>(value);
   }
 
@@ -108,5 +111,13 @@ class Fields {
   Napi::Env env_;
   Napi::Object object_;
 };
+
+// Session numbers begin at 1; what is none names no session.
+inline uint32_t session_id(const Napi::Value& value) {
+  const double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : 0;
+  const bool valid = number >= 1 && number <= std::numeric_limits<uint32_t>::max() && number == std::floor(number);
+  if (!valid) throw Napi::TypeError::New(value.Env(), "Expected a session's number.");
+  return static_cast<uint32_t>(number);
+}
 
 }  // namespace gvb

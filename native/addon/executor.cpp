@@ -1,6 +1,7 @@
 #include "addon/executor.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace gvb {
@@ -9,6 +10,16 @@ namespace {
 
 // A call into a lost device may never return; the process must still be able to leave.
 constexpr std::chrono::seconds kPatience{10};
+
+template <class Run>
+std::thread start(Run run) {
+  try {
+    return std::thread(run);
+  } catch (const std::system_error& error) {
+    throw Failure(FailureKind::kNoThread, std::string("The measuring thread could not be started: ") + error.what() +
+                                              ". Raise the limit of processes (ulimit -u) or the container's of PIDs.");
+  }
+}
 
 }  // namespace
 
@@ -52,7 +63,7 @@ void Executor::push(Task task) {
   if (!thread_.joinable()) {
     // Its own flag: a new thread may be needed while the one before is still leaving.
     stop_ = std::make_shared<bool>(false);
-    thread_ = std::thread([this, stop = stop_] { loop(*stop); });
+    thread_ = start([this, stop = stop_] { loop(*stop); });
   }
   queue_.push_back(std::move(task));
   changed_.notify_all();

@@ -21,6 +21,8 @@ const char* kind_name(FailureKind kind) {
       return "invalid-result";
     case FailureKind::kNoSuchDevice:
       return "no-such-device";
+    case FailureKind::kNoThread:
+      return "no-thread";
     case FailureKind::kAborted:
       return "aborted";
   }

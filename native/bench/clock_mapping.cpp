@@ -96,6 +96,9 @@ void ClockMapping::fit() {
   for (const std::vector<Exchange>& end : ends_) {
     const std::vector<Exchange> kept = tightest(end);
     points.insert(points.end(), kept.begin(), kept.end());
+    const auto tighter = [](const Exchange& a, const Exchange& b) { return a.bracket < b.bracket; };
+    const auto tight = std::min_element(kept.begin(), kept.end(), tighter);
+    bracket_ns_ = std::max(bracket_ns_, static_cast<double>(tight->bracket));
   }
   // Differences to the first point: device times are too large for a double to hold nanoseconds.
   host_origin_ = points[0].host;
@@ -113,11 +116,9 @@ void ClockMapping::fit() {
   drift_ = covariance / variance;
   offset_ = mean_offset - drift_ * mean_host;
   double squares = 0;
-  bracket_ns_ = static_cast<double>(points[0].bracket);
   for (const Exchange& e : points) {
     const double residual = offset(e) - (offset_ + drift_ * host(e));
     squares += residual * residual;
-    bracket_ns_ = std::min(bracket_ns_, static_cast<double>(e.bracket));
   }
   residual_ns_ = std::sqrt(squares / n);
 }

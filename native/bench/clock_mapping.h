@@ -53,7 +53,7 @@ class ClockMapping {
   double since(int64_t origin, uint64_t device_time) const;
 
   double residual_ns() const { return residual_ns_; }  // root mean square about the line
-  double bracket_ns() const { return bracket_ns_; }    // the tightest bracket
+  double bracket_ns() const { return bracket_ns_; }    // the tightest round trip, of the end where it is wider
   double drift_ppm() const { return drift_ * 1e6; }
   double tick_ns() const { return echo_.tick_ns(); }
   static constexpr unsigned kExchanges = ClockEcho::kExchanges;

@@ -138,6 +138,28 @@ PrimaryContext::PrimaryContext(const Cuda& cuda, CUdevice device) : cuda_(cuda),
   }
 }
 
+std::optional<unsigned> PrimaryContext::scheduling() const {
+  unsigned flags = 0;
+  if (!cuda_.api.cuCtxGetFlags || cuda_.api.cuCtxGetFlags(&flags) != CUDA_SUCCESS) return std::nullopt;
+  return flags;
+}
+
+std::optional<std::string> scheduling_name(std::optional<unsigned> flags) {
+  if (!flags) return std::nullopt;
+  switch (*flags & abi::CU_CTX_SCHED_MASK) {
+    case abi::CU_CTX_SCHED_SPIN:
+      return "spin";
+    case abi::CU_CTX_SCHED_YIELD:
+      return "yield";
+    case abi::CU_CTX_SCHED_BLOCKING_SYNC:
+      return "blocking";
+    case abi::CU_CTX_SCHED_AUTO:
+      return "auto";
+    default:
+      return std::nullopt;
+  }
+}
+
 void PrimaryContext::leave() const {
   if (context_) {
     cuda_.api.cuCtxSetCurrent(nullptr);

@@ -41,6 +41,9 @@ class Module {
   abi::CUmodule module_ = nullptr;
 };
 
+// Of CU_CTX_SCHED_MASK: auto, spin, yield or blocking.
+std::optional<std::string> scheduling_name(std::optional<unsigned> flags);
+
 // Retains the primary context with a spinning synchronisation (a blocking one would measure the scheduler), makes it
 // current, and puts back the flags it found.
 class PrimaryContext {
@@ -50,6 +53,8 @@ class PrimaryContext {
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
+  // How the host waits in it, as cuCtxGetFlags says: whoever made the context first decided. Nothing where that fails.
+  std::optional<unsigned> scheduling() const;
 
  private:
   void leave() const;

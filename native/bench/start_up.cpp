@@ -207,7 +207,7 @@ StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token
   looks.first = open_device_files();
   Nvml::load(request.simulated_folder);
   out.ready_at_ns = now_ns();
-  if (request.start_at_ns) wait_until(*request.start_at_ns);
+  if (request.start_at_ns) wait_until(*request.start_at_ns, [&] { token.check(); });
   out.began_at_ns = now_ns();
   const Driver& driver = Driver::load(request.simulated_folder);
   out.load_ns = static_cast<double>(driver.load_ns);

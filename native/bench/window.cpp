@@ -42,7 +42,7 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   Window window;
   Thinned samples(request.most_samples);
   for (unsigned i = 0; i < request.warmup; ++i) operation();
-  wait_until(request.start_at_ns);
+  wait_until(request.start_at_ns, [&] { session.token.check(); });
   const int64_t started = now_ns();
   const int64_t until = request.start_at_ns + request.window_ns;
   int64_t ended = started;

@@ -5,15 +5,6 @@
 
 namespace gvb {
 
-void wait_until(int64_t at) {
-  constexpr int64_t kSpinNs = 200'000;
-  for (int64_t left; (left = at - now_ns()) > 0;) {
-    if (left <= kSpinNs) continue;
-    const timespec nap{(left - kSpinNs) / 1'000'000'000, (left - kSpinNs) % 1'000'000'000};
-    nanosleep(&nap, nullptr);
-  }
-}
-
 TimerCalibration calibrate_timer() {
   std::array<int64_t, 2001> pairs;
   int64_t smallest = INT64_MAX;

@@ -19,8 +19,18 @@ inline void spin_for_ns(int64_t duration) {
   }
 }
 
-// Sleeps for most of the time, so that those who wait do not take the processors from each other.
-void wait_until(int64_t at);
+// Sleeps for most of the time, so that those who wait do not take the processors from each other. `check` is called
+// every 10 ms and may throw.
+template <class Check>
+void wait_until(int64_t at, const Check& check) {
+  constexpr int64_t kSpinNs = 200'000, kNapNs = 10'000'000;
+  for (int64_t left; (left = at - now_ns()) > 0;) {
+    check();
+    if (left <= kSpinNs) continue;
+    const timespec nap{0, static_cast<long>(left - kSpinNs < kNapNs ? left - kSpinNs : kNapNs)};
+    nanosleep(&nap, nullptr);
+  }
+}
 
 struct TimerCalibration {
   double resolution_ns;  // smallest non-zero difference of two readings

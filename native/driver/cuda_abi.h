@@ -49,7 +49,11 @@ constexpr CUresult CUDA_ERROR_NOT_PERMITTED = 800;
 constexpr CUresult CUDA_ERROR_NOT_SUPPORTED = 801;
 constexpr CUresult CUDA_ERROR_UNKNOWN = 999;
 
+constexpr unsigned CU_CTX_SCHED_AUTO = 0x00;
 constexpr unsigned CU_CTX_SCHED_SPIN = 0x01;
+constexpr unsigned CU_CTX_SCHED_YIELD = 0x02;
+constexpr unsigned CU_CTX_SCHED_BLOCKING_SYNC = 0x04;
+constexpr unsigned CU_CTX_SCHED_MASK = 0x07;
 
 enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,

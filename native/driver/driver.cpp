@@ -19,13 +19,37 @@ std::string Cuda::error_name(CUresult code) const {
   return "unknown code";
 }
 
+namespace {
+
+// Whose function a program asks on that path.
+std::string looked_up_by(const SymbolTables& tables, SymbolPath path) {
+  const void* get = reinterpret_cast<const void*>(tables.of(SymbolPath::kDlsym).cuGetProcAddress_v2);
+  const void* look_up = reinterpret_cast<const void*>(static_cast<DlsymFunction>(dlsym));
+  const std::string driver = owner_of(reinterpret_cast<const void*>(tables.of(SymbolPath::kBare).cuInit));
+  const std::string asked = owner_of(path == SymbolPath::kRuntime ? get : look_up);
+  // A layer may answer for cuGetProcAddress through dlsym and pass everything else on.
+  const std::string owner = path == SymbolPath::kRuntime && asked == driver ? owner_of(look_up) : asked;
+  return owner.empty() ? "the look-up" : owner;
+}
+
+}  // namespace
+
 void Cuda::fail(CUresult code, const char* call, const char* attempt) const {
   throw CallFailure(FailureKind::kCuda, code, error_name(code), call, attempt);
 }
 
 void Cuda::fail_missing(const char* name) const {
-  throw Failure(FailureKind::kFunctionMissing, std::string(name) + " is not offered by this driver on the " +
-                                                   to_string(path) + " path; it needs a newer driver.");
+  const std::string what = std::string(name) + " is not ";
+  const std::string on_path = std::string(" on the ") + to_string(path) + " path";
+  const size_t index = cuda_function_index(name);
+  // Where the driver has it, its age is not the reason: whoever answers the look-up keeps it back.
+  if (index < kCudaFunctionCount && slot(tables_.reference_of(path), index)) {
+    const std::string owner = looked_up_by(tables_, path);
+    throw Failure(FailureKind::kFunctionMissing,
+                  what + "given out by " + owner + on_path + ", though the driver has it.");
+  }
+  throw Failure(FailureKind::kFunctionMissing,
+                what + "offered by this driver" + on_path + "; it needs a newer driver.");
 }
 
 namespace {
@@ -41,6 +65,15 @@ std::string no_driver(const std::string& reason, bool simulated) {
                          ". Install the driver, or pass { simulate: true } (--simulate) to measure the simulated GPU.";
 }
 
+void* open_libcuda(const std::optional<std::string>& simulated_folder, int64_t& took_ns) {
+  const std::string file = simulated_folder ? *simulated_folder + "/libcuda.so.1" : "libcuda.so.1";
+  const int64_t start = now_ns();
+  void* libcuda = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  took_ns = now_ns() - start;
+  if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), simulated_folder.has_value()));
+  return libcuda;
+}
+
 }  // namespace
 
 std::optional<std::string> Driver::probe(std::string& error) {
@@ -54,13 +87,10 @@ std::optional<std::string> Driver::probe(std::string& error) {
 }
 
 Driver::Driver(const std::optional<std::string>& simulated_folder)
-    : from_folder(simulated_folder.has_value()), nvml(Nvml::load(simulated_folder)) {
-  const std::string file = simulated_folder ? *simulated_folder + "/libcuda.so.1" : "libcuda.so.1";
-  files_before_load = open_device_files();
-  const int64_t start = now_ns();
-  void* libcuda = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  load_ns = now_ns() - start;
-  if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), from_folder));
+    : from_folder(simulated_folder.has_value()),
+      files_before_load(open_device_files()),
+      libcuda(open_libcuda(simulated_folder, load_ns)),
+      nvml(Nvml::load(simulated_folder)) {
   const ElfImage image = ElfImage::of_handle(libcuda);
   libcuda_path = image.path();
   const ElfImage driver = true_driver(image, libcuda_images());

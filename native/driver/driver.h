@@ -20,7 +20,8 @@ namespace gvb {
 // One symbol path's functions with checked calls.
 class Cuda {
  public:
-  Cuda(const CudaApi& table, SymbolPath resolved_by) : api(table), path(resolved_by) {}
+  Cuda(const SymbolTables& tables, SymbolPath resolved_by)
+      : api(tables.of(resolved_by)), path(resolved_by), tables_(tables) {}
 
   template <class Function>
   Function require(Function function, const char* name) const {
@@ -36,6 +37,8 @@ class Cuda {
   const SymbolPath path;
 
  private:
+  const SymbolTables& tables_;
+
   [[noreturn]] void fail(abi::CUresult code, const char* call, const char* attempt) const;
   [[noreturn]] void fail_missing(const char* name) const;
 };
@@ -48,7 +51,7 @@ class Driver {
   // dlopen of the machine's libcuda.so.1 alone: its path, or the reason in `error`.
   static std::optional<std::string> probe(std::string& error);
 
-  Cuda cuda(SymbolPath path) const { return Cuda(tables.of(path), path); }
+  Cuda cuda(SymbolPath path) const { return Cuda(tables, path); }
   // cuInit through that path, once per path.
   void initialise(SymbolPath path) const;
   // Once the driver is initialised: a libcuda.so.1 that only stands in front of the driver may have loaded it by now.
@@ -60,10 +63,13 @@ class Driver {
   std::string libcuda_path;         // what dlopen gave
   mutable std::string driver_path;  // the driver itself: another one where libcuda.so.1 was replaced
   mutable SymbolTables tables;
+  int64_t load_ns = 0;
+  const DeviceFiles files_before_load;
+  // Before NVML: a process that has no driver keeps no NVML either, and may turn to the simulation.
+  void* const libcuda;
   const Nvml& nvml;
-  int64_t load_ns;
   int64_t resolve_ns;
-  DeviceFiles files_before_load, files_loaded, files_resolved;
+  DeviceFiles files_loaded, files_resolved;
 
  private:
   explicit Driver(const std::optional<std::string>& simulated_folder);

@@ -16,6 +16,7 @@ enum class FailureKind {
   kSimSettings,
   kInvalidResult,
   kNoSuchDevice,
+  kNoThread,
   kAborted
 };
 

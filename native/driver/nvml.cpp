@@ -17,11 +17,12 @@ struct Loaded {
   bool simulated;
 };
 
+// nullptr where there is none.
 Loaded* load_library(const std::optional<std::string>& folder) {
-  auto* loaded = new Loaded{{}, folder.has_value(), folder.has_value()};
   const std::string file = folder ? *folder + "/libnvidia-ml.so.1" : "libnvidia-ml.so.1";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return loaded;
+  if (!handle) return nullptr;
+  auto* loaded = new Loaded{{}, folder.has_value(), folder.has_value()};
   const ElfImage image = ElfImage::of_handle(handle);
   loaded->simulated = image.find("gvbSimulatedDriver") != nullptr;
   loaded->nvml = {image.path(), resolve_nvml_bare(image), resolve_nvml_dlsym(handle)};
@@ -35,7 +36,10 @@ const Nvml& Nvml::load(const std::optional<std::string>& simulated_folder) {
   // Never destroyed: the executor's thread may be inside it while the process exits.
   static Loaded* loaded = nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
+  static const Nvml none{};
   if (!loaded) loaded = load_library(simulated_folder);
+  // A machine without NVML decides nothing: the simulation may still be asked for.
+  if (!loaded) return none;
   if (simulated_folder ? !loaded->simulated : loaded->from_folder) fail_driver_conflict(loaded->simulated);
   return loaded->nvml;
 }

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
@@ -36,12 +37,12 @@ export interface ChildOptions {
   nodeOptions?: readonly string[];
 }
 
-/** Runs a script of fixtures/. */
+/** Runs a script of fixtures/, or one that is named by its whole path. */
 export function script(name: string, args: readonly string[], options: ChildOptions = {}): Promise<Ended> {
   const region = `native-${randomUUID().slice(0, 13)}`;
   regions.push(region);
   const settings = Object.entries({ ...options.sim, region }).map(([key, value]) => `${key}=${value}`);
-  const file = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+  const file = resolve(fileURLToPath(new URL('fixtures', import.meta.url)), name);
   const from = performance.now();
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), file, ...args], {
     env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings.join(','), ...options.environment },
@@ -56,9 +57,9 @@ export function script(name: string, args: readonly string[], options: ChildOpti
   child.stderr.on('data', (chunk: Buffer) => {
     said.stderr += chunk;
   });
-  return new Promise((resolve, reject) => {
+  return new Promise((ended, reject) => {
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal, ...said, durationMs: performance.now() - from }));
+    child.once('close', (code, signal) => ended({ code, signal, ...said, durationMs: performance.now() - from }));
   });
 }
 

@@ -1,131 +1,150 @@
-/** What was measured outlives what fails afterwards: the last look at the workers, and the clean-up of tenants. */
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+/** What the addon meets in a host program and must survive, or say. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import * as v from 'valibot';
-import { afterEach, describe, expect, it } from 'vitest';
-import { runDocumentSchema } from '../../lib/document.js';
-import type * as registry from '../../lib/metrics/registry.js';
-import type * as computeLimit from '../../lib/run/compute-limit.js';
-import type * as plan from '../../lib/run/plan.js';
-import type { RunRequest } from '../../lib/run/run.js';
-import type * as run from '../../lib/run/run.js';
-import { environmentSystem } from '../../lib/systems/environment.js';
-import type { System } from '../../lib/systems/system.js';
-import { processesOf } from '../cli/command.js';
-import { emptyFolder, simulatedFolder } from './child.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { command, emptyFolder, parseDocument } from '../cli/command.js';
+import { attempt, type Ended, hasDriver, measure, root, script } from './child.js';
 
-// The built ones: their workers are started from beside them.
-const built = (name: string): Promise<unknown> =>
-  import(fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url)));
-const { runMetrics } = (await built('run/run')) as typeof run;
-const { makePlan } = (await built('run/plan')) as typeof plan;
-const { findMetric } = (await built('metrics/registry')) as typeof registry;
-const { labelComputeLimit } = (await built('run/compute-limit')) as typeof computeLimit;
+const folder = emptyFolder();
+const library = (name: string) => join(folder, `${name}.so`);
 
-const mark = randomUUID();
-const region = `survival-${mark.slice(0, 13)}`;
-afterEach(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
-
-const plain = environmentSystem({
-  PATH: process.env.PATH,
-  HOME: emptyFolder(),
-  GVB_TEST_MARK: mark,
-  GVB_SIM: `region=${region},init_ms=8,context_ms=8`,
+beforeAll(() => {
+  const fixtures = [['hiding'], ['hiding-proc', 'hiding', '-DHIDE_PROC'], ['no-thread'], ['blocking']] as const;
+  for (const [name, file = name, ...flags] of fixtures) {
+    const source = fileURLToPath(new URL(`fixtures/${file}.c`, import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-w', ...flags, '-o', library(name), source, '-ldl']);
+  }
 });
 
-/** `measured` is called when the metric has its result. */
-function measure(id: string, system: System, measured = () => {}) {
-  const definition = findMetric(id);
-  if (!definition) throw new Error(`There is no ${id}.`);
-  const request: RunRequest = {
-    plan: makePlan([definition], 'quick', 1),
-    target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
-    system,
-    device: undefined,
-    requireGpu: false,
-    options: { path: 'runtime', samples: false, iterations: 2 },
-    timeoutSeconds: null,
-    strict: false,
-    signal: new AbortController().signal,
-  };
-  const nothing = () => {};
-  return runMetrics(request, { onPrepared: nothing, onMetric: nothing, onProgress: nothing, onResult: measured });
+/** A module text that has the library and its addon. */
+function module(text: string, options: Parameters<typeof script>[2] = {}): Promise<Ended> {
+  const from = (path: string) => JSON.stringify(join(root, path));
+  const prelude = `
+    import * as library from ${from('dist/index.js')};
+    import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { createRequire } from 'node:module';
+    import { simulatedDriverFolder } from ${from('dist/native/load.js')};
+    const load = () => createRequire(import.meta.url)(${from('build/Release/gpu_virt_bench.node')});
+    const target = { simulatedDriver: simulatedDriverFolder(), device: null, path: 'runtime' };`;
+  const file = join(emptyFolder(), 'scenario.mjs');
+  writeFileSync(file, `${prelude}\n${text}\n`);
+  return script(file, [], options);
 }
 
-describe('the look after the last measurement', () => {
-  it('keeps and marks what was measured when no worker can be started any more', async () => {
-    let broken = false;
-    const system = { ...plain, argvPrefix: () => (broken ? ['/nonexistent/prefix'] : []) };
-    const document = await measure('START-005', system, () => {
-      broken = true;
-    });
-    expect(document.metrics).toMatchObject([{ id: 'START-005', status: 'ok', value: expect.any(Number) as number }]);
-    expect(document.system.notCheckedAfter).toMatch(/could not be started \(spawn \/nonexistent\/prefix ENOENT\)/);
-    expect(document.warnings).toContainEqual(
-      expect.stringMatching(/whether it was still active after the last measurement is not known: .*ENOENT/),
-    );
-    expect(v.is(runDocumentSchema, document)).toBe(true);
-  }, 30_000);
+const said = ({ code, signal, stdout, stderr }: Ended): unknown => {
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' });
+  return JSON.parse(stdout);
+};
 
-  it('takes back what was measured when a proof fails in it', async () => {
-    let lost = false;
-    const system: System = {
-      ...plain,
-      attest: async (...look) => ({
-        ...(await plain.attest(...look)),
-        ...(lost && { invalid: 'layer not active: x' }),
-      }),
-    };
-    const document = await measure('START-005', system, () => {
-      lost = true;
-    });
-    expect(document.metrics).toMatchObject([
-      { status: 'invalid', value: null, reason: 'layer not active: x (after measuring)' },
-    ]);
-    expect(document.system.notCheckedAfter).toBeUndefined();
-  }, 30_000);
-
-  it('takes back what was measured when the worker is under another layer', async () => {
-    let lost = false;
-    const other = { path: '/opt/other.so', sha256: null, exports: 1, active: true };
-    const system: System = {
-      ...plain,
-      attest: async (...look) => ({ ...(await plain.attest(...look)), ...(lost && { layer: other }) }),
-    };
-    const document = await measure('START-005', system, () => {
-      lost = true;
-    });
-    expect(document.metrics).toMatchObject([{ status: 'invalid', value: null }]);
-    expect(document.metrics[0]?.reason).toMatch(/^layer not active: .*other\.so/);
-  }, 30_000);
+it('stays loaded when every worker_thread that loaded it has ended while a call is stuck', async () => {
+  const ended = await module(
+    `if (isMainThread) {
+      const worker = new Worker(new URL(import.meta.url));
+      await new Promise((resolve) => worker.once('message', resolve));
+      await sleep(200);
+      await worker.terminate();
+      // The call returns after this: into code that must still be there.
+      await sleep(4000);
+      console.log('true');
+    } else {
+      load().inspect(target);
+      parentPort.postMessage('inspecting');
+    }`,
+    { sim: { init_ms: 13_000 } },
+  );
+  expect(said(ended)).toBe(true);
 });
 
-describe('state of a tenant that cannot be removed', () => {
-  const stubborn: System = { ...plain, reap: ({ id }) => Promise.reject(new Error(`state of ${id} stayed`)) };
+it('rejects with NO_THREAD where its thread cannot be made, and does not end the process', async () => {
+  const answers = await attempt([['measureMemoryAllocation'], ['measureColdStart', { iterations: 1 }]], {
+    environment: { LD_PRELOAD: library('no-thread') },
+  });
+  for (const { error } of answers) {
+    expect(error).toMatchObject({ name: 'BenchError', code: 'NO_THREAD' });
+    expect(error?.message).toMatch(/^The measuring thread could not be started: .*ulimit -u/);
+  }
+});
 
-  it('costs no number, and is said in the result and as a warning', async () => {
-    const document = await measure('OH-009', stubborn);
-    expect(document.metrics).toMatchObject([{ id: 'OH-009', status: 'ok', value: expect.any(Number) as number }]);
-    const check = { name: 'state of tenants removed', passed: false, detail: 'state of 1 stayed' };
-    expect(document.metrics[0]?.checks).toContainEqual(check);
-    expect(document.warnings).toContain('OH-009: not all state of tenants removed: state of 1 stayed');
-  }, 30_000);
+describe('the addon itself refuses', () => {
+  const refused = (call: string) =>
+    module(`const addon = load();
+      const session = await addon.openSession(target);
+      const free = { bytes: 4096, live: 1, order: 'fifo', count: 1, warmup: 0, seed: 1 };
+      try { await (${call}); console.log('"accepted"'); } catch (error) { console.log(JSON.stringify(error.message)); }
+      await addon.closeSession(session);`);
 
-  it('does not end a comparison while its compute limits are looked at', async () => {
-    const left: string[] = [];
-    const system: System = {
-      ...stubborn,
-      capabilities: { ...plain.capabilities, computeLimit: 'softDutyCycle' },
-      limits: () => ({ memoryBytes: null, smPercent: 50 }),
-      prepareTenant: () => Promise.reject(new Error('no tenant today')),
-    };
-    const target = { simulatedDriver: simulatedFolder, device: undefined, path: 'runtime' } as const;
-    const { signal } = new AbortController();
-    const label = await labelComputeLimit(system, target, 'quick', signal, (what) => void left.push(what));
-    expect(label).toMatchObject({ label: 'not checked', detail: 'no tenant today' });
-    expect(left).toEqual(['state of 0 stayed']);
+  it.each([
+    [
+      'no live block to free',
+      'addon.freeBlock(session, { ...free, live: 0 })',
+      'Expected a positive integer for live.',
+    ],
+    [
+      'a number that 32 bits would cut',
+      'addon.freeBlock(session, { ...free, count: 2 ** 32 + 1 })',
+      'Expected an integer of at most 4294967295 for count.',
+    ],
+    ['a session of another number', 'addon.health(session + 2 ** 32)', "Expected a session's number."],
+  ])('%s', async (_, call, message) => expect(said(await refused(call))).toBe(message));
+
+  it('nothing that is in order', async () =>
+    expect(said(await refused('addon.freeBlock(session, free)'))).toBe('accepted'));
+});
+
+it('ends a wait for a start in the far future when it is cancelled', async () => {
+  const ended = await module(`const addon = load();
+    const session = await addon.openSession(target);
+    const window = addon.window(session, { operation: 'memGetInfo', bytes: 0, startAtNs: addon.now() + 3600e9,
+      windowNs: 1000, warmup: 0, mostSamples: 10 });
+    const kind = window.then(() => 'measured', (error) => error.kind);
+    await sleep(100);
+    addon.cancel(session);
+    console.log(JSON.stringify(await kind));
+    await addon.closeSession(session);`);
+  expect(said(ended)).toBe('aborted');
+});
+
+describe('how the host waits in the context', () => {
+  it('is recorded', async () => {
+    const [result] = await measure([['measureMemoryAllocation', { iterations: 20 }]]);
+    expect(result?.details.scheduling).toBe('spin');
+    expect(result?.checks).toContainEqual({ name: 'the context spins while it waits', passed: true, detail: 'spin' });
   });
 
-  it('leaves no process', () => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]));
+  it('is a warning where the host program made a blocking one', async () => {
+    const environment = { LD_PRELOAD: library('blocking') };
+    const [result] = await measure([['measureMemoryAllocation', { iterations: 20 }]], { environment });
+    expect(result?.details.scheduling).toBe('blocking');
+    const args = ['run', 'OH-002', '--simulate', '--iterations', '20', '--json', '-'];
+    const { warnings } = parseDocument((await command(args, environment)).stdout);
+    expect(warnings).toContainEqual(expect.stringMatching(/^the context spins while it waits: OH-002 \(blocking; /));
+  });
+});
+
+describe('a function that a layer hides', () => {
+  it.each([
+    ["the layer's cuGetProcAddress", 'hiding-proc', 'runtime'],
+    ["the layer's dlsym", 'hiding', 'dlsym'],
+  ] as const)('by %s is blamed on the layer, not on the age of the driver', async (_, layer, path) => {
+    const [result] = await measure([['measureMemoryAllocation', { iterations: 20, path }]], {
+      environment: { LD_PRELOAD: library(layer) },
+    });
+    const rows = result?.details.sizes as { api: string; unsupported?: string }[];
+    expect(rows.find(({ api }) => api === 'cuMemAllocAsync')?.unsupported).toBe(
+      `cuMemAllocAsync is not given out by ${library(layer)} on the ${path} path, though the driver has it.`,
+    );
+  });
+});
+
+it.skipIf(hasDriver)('simulates as the error about a missing driver advises, in the same process', async () => {
+  const [missing, simulated] = await attempt([
+    ['measureMemoryAllocation', { iterations: 20, simulate: false }],
+    ['measureMemoryAllocation', { iterations: 20, simulate: true }],
+  ]);
+  expect(missing?.error).toMatchObject({ code: 'NO_DRIVER', message: expect.stringContaining('{ simulate: true }') });
+  expect(simulated?.error).toBeUndefined();
+  expect(simulated?.result?.status).toBe('ok');
 });

@@ -97,6 +97,7 @@ hold<
     | 'SIM_SETTINGS'
     | 'INVALID_RESULT'
     | 'NO_SUCH_DEVICE'
+    | 'NO_THREAD'
     | 'UNHEALTHY'
     | 'WORKER'
   >
