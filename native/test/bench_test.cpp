@@ -43,16 +43,16 @@ std::string failure_of(const Attempt& attempt) {
 void test_initialised_at() {
   const DeviceFiles none{0, 0}, nvml{6, 1}, cuda{7, 1}, both{13, 2}, context{29, 2};
   const auto when = [](const DeviceFileLooks& looks) { return std::string(to_string(initialised_at(looks))); };
-  CHECK_EQUAL(when({none, nvml, nvml, nvml, both, context}), "cuInit");
-  CHECK_EQUAL(when({none, nvml, nvml, both, both, context}), "look-up");
-  CHECK_EQUAL(when({none, nvml, both, both, both, context}), "load");
-  CHECK_EQUAL(when({cuda, both, both, both, both, context}), "process start");
+  CHECK(when({none, nvml, nvml, nvml, both, context}) == "cuInit");
+  CHECK(when({none, nvml, nvml, both, both, context}) == "look-up");
+  CHECK(when({none, nvml, both, both, both, context}) == "load");
+  CHECK(when({cuda, both, both, both, both, context}) == "process start");
   // A layer that initialised NVML when it was loaded, and one that did both.
-  CHECK_EQUAL(when({nvml, nvml, nvml, nvml, both, context}), "cuInit");
-  CHECK_EQUAL(when({both, both, both, both, both, context}), "process start");
+  CHECK(when({nvml, nvml, nvml, nvml, both, context}) == "cuInit");
+  CHECK(when({both, both, both, both, both, context}) == "process start");
   // One that initialised the driver when it was loaded and creates a context in cuInit.
-  CHECK_EQUAL(when({cuda, both, both, both, context, context}), "process start");
-  CHECK_EQUAL(when({none, none, none, none, none, none}), "unknown");
+  CHECK(when({cuda, both, both, both, context, context}) == "process start");
+  CHECK(when({none, none, none, none, none, none}) == "unknown");
 }
 
 void test_discovery() {
