@@ -1,5 +1,6 @@
 /** One process at a time writes into a directory of results. */
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -21,7 +22,13 @@ export async function lockDirectory(directory: string, option: string): Promise<
     await removeStale(path, directory, option);
     if (!(await create(path, own))) throw await heldBy(path, directory, option);
   }
-  return () => rm(path, { force: true });
+  // Also where the process leaves early: a reader has left, or a second Ctrl-C.
+  const release = () => rmSync(path, { force: true });
+  process.once('exit', release);
+  return () => {
+    process.off('exit', release);
+    return rm(path, { force: true });
+  };
 }
 
 /** Written aside and linked, so that nobody reads half of it; false where there is one. */

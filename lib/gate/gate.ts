@@ -70,7 +70,12 @@ export function gateOfReport(document: ResultDocument, metrics: readonly MetricD
   const defaults = defaultThresholds(metrics);
   const present = new Set(rowsOf(viewOf(document)).map(({ id }) => id));
   const named = [...defaults.metrics].map(([id, each]) => [id, { ...each, named: present.has(id) }] as const);
-  const found = judged(document, { ...defaults, missing: 'pass', metrics: new Map(named) }, null, metrics);
+  const found = judged(
+    document,
+    { ...defaults, missing: 'pass', oneRound: 'pass', metrics: new Map(named) },
+    null,
+    metrics,
+  );
   const interrupted = document.completed ? [] : ['It was interrupted: nothing is said of what is missing.'];
   return { ...found, warnings: [...interrupted, ...found.warnings, ...nothingJudged(found.cases)] };
 }

@@ -39,6 +39,7 @@ export function judge({ document, thresholds, metrics, stored }: Judgement): Cas
         system,
         settings: thresholds.metrics.get(metric.id) as MetricThresholds,
         missing: thresholds.missing,
+        oneRoundFails: thresholds.oneRound !== 'pass',
         reference: stored ? `baseline ${stored.name}` : (systems[0]?.name ?? ''),
         effect: (stored?.effects ?? effects).find((e) => e.metric === metric.id && e.system === system.name),
         hasReference: stored !== null || systems.length > 1,
@@ -63,6 +64,7 @@ interface About {
   cell: Cell | undefined;
   settings: MetricThresholds;
   missing: Counting;
+  oneRoundFails: boolean;
   /** What it is held against, in words. */
   reference: string;
   effect: Effect | undefined;
@@ -132,7 +134,7 @@ const merelyMeasured = (about: About): Case => ({
   outcome: 'passed',
   countsAs: 'passed',
   value: about.cell?.value ?? null,
-  ...(isOfOneRound(about) && { outcome: 'ambiguous', countsAs: 'failed', reason: ONE_ROUND }),
+  ...(about.oneRoundFails && isOfOneRound(about) && { outcome: 'ambiguous', countsAs: 'failed', reason: ONE_ROUND }),
 });
 
 const ONE_ROUND = `it has a value in one round only: ${MORE_ROUNDS}`;

@@ -24,6 +24,8 @@ export interface MetricThresholds {
 
 export interface Thresholds {
   missing: Counting;
+  /** Of a report, which vouches for nothing: a metric that was merely to be measured passes on one round. */
+  oneRound?: 'pass';
   /** Null: all. `place` is where in the file each is named. */
   systems: { name: string; place: string }[] | null;
   /** Of every metric, by id. */
