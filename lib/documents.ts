@@ -9,6 +9,7 @@ import { makePlan } from './run/plan.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
 import { selectMetrics } from './run/select.js';
 import { callerEnvironment, environmentSystem } from './systems/environment.js';
+import { here } from './systems/kinds.js';
 import { parseSystems } from './systems/parse.js';
 
 export interface RunMetricsOptions extends MeasureOptions {
@@ -23,6 +24,10 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   systems: readonly string[];
   /** Default 5. */
   rounds?: number;
+  /** Keep systems that cannot be measured here as `unsupported`. Default false: they are refused. */
+  allowMissing?: boolean;
+  /** Measure further rounds of a system after one of its proofs failed. Default false. */
+  keepGoing?: boolean;
 }
 
 const DEFAULT_ROUNDS = 5;
@@ -65,13 +70,21 @@ export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDo
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
 export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
-  const { systems, rounds = DEFAULT_ROUNDS, ...rest } = options;
+  const { systems, rounds = DEFAULT_ROUNDS, allowMissing = false, keepGoing = false, ...rest } = options;
   if (!Number.isInteger(rounds) || rounds < 1)
     throw new RangeError(`Expected rounds to be an integer of at least 1 but received ${rounds}.`);
-  const parsed = parseSystems(systems);
+  const parsed = parseSystems(systems, { ...here(), allowMissing });
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
   return compare(
-    { ...prepared(rest), systems: parsed, rounds, finished: [], environment: callerEnvironment() },
+    {
+      ...prepared(rest),
+      systems: parsed,
+      rounds,
+      allowMissing,
+      keepGoing,
+      finished: [],
+      environment: callerEnvironment(),
+    },
     {
       ...hooksOf(options.onProgress),
       onStart: () => {},

@@ -50,7 +50,7 @@ const describe: Handler = async (params) => {
   const addon = loadAddon();
   const inspection = await native(addon.inspect(target));
   const provenance = await native(addon.provenance(target));
-  return { pid: process.pid, inspection, provenance, preload: preloadEntries() };
+  return { pid: process.pid, inspection, provenance, preload: preloadEntries(), environment: { ...process.env } };
 };
 
 const kept = new Map<string, Promise<void>>();

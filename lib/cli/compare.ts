@@ -11,7 +11,7 @@ import { chooseTarget } from '../run/target.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { readConfig } from '../systems/config.js';
 import { callerEnvironment } from '../systems/environment.js';
-import { checkLabels } from '../systems/kinds.js';
+import { checkLabels, here } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
 import { exitCodes, firstOf } from './exit-codes.js';
@@ -34,6 +34,8 @@ export interface RawCompareOptions extends RawRunOptions, RawGating {
   rounds?: string;
   output?: string;
   resume?: string;
+  allowMissing?: true;
+  keepGoing?: true;
 }
 
 /** Rounds of each tier (the reference's P, at least). */
@@ -76,7 +78,15 @@ export async function compare(
     const finished = stored ? await finishedRounds(directory.path, systems, rounds) : [];
     const document = await interruptible((signal) =>
       compareSystems(
-        { ...request(options, plan, target), systems, rounds, finished, environment: callerEnvironment(), signal },
+        {
+          ...request(options, plan, target),
+          ...toleranceOf(raw),
+          systems,
+          rounds,
+          finished,
+          environment: callerEnvironment(),
+          signal,
+        },
         {
           ...hooks(progress, directory.path, words, target.notice, gating),
           ...recorder(progress, directory, systems, unwritten),
@@ -104,8 +114,9 @@ async function begin({ gate, config }: RawCompareOptions, outputs: readonly Outp
 }
 
 async function parseAll(raw: RawCompareOptions): Promise<System[]> {
-  const named = parseSystems(raw.system ?? []);
-  const systems = [...(raw.config === undefined ? [] : (await readConfig(raw.config)).systems), ...named];
+  const surroundings = { ...here(), allowMissing: raw.allowMissing ?? false };
+  const named = parseSystems(raw.system ?? [], surroundings);
+  const systems = [...(raw.config === undefined ? [] : (await readConfig(raw.config, surroundings)).systems), ...named];
   checkLabels(systems);
   if (systems.length < 2)
     throw new UsageError(
@@ -120,6 +131,11 @@ function parseRounds(text: string | undefined): number | undefined {
   if (Number.isInteger(value) && value >= 1 && value <= MOST_ROUNDS) return value;
   throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_ROUNDS} but received ${quoted(text)}.`);
 }
+
+const toleranceOf = (raw: RawCompareOptions) => ({
+  allowMissing: raw.allowMissing === true,
+  keepGoing: raw.keepGoing === true,
+});
 
 function request(options: RunOptions, plan: Plan, target: ReturnType<typeof chooseTarget>) {
   const { device, requireGpu, timeoutSeconds, strict, path, measure } = options;
@@ -168,6 +184,8 @@ function hooks(
     onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
     onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
     onResult: () => {},
+    onGivenUp: ({ name }) =>
+      progress.aside(() => warn(`${name}: its further rounds are not measured (--keep-going measures them).`)),
     onFailedProof: (reason) => progress.aside(() => warn(`${system}: ${reason}`)),
   };
 }

@@ -145,6 +145,11 @@ function addCompare(root: Command): void {
       repeatable,
     )
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
+    .option(
+      '--allow-missing',
+      'keep a system that cannot be measured here as unsupported and measure the others (default: exit code 2)',
+    )
+    .option('--keep-going', 'measure further rounds of a system after one of its proofs failed (default: off)')
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option(

@@ -13,6 +13,7 @@ import { BenchError } from '../native/errors.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { removeDirectory } from '../systems/state-files.js';
+import { isInactive } from '../saved/attested.js';
 import { reapFailure } from '../systems/reaped.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
@@ -33,6 +34,10 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
   rounds: number;
   /** Of an earlier run of the same request, by system and round: not measured again. Those of another are refused. */
   finished: readonly (readonly (RunDocument | undefined)[])[];
+  /** Whether systems that cannot be measured here are kept as `unsupported`, and the others measured. Default: refused. */
+  allowMissing?: boolean;
+  /** Whether further rounds of a system are measured after one of its proofs failed. Default false. */
+  keepGoing?: boolean;
   /** The caller's environment, from which workers inherit an allow-list. */
   environment: NodeJS.ProcessEnv;
 }
@@ -43,6 +48,8 @@ export interface CompareHooks extends RunHooks {
   /** Before the rounds, once a system; most have no compute limit and are done at once. */
   onComputeLimit: (system: System) => void;
   onRound: (round: number, system: System) => void;
+  /** A proof of it failed: its further rounds are not measured. */
+  onGivenUp?: (system: System) => void;
   /** Awaited: a round that was announced as finished is on disk. */
   onDocument: (round: number, systemIndex: number, document: RunDocument) => Promise<void>;
 }
@@ -54,6 +61,7 @@ interface Truth {
 }
 
 export async function compareSystems(request: CompareRequest, hooks: CompareHooks): Promise<ComparisonDocument> {
+  refuseUnavailable(request);
   const startedAt = new Date();
   const began = performance.now();
   const directory = await mkdtemp(join(tmpdir(), 'gvb-'));
@@ -65,6 +73,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const documents: RunDocument[][] = request.systems.map(() => []);
   const warnings: string[] = [];
   const computeLimits: ComputeLimit[] = [];
+  const givenUp = new Map<number, string>();
   try {
     const truth = await lookAround(request, hooks);
     checkResumable(request.finished.flat().filter(Boolean) as RunDocument[], circumstances(request, truth));
@@ -77,9 +86,15 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
       for (const index of indexes) {
         if (request.signal.aborted) break;
         const document =
-          reusedRound(request, round, index) ?? (await oneRoundOrWhyNot(request, hooks, truth, round, index));
+          reusedRound(request, round, index) ??
+          notMeasured(request, truth, index, givenUp.get(index)) ??
+          (await oneRoundOrWhyNot(request, hooks, truth, round, index));
         if (!document) break;
         checkSameBuild(finishedOf(request, index), document);
+        if (!givenUp.has(index) && givesUp(request, document, round)) {
+          givenUp.set(index, failedProofOf(document, round));
+          hooks.onGivenUp?.(request.systems[index] as System);
+        }
         (documents[index] as RunDocument[])[round] = document;
         if (document.completed) await hooks.onDocument(round, index, document);
       }
@@ -122,6 +137,30 @@ function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
   const all = documents.flat();
   const reused = all.filter((document) => document.reused).length;
   return reused === 0 ? [] : [`${reused} of ${all.length} rounds were measured before --resume and are reused.`];
+}
+
+/** Before anything is made: a comparison that lacks one of its systems is not what was asked for. */
+function refuseUnavailable({ systems, allowMissing = false }: CompareRequest): void {
+  const missing = systems.filter(({ unavailable }) => unavailable !== null);
+  if (allowMissing || missing.length === 0) return;
+  const reasons = missing.map(({ name, unavailable }) => `${name}: ${unavailable}`).join('; ');
+  throw new UsageError(
+    `Not every system can be measured here (${reasons}). Provide what is missing, or measure the others with --allow-missing.`,
+  );
+}
+
+const inactiveResult = ({ metrics }: RunDocument) => metrics.find(isInactive);
+
+/** A layer that was off once would be off again, most likely, and a round takes minutes. */
+const givesUp = ({ keepGoing = false, rounds }: CompareRequest, document: RunDocument, round: number): boolean =>
+  !keepGoing && round + 1 < rounds && inactiveResult(document) !== undefined;
+
+const failedProofOf = (document: RunDocument, round: number): string =>
+  `${inactiveResult(document)?.reason} Not measured after round ${round + 1}; --keep-going measures further rounds.`;
+
+function notMeasured(request: CompareRequest, truth: Truth, index: number, reason: string | undefined) {
+  if (reason === undefined || request.signal.aborted) return null;
+  return emptyDocument(request, truth, request.systems[index] as System, 'invalid', reason);
 }
 
 /**
@@ -181,7 +220,7 @@ async function prepareAll(request: CompareRequest, { choice }: Truth, directory:
   const { systems, target, signal, timeoutSeconds } = request;
   const runId = randomUUID().slice(0, 8);
   const run = { runId, directory, gpu: choice.device, target, signal };
-  for (const system of systems)
+  for (const system of systems.filter(({ unavailable }) => unavailable === null))
     await system.prepare({ ...run, ...(timeoutSeconds !== null && { timeoutMs: 1_000 * timeoutSeconds }) });
 }
 
@@ -248,7 +287,7 @@ function emptyDocument(
   request: CompareRequest,
   truth: Truth,
   system: System,
-  status: 'unsupported' | 'failed',
+  status: 'unsupported' | 'invalid' | 'failed',
   reason: string,
 ): RunDocument {
   return {

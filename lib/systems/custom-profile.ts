@@ -19,6 +19,7 @@ export const customKeys = [
   'teardown',
   'limits',
   'verify',
+  'interposes',
   'capabilities',
 ];
 
@@ -36,6 +37,8 @@ export interface CustomProfile {
   memory: Size | undefined;
   sm: number | undefined;
   verify: readonly Step[];
+  /** Whether the libraries it names must be seen to intercept. */
+  interposes: boolean;
   capabilities: Capabilities;
 }
 
@@ -64,6 +67,7 @@ export function customProfile(values: Values): CustomProfile {
     memory,
     sm,
     verify: verifySteps(values, perTenant),
+    interposes: values.choice('interposes', ['true', 'false']) !== 'false',
     capabilities: capabilities(values),
   };
 }

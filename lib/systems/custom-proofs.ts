@@ -1,5 +1,4 @@
 /** What became of each `verify` step of a custom system. */
-import { readFile } from 'node:fs/promises';
 import { baseName } from '../native/function-names.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, type Finding, measuredDevice } from './attestation.js';
@@ -66,15 +65,16 @@ async function symbolExported({ symbol }: Of<'symbolExported'>, { description }:
   };
 }
 
-/** As the process was started with it, which a prefix may have changed. */
-async function environmentVariable({ name, value }: Of<'env'>, { description, fill }: StepContext): Promise<Finding> {
-  const proof = `${name} in the worker's environment`;
-  const text = await readFile(`/proc/${description.pid}/environ`, 'latin1').catch(() => null);
-  if (text === null) return { proof, passed: null, detail: 'its environment cannot be read from here' };
-  const found = text.split('\0').find((entry) => entry.startsWith(`${name}=`));
-  const wanted = Buffer.from(`${name}=${fill(value)}`).toString('latin1');
-  const detail = found === undefined ? 'it is not set' : found === wanted ? 'it is as set' : 'it has another value';
-  return { proof, passed: found === wanted, detail, advice: 'Set it with env; a prefix may have changed it.' };
+function environmentVariable({ name, value }: Of<'env'>, { description, fill }: StepContext): Finding {
+  const { environment } = description;
+  const found = Object.hasOwn(environment, name) ? environment[name] : undefined;
+  const passed = found === fill(value);
+  return {
+    proof: `${name} in the worker's environment`,
+    passed,
+    detail: found === undefined ? 'it is not set' : passed ? 'it is as set' : 'it has another value',
+    advice: 'Set it with env; a prefix or the layer may have changed it.',
+  };
 }
 
 function smCount({ least, most }: Of<'smCount'>, { description, gpu }: StepContext): Finding {

@@ -1,11 +1,11 @@
 /** A system its user describes: variables, commands, and how its layer is recognised. */
 import type { Description } from '../workers/description.js';
 import { asyncMap } from './async-map.js';
-import { advice, type Finding, layerInfo } from './attestation.js';
+import { advice, type Finding, isProof, layerInfo } from './attestation.js';
 import { type CommandOptions, mustSucceed, runCommand } from './command.js';
+import { interceptionSeen, intercepts, namedLibraries, ownInterceptors } from './custom-interception.js';
 import type { Command, CustomProfile } from './custom-profile.js';
 import { judgeStep } from './custom-proofs.js';
-import { interceptors } from './interception.js';
 import { judge } from './judgement.js';
 import { fill, type Placeholder, usesPlaceholder } from './placeholders.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
@@ -16,6 +16,8 @@ import { unverifiedLabel } from './system-name.js';
 
 export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
   profile: CustomProfile;
+  /** Why it cannot be measured here: a library that it preloads is not there. */
+  missing?: string;
   /** Most time each command may take. */
   commandTimeoutMs?: number;
 }
@@ -33,6 +35,7 @@ function missingPreloads({ preload }: Description): Finding[] {
 
 export class CustomSystem extends Profile {
   readonly kind = 'custom';
+  override readonly unavailable: string | null;
   /** Nothing is known of it, and the careful way is right for all. */
   override readonly staggerStarts = true;
   /** Where nothing is to be done between limits, and nothing is kept for all tenants. */
@@ -43,6 +46,7 @@ export class CustomSystem extends Profile {
   constructor(options: CustomOptions) {
     super(options, options.profile.verify.length > 0 ? options.name : unverifiedLabel(options.name));
     this.#profile = options.profile;
+    this.unavailable = options.missing ?? null;
     const { betweenLimits, stateFiles } = this.#profile;
     this.limitsCoexist = betweenLimits.length === 0 && stateFiles.every((path) => usesPlaceholder(path, 'tenant'));
     this.#timeoutMs = options.commandTimeoutMs;
@@ -86,9 +90,21 @@ export class CustomSystem extends Profile {
     const run = (argv: readonly string[]) => runCommand(argv, this.#commandOptions(look.tenant));
     const context = { description, evidence: look, gpu, fill: filler, run };
     const steps = await asyncMap(this.#profile.verify, (step) => judgeStep(step, context));
-    const findings = [...missingPreloads(description), ...steps];
-    const owner = interceptors(description.provenance)[0]?.owner;
-    return judge(description, look, owner === undefined ? null : await layerInfo(description, owner), findings);
+    const libraries = namedLibraries(description, this.variables(look.tenant));
+    const interception = this.#profile.interposes ? intercepts(description, libraries) : null;
+    // That it intercepts does not stand for steps of which none could be checked.
+    const counts = interception && (!interception.passed || steps.length === 0 || steps.some(isProof));
+    const findings = [...missingPreloads(description), ...(counts ? [interception] : []), ...steps];
+    const owner = ownInterceptors(description)[0]?.owner ?? libraries[0];
+    const layer = owner === undefined ? null : await layerInfo(description, owner);
+    const warnings = this.#profile.verify.length > 0 ? [] : [this.#unverified(description)];
+    return { ...judge(description, look, layer, findings), warnings };
+  }
+
+  /** What its label leaves open. */
+  #unverified(description: Description): string {
+    const seen = interceptionSeen(description);
+    return `${this.name}: seen: ${seen}. Not seen: its limits and whether this is all it does; steps of verify (--config) prove them.`;
   }
 
   protected override wantedLimits(): WantedLimits {

@@ -7,6 +7,7 @@ import type { Description } from '../workers/description.js';
 import * as proofs from './attestation.js';
 import { exportedSymbols } from './elf.js';
 import { sha256 } from './file-hash.js';
+import { NO_LIBRARY } from './hami-core.js';
 import { driverCode, ownLibcuda } from './hidden-interception.js';
 import { judge } from './judgement.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
@@ -20,6 +21,8 @@ const hooked = ['cuMemAlloc', 'cuLaunchKernel'];
 export interface FcspOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
   /** Checked, absolute; null where none was named. */
   library: string | null;
+  /** Why there is no library, where one was named. */
+  missing?: string;
   /** Everything but the limits. */
   variables: Record<string, string>;
   /** Deleted between tenants and at the end, so that no limit outlives its run. */
@@ -51,7 +54,7 @@ export class FcspSystem extends Profile {
     super({ ...options, ...(options.library !== null && { layerFolders: [dirname(options.library)] }) });
     this.#options = options;
     this.#library = options.library ?? '';
-    this.unavailable = options.library === null ? 'library not available' : null;
+    this.unavailable = options.library === null ? (options.missing ?? NO_LIBRARY) : null;
   }
 
   override async prepareTenant({ id }: Tenant): Promise<void> {

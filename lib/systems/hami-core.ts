@@ -16,6 +16,8 @@ import { SOLE_TENANT } from './system.js';
 const MIB = 2 ** 20;
 /** A debug build exports 202; every other build type exports `dlsym` alone. */
 const LEAST_EXPORTS = 190;
+/** Why a system cannot be measured for which no library was named. */
+export const NO_LIBRARY = 'library not available: name it with library=FILE';
 const hooked = ['cuInit', 'cuMemAlloc', 'cuMemGetInfo', 'cuLaunchKernel'];
 
 export const HAMI_LIBRARY = '/usr/local/vgpu/libvgpu.so';
@@ -24,6 +26,8 @@ export const policies = ['force', 'disable', 'default'] as const;
 export interface HamiOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
   /** Checked, absolute; null where none was named and none is at HAMi's default path. */
   library: string | null;
+  /** Why there is no library, where one was named. */
+  missing?: string;
   policy: (typeof policies)[number];
   /** Elsewhere in tests. */
   places?: { lockDirectory: string; overrideFile: string };
@@ -49,7 +53,7 @@ export class HamiCoreSystem extends Profile {
     super({ ...options, ...(options.library !== null && { layerFolders: [dirname(options.library)] }) });
     this.#options = options;
     this.#library = options.library ?? HAMI_LIBRARY;
-    this.unavailable = options.library === null ? 'library not available' : null;
+    this.unavailable = options.library === null ? (options.missing ?? NO_LIBRARY) : null;
   }
 
   get capabilities(): Capabilities {

@@ -8,7 +8,7 @@ import { callerEnvironment } from './environment.js';
 import { FcspSystem } from './fcsp.js';
 import { fcspVariables, settingKeys } from './fcsp-settings.js';
 import { HAMI_LIBRARY, HamiCoreSystem, policies } from './hami-core.js';
-import { checkLibrary } from './library.js';
+import { checkLibrary, missingLibrary } from './library.js';
 import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
 import { fixedPreloads } from './source.js';
@@ -22,6 +22,8 @@ export interface Surroundings {
   caller: NodeJS.ProcessEnv;
   /** What relative paths of libraries are relative to. */
   folder: string;
+  /** Whether a library that is not there makes its system unavailable instead of an error. Default false. */
+  allowMissing?: boolean;
 }
 
 export const here = (): Surroundings => ({ caller: callerEnvironment(), folder: process.cwd() });
@@ -108,24 +110,26 @@ export function checkLabels(systems: readonly System[]): void {
   }
 }
 
-function createHami(values: Values, name: string, { caller, folder }: Surroundings): System {
+function createHami(values: Values, name: string, surroundings: Surroundings): System {
+  const { caller } = surroundings;
   const named = values.text('library') ?? (existsSync(HAMI_LIBRARY) ? HAMI_LIBRARY : undefined);
   return new HamiCoreSystem({
     name,
     caller,
-    library: named === undefined ? null : library(values, named, folder),
+    ...library(values, named, surroundings),
     memory: values.size('memory', false),
     sm: values.integer('sm', 1, 100),
     policy: values.choice('policy', policies) ?? 'force',
   });
 }
 
-function createFcsp(values: Values, name: string, { caller, folder }: Surroundings): System {
+function createFcsp(values: Values, name: string, surroundings: Surroundings): System {
+  const { caller } = surroundings;
   const named = values.text('library');
   return new FcspSystem({
     name,
     caller,
-    library: named === undefined ? null : library(values, named, folder),
+    ...library(values, named, surroundings),
     memory: values.size('memory', true),
     sm: values.integer('sm', 1, 100),
     variables: fcspVariables(values),
@@ -133,12 +137,28 @@ function createFcsp(values: Values, name: string, { caller, folder }: Surroundin
   });
 }
 
-function createCustom(values: Values, name: string, { caller, folder }: Surroundings): System {
+function createCustom(values: Values, name: string, { caller, folder, allowMissing }: Surroundings): System {
   const profile = customProfile(values);
-  for (const path of fixedPreloads(profile.env.LD_PRELOAD ?? ''))
-    values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
-  return new CustomSystem({ name, caller, profile });
+  const fixed = fixedPreloads(profile.env.LD_PRELOAD ?? '');
+  const missing = allowMissing ? fixed.flatMap((path) => notAvailable(path, folder) ?? []) : [];
+  if (missing.length === 0)
+    for (const path of fixed) values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
+  return new CustomSystem({ name, caller, profile, ...(missing[0] !== undefined && { missing: missing[0] }) });
 }
 
-const library = (values: Values, path: string, folder: string): string =>
-  values.within('library', () => checkLibrary(path, values.named('library'), folder));
+interface Library {
+  library: string | null;
+  missing?: string;
+}
+
+function library(values: Values, path: string | undefined, { folder, allowMissing }: Surroundings): Library {
+  if (path === undefined) return { library: null };
+  const missing = allowMissing ? notAvailable(path, folder) : null;
+  if (missing !== null) return { library: null, missing };
+  return { library: values.within('library', () => checkLibrary(path, values.named('library'), folder)) };
+}
+
+function notAvailable(path: string, folder: string): string | null {
+  const fault = missingLibrary(path, folder);
+  return fault === null ? null : `library not available: ${path}: ${fault}`;
+}

@@ -14,6 +14,9 @@ export function checkLibrary(path: string, what: string, folder: string, arch?: 
   );
 }
 
+/** Why it is not there to be read; null where it is. Whether it suits this machine is another question. */
+export const missingLibrary = (path: string, folder: string): string | null => unreadable(resolve(folder, path));
+
 /** ld.so(8): LD_PRELOAD is separated by spaces and colons, and expands `$`. There is no way to escape them. */
 const separator = (path: string): string | null =>
   /[\s:$\0]/.test(path) ? 'LD_PRELOAD cannot hold a path with white space, : or $ in it' : null;

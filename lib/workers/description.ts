@@ -15,6 +15,8 @@ export interface Description {
   inspection: Inspection;
   provenance: Provenance;
   preload: PreloadEntry[];
+  /** As the worker itself reads it: a prefix or the layer may have changed it. */
+  environment: NodeJS.ProcessEnv;
 }
 
 const DEADLINE_MS = 60_000;

@@ -33,18 +33,57 @@ describe('compare', () => {
     for (const { verdict, ratio } of effects) expect({ verdict, ratio }).toEqual({ verdict: 'invalid', ratio: null });
   }, 60_000);
 
-  it('says that a library is not available, never a number, and exits 0', async () => {
-    const systems = ['--system', 'native', '--system', 'fcsp:mode=strict'];
-    const { code, stdout } = await compare(['OH-005', ...systems, '--rounds', '1']);
+  it.each([
+    ['hami-core', /hami-core: library not available: name it with library=FILE/],
+    ['fcsp:mode=strict', /fcsp: library not available: name it with library=FILE/],
+    ['hami-core:library=/nowhere/libvgpu.so', /'\/nowhere\/libvgpu\.so': there is no such file/],
+  ])('refuses %s before the first round and exits 2', async (system, says) => {
+    const folder = emptyFolder();
+    const systems = ['--system', 'native', '--system', system];
+    const { code, stdout, stderr } = await compare(['OH-005', ...systems, '--rounds', '1'], folder);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: /m);
+    expect(stderr).toMatch(says);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['fcsp:mode=strict', 'library not available: name it with library=FILE'],
+    ['hami-core:library=/nowhere/libvgpu.so', 'library not available: /nowhere/libvgpu.so: there is no such file'],
+    [
+      'custom:name=gone,env.LD_PRELOAD=/nowhere/layer.so',
+      'library not available: /nowhere/layer.so: there is no such file',
+    ],
+  ])('keeps %s as unsupported with --allow-missing, and measures the others', async (system, reason) => {
+    const systems = ['--system', 'native', '--system', system, '--allow-missing'];
+    const { code, stdout } = await compare(['OH-005', ...systems, '--rounds', '1', '--iterations', '10']);
     expect(code).toBe(0);
     const { systems: documents, effects } = parseComparison(stdout);
-    expect(documents[1]?.[0]?.metrics[0]).toMatchObject({
-      status: 'unsupported',
-      reason: 'library not available',
-      value: null,
-    });
+    expect(documents[0]?.[0]?.metrics[0]?.status).toBe('ok');
+    expect(documents[1]?.[0]?.metrics[0]).toMatchObject({ status: 'unsupported', reason, value: null });
     expect(effects).toEqual([]);
   });
+
+  it('publishes nothing of a custom system whose library intercepts nothing, unless it is not meant to', async () => {
+    const inert = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? '';
+    const of = (more: string) =>
+      compare([
+        ...['OH-002', '--rounds', '1', '--iterations', '20', '--system', 'native'],
+        ...['--system', `custom:name=inert,env.LD_PRELOAD=${inert}${more}`],
+      ]);
+    const { code, stdout, stderr } = await of('');
+    expect(code).toBe(5);
+    const result = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result?.reason).toMatch(/^layer not active: the named libraries intercept .*interposes: false\.$/);
+    expect(stderr).toMatch(/^warning: inert \(unverified\): layer not active: /m);
+
+    const allowed = await of(',interposes=false');
+    expect(allowed.code).toBe(0);
+    const [round] = parseComparison(allowed.stdout).systems[1] ?? [];
+    expect(round?.metrics[0]?.status).toBe('ok');
+    expect(round?.warnings).toContainEqual(expect.stringMatching(/^inert \(unverified\): seen: nothing intercepts: /));
+  }, 60_000);
 
   it('loses no other round to a system whose processes cannot start', async () => {
     const systems = ['--system', 'native', '--system', 'custom:name=broken,env.GVB_SIM=fail=cuInit:999@1'];
@@ -63,7 +102,7 @@ describe('compare', () => {
 
   it('refuses to write over a comparison', async () => {
     const folder = emptyFolder();
-    const systems = ['--system', 'native', '--system', 'fcsp'];
+    const systems = ['--system', 'native', '--system', 'fcsp', '--allow-missing'];
     expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
     const { code, stdout, stderr } = await compare(['OH-002', ...systems], folder);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -44,9 +44,9 @@ function processesIn(temporary: string): string[] {
 }
 
 /** TMPDIR is the test's own, so that what is left behind is seen. */
-async function compare(system: string, path: string) {
+async function compare(system: string, path: string, more: readonly string[] = []) {
   const temporary = emptyFolder();
-  const run = start(args(system, emptyFolder()), { PATH: path, TMPDIR: temporary }, sim);
+  const run = start([...args(system, emptyFolder()), ...more], { PATH: path, TMPDIR: temporary }, sim);
   const outcome = await run.done;
   await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)], { timeout: 10_000 }).toEqual([]);
   expect(readdirSync(temporary)).toEqual([]);
@@ -75,8 +75,14 @@ describe('mps', () => {
     expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
   }, 60_000);
 
-  it('is unsupported where the control program is not installed', async () => {
-    const { code, stdout } = await compare('mps', dirname(process.execPath));
+  it('is refused where the control program is not installed', async () => {
+    const { code, stderr } = await compare('mps', dirname(process.execPath));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: .*mps: nvidia-cuda-mps-control is not in PATH.*--allow-missing\.$/m);
+  });
+
+  it('is unsupported there with --allow-missing', async () => {
+    const { code, stdout } = await compare('mps', dirname(process.execPath), ['--allow-missing']);
     expect(code).toBe(0);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'unsupported', reason: `${control} is not in PATH` });

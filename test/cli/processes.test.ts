@@ -18,13 +18,13 @@ function firstOnly(folder: string, processes: number): string {
   return script;
 }
 
-async function compare(metric: string, processes: number, rounds = '1') {
+async function compare(metric: string, processes: number, rounds = '1', more: readonly string[] = []) {
   const folder = emptyFolder();
   const layer = `custom:name=fickle,env.LD_PRELOAD=${interposer},env.GVB_INTERPOSE=cuMemAlloc_v2=+1us`;
   const prefix = `prefix=sh,prefix=${firstOnly(folder, processes)}`;
   const systems = ['--system', 'native', '--system', `${layer},${prefix}`];
   const quick = ['--simulate', '--tier', 'quick', '--iterations', '3', '--rounds', rounds, '--seed', '1'];
-  const output = ['--output', join(folder, 'out'), '--json', '-'];
+  const output = ['--output', join(folder, 'out'), '--json', '-', ...more];
   return {
     folder,
     ...(await command(['compare', metric, ...quick, ...systems, ...output], {}, 'init_ms=8,context_ms=8')),
@@ -52,5 +52,20 @@ describe('a layer that is on in the first processes only', () => {
     expect(stderr).toMatch(/^warning: fickle \(unverified\): layer not active: /m);
     const report = readFileSync(join(folder, 'out/report.md'), 'utf8');
     expect(report).toMatch(new RegExp(`${proven} of ${of} processes proven`));
+  });
+
+  it.each([
+    [[], true],
+    [['--keep-going'], false],
+  ])('is not measured in further rounds, with %j', async (more, givenUp) => {
+    // Two rounds, of which the second could have been measured: the file of the first says it was not on.
+    const { code, stdout, stderr } = await compare('START-001', 2, '2', more);
+    expect(code).toBe(5);
+    const [first, second] = parseComparison(stdout).systems[1] ?? [];
+    expect(first?.metrics[0]?.reason).toMatch(/^layer not active: /);
+    expect(second?.metrics[0]?.status).toBe('invalid');
+    expect(/Not measured after round 1; --keep-going/.test(second?.metrics[0]?.reason ?? '')).toBe(givenUp);
+    expect(second?.durationMs === 0).toBe(givenUp);
+    expect(/^warning: fickle \(unverified\): its further rounds are not measured/m.test(stderr)).toBe(givenUp);
   });
 });

@@ -20,6 +20,7 @@ const preloaded = (change: Partial<PreloadEntry> = {}): PreloadEntry => ({
 const attest = (change: Partial<Description>) =>
   environmentSystem({}).attest({
     pid: 1,
+    environment: {},
     inspection: inspection(),
     provenance: provenance([]),
     preload: [],

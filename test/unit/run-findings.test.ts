@@ -12,7 +12,7 @@ function conclude(change: Partial<Facts>) {
     addonError: null,
     driverError: null,
     workerError: null,
-    description: { pid: 1, inspection: inspection(), provenance: provenance([]), preload: [] },
+    description: { pid: 1, inspection: inspection(), provenance: provenance([]), preload: [], environment: {} },
     attestation: { layer: null, proofs: [], groundTruth: 'nvml', warnings: [] },
     interceptors: [],
     ...change,
@@ -20,7 +20,7 @@ function conclude(change: Partial<Facts>) {
 }
 
 const seen = (change: Parameters<typeof inspection>[0]) => ({
-  description: { pid: 1, inspection: inspection(change), provenance: provenance([]), preload: [] },
+  description: { pid: 1, inspection: inspection(change), provenance: provenance([]), preload: [], environment: {} },
 });
 
 describe('findings', () => {

@@ -143,6 +143,44 @@ describe('the proofs of a custom system', () => {
     expect((await system.attest(seen)).invalid).toMatch(/layer\.so is not mapped/);
   });
 
+  it('fail where a named library intercepts nothing, unless it is not meant to', async () => {
+    const inert = { ...description(layer, { paths: [] }) };
+    for (const raw of [{}, { env: { LAYER_HOOKS: layer } }, { verify: [{ smCount: ['1', '132'] }] }]) {
+      const { system } = await prepared(raw as RawMap);
+      const { invalid, layer: seen } = await system.attest(inert);
+      expect(invalid).toMatch(
+        /^layer not active: the named libraries intercept .*nothing intercepts: .*interposes: false/,
+      );
+      expect(seen).toMatchObject({ path: layer, active: false });
+    }
+    const { system } = await prepared({ interposes: 'false' });
+    const { invalid, warnings } = await system.attest(inert);
+    expect(invalid).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/^mine \(unverified\): seen: nothing intercepts: .*Not seen: /)]);
+  });
+
+  it('take interception of any kind, but not that of a layer every process has', async () => {
+    const { system } = await prepared({ env: { LAYER: layer } });
+    const seen = description(layer, { paths: [] });
+    const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: layer, bare: 'ml' } }];
+    const onNvml = { ...seen, provenance: { ...seen.provenance, nvml } };
+    expect((await system.attest(onNvml)).invalid).toBeUndefined();
+    const everywhere = onNvml.preload.map((entry) => ({ ...entry, source: '/etc/ld.so.preload' as const }));
+    expect((await system.attest({ ...onNvml, preload: everywhere })).invalid).toMatch(/nothing intercepts/);
+  });
+
+  it('are not asked of a system that names no library', async () => {
+    const { system } = await prepared({ env: { LAYER_LIMIT: '4G' } });
+    expect((await system.attest(description(null))).invalid).toBeUndefined();
+  });
+
+  it('read the environment that the worker has, not the one it was given', async () => {
+    const { system } = await prepared({ env: { LIMIT: '4G' }, verify: [{ env: { name: 'LIMIT', value: '4G' } }] });
+    const seen = (LIMIT: string) => system.attest({ ...description(null), environment: { LIMIT } });
+    expect((await seen('4G')).invalid).toBeUndefined();
+    expect((await seen('8G')).invalid).toMatch(/LIMIT in the worker's environment: it has another value/);
+  });
+
   it('hold for every step of the documentation', async () => {
     const steps: RawMap[] = [
       { symbolOwner: { symbol: 'cuLaunchKernel', matches: 'layer\\.so' } },
@@ -158,7 +196,8 @@ describe('the proofs of a custom system', () => {
       probe({ allocations: [{ bytes: 11 * GIB, code: 2 }] }),
     );
     expect({ invalid, notChecked }).toEqual({ invalid: undefined, notChecked: [] });
-    expect(proofs).toHaveLength(6);
+    // One more: that the library intercepts.
+    expect(proofs).toHaveLength(7);
   });
 
   it.each<[RawMap, RegExp]>([

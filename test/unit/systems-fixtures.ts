@@ -52,6 +52,7 @@ export function description(library: string | null, change: DescriptionChange = 
   const functions = ['cuInit', 'cuMemAlloc_v2', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
   return {
     pid: process.pid,
+    environment: process.env,
     inspection: inspection({
       devices: [device(0, { memoryBytes: CARD, visibleMemoryBytes: library ? memoryBytes : CARD, mpsClient })],
     }),

@@ -116,7 +116,7 @@ describe('HAMi-core', () => {
   });
 
   it('is unavailable without a library, starts one by one, and has no compute limit under policy disable', () => {
-    expect(system({ library: null }).unavailable).toBe('library not available');
+    expect(system({ library: null }).unavailable).toMatch(/^library not available: name it with library=FILE$/);
     expect(system().unavailable).toBeNull();
     expect(system().staggerStarts).toBe(true);
     expect(system({ policy: 'disable' }).capabilities.computeLimit).toBe('none');
