@@ -46,7 +46,9 @@ describe('FCSP', () => {
   });
 
   it('is unavailable without a library', async () =>
-    expect((await prepared({ library: null })).system.unavailable).toMatch(/^library not available: name it with library=FILE$/));
+    expect((await prepared({ library: null })).system.unavailable).toMatch(
+      /^library not available: name it with library=FILE$/,
+    ));
 
   it('knows presets, which single settings and then env override', () =>
     expect(
