@@ -57,7 +57,7 @@ describe('judgeClock', () => {
 
 it('a worker whose clock is foreign gives no number under any system, and its own failure comes first', async () => {
   const foreign = inspection({ clock: clock({ functions: [{ name: 'clock_gettime', owner: LAYER, own: false }] }) });
-  const description = { pid: 1, inspection: foreign, provenance: provenance([]), preload: [] };
+  const description = { pid: 1, inspection: foreign, provenance: provenance([]), preload: [], environment: {} };
   const attestation = await environmentSystem({}).attest(description);
   const judged = withClock(attestation, description, 'after');
   expect(judged.invalid).toBe(`the clock belongs to ${LAYER}`);

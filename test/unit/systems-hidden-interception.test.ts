@@ -26,6 +26,7 @@ function seen(change: Partial<LibcudaInfo>, driverVersion: string | null = '580.
     inspection: inspection({ driverVersion }),
     provenance: provenance([], { libcuda: libcuda(change) }),
     preload: [],
+    environment: {},
   };
 }
 
