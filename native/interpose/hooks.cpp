@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "driver/clock.h"
 #include "interpose/fifo_lock.h"
@@ -80,6 +82,7 @@ double ticks_per_ns = 1;
 
 // Never destroyed: other threads may still call while the process ends.
 FifoLock* lock = nullptr;
+record::CallLog* calls_log = nullptr;
 // Below it a sleep, which ends 50 us late and more, would be too long by too much.
 constexpr int64_t kShortestSleepNs = 1'000'000;
 
@@ -117,26 +120,49 @@ inline void remember(Hook& hook, uint64_t spent) {
   hook.spent_ticks[hook.calls++ % kRemembered] = static_cast<uint32_t>(spent);
 }
 
-void hold_lock() {
+void hold_lock(record::Call& call) {
   const FifoLock::Hold hold(*lock);
+  call.begins = now_ns();
+  const int64_t until = call.begins + settings().lock_ns;
   if (settings().lock_ns < kShortestSleepNs) return spin_for_ns(settings().lock_ns);
-  const int64_t until = now_ns() + settings().lock_ns;
   for (int64_t left; (left = until - now_ns()) > 0;) {
     const timespec duration{left / 1'000'000'000, left % 1'000'000'000};
     nanosleep(&duration, nullptr);
   }
 }
 
-// The first call of a function, and every call behind the lock. Out of the way of all others, which cost nothing more
-// for it.
+// The first call of a function, and every call behind the lock or recorded. Out of the way of all others, which cost
+// nothing more for it.
 [[gnu::noinline, gnu::cold]] void* take_long_way(Hook& hook, size_t index, uint64_t entered) {
-  const bool locked = lock && settings().hooked[index];
-  void*& target = locked ? hook.behind_lock : hook.target;
+  const bool hooked = settings().hooked[index];
+  const bool locked = lock && hooked;
+  const bool recorded = calls_log && hooked;
+  record::Call call{};
+  if (recorded) call.entered = now_ns();
+  void*& target = locked || recorded ? hook.on_long_way : hook.target;
   if (!target) target = target_of(index);
   delay(hook, entered);
-  if (locked) hold_lock();
+  if (locked) hold_lock(call);
   remember(hook, ticks() - entered);
+  if (recorded) {
+    call.function = static_cast<uint32_t>(index);
+    call.left = now_ns();
+    if (locked) call.ends = call.left;
+    calls_log->add(call);
+  }
   return target;
+}
+
+// Beside the driver's functions, the burst of the polling thread.
+void start_record() {
+  const char* names[kCudaFunctionCount + 1];
+  for (size_t i = 0; i < kCudaFunctionCount; ++i) names[i] = kCudaFunctions[i].name;
+  names[kCudaFunctionCount] = "poll";
+  std::string why;
+  calls_log = record::CallLog::make(settings().record, names, kCudaFunctionCount + 1, &why);
+  if (!calls_log)
+    throw std::invalid_argument("The folder of GVB_INTERPOSE_RECORD, '" + settings().record +
+                                "', cannot be written to: " + why + ".");
 }
 
 }  // namespace
@@ -144,9 +170,12 @@ void hold_lock() {
 void prepare_hooks() {
   ticks_per_ns = calibrate_ticks_per_ns();
   for (size_t i = 0; i < kCudaFunctionCount; ++i) set_delay(i, 0);
+  if (!settings().record.empty()) start_record();
   if (settings().lock_ns > 0)
     lock = (settings().state.empty() ? FifoLock::of_process() : FifoLock::of_file(settings().state)).release();
 }
+
+record::CallLog* call_log() { return calls_log; }
 
 void set_live_blocks(size_t live) {
   static const auto functions = [] {

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "driver/clock.h"
 #include "interpose/compute_limit.h"
 #include "interpose/interposer.h"
 
@@ -23,12 +24,33 @@ Account& account() {
   return instance;
 }
 
+// The record of a replacement as a whole: its account costs time after the driver's call as well.
+class Replacement {
+ public:
+  explicit Replacement(const char* function) {
+    if (!call_log()) return;
+    call_.function = static_cast<uint32_t>(cuda_function_index(function));
+    call_.entered = now_ns();
+  }
+  ~Replacement() {
+    if (!call_log()) return;
+    call_.left = now_ns();
+    call_log()->add(call_);
+  }
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+ private:
+  record::Call call_{};
+};
+
 bool exceeds_limit(size_t bytes) {
   const uint64_t limit = settings().memory_limit;
   return limit > 0 && bytes > limit - account().used;
 }
 
 CUresult counted_alloc(CUdeviceptr* pointer, size_t bytes) {
+  const Replacement replacement("cuMemAlloc_v2");
   const std::lock_guard<std::mutex> lock(account().mutex);
   if (exceeds_limit(bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   const CUresult code = driver().cuMemAlloc_v2(pointer, bytes);
@@ -40,6 +62,7 @@ CUresult counted_alloc(CUdeviceptr* pointer, size_t bytes) {
 }
 
 CUresult counted_free(CUdeviceptr pointer) {
+  const Replacement replacement("cuMemFree_v2");
   const std::lock_guard<std::mutex> lock(account().mutex);
   const CUresult code = driver().cuMemFree_v2(pointer);
   const auto block = account().blocks.find(pointer);

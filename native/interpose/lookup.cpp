@@ -23,7 +23,9 @@ namespace {
 Settings read_settings() {
   const char* text = std::getenv("GVB_INTERPOSE");
   try {
-    return parse_settings(text ? text : "");
+    Settings settings = parse_settings(text ? text : "");
+    if (const char* record = std::getenv("GVB_INTERPOSE_RECORD")) settings.record = record;
+    return settings;
   } catch (const std::invalid_argument& error) {
     give_up(error.what());
   }

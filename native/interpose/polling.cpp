@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <thread>
 
+#include "driver/clock.h"
+#include "interpose/interposer.h"
+
 namespace gvb::interpose {
 
 namespace {
@@ -34,8 +37,15 @@ void sleep_until(int64_t at) {
   const int64_t budget = std::llround(kPeriodNs * share);
   const int64_t started = read(CLOCK_MONOTONIC);
   for (int64_t period = 1;; ++period) {
+    record::Call burst{};
+    burst.entered = now_ns();
+    burst.begins = read(CLOCK_THREAD_CPUTIME_ID);
     while (read(CLOCK_THREAD_CPUTIME_ID) < period * budget) {
     }
+    burst.ends = read(CLOCK_THREAD_CPUTIME_ID);
+    burst.left = now_ns();
+    burst.function = kCudaFunctionCount;
+    if (call_log()) call_log()->add(burst);
     sleep_until(started + period * kPeriodNs);
   }
 }

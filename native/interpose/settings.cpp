@@ -140,7 +140,8 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
     refuse("a key",
-           "memory, sm, perlive, token, lock, state, poll, hooks or an exported driver function such as cuLaunchKernel",
+           "memory, sm, perlive, token, lock, state, poll, hooks or an exported driver function such as "
+           "cuLaunchKernel",
            key);
   settings.hooked[function] = true;
   settings.delay_ns[function] += delay(key, value);

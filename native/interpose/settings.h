@@ -12,7 +12,9 @@
 //   poll=PERCENT                     hooks cuInit; a thread that uses that share of one processor, by its own clock,
 //                                    from the first hooked call on; 0 starts none
 //   hooks=export+dlsym+procaddress   by what the hooks are met
-// Wrong settings end the process with a reason: a calibration layer that guesses would calibrate nothing.
+// GVB_INTERPOSE_RECORD names a folder where each process writes down its calls of hooked functions: when they came,
+// left for the driver and held the lock; and what the polling thread used. Wrong settings end the process with a
+// reason: a calibration layer that guesses would calibrate nothing.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +36,7 @@ struct Settings {
   int64_t lock_ns = 0;  // 0: no lock
   std::string state;    // empty: the lock is this process's own
   double poll_percent = 0;
+  std::string record;  // GVB_INTERPOSE_RECORD; empty: no record
   bool hooks_dlsym = true;
   bool hooks_procaddress = true;
 };

@@ -11,6 +11,7 @@ namespace gvb::sim {
 namespace {
 
 abi::CUresult allocateDevice(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address) {
+  RecordedCall::ofBytes(bytes);
   if (address == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
   const int64_t largest = settings().memory_mib * kMiB;
   if (bytes > static_cast<size_t>(largest)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
@@ -90,6 +91,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
   const auto block = sim::findBlock(address);
   if (!block || block->address != address) return CUDA_ERROR_INVALID_VALUE;
   if (block->kind == BlockKind::kHost || block->kind == BlockKind::kMapped) return CUDA_ERROR_INVALID_VALUE;
+  sim::RecordedCall::ofBytes(block->bytes);
   sim::synchronise(context, nullptr);
   if (!sim::removeBlock(address)) return CUDA_ERROR_INVALID_VALUE;
   sim::freeBlock(*block);

@@ -5,6 +5,7 @@
 
 #include "driver/cuda_abi.h"
 #include "sim/functions.h"
+#include "sim/recorded_call.h"
 #include "sim/region.h"
 
 namespace gvb::sim {
@@ -28,7 +29,8 @@ inline abi::CUresult driverUnready() {
 
 }  // namespace gvb::sim
 
-#define GVB_SIM_CALL(name) \
+#define GVB_SIM_CALL(name)                                             \
+  const gvb::sim::RecordedCall recordedCall(gvb::sim::Function::name); \
   if (const int injected = gvb::sim::injectedFailure(gvb::sim::Function::name)) return injected
 
 #define GVB_SIM_ENTER(name) \

@@ -27,6 +27,8 @@ Counter counters[kCount];
 
 std::atomic<bool> failuresArmed{false};
 
+const char* const* functionNames() { return kNames; }
+
 int functionByName(const std::string& name) {
   for (int i = 0; i < kCount; ++i)
     if (name == kNames[i]) return i;

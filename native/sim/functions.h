@@ -26,6 +26,7 @@ struct Failure {
   uint64_t first;
 };
 
+const char* const* functionNames();           // by number
 int functionByName(const std::string& name);  // -1 when unknown
 void armFailures(const std::vector<Failure>& failures);
 

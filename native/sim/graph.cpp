@@ -89,7 +89,9 @@ abi::CUresult launchGraph(Context* context, Stream* stream, Graph* graph, int64_
     for (size_t i = 0; i < ends.size(); ++i) {
       int64_t earliest = begin;
       for (const size_t dependency : graph->nodes[i].dependencies) earliest = std::max(earliest, ends[dependency]);
-      ends[i] = submit(stream, std::move(prepared[i].plan), earliest).end;
+      const Placement placement = submit(stream, std::move(prepared[i].plan), earliest);
+      RecordedCall::ofKernel(graph->nodes[i].function.name.c_str(), placement.start, placement.end);
+      ends[i] = placement.end;
       stream->tail = std::max(stream->tail, ends[i]);
     }
   }

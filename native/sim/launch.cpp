@@ -58,7 +58,10 @@ abi::CUresult launch(abi::CUfunction handle, const Geometry& geometry, abi::CUst
   {
     std::lock_guard<std::mutex> lock(context->mutex);
     joinDefaultStream(stream);
-    stream->tail = submit(stream, std::move(prepared.plan), std::max(firstInstruction(until), stream->tail)).end;
+    const int64_t earliest = std::max(firstInstruction(until), stream->tail);
+    const Placement placement = submit(stream, std::move(prepared.plan), earliest);
+    RecordedCall::ofKernel(function->name.c_str(), placement.start, placement.end);
+    stream->tail = placement.end;
   }
   boundQueue(context);
   return abi::CUDA_SUCCESS;

@@ -76,8 +76,7 @@ abi::nvmlDevice_t deviceHandle(int index) {
 namespace gvb::abi {
 
 nvmlReturn_t nvmlInit_v2() {
-  sim::environment();
-  GVB_SIM_NVML_COST;
+  GVB_SIM_NVML_COST(nvmlInit_v2);
   if (const int injected = sim::injectedFailure(sim::Function::nvmlInit_v2)) return injected;
   return sim::initialise();
 }

@@ -5,6 +5,7 @@
 #include "driver/nvml_abi.h"
 #include "sim/clock.h"
 #include "sim/functions.h"
+#include "sim/recorded_call.h"
 #include "sim/region.h"
 
 namespace gvb::abi {
@@ -25,10 +26,13 @@ abi::nvmlDevice_t deviceHandle(int index);
 
 }  // namespace gvb::sim
 
-#define GVB_SIM_NVML_COST const gvb::sim::HostCost cost(gvb::sim::settings().nvml_us * 1e3)
+#define GVB_SIM_NVML_COST(name)                                        \
+  gvb::sim::environment();                                             \
+  const gvb::sim::RecordedCall recordedCall(gvb::sim::Function::name); \
+  const gvb::sim::HostCost cost(gvb::sim::settings().nvml_us * 1e3)
 
 #define GVB_SIM_NVML(name)                                                                       \
-  GVB_SIM_NVML_COST;                                                                             \
+  GVB_SIM_NVML_COST(name);                                                                       \
   if (const int injected = gvb::sim::injectedFailure(gvb::sim::Function::name)) return injected; \
   if (const int unready = gvb::sim::nvmlUnready()) return unready
 

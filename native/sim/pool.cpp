@@ -108,6 +108,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream streamHandle) {
   GVB_SIM_ENTER_STREAM(cuMemAllocAsync, streamHandle);
   const HostCost cost(sim::settings().alloc_async_us * 1e3);
+  sim::RecordedCall::ofBytes(bytes);
   if (address == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > static_cast<size_t>(sim::settings().memory_mib * sim::kMiB)) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto counted = static_cast<int64_t>(sim::footprint(bytes));

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "sim/recorded_call.h"
+
 namespace gvb::sim {
 namespace {
 
@@ -151,10 +153,27 @@ std::string parseFailures(const std::string& text, std::vector<Failure>* failure
   return "";
 }
 
+std::string assignRecord(const std::string& text, std::string* folder) {
+  if (text.empty() || text[0] != '/')
+    return "Expected GVB_SIM record to be the absolute path of a folder but received " + quoted(text) + ".";
+  *folder = text;
+  return "";
+}
+
+std::string parseRecorded(const std::string& text, std::vector<Function>* functions) {
+  for (const std::string& name : split(text, '+')) {
+    const int function = functionByName(name);
+    if (function < 0)
+      return "Expected GVB_SIM recorded to name exported functions, joined by +, but received " + quoted(name) + ".";
+    functions->push_back(static_cast<Function>(function));
+  }
+  return "";
+}
+
 std::string knownKeys() {
   std::string names;
   for (const Key& key : kKeys) names += std::string(key.name) + ", ";
-  return names + "region, fail";
+  return names + "region, fail, record, recorded";
 }
 
 std::string parseEntry(const std::string& entry, Environment* out) {
@@ -163,9 +182,20 @@ std::string parseEntry(const std::string& entry, Environment* out) {
   const std::string value = equals == std::string::npos ? "" : entry.substr(equals + 1);
   if (name == "region") return assignRegion(value, &out->settings);
   if (name == "fail") return parseFailures(value, &out->failures);
+  if (name == "recorded") return parseRecorded(value, &out->recorded);
+  if (name == "record") return assignRecord(value, &out->record);
   for (const Key& key : kKeys)
     if (name == key.name) return assign(key, value, &out->settings);
   return "Expected a GVB_SIM key out of " + knownKeys() + " but received " + quoted(name) + ".";
+}
+
+void start(Environment* environment) {
+  armFailures(environment->failures);
+  if (environment->record.empty()) return;
+  const std::string why = startRecord(environment->record, environment->recorded);
+  if (!why.empty())
+    environment->error =
+        "The folder of GVB_SIM record, " + quoted(environment->record) + ", cannot be written to: " + why + ".";
 }
 
 }  // namespace
@@ -182,8 +212,8 @@ Environment parseEnvironment(const char* text) {
 
 const Environment& environment() {
   static const Environment& value = []() -> const Environment& {
-    const auto* parsed = new Environment(parseEnvironment(std::getenv("GVB_SIM")));
-    if (parsed->error.empty()) armFailures(parsed->failures);
+    auto* parsed = new Environment(parseEnvironment(std::getenv("GVB_SIM")));
+    if (parsed->error.empty()) start(parsed);
     return *parsed;
   }();
   return value;

@@ -56,12 +56,14 @@ struct Settings {
 struct Environment {
   Settings settings;
   std::vector<Failure> failures;
+  std::string record;              // the folder of the record of calls; empty: none
+  std::vector<Function> recorded;  // what of; empty: all
   std::string error;
 };
 
 Environment parseEnvironment(const char* text);
 
-// GVB_SIM of this process, read at the first call; arms its failures.
+// GVB_SIM of this process, read at the first call; arms its failures and starts its record.
 const Environment& environment();
 
 inline const Settings& settings() { return environment().settings; }
