@@ -1,8 +1,5 @@
 /** Systems side by side: rounds of fresh workers, interleaved, one run document each; then effects against the first. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
@@ -12,6 +9,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { BenchError } from '../native/errors.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { baseEnvironment } from '../systems/base-environment.js';
+import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
 import { removeDirectory } from '../systems/state-files.js';
 import { isInactive } from '../saved/attested.js';
 import { reapFailure } from '../systems/reaped.js';
@@ -64,7 +62,8 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   refuseUnavailable(request);
   const startedAt = new Date();
   const began = performance.now();
-  const directory = await mkdtemp(join(tmpdir(), 'gvb-'));
+  await removeAbandonedDirectories();
+  const directory = await makeRunDirectory();
   const order = roundOrder(
     request.systems.map((_, index) => index),
     request.rounds,

@@ -14,6 +14,7 @@ import { readGpuState } from '../native/gpu-state.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { functionProvenance } from '../systems/interception.js';
 import type { ProcessCounts } from '../systems/process-proofs.js';
+import { removeAbandonedDirectories } from '../systems/run-directory.js';
 import { type System, systemHead } from '../systems/system.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice } from './device.js';
@@ -74,6 +75,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     hooks,
   );
   try {
+    await removeAbandonedDirectories();
     const prepared = await lane.prepare();
     const { inspection } = prepared.description;
     if (request.requireGpu && inspection.simulated)

@@ -1,4 +1,23 @@
-/** The directory that a run makes for itself: what it puts below it is at another path in every session. */
+/** The directory that a run makes for itself, and those that killed runs left behind. */
+import { constants } from 'node:fs';
+import { lstat, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import {
+  ownerState,
+  ownIdentity,
+  type ProcessIdentity,
+  processIdentitySchema,
+} from '../environment/process-identity.js';
+
+const PREFIX = 'gvb-';
+/** `mkdtemp` adds six characters. */
+const OWN_NAME = /^gvb-[A-Za-z0-9]{6}$/;
+const OWNER_FILE = 'owner.json';
+const LARGEST_OWNER_FILE = 4_096;
+
+/** What a run puts below its directory is at another path in every session. */
 const ownPath = /\/gvb-[A-Za-z0-9]{6}(?=[/,;:]|$)[^,;:]*/g;
 
 /** A setting as it is the same in every session. */
@@ -6,3 +25,54 @@ export const lasting = (value: string): string => value.replace(ownPath, '/{runD
 
 /** Whether it says where a run was and nothing of the system. */
 export const isOfOneRun = (value: string): boolean => lasting(value) !== value;
+
+/** A new directory that names its owner, so that a later start can remove it if this process is killed. */
+export async function makeRunDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), PREFIX));
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(ownIdentity()), { flag: 'wx', mode: 0o600 });
+  return path;
+}
+
+/** Null where the file is not one that `makeRunDirectory` wrote. */
+async function ownerOf(directory: string): Promise<ProcessIdentity | null> {
+  const file = await open(
+    join(directory, OWNER_FILE),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  );
+  try {
+    const status = await file.stat();
+    if (!status.isFile() || status.size > LARGEST_OWNER_FILE) return null;
+    const parsed = v.safeParse(processIdentitySchema, JSON.parse(await file.readFile('utf8')));
+    return parsed.success ? parsed.output : null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function isAbandoned(directory: string): Promise<boolean> {
+  try {
+    const status = await lstat(directory);
+    if (!status.isDirectory() || status.uid !== process.getuid?.()) return false;
+    const owner = await ownerOf(directory);
+    return owner !== null && ownerState(owner) === 'dead';
+  } catch {
+    // Removed in between, not readable or not one of ours: none of it is this process's to remove.
+    return false;
+  }
+}
+
+/** Removes the run directories of this user's processes that have ended without doing so; returns their paths. */
+export async function removeAbandonedDirectories(): Promise<string[]> {
+  const names = await readdir(tmpdir()).catch(() => [] as string[]);
+  const removed: string[] = [];
+  for (const directory of names.filter((name) => OWN_NAME.test(name)).map((name) => join(tmpdir(), name))) {
+    if (!(await isAbandoned(directory))) continue;
+    // What cannot be removed now is tried again at the next start, and is in nobody's way.
+    const gone = await rm(directory, { recursive: true, force: true }).then(
+      () => true,
+      () => false,
+    );
+    if (gone) removed.push(directory);
+  }
+  return removed;
+}

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { isOfOneRun, lasting } from '../../lib/systems/run-directory.js';
+import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ownIdentity } from '../../lib/environment/process-identity.js';
+import { isOfOneRun, lasting, makeRunDirectory, removeAbandonedDirectories } from '../../lib/systems/run-directory.js';
+import { temporaryFolder } from '../temporary.js';
 
 describe('a path in the directory of a run', () => {
   it.each([
@@ -14,5 +18,89 @@ describe('a path in the directory of a run', () => {
   it.each(['/opt/gvb-interpose/libx.so', '/opt/gvb-1/x', '/tmp/xgvb-aB3xYz/x', '10g', ''])('is not %j', (value) => {
     expect(lasting(value)).toBe(value);
     expect(isOfOneRun(value)).toBe(false);
+  });
+});
+
+describe('the directory of a run', () => {
+  let folder = '';
+  /** The same PID at another time is another process, which has ended. */
+  const dead = () => ({ ...ownIdentity(), startTime: '1' });
+
+  /** As a killed run leaves it, with an entry below. */
+  function left(name: string, owner: unknown): string {
+    const directory = join(folder, name);
+    mkdirSync(join(directory, 'state'), { recursive: true });
+    writeFileSync(join(directory, 'owner.json'), typeof owner === 'string' ? owner : JSON.stringify(owner));
+    return directory;
+  }
+
+  beforeEach(() => {
+    folder = temporaryFolder('abandoned');
+    vi.stubEnv('TMPDIR', folder);
+  });
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('names its owner, and stays while that lives', async () => {
+    const directory = await makeRunDirectory();
+    expect(JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8'))).toEqual(ownIdentity());
+    expect(await removeAbandonedDirectories()).toEqual([]);
+    expect(existsSync(directory)).toBe(true);
+  });
+
+  it('is removed, with all that is in it, when its owner has ended', async () => {
+    const directory = left('gvb-aB3xYz', dead());
+    expect(await removeAbandonedDirectories()).toEqual([directory]);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('keeps what it links to', async () => {
+    const directory = left('gvb-aB3xYz', dead());
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, 'kept'), '');
+    symlinkSync(elsewhere, join(directory, 'state', 'link'));
+    expect(await removeAbandonedDirectories()).toEqual([directory]);
+    expect(existsSync(join(elsewhere, 'kept'))).toBe(true);
+  });
+
+  it('is not a symbolic link to one', async () => {
+    const target = left('elsewhere', dead());
+    symlinkSync(target, join(folder, 'gvb-aB3xYz'));
+    expect(await removeAbandonedDirectories()).toEqual([]);
+    expect(existsSync(join(target, 'state'))).toBe(true);
+  });
+
+  it('is not read through an owner file that is a symbolic link', async () => {
+    const directory = join(folder, 'gvb-aB3xYz');
+    mkdirSync(directory);
+    writeFileSync(join(folder, 'owner.json'), JSON.stringify(dead()));
+    symlinkSync(join(folder, 'owner.json'), join(directory, 'owner.json'));
+    expect(await removeAbandonedDirectories()).toEqual([]);
+    expect(existsSync(directory)).toBe(true);
+  });
+
+  it.each([
+    ['another name', 'gvb-1', () => dead()],
+    ['the name of another program', 'xyz-aB3xYz', () => dead()],
+    ['an owner on another host', 'gvb-aB3xYz', () => ({ ...dead(), host: 'elsewhere', bootId: 'another' })],
+    ['an owner in another PID namespace', 'gvb-aB3xYz', () => ({ ...dead(), pidNamespace: 'pid:[1]' })],
+    ['no owner that can be read', 'gvb-aB3xYz', () => '{"pid":'],
+    ['an owner of another form', 'gvb-aB3xYz', () => ({ pid: 1 })],
+  ])('stays with %s', async (_, name, owner) => {
+    const directory = left(name, owner());
+    expect(await removeAbandonedDirectories()).toEqual([]);
+    expect(existsSync(join(directory, 'state'))).toBe(true);
+  });
+
+  it('is removed where its host has booted since', async () => {
+    const directory = left('gvb-aB3xYz', { ...ownIdentity(), bootId: 'another' });
+    expect(await removeAbandonedDirectories()).toEqual([directory]);
+  });
+
+  it.runIf(process.getuid?.() === 0)('stays where it belongs to another user', async () => {
+    const directory = left('gvb-aB3xYz', dead());
+    chownSync(directory, 65_534, 65_534);
+    expect(await removeAbandonedDirectories()).toEqual([]);
+    expect(existsSync(directory)).toBe(true);
   });
 });

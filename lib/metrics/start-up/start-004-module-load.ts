@@ -1,9 +1,9 @@
 /** START-004: loading our PTX with an empty compilation cache, and again, in another process, with what that one left. */
 import { rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Check } from '../../document.js';
+import { makeRunDirectory } from '../../systems/run-directory.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { PROCESSES, startMany } from '../fresh-processes.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
@@ -19,14 +19,16 @@ interface Pair {
 
 /** Short, empty, and gone afterwards, also when the process leaves in between. */
 async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'gvb-'));
-  const removeNow = () => rmSync(folder, { recursive: true, force: true });
+  const directory = await makeRunDirectory();
+  const folder = join(directory, 'cache');
+  const removeNow = () => rmSync(directory, { recursive: true, force: true });
   process.once('exit', removeNow);
   try {
+    await mkdir(folder, { mode: 0o700 });
     return await use(folder);
   } finally {
     process.off('exit', removeNow);
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -1,0 +1,36 @@
+/** What a coordinator that was killed leaves behind is removed by the next start. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../temporary.js';
+import { emptyFolder, processesOf, start } from './command.js';
+
+it('a run directory whose coordinator was killed is removed by the next start, and that one leaves none', async () => {
+  const TMPDIR = temporaryFolder('killed');
+  const compare = (sim: string) =>
+    start(
+      [
+        'compare',
+        'OH-005',
+        '--simulate',
+        '--rounds',
+        '1',
+        '--iterations',
+        '20',
+        '--output',
+        join(emptyFolder(), 'out'),
+      ].concat(['--system', 'native:name=a', '--system', 'native:name=b']),
+      { TMPDIR },
+      sim,
+    );
+  const killed = compare('init_ms=60000');
+  await expect.poll(() => readdirSync(TMPDIR), { timeout: 60_000 }).toEqual([expect.stringMatching(/^gvb-\w{6}$/)]);
+  killed.child.kill('SIGKILL');
+  await killed.done;
+  await expect.poll(() => processesOf(killed.mark), { timeout: 60_000 }).toEqual([]);
+  expect(readdirSync(TMPDIR)).toHaveLength(1);
+
+  const { code } = await compare('init_ms=1,context_ms=1').done;
+  expect(code).toBe(0);
+  expect(readdirSync(TMPDIR)).toEqual([]);
+});
