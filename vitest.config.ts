@@ -1,10 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const testTimeout = 60_000;
-/** Of a truth: a host may be disturbed for as long as it takes to measure it once. */
-const retry = 2;
+/** Of a hang: a machine may be slow, and busy with other work. */
+const timeout = 240_000;
+const common = { testTimeout: timeout, hookTimeout: timeout, setupFiles: ['test/cleaning.ts'] };
 /** More than processors: most of these tests wait for other processes. */
-const sideBySide = { testTimeout, maxWorkers: 5 };
+const parallel = { ...common, maxWorkers: Math.min(5, 2 * availableParallelism() + 1) };
 
 export default defineConfig({
   test: {
@@ -13,34 +14,32 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...sideBySide,
+          ...parallel,
           name: 'behaviour',
           include: ['test/{cli,native,package,workers}/**/*.test.ts'],
           // As Node loads it, not as the tests' own sources are.
           server: { deps: { external: [/\/dist\//] } },
         },
       },
-      // Asked for by npm run test:browser, which needs Chromium.
-      { test: { ...sideBySide, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
-      // They share no state that a process of its own would have to part.
-      { test: { ...sideBySide, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      // Run by npm run test:browser, which needs Chromium.
+      { test: { ...parallel, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
+      // They share no state that a process of its own would have to separate.
+      { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         test: {
-          testTimeout,
-          retry,
-          name: 'two truths',
+          ...common,
+          name: 'accuracy-parallel',
           include: ['test/truth/{starts,pairs}/*.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: 2,
+          maxWorkers: Math.min(2, availableParallelism()),
         },
       },
       {
         test: {
-          testTimeout,
-          retry,
-          name: 'truth',
+          ...common,
+          name: 'accuracy',
           include: ['test/truth/*.test.ts'],
-          // One at a time: two of them at once would disturb each other.
+          // One at a time: these take all processors themselves.
           sequence: { groupOrder: 2 },
           maxWorkers: 1,
           // Of tests that a file itself calls concurrent.

@@ -1,14 +1,13 @@
 /** Runs the built command line as a user would, with an empty HOME and a simulated card of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { afterAll } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
+import { ownRegion, temporaryFolder } from '../temporary.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const main = join(root, 'dist/cli/main.js');
@@ -32,19 +31,7 @@ export interface Running {
   done: Promise<Outcome>;
 }
 
-const folders: string[] = [];
-const regions: string[] = [];
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-  // The last process of a card removes it, unless it was killed.
-  for (const region of regions.splice(0)) rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true });
-});
-
-export function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gvb-cli-'));
-  folders.push(folder);
-  return folder;
-}
+export const emptyFolder = (): string => temporaryFolder('cli');
 
 /** `sim`: further settings of the simulated card. */
 export function start(
@@ -54,9 +41,7 @@ export function start(
   cwd = emptyFolder(),
 ): Running {
   const mark = randomUUID();
-  const region = `cli-${mark.slice(0, 13)}`;
-  regions.push(region);
-  const settings = `region=${region}${sim && `,${sim}`}`;
+  const settings = `region=${ownRegion('cli')}${sim && `,${sim}`}`;
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...environment },
     cwd,

@@ -106,7 +106,7 @@ describe('compare refuses', () => {
     const run = start([...quick, ...systems, '--output', join(folder, 'out')]);
     expectRefusal(await run.done, /memory of hami-core to be at most the card's \d+ MiB but received 921600 MiB\./);
     expect(readdirSync(folder)).toEqual([]);
-    await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => processesOf(run.mark), { timeout: 60_000 }).toEqual([]);
   });
 
   it.each(['--output', '--resume'])('a file as the directory of %s', async (option) => {
@@ -312,7 +312,7 @@ describe('compare saves what it measured', () => {
         ),
       ]);
       expect(stderr.trimEnd().endsWith(errors?.[0] as string)).toBe(true);
-      await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesOf(run.mark), { timeout: 60_000 }).toEqual([]);
     },
     60_000,
   );

@@ -6,7 +6,7 @@ import { emptyFolder, parseComparison, parseDocument, processesOf, start, worker
 
 /** Far longer than any test waits. */
 const long = ['run', 'OH-001', 'OH-002', '--simulate', '--iterations', '10000000', '--seed', '1'];
-const nobodyLeft = (mark: string) => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+const nobodyLeft = (mark: string) => expect.poll(() => processesOf(mark), { timeout: 60_000 }).toEqual([]);
 
 describe('interruption', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
@@ -89,7 +89,7 @@ describe('interruption', () => {
     await run.said('Device 0');
     run.child.kill('SIGINT');
     // Then it writes, and waits for a reader.
-    await expect.poll(() => workersOf(run.mark), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => workersOf(run.mark), { timeout: 60_000 }).toEqual([]);
     run.child.kill('SIGINT');
     await run.said('Workers are killed');
     expect(parseDocument(readFileSync(pipe, 'utf8'))).toMatchObject({ completed: false });

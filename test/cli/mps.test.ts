@@ -48,7 +48,7 @@ async function compare(system: string, path: string, more: readonly string[] = [
   const temporary = emptyFolder();
   const run = start([...args(system, emptyFolder()), ...more], { PATH: path, TMPDIR: temporary }, sim);
   const outcome = await run.done;
-  await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)], { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)], { timeout: 60_000 }).toEqual([]);
   expect(readdirSync(temporary)).toEqual([]);
   return outcome;
 }
@@ -111,7 +111,7 @@ describe('mps', () => {
     );
     await expect.poll(daemons).toHaveLength(1);
     await failed;
-    await expect.poll(daemons, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(daemons, { timeout: 60_000 }).toEqual([]);
     await mps.teardown();
   }, 30_000);
 

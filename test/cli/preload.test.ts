@@ -36,7 +36,7 @@ describe('under LD_PRELOAD', () => {
     expect(coordinators.filter(({ text }) => !text.includes('\0LD_PRELOAD='))).toHaveLength(1);
     run.child.kill('SIGINT');
     expect((await run.done).code).toBe(130);
-    await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => processesOf(run.mark), { timeout: 60_000 }).toEqual([]);
   }, 30_000);
 
   const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
@@ -50,7 +50,7 @@ describe('under LD_PRELOAD', () => {
       await run.said('Device 0');
       run.child.kill('SIGKILL');
       await run.done;
-      await expect.poll(() => processesOf(run.mark), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesOf(run.mark), { timeout: 60_000 }).toEqual([]);
     },
     30_000,
   );

@@ -3,23 +3,19 @@
  * Each gets a simulated card of its own, an empty HOME and a deadline.
  */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { emptyFolder } from '../cli/command.js';
+import { ownRegion } from '../temporary.js';
+import { recordedByProcess, recordedIn } from './record.js';
 
 export { emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
 
-const DEADLINE_MS = 30_000;
-const regions: string[] = [];
-afterAll(() => {
-  // The last process of a card removes it, unless it was killed.
-  for (const region of regions.splice(0)) rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true });
-});
+/** A hang and nothing else: a machine may be slow and busy. */
+const DEADLINE_MS = 180_000;
 
 export type Settings = Readonly<Record<string, number | string>>;
 
@@ -39,9 +35,9 @@ export interface ChildOptions {
 
 /** Runs a script of fixtures/, or one that is named by its whole path. */
 export function script(name: string, args: readonly string[], options: ChildOptions = {}): Promise<Ended> {
-  const region = `native-${randomUUID().slice(0, 13)}`;
-  regions.push(region);
-  const settings = Object.entries({ ...options.sim, region }).map(([key, value]) => `${key}=${value}`);
+  const settings = Object.entries({ ...options.sim, region: ownRegion('native') }).map(
+    ([key, value]) => `${key}=${value}`,
+  );
   const file = resolve(fileURLToPath(new URL('fixtures', import.meta.url)), name);
   const from = performance.now();
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), file, ...args], {
@@ -108,4 +104,26 @@ export async function measure(requests: readonly Request[], options?: ChildOptio
     if (!result) throw new Error(`${error?.name}: ${error?.message}`);
     return result;
   });
+}
+
+async function recording(requests: readonly Request[], { sim, environment, ...options }: ChildOptions) {
+  const record = emptyFolder();
+  const settings = {
+    ...options,
+    sim: { ...sim, record },
+    environment: { ...environment, GVB_INTERPOSE_RECORD: record },
+  };
+  return { results: await measure(requests, settings), record };
+}
+
+/** Beside the results, what the simulated driver and the interposer say they did. */
+export async function measureRecorded(requests: readonly Request[], options: ChildOptions = {}) {
+  const { results, record } = await recording(requests, options);
+  return { results, recorded: recordedIn(record) };
+}
+
+/** The same of metrics that start processes: by process, in the order in which they began. */
+export async function measureProcesses(requests: readonly Request[], options: ChildOptions = {}) {
+  const { results, record } = await recording(requests, options);
+  return { results, processes: recordedByProcess(record) };
 }

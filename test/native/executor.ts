@@ -3,11 +3,16 @@ import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 
 export const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
-/** Far below what any of the measurements that are ended here would take. */
-export const PROMPT_MS = 1_000;
+/**
+ * Its own function's value and no other's. How exact it is, is no subject here (test/truth): a call takes what the
+ * simulated card is set to at least, and the next slower one takes half as much again.
+ */
+export function expectCost(result: MetricResult, us: number): void {
+  expect(result.value).toBeGreaterThanOrEqual(us);
+  expect(result.value).toBeLessThan(1.5 * us);
+}
 
-/** Its own function's value and nobody else's, which is far from it: how exact it is on a busy machine is no subject here. */
 export function expectAllocation(result: MetricResult): void {
   expect(result.status).toBe('ok');
-  expect(Math.abs((result.value as number) - sim.alloc_us)).toBeLessThan(2);
+  expectCost(result, sim.alloc_us);
 }

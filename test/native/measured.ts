@@ -1,8 +1,7 @@
 /** Measures as the coordinator does, under a given system, on a simulated card of the file's own. */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import type * as measuring from '../../lib/metrics/measure.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
@@ -12,6 +11,7 @@ import { environmentSystem } from '../../lib/systems/environment.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
 import { runState } from '../unit/systems-fixtures.js';
+import { ownRegion } from '../temporary.js';
 import { emptyFolder } from './child.js';
 
 const built = (path: string) => import(fileURLToPath(new URL(`../../dist/${path}`, import.meta.url)));
@@ -20,24 +20,29 @@ const { measureMetric } = (await built('metrics/measure.js')) as typeof measurin
 const { findMetric } = (await built('metrics/registry.js')) as typeof metrics;
 
 export const mark = randomUUID();
-const region = `measured-${mark.slice(0, 13)}`;
-afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+const region = ownRegion('measured');
 
-/** Without settings of its own: the card, and no layer. */
-export function environment(interpose: string | null, sim = ''): NodeJS.ProcessEnv {
-  const layer = interpose === null ? {} : { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose };
-  const settings = `region=${region},init_ms=1,context_ms=1,alloc_us=5,free_us=5${sim && `,${sim}`}`;
+/** Without settings of its own: the card, and no layer. `record`: the folder for what its processes do. */
+export function environment(interpose: string | null, sim = '', record?: string): NodeJS.ProcessEnv {
+  const hooks = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose ?? '' };
+  const layer = interpose === null ? {} : { ...hooks, ...(record && { GVB_INTERPOSE_RECORD: record }) };
+  const settings = `region=${region},init_ms=1,context_ms=1,alloc_us=5,free_us=5${sim && `,${sim}`}${record ? `,record=${record}` : ''}`;
   return { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...layer };
 }
 
-export const environmentUnder = (interpose: string | null, sim?: string): System =>
-  environmentSystem(environment(interpose, sim));
+export const environmentUnder = (interpose: string | null, sim?: string, record?: string): System =>
+  environmentSystem(environment(interpose, sim, record));
 
 /** With a state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's folder. */
-export async function customUnder(interpose: string, stateFile?: string): Promise<System> {
-  const { PATH, HOME, GVB_SIM } = environment(null);
+export async function customUnder(interpose: string, stateFile?: string, record?: string): Promise<System> {
+  const { PATH, HOME, GVB_SIM } = environment(null, '', record);
   const folder = emptyFolder();
-  const env = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose, GVB_TEST_MARK: mark };
+  const env = {
+    LD_PRELOAD: interposerLibrary() ?? '',
+    GVB_INTERPOSE: interpose,
+    GVB_TEST_MARK: mark,
+    ...(record && { GVB_INTERPOSE_RECORD: record }),
+  };
   const state = stateFile === undefined ? {} : { stateFiles: [stateFile] };
   const system = createSystem('custom', { name: 'layer', env, ...state }, { caller: { PATH, HOME, GVB_SIM }, folder });
   onTestFinished(() => system.teardown());

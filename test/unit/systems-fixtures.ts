@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { Probe, RunState } from '../../lib/systems/system.js';
 import type { Description } from '../../lib/workers/description.js';
+import { temporaryFolder as ownFolder } from '../temporary.js';
 import { device, inspection, provenance } from './run-fixtures.js';
 
 export const GIB = 2 ** 30;
@@ -11,11 +10,7 @@ export const CARD = 140 * GIB;
 export const gpu = { ...device(0), memoryBytes: CARD };
 
 /** A folder that is gone after the tests of the file. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gvb-sys-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+export const temporaryFolder = (): string => ownFolder('sys');
 
 let runs = 0;
 export const runState = (folder: string): RunState => {

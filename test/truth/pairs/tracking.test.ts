@@ -1,15 +1,18 @@
 /** OH-007 recovers what live blocks cost: nothing on the bare simulated GPU, what the interposer adds under it. */
 import { describe, expect, it } from 'vitest';
-import { interposerLibrary } from '../../../lib/native/load.js';
 import type { MetricResult } from '../../../lib/document.js';
-import { measure, type Settings } from '../../native/child.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { median } from '../../../lib/stats/median.js';
+import { at, type Cell, theilSen, theilSenCi95 } from '../../../lib/stats/theil-sen.js';
+import { measure, measureRecorded, type Settings } from '../../native/child.js';
+import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 3 };
-const LEVEL_NS = 1e3 * (sim.alloc_us + sim.free_us);
-/** Two timed calls, and what the caller and the interposer's account add to each. */
-const LEVEL = { tolerance: 600, resolution: 300 };
-const PER_LIVE = { tolerance: 0.15, resolution: 0.1 };
+const BLOCK_BYTES = 64 * 1024;
+const ON_LINE = [256, 1_024, 4_096];
+const HEADLINE_LIVE = 1_024;
+const QUERIES = 16;
 
 interface Fit {
   call: string;
@@ -19,9 +22,9 @@ interface Fit {
   residualCv: number;
 }
 
-async function tracked(environment: NodeJS.ProcessEnv = {}, more: Settings = {}, options: object = {}) {
-  const [result] = await measure([['measureMemoryTracking', options]], { sim: { ...sim, ...more }, environment });
-  return result as MetricResult;
+async function tracked(environment: NodeJS.ProcessEnv = {}, options: object = {}) {
+  const { results, recorded } = await measureRecorded([['measureMemoryTracking', options]], { sim, environment });
+  return { result: results[0] as MetricResult, recorded: recorded.joined() };
 }
 
 const callsOf = ({ details }: MetricResult) => details.calls as Fit[];
@@ -31,41 +34,103 @@ const slopeOf = (fit: Pick<Fit, 'slopeNsPerBlock' | 'slopeCi95'>): Estimate => (
 });
 const lineOf = ({ details }: MetricResult) => slopeOf(details as unknown as Fit);
 
+interface RecordedPair {
+  live: number;
+  pair: number;
+  cuMemAlloc: number;
+  cuMemFree: number;
+  cuPointerGetAttribute: number;
+}
+
+/** Allocations that a free follows, with the queries between them, by how many blocks were live before. */
+function recordedPairs({ calls }: Recorded): RecordedPair[] {
+  const pairs: RecordedPair[] = [];
+  let live = 0;
+  let allocated: RecordedCall | null = null;
+  let queries: RecordedCall[] = [];
+  for (const call of calls) {
+    const ofBlock = call.bytes === BLOCK_BYTES;
+    if (call.name === 'cuPointerGetAttribute') queries.push(call);
+    if (call.name === 'cuMemFree_v2' && ofBlock) {
+      live--;
+      if (allocated && queries.length === QUERIES) {
+        const [cuMemAlloc, cuMemFree] = [durationOf(allocated), durationOf(call)];
+        const looked = (queries.at(-1) as RecordedCall).left - (queries[0] as RecordedCall).entered;
+        const cuPointerGetAttribute = looked / QUERIES;
+        pairs.push({ live, pair: cuMemAlloc + cuMemFree, cuMemAlloc, cuMemFree, cuPointerGetAttribute });
+      }
+      allocated = null;
+    }
+    if (call.name === 'cuMemAlloc_v2' && ofBlock) {
+      live++;
+      allocated = call;
+      queries = [];
+    }
+  }
+  return pairs;
+}
+
+type Part = Exclude<keyof RecordedPair, 'live'>;
+
+/** The line through the recorded medians, as OH-007 fits it through its own. */
+function recordedLine(recorded: Recorded, part: Part, { ownCalls = 1 } = {}): { level: Truth; slope: Truth } {
+  const pairs = recordedPairs(recorded);
+  const cells = ON_LINE.map((x): Cell => {
+    const samples = pairs.filter(({ live }) => live === x).map((pair) => pair[part]);
+    return { x, samples: Float64Array.from(samples) };
+  });
+  const line = theilSen(cells.map(({ x, samples }) => ({ x, y: median(samples).value })));
+  const intervals = theilSenCi95(cells, HEADLINE_LIVE, 1);
+  if (!intervals) throw new Error('The record has no intervals.');
+  const half = ([low, high]: readonly [number, number]) => (high - low) / 2;
+  const ownNs = 2 * ownCalls * recorded.readingNs;
+  const truth = (value: number, tolerance: number, halfWidth: number) => ({
+    truth: value,
+    tolerance,
+    resolution: tolerance + 2 * halfWidth,
+  });
+  return {
+    level: truth(at(line, HEADLINE_LIVE) + ownNs, 2 * ownNs, half(intervals.at)),
+    // Between the first cell and the last the loop's own cost changes by less than itself.
+    slope: truth(line.slope, ownNs / (4_096 - 256), half(intervals.slope)),
+  };
+}
+
 describe('OH-007', () => {
-  it('recovers alloc_us + free_us, and no slope, without a layer', async () => {
-    const result = await tracked();
+  it('recovers what pairs took, and no slope, without a layer', async () => {
+    const { result, recorded } = await tracked();
     expect(result.status).toBe('ok');
+    const line = recordedLine(recorded, 'pair', { ownCalls: 2 });
     expectRecovered([
-      ['level', result, { truth: LEVEL_NS, ...LEVEL }],
-      ['slope', lineOf(result), { truth: 0, ...PER_LIVE }],
+      ['level', result, line.level],
+      ['slope', lineOf(result), line.slope],
     ]);
     const cells = result.details.cells as { live: number; count: number }[];
     expect(cells.map(({ live, count }) => [live, count])).toEqual([0, 256, 1_024, 4_096].map((live) => [live, 200]));
   });
 
-  it('recovers 5 ns for each live block, in the calls that take them', async () => {
+  it('recovers what each live block adds, in the calls that take them', async () => {
     const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'perlive=5ns' };
-    const result = await tracked(environment, {}, { tier: 'standard' });
-    const truths: Record<string, Truth> = {
-      cuMemAlloc: { truth: 0, ...PER_LIVE },
-      cuMemFree: { truth: 5, ...PER_LIVE },
-      // The simulation itself looks blocks up in a tree: 0.03 to 0.1 ns for each.
-      cuPointerGetAttribute: { truth: 5, tolerance: 0.4, resolution: 0.1 },
-    };
+    const { result, recorded } = await tracked(environment, { tier: 'standard' });
+    const line = recordedLine(recorded, 'pair', { ownCalls: 2 });
+    const names = ['cuMemAlloc', 'cuMemFree', 'cuPointerGetAttribute'] as const;
+    const lines = names.map((name) => recordedLine(recorded, name));
     expectRecovered([
-      // The block that a pair allocates is live when one is freed.
-      ['level', result, { truth: LEVEL_NS + 5 * 1_025, ...LEVEL, tolerance: 800 }],
-      ['slope', lineOf(result), { truth: 5, ...PER_LIVE }],
-      ...callsOf(result).map((fit) => [fit.call, slopeOf(fit), truths[fit.call] as Truth] as const),
+      ['level', result, line.level],
+      ['slope', lineOf(result), line.slope],
+      ...callsOf(result).map((fit, i) => [fit.call, slopeOf(fit), lines[i]?.slope as Truth] as const),
     ]);
-    expect(callsOf(result).map(({ call }) => call)).toEqual(Object.keys(truths));
+    expect(callsOf(result).map(({ call }) => call)).toEqual(names);
+    // The record itself holds what the layer was told, at least.
+    expect(lines.map(({ slope }) => slope.truth > 4.8)).toEqual([false, true, true]);
     expect((result.details.cells as unknown[]).length).toBe(5);
   });
 
   it('measures pairs where cuPointerGetAttribute fails, and says so', async () => {
-    const result = await tracked({}, { fail: 'cuPointerGetAttribute:801@1' }, { iterations: 20 });
-    expect(result.status).toBe('ok');
-    expect(callsOf(result)[2]).toEqual({
+    const settings: Settings = { ...sim, fail: 'cuPointerGetAttribute:801@1' };
+    const [result] = await measure([['measureMemoryTracking', { iterations: 20 }]], { sim: settings });
+    expect(result?.status).toBe('ok');
+    expect(callsOf(result as MetricResult)[2]).toEqual({
       call: 'cuPointerGetAttribute',
       failed: expect.stringMatching(/^cuPointerGetAttribute returned CUDA_ERROR_NOT_SUPPORTED/),
     });

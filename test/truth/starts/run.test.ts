@@ -7,12 +7,14 @@ import { command, parseDocument } from '../../cli/command.js';
 const sim = 'init_ms=8,context_ms=8,alloc_us=5,free_us=5';
 
 describe('run on the simulated GPU', () => {
-  // A busy machine can spoil the clock mapping of OH-001, which then rightly says invalid.
-  it('gives a valid document of every metric on stdout, and nothing else', { retry: 2, timeout: 60_000 }, async () => {
+  it('gives a valid document of every metric on stdout, and nothing else', async () => {
     const { code, stdout, stderr } = await command(['run', '--simulate', '--json', '-', '--seed', '7'], {}, sim);
     const document = parseDocument(stdout);
     expect(document.metrics.map(({ id }) => id)).toEqual(metrics.map(({ id }) => id));
-    const others = document.metrics.filter(({ status }) => status !== 'ok');
+    // A busy machine can spoil the clock mapping of OH-001, which then says so.
+    const others = document.metrics.filter(
+      ({ id, status, reason }) => status !== 'ok' && !(id === 'OH-001' && reason === 'clock mapping'),
+    );
     expect(others.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
       'OH-008: layer has no compute limit',
       expect.stringMatching(/^OH-010: needs a native arm/),
@@ -24,6 +26,7 @@ describe('run on the simulated GPU', () => {
     expect(document.provenance.length).toBeGreaterThan(25);
     expect(stderr).toMatch(/^Plan: .*seed 7\), about \d+ s$/m);
     expect(stderr).toMatch(/^Device 0: /m);
-    expect(code).toBe(0);
+    const mapped = document.metrics.every(({ status }) => status !== 'invalid');
+    expect(code).toBe(mapped ? 0 : 1);
   });
 });

@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest';
+import { removeTemporary } from './temporary.js';
+
+afterAll(removeTemporary);

@@ -1,0 +1,143 @@
+/** What the simulated driver and the interposer say they did: native/record/call_log.h, one file per process and library. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { median } from '../../lib/stats/median.js';
+import type { Truth } from './recovered.js';
+
+/** Times in ns of CLOCK_MONOTONIC_RAW, which all processes of a machine share. */
+export interface RecordedCall {
+  name: string;
+  entered: number;
+  left: number;
+  /** Of a launch: its first and last instruction. Of a locked hook: from when to when it held the lock. */
+  begins: number;
+  ends: number;
+  bytes: number;
+  thread: number;
+  /** At most 15 characters. */
+  kernel: string;
+  /** Whether it is the interposer's hook, which the driver's call follows, and not that call. */
+  hook: boolean;
+}
+
+export interface ProcessRecord {
+  pid: number;
+  /** What one reading of the clock costs in that process. */
+  readingNs: number;
+  /** In the order in which they returned. */
+  calls: RecordedCall[];
+}
+
+export interface Expected {
+  samples: number;
+  calls?: number;
+  moreNs?: number;
+  /** Of the estimate: 1e3 where it is in us. */
+  unitNs?: number;
+}
+
+const HEADER_BYTES = 48;
+const CALL_BYTES = 64;
+const READINGS = 10;
+
+function read(file: string, pid: number): ProcessRecord {
+  const data = readFileSync(file);
+  const number = (at: number) => Number(data.readBigInt64LE(at));
+  if (data.toString('latin1', 0, 8) !== 'gvbcalls') throw new Error(`${file} holds no record of calls.`);
+  const [capacity, added, namesBytes, callsAt] = [8, 16, 24, 32].map(number) as [number, number, number, number];
+  if (added > capacity) throw new Error(`${file} has room for ${capacity} calls, but ${added} were made.`);
+  const names = data.toString('latin1', HEADER_BYTES, HEADER_BYTES + namesBytes).split('\n');
+  const hook = names.includes('poll');
+  const calls = Array.from({ length: added }, (_, i) => {
+    const at = callsAt + i * CALL_BYTES;
+    const kernel = data.toString('latin1', at + 48, at + CALL_BYTES).replace(/\0.*$/s, '');
+    const times = { entered: number(at), left: number(at + 8), begins: number(at + 16), ends: number(at + 24) };
+    const name = names[data.readUInt32LE(at + 40)] as string;
+    return { name, hook, ...times, bytes: number(at + 32), thread: data.readUInt32LE(at + 44), kernel };
+  });
+  // A process that was killed may have taken a place and not filled it.
+  return { pid, readingNs: data.readDoubleLE(40), calls: calls.filter(({ left }) => left !== 0) };
+}
+
+/** Every file of the folder: several of one process, where it uses several recorded libraries. */
+export const recordsIn = (folder: string): ProcessRecord[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.calls'))
+    .map((name) => read(join(folder, name), Number(name.split('-')[0])));
+
+export const durationOf = ({ entered, left }: RecordedCall): number => left - entered;
+
+/** What one process did, of all its recorded libraries. */
+export class Recorded {
+  readonly calls: RecordedCall[];
+  readonly readingNs: number;
+  readonly pid: number;
+
+  constructor(records: readonly ProcessRecord[]) {
+    if (records.length === 0) throw new Error('Nothing was recorded.');
+    this.calls = records.flatMap(({ calls }) => calls).sort((a, b) => a.entered - b.entered);
+    this.pid = records[0]?.pid ?? Number.NaN;
+    this.readingNs = Math.max(...records.map(({ readingNs }) => readingNs));
+  }
+
+  named(name: string): RecordedCall[] {
+    return this.calls.filter((call) => call.name === name && !call.hook);
+  }
+
+  hooked(name: string): RecordedCall[] {
+    return this.calls.filter((call) => call.name === name && call.hook);
+  }
+
+  /** The record with every hook and the driver's call behind it joined to one call, which is what the caller meets. */
+  joined(): Recorded {
+    const open = new Map<string, RecordedCall>();
+    const calls = this.calls.flatMap((call) => {
+      const key = `${call.thread} ${call.name}`;
+      const hook = open.get(key);
+      // A function that the interposer replaces is recorded twice: its hook, and the whole of the replacement.
+      if (call.hook) open.set(key, hook ? { ...hook, left: call.left } : call);
+      else open.delete(key);
+      return call.hook ? [] : [hook ? { ...call, entered: hook.entered, left: Math.max(call.left, hook.left) } : call];
+    });
+    return new Recorded([{ pid: this.pid, readingNs: this.readingNs, calls }]);
+  }
+
+  /** The calls of the name whose predecessor, of any name in the same thread, fits. */
+  following(name: string, fits: (before: RecordedCall, call: RecordedCall) => boolean): RecordedCall[] {
+    const last = new Map<number, RecordedCall>();
+    return this.calls.filter((call) => {
+      const before = last.get(call.thread);
+      last.set(call.thread, call);
+      return call.name === name && before !== undefined && fits(before, call);
+    });
+  }
+
+  /**
+   * What a median of `samples` over these calls has to come to. Around every call the caller reads the clock once and
+   * the record does: that is expected. Allowed is `READINGS` of them to either side, for the call itself and the entry in
+   * the record, which the caches may have lost. `calls`: how many recorded calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
+   */
+  truth(valuesNs: readonly number[], { samples, calls = 1, moreNs = 0, unitNs = 1 }: Expected): Truth {
+    const { value, ci95 } = median(valuesNs);
+    if (!ci95) throw new Error(`A median of ${valuesNs.length} recorded calls has no interval.`);
+    const ownNs = 2 * calls * this.readingNs;
+    const tolerance = READINGS * calls * this.readingNs + moreNs;
+    // The estimate's interval is as wide as that of as many recorded calls; intervals of medians scatter themselves.
+    const halfWidth = ((ci95[1] - ci95[0]) / 2) * Math.max(1, Math.sqrt(valuesNs.length / samples));
+    return {
+      truth: (value + ownNs) / unitNs,
+      tolerance: tolerance / unitNs,
+      resolution: (tolerance + 2 * halfWidth) / unitNs,
+    };
+  }
+}
+
+export const recordedIn = (folder: string): Recorded => new Recorded(recordsIn(folder));
+
+/** By process, in the order of their first calls. */
+export function recordedByProcess(folder: string): Recorded[] {
+  const records = recordsIn(folder).filter(({ calls }) => calls.length > 0);
+  return [...new Set(records.map(({ pid }) => pid))]
+    .map((pid) => new Recorded(records.filter((record) => record.pid === pid)))
+    .sort((a, b) => (a.calls[0]?.entered ?? 0) - (b.calls[0]?.entered ?? 0));
+}
