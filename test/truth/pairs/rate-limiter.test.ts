@@ -185,6 +185,7 @@ describe('the tenants of OH-008', () => {
       signal: new AbortController().signal,
       system,
       simulatedDriver: simulatedFolder,
+      prove: () => Promise.resolve(),
       progress: () => {},
     } as unknown as MeasureContext;
     return { asked, measured: await rateLimiterOverhead.measure(context).catch((error: Error) => error) };
