@@ -30,7 +30,10 @@ export function diagnosisText(diagnosis: Diagnosis): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function facts({ tool, host, driver, gpu, mps, preload }: Diagnosis): string {
+function facts({ tool, host, driver, gpu, mps, preload, workerError }: Diagnosis): string {
+  const none = workerError === null ? 'none' : 'not known: no process lived to look';
+  const seen = workerError === null ? '' : ' (without LD_PRELOAD)';
+  const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
   const container = host.container ? ', in a container' : '';
   const rows = [
     ['Tool', `${tool.name} ${tool.version}, Node ${host.node}`],
@@ -41,16 +44,15 @@ function facts({ tool, host, driver, gpu, mps, preload }: Diagnosis): string {
     [
       'Driver',
       driver
-        ? `${driver.version ?? 'version unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}, ${driver.libcuda}`
-        : 'none',
+        ? `${driver.version ?? 'version unknown'}, CUDA ${cudaVersion(driver.cudaVersion)}, ${driver.libcuda}${seen}`
+        : none,
     ],
-    ['NVML', driver?.libnvidiaMl ?? 'none'],
+    ['NVML', driver ? (driver.libnvidiaMl ?? 'none') : none],
     ...gpu.map((device) => [`GPU ${device.index}`, gpuText(device)]),
     ['MPS', `${mps.controlPipe ? 'a control pipe' : 'no daemon'} at ${mps.pipeDirectory}`],
     [
       'Preload',
-      preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? 'NOT LOADED'})`).join('; ') ||
-        'none',
+      preload.map(({ entry, source, mapped }) => `${source}: ${entry} (${mapped ?? notMapped})`).join('; ') || 'none',
     ],
   ];
   const width = Math.max(...rows.map(([label = '']) => label.length));
@@ -86,8 +88,8 @@ const ownerColumns = [
   { title: 'patched', align: 'right' },
 ] as const;
 
-function owners({ functions, interceptors, driver }: Diagnosis): string {
-  if (!driver) return '';
+function owners({ functions, interceptors, driver, workerError }: Diagnosis): string {
+  if (!driver || workerError !== null) return '';
   if (interceptors.length === 0)
     return `Nothing intercepts: the driver owns all ${functions} functions on every symbol path.`;
   const rows = interceptors.map(({ owner, functions: names, byPath, nvml, patched }) => {

@@ -28,9 +28,11 @@ function categoryTable({ systems }: View, category: string, rows: readonly Row[]
   )}`;
 }
 
-export function missingText({ system, metric, status, reason, rounds, of }: Missing): string {
-  const often = partly(rounds, of);
-  return plain(`${system}, ${metric}: ${status}${reason ? `: ${reason}` : ''}${often ? ` (in ${often})` : ''}`);
+export function missingText({ system, metrics, status, reason, rounds, of }: Missing): string {
+  const several = metrics.length > 1;
+  const what = several ? `${metrics.length} metrics (${metrics.join(', ')})` : metrics.join();
+  const often = several && of > 1 ? `${rounds} of ${of} rounds` : partly(rounds, of);
+  return plain(`${system}, ${what}: ${status}${reason ? `: ${reason}` : ''}${often ? ` (in ${often})` : ''}`);
 }
 
 export const limitText = ({ system, limitPercent, label, achievedPercent, detail }: View['computeLimits'][number]) =>

@@ -4,6 +4,7 @@
  */
 import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../document.js';
+import { differentMessages, messageKey } from './same-message.js';
 import { mean } from '../stats/mean.js';
 import { FEWEST_FOR_INTERVAL, median } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
@@ -90,7 +91,8 @@ export interface Spread {
 }
 
 export interface Missing {
-  metric: string;
+  /** Ids of all that say the same, but for the PIDs in it. */
+  metrics: string[];
   system: string;
   status: Exclude<MetricResult['status'], 'ok'>;
   reason: string;
@@ -135,12 +137,12 @@ export function viewOf(document: ResultDocument): View {
 }
 
 function warningsOf(document: ResultDocument): string[] {
-  if (!isComparison(document)) return [...new Set(document.warnings)];
+  if (!isComparison(document)) return differentMessages(document.warnings);
   const ofRounds = document.systems.flat().flatMap(({ health, warnings }) => {
     const names = health.after.map(({ name }) => `${name}: `);
     return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
   });
-  return [...new Set([...document.warnings, ...ofRounds])];
+  return differentMessages([...document.warnings, ...ofRounds]);
 }
 
 function systemsOf(document: ResultDocument): SystemView[] {
@@ -240,7 +242,10 @@ function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'bet
   return { between, betweenCv: average === 0 ? null : between / Math.abs(average) };
 }
 
-/** However many rounds say the same. A metric that is a difference to native stands in the table by its effect. */
+/**
+ * However many rounds and metrics say the same: one entry a reason. A metric that is a difference to native stands in the
+ * table by its effect.
+ */
 function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
   const found = new Map<string, Missing>();
   const own = (name: string) => rounds.filter(({ system }) => system.name === name).length;
@@ -248,10 +253,23 @@ function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Mi
     for (const { id: metric, status, reason = '' } of metrics) {
       if (status === 'ok') continue;
       if (status === 'unsupported' && effects.some((effect) => effect.metric === metric)) continue;
-      const key = JSON.stringify([metric, system.name, status, reason]);
-      const entry = found.get(key) ?? { metric, system: system.name, status, reason, rounds: 0, of: own(system.name) };
+      const key = JSON.stringify([metric, system.name, status, messageKey(reason)]);
+      const head = { metrics: [metric], system: system.name, status, reason };
+      const entry = found.get(key) ?? { ...head, rounds: 0, of: own(system.name) };
       entry.rounds += 1;
       found.set(key, entry);
     }
-  return [...found.values()];
+  return byReason([...found.values()]);
+}
+
+/** Those of equally many rounds, so that the number of rounds is that of each. */
+function byReason(found: readonly Missing[]): Missing[] {
+  const grouped = new Map<string, Missing>();
+  for (const one of found) {
+    const key = JSON.stringify([one.system, one.status, messageKey(one.reason), one.rounds]);
+    const group = grouped.get(key);
+    if (group) group.metrics.push(...one.metrics);
+    else grouped.set(key, one);
+  }
+  return [...grouped.values()];
 }

@@ -9,6 +9,7 @@ import { messageOf } from '../errors/message-of.js';
 import type { NativeAddon, Target } from '../native/addon-types.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/interception.js';
+import { parseVariable } from '../systems/ld-preload.js';
 import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
@@ -26,6 +27,8 @@ export interface Diagnosis {
   gpu: GpuInfo[];
   mps: MpsState;
   preload: PreloadEntry[];
+  /** Why no process of this environment could say what it sees; the driver is then as one without LD_PRELOAD sees it. */
+  workerError: string | null;
   layer: LayerInfo | null;
   /** How many driver functions were looked up on each symbol path. */
   functions: number;
@@ -44,7 +47,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   const host = hostInfo();
   const mps = mpsState(request.system.environment());
   const { description, attestation, ...seen } = await look(request);
-  const found = description ? interceptors(description.provenance) : [];
+  const found = description && attestation ? interceptors(description.provenance) : [];
   const facts: Facts = {
     ...seen,
     host,
@@ -65,7 +68,8 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     driver: description ? seenDriver(description) : null,
     gpu: description ? description.inspection.devices.map((device) => gpuInfo(description.inspection, device)) : [],
     mps,
-    preload: description?.preload ?? [],
+    preload: facts.workerError === null ? (description?.preload ?? []) : asked(facts.environment),
+    workerError: facts.workerError,
     layer: attestation?.layer ?? null,
     functions: description?.provenance.functions.length ?? 0,
     interceptors: found,
@@ -73,7 +77,11 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   };
 }
 
-type Seen = Pick<Facts, 'addonError' | 'driverError' | 'workerError' | 'description' | 'attestation'>;
+/** What a process was told to preload that did not live to say what became of it. */
+const asked = ({ LD_PRELOAD = '' }: NodeJS.ProcessEnv): PreloadEntry[] =>
+  parseVariable(LD_PRELOAD).map((entry) => ({ entry, source: 'LD_PRELOAD', mapped: null }));
+
+type Seen = Pick<Facts, 'addonError' | 'driverError' | 'workerError' | 'workerFix' | 'description' | 'attestation'>;
 
 async function look(request: DiagnosisRequest): Promise<Seen> {
   const nothing: Seen = {
@@ -93,15 +101,34 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
   const simulatedDriver = probe.path === null ? request.simulatedFolder() : null;
   if (probe.path === null && simulatedDriver === null) return { ...nothing, driverError };
   try {
-    const description = await describeOnce(request.system, { simulatedDriver });
+    const description = await describeOnce(request.system.environment(), { simulatedDriver });
     return { ...nothing, driverError, description, attestation: await request.system.attest(description) };
   } catch (error) {
-    return { ...nothing, driverError, workerError: messageOf(error) };
+    return { ...nothing, driverError, ...(await withoutPreload(request.system.environment(), simulatedDriver, error)) };
   }
 }
 
-async function describeOnce(system: System, target: Target): Promise<Description> {
-  const worker = await Worker.start({ environment: system.environment() });
+/** Whether it is the preload that ends a process, and what is there without it. */
+async function withoutPreload(
+  environment: NodeJS.ProcessEnv,
+  simulatedDriver: string | null,
+  error: unknown,
+): Promise<Pick<Seen, 'workerError' | 'workerFix' | 'description'>> {
+  const { LD_PRELOAD, ...bare } = environment;
+  const reason = messageOf(error);
+  if (LD_PRELOAD === undefined) return { workerError: reason, description: null };
+  try {
+    const description = await describeOnce(bare, { simulatedDriver });
+    const workerError = `The layer ends its processes: under LD_PRELOAD=${LD_PRELOAD} none could look at the GPU, without it one could. ${reason}`;
+    return { workerError, workerFix: 'unset LD_PRELOAD', description };
+  } catch {
+    // Then the preload is not what ends it, or not alone: the first error stands.
+    return { workerError: reason, description: null };
+  }
+}
+
+async function describeOnce(environment: NodeJS.ProcessEnv, target: Target): Promise<Description> {
+  const worker = await Worker.start({ environment });
   try {
     return await describe(worker, target);
   } finally {

@@ -23,7 +23,10 @@ export interface Facts {
   pciGpu: boolean | null;
   addonError: string | null;
   driverError: string | null;
+  /** Why no process of this environment could say what it sees. */
   workerError: string | null;
+  /** A command that lets one. */
+  workerFix?: string | null;
   description: Description | null;
   attestation: Attestation | null;
   interceptors: readonly Interceptor[];
@@ -42,11 +45,11 @@ export function findings(facts: Facts): Finding[] {
 }
 
 function whatStops(facts: Facts): Finding[] {
-  const { addonError, driverError, workerError, description } = facts;
+  const { addonError, driverError, workerError, workerFix = null, description } = facts;
   if (addonError !== null) return [finding('error', addonError)];
   const found: Finding[] = [];
   if (driverError !== null) found.push(noDriver(facts, driverError));
-  if (workerError !== null) found.push(finding('error', workerError));
+  if (workerError !== null) found.push(finding('error', workerError, workerFix));
   const inspection = description?.inspection;
   if (!inspection) return found;
   if (driverError === null && inspection.simulated)

@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command, parseDocument, warningsOf } from './command.js';
+import { command, emptyFolder, parseDocument, warningsOf } from './command.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'gvb-layer-'));
 const active = join(folder, 'libactive.so');
 const idle = join(folder, 'libidle.so');
+const fatal = join(folder, 'libfatal.so');
 const few = ['run', 'OH-002', '--simulate', '--iterations', '50', '--json', '-'];
 
 function compile(target: string, source: string): void {
@@ -22,6 +23,22 @@ beforeAll(() => {
   compile(active, 'extern "C" int cuMemGetInfo_v2(unsigned long*, unsigned long*) { return 1; }');
   // As a HAMi-core that was built without its exports: there, and in nobody's way.
   compile(idle, 'extern "C" int cuNoSuchFunction() { return 1; }');
+  // As a layer that finds its settings missing: it ends every worker, and says its PID.
+  compile(
+    fatal,
+    `#include <stdio.h>
+     #include <string.h>
+     #include <unistd.h>
+     __attribute__((constructor)) static void end() {
+       char line[4096] = {0};
+       FILE* file = fopen("/proc/self/cmdline", "r");
+       size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
+       for (size_t i = 0; i < length; i++) if (line[i] == 0) line[i] = ' ';
+       if (!strstr(line, "worker-main")) return;
+       fprintf(stderr, "[%d] cannot find the host device\\n", getpid());
+       _exit(7);
+     }`,
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -70,4 +87,28 @@ describe('under a layer', () => {
         fix: null,
       });
   });
+
+  it('is named by doctor where it ends its processes, beside the driver that is there without it', async () => {
+    const { stdout, code } = await command(['doctor'], { LD_PRELOAD: fatal });
+    expect(code).toBe(1);
+    expect(stdout).not.toMatch(/^Driver\s+none/m);
+    expect(stdout).toMatch(/^Driver\s+.*libcuda\.so\.1 \(without LD_PRELOAD\)$/m);
+    expect(stdout).toMatch(/^Preload\s+LD_PRELOAD: .*libfatal\.so \(its process ended\)$/m);
+    expect(stdout).toMatch(/^error: The layer ends its processes: .*cannot find the host device/m);
+    expect(stdout).toMatch(/^ {2}fix: unset LD_PRELOAD$/m);
+    expect(stdout).not.toMatch(/Nothing intercepts/);
+  });
+
+  it('is one line of "Not measured" where it ends its processes, whatever PIDs they print', async () => {
+    const quick = ['--simulate', '--tier', 'quick', '--iterations', '10', '--rounds', '2', '--seed', '1'];
+    const systems = ['--system', 'native', '--system', `custom:name=fatal,env.LD_PRELOAD=${fatal}`];
+    const output = ['--output', join(emptyFolder(), 'out')];
+    const { stdout } = await command(['compare', 'OH-002', 'OH-003', 'OH-005', ...quick, ...systems, ...output]);
+    const lines = stdout.split('\n').filter((line) => line.includes('cannot find the host device'));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^ {2}fatal \(unverified\), 3 metrics \(OH-002, OH-003, OH-005\): failed: .* \(in 2 of 2 rounds\)$/,
+      ),
+    ]);
+  }, 60_000);
 });

@@ -69,7 +69,7 @@ export function boundedView(view: View): View {
     })),
     notMeasured: view.notMeasured.map((one) => ({
       ...one,
-      metric: name(one.metric),
+      metrics: one.metrics.map(name),
       system: system(one.system),
       reason: sentence(one.reason),
     })),

@@ -54,16 +54,16 @@ function notMeasured({ view }: Page): Markup | null {
   return table({
     caption: 'What has no value, and why',
     headings: [
-      { title: 'Metric' },
+      { title: 'Metrics' },
       { title: 'System' },
       { title: 'State' },
       { title: 'Reason' },
       { title: 'Rounds', numeric: true },
     ],
     rows: view.notMeasured.map(
-      ({ metric, system, status, reason, rounds, of }) =>
-        html`<tr data-metric="${metric}">
-          <th scope="row">${metric}</th>
+      ({ metrics, system, status, reason, rounds, of }) =>
+        html`<tr ${metrics.length === 1 && html` data-metric="${metrics.join()}"`}>
+          <th scope="row">${metrics.join(', ')}</th>
           ${text(system)}${text(status)}
           <td class="long">${reason}</td>
           ${scaled(rounds, null, `${rounds} of ${of}`)}

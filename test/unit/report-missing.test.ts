@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { missingText } from '../../lib/report/comparison.js';
+import { renderReport } from '../../lib/rendering.js';
+import { differentMessages, messageKey } from '../../lib/report/same-message.js';
+import { viewOf } from '../../lib/report/view.js';
+import { result, runDocument } from './run-fixtures.js';
+
+const died = (pid: number) =>
+  `The worker process was killed by SIGABRT. It last printed: [${pid}] no host device at 0x${pid}abc`;
+const failed = (id: string, reason: string) => result(id, { status: 'failed', value: null, ci95: null, reason });
+
+describe('messages', () => {
+  it.each([
+    [died(4711), died(52)],
+    ["the MPS daemon's guardian (PID 123) still runs", "the MPS daemon's guardian (PID 4) still runs"],
+    ['a call through 0x7f00aa failed', 'a call through 0x12 failed'],
+  ])('that differ in a PID or an address alone are one: %s', (a, b) => {
+    expect(messageKey(a)).toBe(messageKey(b));
+    expect(differentMessages([a, b])).toEqual([a]);
+  });
+
+  it.each([
+    ['largest is 10 against 50', 'largest is 20 against 50'],
+    ['cuInit returned CUDA_ERROR_UNKNOWN (999)', 'cuInit returned CUDA_ERROR_OUT_OF_MEMORY (2)'],
+  ])('that differ in what they say are two: %s', (a, b) => expect(differentMessages([a, b])).toEqual([a, b]));
+});
+
+describe('what was not measured', () => {
+  const metrics = [failed('OH-001', died(4711)), failed('OH-002', died(4712)), failed('OH-003', 'no such GPU')];
+  const view = viewOf(runDocument({ metrics }));
+
+  it('is one line a reason, with the metrics it is of', () =>
+    expect(view.notMeasured.map(missingText)).toEqual([
+      `environment, 2 metrics (OH-001, OH-002): failed: ${died(4711)}`,
+      'environment, OH-003: failed: no such GPU',
+    ]));
+
+  it('is one row a reason on the page', async () => {
+    const page = await renderReport(runDocument({ metrics }), 'html');
+    expect(page).toContain('OH-001, OH-002');
+    expect(page.match(/killed by SIGABRT/g)).toHaveLength(1);
+  });
+});
