@@ -6,6 +6,7 @@ import { type Finished } from './command.js';
 import type { Step } from './custom-verify.js';
 import { exportedSymbols } from './elf.js';
 import { inWords, resolveSize } from '../config/size.js';
+import { matches, tookTooLong } from './pattern.js';
 import type { Evidence, TrueGpu } from './system.js';
 
 export interface StepContext {
@@ -38,16 +39,21 @@ export function judgeStep(step: Step, context: StepContext): Finding | Promise<F
 }
 
 /** On the path that is measured: a layer on another one says nothing of these numbers. */
-function symbolOwner({ symbol, matches }: Of<'symbolOwner'>, { description, evidence }: StepContext): Finding {
+async function symbolOwner(
+  { symbol, matches: pattern }: Of<'symbolOwner'>,
+  { description, evidence }: StepContext,
+): Promise<Finding> {
   const { functions, nvml } = description.provenance;
   const same = (name: string) => name === symbol || baseName(name) === symbol;
   const row = functions.find(({ name }) => same(name));
   const pointed = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
   const owner = row?.patched?.owner ?? pointed;
+  const found = owner === null ? false : await matches(pattern, owner);
+  const owned = `${owner ?? 'nobody'} owns it on ${row ? evidence.path : 'dlsym'}`;
   return {
-    proof: `owner of ${symbol} matches ${matches.source}`,
-    passed: owner !== null && matches.test(owner),
-    detail: `${owner ?? 'nobody'} owns it on ${row ? evidence.path : 'dlsym'}`,
+    proof: `owner of ${symbol} matches ${pattern.source}`,
+    passed: found === true,
+    detail: found === null ? `${owned}; ${tookTooLong(pattern)}` : owned,
     advice: 'Correct the pattern, or the LD_PRELOAD that should map the layer.',
   };
 }
@@ -107,19 +113,19 @@ function canary({ size }: Of<'allocationCanary'>, { evidence, gpu }: StepContext
   return allocationCanary(evidence.probe, [{ bytes, expected: 'refused' }])[0] as Finding;
 }
 
-async function command({ argv, exit, matches }: Of<'command'>, context: StepContext): Promise<Finding> {
+async function command({ argv, exit, matches: pattern }: Of<'command'>, context: StepContext): Promise<Finding> {
   const { run, fill, evidence } = context;
   const filled = argv.map(fill);
-  const wanted = matches ? `, output matching ${matches.source}` : '';
+  const wanted = pattern ? `, output matching ${pattern.source}` : '';
   const proof = `${filled.join(' ')} ends with exit code ${exit}${wanted}`;
   // It says something of the system, and nothing of one process.
   if (evidence.phase === 'process') return { proof, passed: null, detail: 'it is run once a round' };
   const finished = await run(filled);
-  const passed = finished.exit === exit && (matches?.test(finished.output) ?? true);
+  const found = pattern === null || (await matches(pattern, finished.output));
   return {
     proof,
-    passed,
-    detail: `it ${finished.how}`,
+    passed: finished.exit === exit && found === true,
+    detail: found === null && pattern ? `it ${finished.how}; ${tookTooLong(pattern)}` : `it ${finished.how}`,
     advice: 'Run it by hand to see why.',
   };
 }

@@ -23,6 +23,13 @@ describe('selecting metrics', () => {
     ['', "Expected a metric id, a glob or a category but received '': gpu-virt-bench list shows them."],
   ])('refuses %j', (selector, message) => expect(() => ids(selector)).toThrow(message));
 
+  it('takes one list of words', () => expect(ids('OH-{001,010}')).toEqual(['OH-001', 'OH-010']));
+
+  it.each(['(*)+'.repeat(12) + 'x', '+(*)'.repeat(12) + 'x', '{*,*}'.repeat(20) + 'x', '*'.repeat(101)])(
+    'refuses a pattern that could take hours: %s',
+    (selector) => expect(() => ids(selector)).toThrow(/^Expected a metric id, a glob or a category but received/),
+  );
+
   it('refuses one unknown selector among known ones', () =>
     expect(() => ids('OH-001', 'nonsense')).toThrow(/nonsense/));
 });

@@ -213,6 +213,10 @@ describe('the proofs of a custom system', () => {
     [{ command: { argv: ['false'] } }, /it ended with exit code 1/],
     [{ command: { argv: ['/nonexistent/x'] } }, /could not be started/],
     [{ command: { argv: ['echo', 'no'], matches: 'yes' } }, /output matching yes/],
+    [
+      { command: { argv: ['printf', '0'.repeat(60)], matches: '^(0+)+$x' } },
+      /matching \^\(0\+\)\+\$x took more than 5 s and was stopped: nested repetition/,
+    ],
   ])('fail for %j', async (step, reason) => expect((await attest([step])).invalid).toMatch(reason));
 
   it('do not hold where nothing could be checked', async () =>

@@ -1,0 +1,52 @@
+/**
+ * Patterns of users are matched in a thread of their own, with a time limit: some take for ever (`^(0+)+$x`), and nothing
+ * else could run meanwhile in the thread that matches, not even what Ctrl-C asks for.
+ */
+import { Worker } from 'node:worker_threads';
+
+const LIMIT_MS = 5_000;
+
+/** As source, so that it needs no compiled file beside this one. It holds nothing that a user wrote. */
+const program = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { source, flags, text } = workerData;
+  parentPort.postMessage(new RegExp(source, flags).test(text));
+`;
+
+/** The same few paths are matched for every process of a system. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 1_000;
+const LONGEST_KNOWN = 4_096;
+
+/** Null where it is not known within the limit. */
+export async function matches({ source, flags }: RegExp, text: string, limitMs = LIMIT_MS): Promise<boolean | null> {
+  const key = JSON.stringify([source, flags, text]);
+  const earlier = known.get(key);
+  if (earlier !== undefined) return earlier;
+  const found = await matchInThread({ source, flags, text }, limitMs);
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (found !== null && text.length <= LONGEST_KNOWN) known.set(key, found);
+  return found;
+}
+
+async function matchInThread(data: { source: string; flags: string; text: string }, limitMs: number) {
+  const thread = new Worker(program, { eval: true, workerData: data, env: {}, execArgv: [] });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<boolean | null>((resolve, reject) => {
+      // From when it runs: starting a thread takes time on a busy machine, and is not the pattern's.
+      thread.once('online', () => {
+        timer = setTimeout(() => resolve(null), limitMs);
+      });
+      thread.once('message', resolve);
+      thread.once('error', reject);
+    });
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+  }
+}
+
+/** For a finding, where the answer of `matches` is null. */
+export const tookTooLong = ({ source }: RegExp): string =>
+  `matching ${source} took more than ${LIMIT_MS / 1_000} s and was stopped: nested repetition, e.g. (0+)+, takes exponential time`;
