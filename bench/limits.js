@@ -2,6 +2,7 @@
 // ones: an empty Node process for the start of the command line and the import of the library, JSON for reports.
 // Shares need no reference: the event loop while measuring, the coordinator's CPU while workers measure.
 // Usage: node bench/limits.js [--simulate]
+import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,6 +71,20 @@ for (const format of ['html', 'markdown', 'json']) {
   rows.push({ what: `largest report, ${format}: time / JSON`, value: ms / reference.ms, limit: 6 });
   rows.push({ what: `largest report, ${format}: memory / JSON`, value: kib / reference.kib, limit: 2 });
 }
+
+/** What keeping the noise of a layer costs, in times what cutting it into lines does: short lines are the worst. */
+const { BoundedLog, LineSplitter } = await import(`${root}/dist/workers/lines.js`);
+function noiseMs(onLine) {
+  const chunk = Buffer.from('x\n'.repeat(32 * 1024));
+  const splitter = new LineSplitter(onLine);
+  const start = performance.now();
+  for (let i = 0; i < 64; i++) splitter.push(chunk);
+  return performance.now() - start;
+}
+const log = new BoundedLog();
+const lines = noiseMs(() => {});
+const kept = noiseMs((line) => log.append(`${line}\n`));
+rows.push({ what: 'noise of a layer kept / cut into lines', value: kept / lines, limit: 10 });
 
 const { measureKernelLaunch, measureMemoryAllocation, runMetrics } = await import(`${root}/dist/index.js`);
 const simulate = process.argv.includes('--simulate');

@@ -11,6 +11,7 @@ import { selectMetrics } from './run/select.js';
 import { callerEnvironment, environmentSystem } from './systems/environment.js';
 import { here } from './systems/kinds.js';
 import { parseSystems } from './systems/parse.js';
+import { ownSignal } from './workers/own-signal.js';
 
 export interface RunMetricsOptions extends MeasureOptions {
   /** Ids, globs over ids, categories. Default: all. */
@@ -49,7 +50,7 @@ function prepared({ metrics: selectors = [], strict = false, ...options }: RunMe
       ...(warmup !== null && { warmup }),
       ...(iterations === null && { resolution }),
     },
-    signal: options.signal ?? new AbortController().signal,
+    signal: ownSignal(options.signal),
   };
 }
 

@@ -13,7 +13,7 @@ const LIMIT = '50';
 export function addGate(root: Command): void {
   const gate = root
     .command('gate')
-    .description('hold a measurement against thresholds; exit code 3 where one does not hold')
+    .description('Check results against thresholds; exit with 3 if one is not met')
     .argument('[file]', FILE)
     .option(
       '--config <file>',
@@ -45,10 +45,10 @@ export const addGating = (compare: Command): Command =>
 export function addBaseline(root: Command): void {
   const baseline = root
     .command('baseline')
-    .description('stored measurements that later ones are held against: files to be committed');
+    .description('Manage stored results that later ones are compared with: files to commit');
   baseline
     .command('save')
-    .description('store a measurement under a name, without its raw samples')
+    .description('Store results under a name, without their raw samples')
     .argument('<name>', "letters, digits, '.', '_' and '-'")
     .argument('[file]', FILE)
     .option(...STORE)
@@ -58,13 +58,13 @@ export function addBaseline(root: Command): void {
     );
   baseline
     .command('list')
-    .description('the stored baselines: when, on what and of which systems')
+    .description('List the stored baselines: date, GPU, systems')
     .option(...STORE)
     .option('--json', 'as JSON on stdout (default: a table)')
     .action(async (raw: { store?: string; json?: true }) => done((await import('./baseline.js')).listBaselines(raw)));
   baseline
     .command('remove')
-    .description('delete a stored baseline')
+    .description('Delete a stored baseline')
     .argument('<name>')
     .option(...STORE)
     .action(async (name: string, raw: { store?: string }) =>
@@ -76,7 +76,7 @@ export function addBaseline(root: Command): void {
 export function addHistory(root: Command): void {
   const history = root
     .command('history')
-    .description('what was measured before, oldest first, and how each metric went on each card')
+    .description('Show earlier results, oldest first, and the trend of each metric on each card')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option('--results <dir>', 'the directory of directories of results (default: ./results)')
     .option(...STORE)

@@ -1,9 +1,23 @@
 #!/usr/bin/env node
 /** Imports late: a preloaded start only starts again, and --help loads nothing that measures. */
+import { descriptorShortage } from './descriptors.js';
 import { restartWithoutPreload } from './restart.js';
 
-const code = await restartWithoutPreload();
-if (code === null) {
+async function start(): Promise<void> {
+  const code = await restartWithoutPreload();
+  if (code !== null) {
+    process.exitCode = code;
+    return;
+  }
   const { main } = await import('./program.js');
   await main(process.argv);
-} else process.exitCode = code;
+}
+
+try {
+  await start();
+} catch (error) {
+  const shortage = descriptorShortage(error);
+  if (shortage === null) throw error;
+  process.stderr.write(`error: ${shortage}\n`);
+  process.exitCode = 1;
+}

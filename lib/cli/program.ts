@@ -18,7 +18,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     await program().parseAsync(argv);
   } catch (error) {
     const code = report(error);
-    if (code !== exitCodes.ok) await (await import('./junit-file.js')).replaceStale(argv, error, code);
+    if (code !== exitCodes.ok && argv.some((argument) => argument.startsWith('--junit')))
+      await (await import('./junit-file.js')).replaceStale(argv, error, code);
     process.exitCode = code;
   }
 }
@@ -49,12 +50,12 @@ export function program(): Command {
   addRun(root);
   root
     .command('list')
-    .description('the metrics: unit, direction, the question each answers, what it needs')
+    .description('List the metrics: unit, direction, the question each answers, what it needs')
     .option('--json', 'as JSON on stdout (default: a table)')
     .action(async (options: { json?: true }) => done((await import('./list.js')).list(options)));
   root
     .command('doctor')
-    .description('what the tool sees of driver, GPUs and layers, what would stop a measurement, and what fixes it')
+    .description('Show driver, GPUs and layers, what would stop a measurement, and how to fix it')
     .option('--json', 'as JSON on stdout (default: text)')
     .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
@@ -96,7 +97,7 @@ function addMeasuring(command: Command, tier: Tier): Command {
         'requireGpu',
       ),
     )
-    .option('--strict', 'refuse a machine that is not at rest, and disturbed numbers (default: warn of them)')
+    .option('--strict', 'refuse a machine that is not idle and healthy, and disturbed numbers (default: warn)')
     .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
 }
 
@@ -125,7 +126,7 @@ function addOutputs(command: Command, standard = 'a table'): Command {
 function addReport(root: Command): void {
   const command = root
     .command('report')
-    .description('render saved documents, or directories of runs, anew; several merge where they belong together')
+    .description('Re-render saved documents or directories of runs; compatible results are merged')
     .argument('<file...>', 'documents of --json, or directories of --output');
   addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawOutputs) =>
     done((await import('./report.js')).report(files, raw)),
@@ -136,7 +137,7 @@ function addCompare(root: Command): void {
   const command = root
     .command('compare')
     .description(
-      'several systems side by side: fresh workers, interleaved rounds, intervals and verdicts against the first',
+      'Compare several systems side by side, in interleaved rounds of fresh workers; the first is the baseline',
     )
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option(
@@ -174,7 +175,7 @@ function addCalibrate(root: Command): void {
   root
     .command('calibrate')
     .description(
-      'inject known delays and known limits, print bias and resolution of the tool here; 1 if a truth is missed',
+      'Inject known delays and limits, print bias and resolution of the tool; exit with 1 if a value is not recovered',
     )
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
@@ -192,7 +193,7 @@ function addCalibrate(root: Command): void {
 function addRun(root: Command): void {
   const command = root
     .command('run')
-    .description('measure the GPU in the environment as it is; without a driver, the simulated GPU')
+    .description('Measure the GPU in the current environment; without a driver, the simulated GPU')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');

@@ -1,5 +1,6 @@
 /** `gpu-virt-bench run [SELECTOR…]` */
 import type { RunDocument } from '../document.js';
+import { checkTemporary } from '../environment/temporary.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { duration, plain } from '../report/plain.js';
@@ -36,6 +37,7 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   }
   await checkOutputs(options.outputs);
   await markUnfinished(junitTargets(options.outputs));
+  checkTemporary();
   const addon = loadAddon();
   dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);

@@ -1,5 +1,6 @@
 /** What is said on stderr. */
 import { messageOf } from '../errors/message-of.js';
+import { descriptorShortage } from './descriptors.js';
 import { plain } from '../report/plain.js';
 
 /** An error is one line, whatever its message quotes. */
@@ -7,7 +8,7 @@ export const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g,
 
 export function errorLine(error: unknown): string {
   if (process.env.GVB_DEBUG === '1' && error instanceof Error && error.stack) return `error: ${error.stack}\n`;
-  return `error: ${oneLine(messageOf(error))}\n`;
+  return `error: ${oneLine(descriptorShortage(error) ?? messageOf(error))}\n`;
 }
 
 const spoken: string[] = [];

@@ -19,6 +19,7 @@ import {
   resultHead,
   withoutNumber,
 } from './metric.js';
+import { ownSignal } from '../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
 
@@ -55,8 +56,8 @@ export async function measureMetric(
   surroundings: Surroundings = {},
 ): Promise<MetricResult> {
   const resolved = resolveOptions(options);
-  const signal = options.signal ?? new AbortController().signal;
-  signal.throwIfAborted();
+  options.signal?.throwIfAborted();
+  const signal = ownSignal(options.signal);
   const opened: Session[] = [];
   const left: string[] = [];
   let opening = true;

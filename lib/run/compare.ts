@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
+import { checkTemporary } from '../environment/temporary.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
@@ -62,6 +63,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   refuseUnavailable(request);
   const startedAt = new Date();
   const began = performance.now();
+  checkTemporary();
   await removeAbandonedDirectories();
   const directory = await makeRunDirectory();
   const order = roundOrder(

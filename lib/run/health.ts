@@ -25,7 +25,7 @@ export function refuseUnhealthy(before: readonly Check[], strict: boolean): void
   if (!strict || found.length === 0) return;
   throw new BenchError(
     'UNHEALTHY',
-    `Expected a machine at rest and in order (--strict) but received ${found.map(text).join('; ')}.`,
+    `The machine is not idle and healthy (--strict): ${found.map(text).join('; ')}. Stop what disturbs it, or measure without --strict.`,
   );
 }
 

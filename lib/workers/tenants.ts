@@ -2,9 +2,9 @@
  * Several workers that measure at the same time: each holds a session on the device, all are released at one absolute
  * time, and what counts is the window in which every one of them was at work.
  */
-import { setMaxListeners } from 'node:events';
 import type { DeviceTarget } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
+import { ownSignal } from './own-signal.js';
 import { Worker } from './worker.js';
 
 /** How one of them starts. */
@@ -32,9 +32,7 @@ export class Tenants {
 
   constructor(target: DeviceTarget, signal: AbortSignal) {
     this.#target = target;
-    // One of our own: every worker listens to it, and more than ten on the caller's would be taken for a leak.
-    this.#signal = AbortSignal.any([signal]);
-    setMaxListeners(0, this.#signal);
+    this.#signal = ownSignal(signal);
   }
 
   get size(): number {

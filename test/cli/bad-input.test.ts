@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { command, emptyFolder, hasDriver } from './command.js';
+import { command, emptyFolder, hasDriver, main } from './command.js';
 import { expectRefusal, refused } from './refused.js';
 
 const ONE_LINE = /^error: [^\n]+\n$/;
@@ -55,6 +56,35 @@ const cases: Record<string, Case> = {
   'an unknown command': { args: ['rum'], says: /unknown command 'rum' \(Did you mean run\?\)/ },
   'arguments of a command that takes none': { args: ['list', 'OH-001'], says: /too many arguments/ },
 };
+
+describe('the environment', () => {
+  const few = ['OH-002', '--simulate', '--iterations', '20'];
+  const two = ['--system', 'native:name=a', '--system', 'native:name=b'];
+  const file = join(emptyFolder(), 'file');
+  writeFileSync(file, '');
+
+  it.each([
+    ['run', '/nonexistent/tmp', 'it does not exist', []],
+    ['compare', '/nonexistent/tmp', 'it does not exist', two],
+    ['run', file, 'it is not a folder', []],
+    ['compare', file, 'it is not a folder', two],
+  ] as const)('refuses, in %s, a TMPDIR that is %s', async (name, TMPDIR, why, systems) => {
+    const { code, stderr } = await command([name, ...few, ...systems], { TMPDIR });
+    expect(stderr).toBe(
+      `error: Expected TMPDIR to be a folder that can be written but received '${TMPDIR}': ${why}.\n`,
+    );
+    expect(code).toBe(2);
+  });
+
+  it.each([24, 28, 40])('says that %i open files are too few', (most) => {
+    const shell = ['-c', `ulimit -n ${most}; exec "$@"`, 'sh', process.execPath, main, 'run', ...few];
+    const { status, stderr } = spawnSync('sh', shell, { encoding: 'utf8', cwd: emptyFolder() });
+    expect(stderr).toBe(
+      `error: The limit of open files is too low (ulimit -n is ${most}): raise it, e.g. with ulimit -n 1024.\n`,
+    );
+    expect(status).toBe(1);
+  });
+});
 
 describe('bad input', () => {
   it.each(Object.entries(cases))('refuses %s in one line', async (_, { args, says }) =>

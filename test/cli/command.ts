@@ -10,7 +10,7 @@ import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-const main = join(root, 'dist/cli/main.js');
+export const main = join(root, 'dist/cli/main.js');
 
 /** Whether this machine has a driver: then nothing is simulated unasked. */
 export const hasDriver = loadAddon().probeDriver().path !== null;

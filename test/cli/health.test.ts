@@ -26,7 +26,7 @@ describe('a card that is too hot', () => {
     ];
     for (const { code, stdout, stderr } of outcomes) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(/^error: Expected a machine at rest .*\(--strict\) but received GPU temperature: 85 °C/m);
+      expect(stderr).toMatch(/^error: The machine is not idle and healthy \(--strict\): GPU temperature: 85 °C/m);
     }
   });
 });

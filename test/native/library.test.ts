@@ -21,6 +21,12 @@ describe('importing', () => {
   });
 });
 
+it('lets many calls share one signal, without a warning of a leak', async () => {
+  const { warnings, statuses } = await scenario<{ warnings: string[]; statuses: string[] }>('sharedSignal');
+  expect(statuses).toEqual(Array.from({ length: 17 }, () => 'ok'));
+  expect(warnings).toEqual([]);
+});
+
 describe.skipIf(hasDriver)('without a driver', () => {
   it('every function rejects with NO_DRIVER and says what to do', async () => {
     const seen =

@@ -10,7 +10,9 @@ describe('before', () => {
   it('warns of what failed alone', () => expect(healthWarnings(hot)).toEqual(['GPU temperature: 83 °C']));
 
   it('refuses under --strict what would be a warning, and nothing else', () => {
-    expect(() => refuseUnhealthy(hot, true)).toThrow(/--strict\) but received GPU temperature: 83 °C\.$/);
+    expect(() => refuseUnhealthy(hot, true)).toThrow(
+      /^The machine is not idle and healthy \(--strict\): GPU temperature: 83 °C\. /,
+    );
     expect(() => refuseUnhealthy(hot, false)).not.toThrow();
     expect(() => refuseUnhealthy(hot.slice(1), true)).not.toThrow();
   });

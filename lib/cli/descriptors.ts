@@ -1,0 +1,27 @@
+/** Too few file descriptors: Node then reports modules that are there as missing. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** `ulimit -n`, read without a descriptor. */
+function limit(): string {
+  const report = process.report?.getReport() as { userLimits?: { open_files?: { soft?: unknown } } } | undefined;
+  return String(report?.userLimits?.open_files?.soft ?? 'unknown');
+}
+
+/** Looks without opening anything; a package that could not be opened is given an entry that it does not have. */
+function isThere(message: string): boolean {
+  const [, missing = '', importer = ''] =
+    /^Cannot find (?:package|module) '([^']+)' imported from (.+)$/.exec(message) ?? [];
+  const inFolder = (folder: string) => existsSync(join(folder, 'package.json'));
+  if (missing.startsWith('/')) return existsSync(missing) || inFolder(dirname(missing));
+  for (let folder = dirname(importer); folder !== dirname(folder); folder = dirname(folder))
+    if (inFolder(join(folder, 'node_modules', missing))) return true;
+  return false;
+}
+
+/** Says so, or null where the error is another one. */
+export function descriptorShortage(error: unknown): string | null {
+  const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
+  if (code !== 'EMFILE' && !(code === 'ERR_MODULE_NOT_FOUND' && isThere(message))) return null;
+  return `The limit of open files is too low (ulimit -n is ${limit()}): raise it, e.g. with ulimit -n 1024.`;
+}
