@@ -62,7 +62,7 @@ function notMeasured({ view }: Page): Markup | null {
     ],
     rows: view.notMeasured.map(
       ({ metrics, system, status, reason, rounds, of }) =>
-        html`<tr ${metrics.length === 1 && html` data-metric="${metrics.join()}"`}>
+        html`<tr${metrics.length === 1 && html` data-metric="${metrics.join()}"`}>
           <th scope="row">${metrics.join(', ')}</th>
           ${text(system)}${text(status)}
           <td class="long">${reason}</td>
