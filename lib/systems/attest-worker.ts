@@ -51,13 +51,13 @@ async function judgeBySystem(
 export function withClock(attestation: Attestation, description: Description, phase: Evidence['phase']): Attestation {
   const { passed, detail, invalid } = judgeClock(description.inspection.clock);
   const proof = phase === 'after' ? `${CLOCK_CHECK}, after` : CLOCK_CHECK;
-  const why = attestation.invalid ?? invalid;
+  const why = [attestation.invalid, invalid].filter((reason) => reason != null);
   return {
     ...attestation,
     ...(passed === null
       ? { notChecked: [...(attestation.notChecked ?? []), { proof, detail }] }
       : { proofs: [...attestation.proofs, { proof, passed, detail }] }),
-    ...(why !== null && { invalid: why }),
+    ...(why.length > 0 && { invalid: why.join('; and ') }),
   };
 }
 

@@ -62,16 +62,16 @@ bool carries_version(const ElfImage& image, const std::string& version) {
 }
 
 ElfImage true_driver(const ElfImage& loaded, const std::vector<ElfImage>& images) {
-  const auto first = [&](const auto& matches) -> const ElfImage* {
-    const auto found = std::find_if(images.begin(), images.end(), matches);
-    return found == images.end() ? nullptr : &*found;
-  };
-  if (images.size() < 2) return loaded;
-  if (const ElfImage* simulation = first(is_simulation)) return *simulation;
+  std::vector<ElfImage> behind;
+  for (const ElfImage& image : images) {
+    if (is_simulation(image)) return image;
+    if (image.base() != loaded.base()) behind.push_back(image);
+  }
+  if (behind.empty()) return loaded;
   if (const auto version = kernel_module_version())
-    if (const ElfImage* same = first([&](const ElfImage& image) { return carries_version(image, *version); }))
-      return *same;
-  return images.back();
+    for (const ElfImage& image : behind)
+      if (carries_version(image, *version)) return image;
+  return behind.back();
 }
 
 }  // namespace gvb

@@ -21,8 +21,9 @@ std::optional<std::string> kernel_module_version();
 // Whether a library is of that driver release: every one of a release carries its version as text.
 bool carries_version(const ElfImage& image, const std::string& version);
 
-// The driver among `images`, of which the process got `loaded`: the simulation, else one of the kernel module's
-// release, else `loaded` where it is the only one, else the one that was mapped last.
+// The driver among `images`, of which the process got `loaded`. A process of its own has one libcuda; where there is
+// another one, `loaded` stands in front of it, whatever version text it carries (seen: a forwarding library that names
+// the driver's file). Of several behind it: the simulation, else one of the kernel module's release, else the last.
 ElfImage true_driver(const ElfImage& loaded, const std::vector<ElfImage>& images);
 
 }  // namespace gvb

@@ -55,7 +55,7 @@ describe('judgeClock', () => {
   ])('forgives %s', (_, reading) => expect(judgeClock(reading).invalid).toBeNull());
 });
 
-it('a worker whose clock is foreign gives no number under any system, and its own failure comes first', async () => {
+it('a worker whose clock is foreign gives no number under any system, after the reason of its system', async () => {
   const foreign = inspection({ clock: clock({ functions: [{ name: 'clock_gettime', owner: LAYER, own: false }] }) });
   const description = { pid: 1, inspection: foreign, provenance: provenance([]), preload: [], environment: {} };
   const attestation = await environmentSystem({}).attest(description);
@@ -63,6 +63,6 @@ it('a worker whose clock is foreign gives no number under any system, and its ow
   expect(judged.invalid).toBe(`the clock belongs to ${LAYER}`);
   expect(judged.proofs.at(-1)).toMatchObject({ proof: "the clock is the system's, after", passed: false });
   expect(withClock({ ...attestation, invalid: 'layer not active' }, description, 'before').invalid).toBe(
-    'layer not active',
+    `layer not active; and the clock belongs to ${LAYER}`,
   );
 });
