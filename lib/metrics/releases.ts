@@ -18,6 +18,8 @@ export interface Release {
   total: number;
   /** How much later than the release the last of them began: what the machine's own scheduling took. */
   late: number;
+  /** How many releases it took until one was not too early for any of them. */
+  tries: number;
   starts: WorkerStart[];
 }
 
@@ -30,11 +32,16 @@ export interface NoRoom {
  * Whatever happens, every process has ended when this settles. A release that came too early for one of them is repeated
  * with new processes and more time before it. This favours no result: who was ready is known before anybody begins.
  */
-export async function release(context: MeasureContext, process: TenantProcess, count: number) {
+export async function release(
+  context: MeasureContext,
+  process: TenantProcess,
+  count: number,
+): Promise<Release | NoRoom> {
   let unready = 0;
-  for (const leads of LEADS) {
+  for (const [i, leads] of LEADS.entries()) {
     const outcome = await releaseOnce(context, process, count, leads);
-    if (!('unready' in outcome)) return outcome;
+    if ('noRoom' in outcome) return outcome;
+    if (!('unready' in outcome)) return { ...outcome, tries: i + 1 };
     unready = outcome.unready;
   }
   throw new BenchError(
@@ -42,6 +49,8 @@ export async function release(context: MeasureContext, process: TenantProcess, c
     `Of ${count} processes ${unready} were not ready at their release, also after ${LEADS.length} tries; run fewer other programs beside them.`,
   );
 }
+
+type OneTry = Omit<Release, 'tries'>;
 
 interface TooEarly {
   unready: number;
@@ -52,7 +61,7 @@ async function releaseOnce(
   process: TenantProcess,
   count: number,
   leads: number,
-): Promise<Release | NoRoom | TooEarly> {
+): Promise<OneTry | NoRoom | TooEarly> {
   const target = { simulatedDriver, device: options.device, path: options.path };
   const tenants = new Tenants(target, signal);
   try {
@@ -79,7 +88,7 @@ function noRoomIn(errors: readonly unknown[], count: number): NoRoom | null {
   return { noRoom: `${errors.length} of ${count} starts failed: ${first.message}` };
 }
 
-function released(outcomes: readonly PromiseSettledResult<WorkerStart>[], startAtNs: number): Release | TooEarly {
+function released(outcomes: readonly PromiseSettledResult<WorkerStart>[], startAtNs: number): OneTry | TooEarly {
   const starts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   const unready = starts.filter(({ readyAtNs }) => readyAtNs > startAtNs).length;
   if (unready > 0) return { unready };

@@ -3,13 +3,16 @@ import { durationOf, type Recorded, type RecordedCall } from './record.js';
 import type { Truth } from './recovered.js';
 
 /** The loop's own cost between calls in a fresh process, whose code and data nobody used before: readings of the clock. */
-const COLD_READINGS = 4_000;
+export const COLD_READINGS = 4_000;
 
 export interface RecordedStart {
   recorded: Recorded;
   /** By step, in ns. */
   stepsNs: { init: number; context: number; module: number; firstAlloc: number };
   totalNs: number;
+  /** When cuInit was called, and when the first result was there. */
+  initAt: number;
+  resultAt: number;
   /** Of every context after the first. */
   recreatedNs: number[];
 }
@@ -35,7 +38,8 @@ export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): Recorde
   };
   // Between context and module the process looks at its open files, off the clock.
   const totalNs = stepsNs.init + stepsNs.context + (result.left - module.entered);
-  return { recorded, stepsNs, totalNs, recreatedNs: contexts.slice(1).map(durationOf) };
+  const [initAt, resultAt] = [init.entered, result.left];
+  return { recorded, stepsNs, totalNs, initAt, resultAt, recreatedNs: contexts.slice(1).map(durationOf) };
 }
 
 /** `unitNs`: of the estimate. */

@@ -70,6 +70,7 @@ function row(group: Group) {
   return {
     processes,
     releases: releases.length,
+    tries: releases.map(({ tries }) => tries),
     meanMs: value,
     ci95,
     p99Ms: summarise(times)?.p99 ?? null,

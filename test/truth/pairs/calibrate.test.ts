@@ -1,26 +1,75 @@
-/** `calibrate` on the simulated GPU. */
+/** `calibrate` on the simulated GPU: its truths and estimates are what the interposer recorded over the same calls. */
 import { describe, expect, it } from 'vitest';
+import { median } from '../../../lib/stats/median.js';
 import { command } from '../../cli/command.js';
+import { emptyFolder } from '../../native/child.js';
+import { grantedOf, hasLoad } from '../../native/granted.js';
+import { durationOf, type Recorded, recordedByProcess } from '../../native/record.js';
+
+interface Row {
+  what: string;
+  unit: string;
+  truth: number;
+  estimate: number;
+  bias: number;
+  halfWidth: number | null;
+  recovered: boolean;
+}
+
+/** At tier quick `calibrate` starts so many processes without a delay, then one for each delay. */
+const WITHOUT = 3;
+const DELAYS = [50, 100, 250, 1_000];
+
+/**
+ * Of two processes, whose hooks differ by some ns (where the loader put things): readings of the clock. Smaller than the
+ * smallest delay.
+ */
+const READINGS = 1.5;
+/** From the 95 % half-width to the 99.9 % one. */
+const WIDENING = 3.2905 / 1.96;
+
+const hookNs = (process: Recorded, name: string) => median(process.hooked(name).map(durationOf)).value;
+
+/** By row, what the delay added to the hooks of its function. */
+function recordedDelays(processes: readonly Recorded[]): Map<string, number> {
+  const [without, delayed] = [processes.slice(0, WITHOUT), processes.slice(WITHOUT, WITHOUT + DELAYS.length)];
+  const names = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
+  return new Map(
+    names.flatMap((name) => {
+      const bare = median(without.map((process) => hookNs(process, name))).value;
+      return delayed.map((process, i) => [`${name} +${DELAYS[i]} ns`, hookNs(process, name) - bare] as const);
+    }),
+  );
+}
 
 describe('calibrate', () => {
-  it('comes close to every truth, and exits by whether it recovered them all', async () => {
-    const { code, stdout } = await command(['calibrate', '--simulate', '--tier', 'quick', '--json', '-']);
-    const rows = JSON.parse(stdout) as {
-      what: string;
-      unit: string;
-      truth: number;
-      bias: number;
-      recovered: boolean;
-    }[];
+  it('gives every truth and estimate as the interposer recorded it, and exits by whether it recovered them all', async () => {
+    const record = emptyFolder();
+    const { code, stdout } = await command(
+      ['calibrate', '--simulate', '--tier', 'quick', '--json', '-'],
+      { GVB_INTERPOSE_RECORD: record },
+      // Not the millions of bare calls that are paired with the hooks.
+      `record=${record},recorded=cuLaunchKernel`,
+    );
+    const rows = JSON.parse(stdout) as Row[];
     expect(rows).toHaveLength(14);
-    // The 15 ns and 3 percentage points that calibrate asks for are for a quiet machine; where tests run, others may be busy.
-    const tolerance: Record<string, number> = { ns: 30, bytes: 0, '%': 5 };
-    for (const { what, unit, truth, bias } of rows) {
-      // The truths are what was injected: a table of zeros would be close too.
-      const injected = Number(/(\d+) (?:ns|%)/.exec(what)?.[1] ?? 4 * 1024 ** 3);
-      expect(Math.abs(truth - injected)).toBeLessThan(0.2 * injected + 5);
-      expect(Math.abs(bias)).toBeLessThanOrEqual(tolerance[unit] ?? 0);
+    const processes = recordedByProcess(record);
+    const hooked = processes.filter((process) => process.hooked('cuCtxGetDevice').length > 0);
+    const delays = recordedDelays(hooked);
+    const readingNs = Math.max(...hooked.map((process) => process.readingNs));
+    const ofTime = rows.filter(({ unit }) => unit === 'ns');
+    expect(ofTime.map(({ what }) => what).sort()).toEqual([...delays.keys()].sort());
+    for (const { what, truth, estimate, halfWidth } of ofTime) {
+      const recorded = delays.get(what) as number;
+      expect(Math.abs(truth - recorded), `truth of ${what}`).toBeLessThan(READINGS * readingNs);
+      const allowed = Math.max(READINGS * readingNs, WIDENING * (halfWidth as number));
+      expect(Math.abs(estimate - recorded), `estimate of ${what}`).toBeLessThan(allowed);
     }
+    const [memory] = rows.filter(({ unit }) => unit === 'bytes');
+    expect(memory).toMatchObject({ truth: 4 * 1024 ** 3, estimate: 4 * 1024 ** 3, bias: 0 });
+    const [share] = rows.filter(({ unit }) => unit === '%');
+    const [granted] = processes.filter(hasLoad).map(grantedOf);
+    expect(Math.abs((share?.estimate ?? Number.NaN) - 100 * (granted?.busyShare ?? Number.NaN))).toBeLessThan(0.01);
     expect(code).toBe(rows.every(({ recovered }) => recovered) ? 0 : 1);
-  }, 60_000);
+  });
 });

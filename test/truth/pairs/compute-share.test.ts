@@ -1,13 +1,13 @@
 /** The share of the device's time that a worker gets, under the calibration interposer's compute limit and without it. */
-import { mean, sum } from 'simple-statistics';
+import { mean } from 'simple-statistics';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ComputeShare, ComputeShareRequest } from '../../../lib/native/addon-types.js';
 import { COMPUTE_SHARE } from '../../../lib/native/compute-share.js';
-import { median } from '../../../lib/stats/median.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { Worker } from '../../../lib/workers/worker.js';
 import { emptyFolder, root, simulatedFolder } from '../../native/child.js';
-import { type Recorded, recordedIn } from '../../native/record.js';
+import { type Granted, grantedOf } from '../../native/granted.js';
+import { recordedIn } from '../../native/record.js';
 import { ownRegion } from '../../temporary.js';
 
 const library = interposerLibrary() ?? '';
@@ -32,18 +32,10 @@ async function shareUnder(interpose: string | null, request: Partial<ComputeShar
   return { share, granted: grantedOf(recordedIn(record)) };
 }
 
-/** What the device did: kernels of the load, and how much of the time from the first to the last it was busy. */
-function grantedOf(recorded: Recorded) {
-  const kernels = recorded.named('cuLaunchKernel').filter(({ kernel }) => kernel === 'gvb_occupy');
-  const lengths = kernels.map(({ begins, ends }) => ends - begins);
-  const whole = (kernels.at(-1)?.ends ?? 0) - (kernels[0]?.begins ?? 0);
-  return { launches: kernels.length, kernelNs: median(lengths).value, busyShare: sum(lengths) / whole };
-}
-
 /** A stamp is as exact as a step of the device's timer, two of them in a kernel of a millisecond. */
 const TIMER_STEP_NS = 32;
 
-function expectGranted({ launches, kernelNs, busyShare }: ComputeShare, granted: ReturnType<typeof grantedOf>) {
+function expectGranted({ launches, kernelNs, busyShare }: ComputeShare, granted: Granted) {
   expect(launches).toBe(granted.launches);
   expect(Math.abs(kernelNs - granted.kernelNs)).toBeLessThan(2 * TIMER_STEP_NS);
   expect(Math.abs(busyShare - granted.busyShare)).toBeLessThan(1e-4);
