@@ -32,13 +32,18 @@ export interface Expected {
   samples: number;
   calls?: number;
   moreNs?: number;
+  readings?: number;
   /** Of the estimate: 1e3 where it is in us. */
   unitNs?: number;
 }
 
 const HEADER_BYTES = 48;
 const CALL_BYTES = 64;
-const READINGS = 10;
+/**
+ * By how many readings of the clock an estimate may differ from its record, for every call in it: the call and its return,
+ * and the writing of the record's entry, are in the estimate alone.
+ */
+export const LOOP_READINGS = 4;
 
 function read(file: string, pid: number): ProcessRecord {
   const data = readFileSync(file);
@@ -114,14 +119,17 @@ export class Recorded {
 
   /**
    * What a median of `samples` over these calls has to come to. Around every call the caller reads the clock once and
-   * the record does: that is expected. Allowed is `READINGS` of them to either side, for the call itself and the entry in
-   * the record, which the caches may have lost. `calls`: how many recorded calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
+   * the record does: that is expected. Allowed are `readings` of them to either side. `calls`: how many recorded
+   * calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
    */
-  truth(valuesNs: readonly number[], { samples, calls = 1, moreNs = 0, unitNs = 1 }: Expected): Truth {
+  truth(
+    valuesNs: readonly number[],
+    { samples, calls = 1, moreNs = 0, readings = LOOP_READINGS, unitNs = 1 }: Expected,
+  ): Truth {
     const { value, ci95 } = median(valuesNs);
     if (!ci95) throw new Error(`A median of ${valuesNs.length} recorded calls has no interval.`);
     const ownNs = 2 * calls * this.readingNs;
-    const tolerance = READINGS * calls * this.readingNs + moreNs;
+    const tolerance = readings * calls * this.readingNs + moreNs;
     // The estimate's interval is as wide as that of as many recorded calls; intervals of medians scatter themselves.
     const halfWidth = ((ci95[1] - ci95[0]) / 2) * Math.max(1, Math.sqrt(valuesNs.length / samples));
     return {

@@ -6,7 +6,7 @@ import type { MetricResult } from '../../lib/document.js';
 import { median } from '../../lib/stats/median.js';
 import { emptyFolder } from '../native/child.js';
 import { customUnder, environmentUnder, measured } from '../native/measured.js';
-import { type Recorded, type RecordedCall, recordedByProcess } from '../native/record.js';
+import { LOOP_READINGS, type Recorded, type RecordedCall, recordedByProcess } from '../native/record.js';
 
 const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
@@ -72,10 +72,10 @@ function truthOf(windows: readonly (readonly Operation[])[], readingNs: number):
     median(window.filter(({ entered, left }) => entered >= from && left <= to).map((one) => one.left - one.entered)),
   );
   const widths = medians.map(({ ci95 }) => (ci95 ? ci95[1] - ci95[0] : Number.NaN));
-  // Two calls in an operation: readings of the clock as everywhere.
+  // Two calls in an operation.
   return {
     us: median(medians.map(({ value }) => value)).value / 1e3,
-    toleranceUs: (20 * readingNs + Math.max(...widths)) / 1e3,
+    toleranceUs: (2 * LOOP_READINGS * readingNs + Math.max(...widths)) / 1e3,
   };
 }
 

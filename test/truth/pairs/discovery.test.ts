@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/document.js';
 import { measureProcesses, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
+import { COLD_READINGS } from '../../native/recorded-starts.js';
 import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
 
 interface StepRow {
@@ -45,9 +46,6 @@ function passesOf(recorded: Recorded): Pass[] {
 
 const spent = ({ calls }: Pass, step: string): number =>
   calls.filter(({ name }) => name === step).reduce((total, call) => total + durationOf(call), 0);
-
-/** First use of code and data: some us a call in a fresh process, in readings of the clock. */
-const COLD_READINGS = 1_000;
 
 function truthOf(passes: readonly Pass[], valueOf: (pass: Pass) => number, calls: number, cold: boolean): Truth {
   const [{ recorded }] = passes as [Pass];

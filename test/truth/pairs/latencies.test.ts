@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/document.js';
 import { measureRecorded, type Request, type Settings } from '../../native/child.js';
-import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
+import { durationOf, LOOP_READINGS, type Recorded } from '../../native/record.js';
+import { recordedLaunches } from '../../native/recorded-launches.js';
 import { median } from '../../../lib/stats/median.js';
 import { type Estimate, expectRecovered, miss } from '../../native/recovered.js';
 
@@ -116,24 +117,6 @@ async function launches(sim: Settings, options: Request[1] = { iterations: 250 }
 }
 
 const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
-/** The shortest pause before a launch that is measured; those that warm up follow one another. */
-const GAP_NS = 49_000;
-
-/** What the record says of the launches of a row: in the call, until the start, until the wait was over. */
-function recordedLaunches(recorded: Recorded, call: string) {
-  const isMeasured = (before: RecordedCall, launch: RecordedCall) =>
-    launch.kernel === 'gvb_stamp' && launch.entered - before.left > GAP_NS;
-  const measured = recorded.following(call, isMeasured);
-  const starts = new Map(recorded.following('cuStreamSynchronize', () => true).map((wait) => [wait, wait.left]));
-  const waits = [...starts.keys()];
-  let at = 0;
-  const roundTrips = measured.map((launch) => {
-    while ((waits[at]?.entered ?? Number.POSITIVE_INFINITY) < launch.left) at++;
-    return (waits[at]?.left ?? Number.NaN) - launch.entered;
-  });
-  return { submits: measured.map(durationOf), starts: measured.map((l) => l.begins - l.entered), roundTrips };
-}
-
 function expectLaunches(seen: Launches[]): void {
   for (const { result, recorded } of seen) {
     const calls = rowsOf<CallRow>(result, 'calls');
@@ -259,7 +242,7 @@ describe('OH-003 recovers what frees took', () => {
   });
 
   it('in every order at every size at tier thorough', async () => {
-    const requests: Request[] = [['measureMemoryFree', { iterations: 20, tier: 'thorough' }]];
+    const requests: Request[] = [['measureMemoryFree', { iterations: 60, tier: 'thorough' }]];
     const { results, recorded } = await measureRecorded(requests, { sim: { free_us: 7, alloc_us: 3 } });
     const rows = rowsOf<SizeRow>(results[0] as MetricResult, 'sizes');
     expect(rows).toHaveLength(15);
@@ -288,6 +271,6 @@ describe('OH-005 finds nothing where nothing is hooked', () => {
     const launch = functions.find(({ name }) => name === 'cuLaunchKernel') as FunctionRow;
     const took = median(recorded.named('cuLaunchKernel').map(durationOf)).value;
     for (const value of [launch.hookedNs, launch.bareNs])
-      expect(Math.abs(value - took)).toBeLessThan(6 * recorded.readingNs);
+      expect(Math.abs(value - took)).toBeLessThan(LOOP_READINGS * recorded.readingNs);
   });
 });

@@ -13,7 +13,7 @@ import { environmentSystem } from '../../../lib/systems/environment.js';
 import type { Attestation, System } from '../../../lib/systems/system.js';
 import { command, parseComparison } from '../../cli/command.js';
 import { emptyFolder, simulatedFolder } from '../../native/child.js';
-import { durationOf, type Recorded, recordedByProcess } from '../../native/record.js';
+import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
 
 const LIBRARY = interposerLibrary() ?? '';
@@ -69,7 +69,7 @@ function addedByLimit(tenants: readonly Recorded[], call: string): Truth {
   );
   const readingNs = Math.max(...tenants.map((tenant) => tenant.readingNs));
   // Of two processes, each with the loop's own cost, which differs by less than itself.
-  const tolerance = 8 * readingNs + 2 * halfWidth;
+  const tolerance = 2 * LOOP_READINGS * readingNs + 2 * halfWidth;
   return { truth: limited.value - without.value, tolerance, resolution: 2 * tolerance };
 }
 

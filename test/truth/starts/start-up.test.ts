@@ -6,7 +6,7 @@ import { interposerLibrary } from '../../../lib/native/load.js';
 import { command, parseDocument } from '../../cli/command.js';
 import { emptyFolder, measureProcesses } from '../../native/child.js';
 import { durationOf, recordedByProcess, type Recorded } from '../../native/record.js';
-import { type RecordedStart, startOf, truthOfStarts } from '../../native/recorded-starts.js';
+import { COLD_READINGS, type RecordedStart, startOf, truthOfStarts } from '../../native/recorded-starts.js';
 import { type Estimate, expectRecovered } from '../../native/recovered.js';
 
 interface Row {
@@ -111,9 +111,6 @@ function loadOf(recorded: Recorded): Load[] {
   const [load] = [...recorded.named('cuModuleLoadDataEx'), ...recorded.named('cuModuleLoadData')];
   return load ? [{ recorded, took: durationOf(load) }] : [];
 }
-
-/** The first use of a module's code and data, in readings of the clock. */
-const COLD_READINGS = 4_000;
 
 function truthOfLoads(loads: readonly Load[]) {
   const { recorded } = loads[0] as Load;
