@@ -12,18 +12,23 @@ export interface Truth {
   tolerance: number;
   /** Largest half-width of the 95 % interval: an estimate that could be anything recovers nothing. */
   resolution: number;
+  /** The truth is of the very calls that were measured: how much they scatter excuses no error. */
+  sameCalls?: boolean;
 }
 
 /** Ratio of the normal quantiles of 99.9 % and 95 %, two-sided. */
 const WIDENING = 3.2905 / 1.96;
 
 /** Why the truth is not recovered, or null where it is. */
-export function miss({ value, ci95 }: Estimate, { truth, tolerance, resolution }: Truth): string | null {
+export function miss(
+  { value, ci95 }: Estimate,
+  { truth, tolerance, resolution, sameCalls = false }: Truth,
+): string | null {
   if (value === null || !Number.isFinite(value)) return `no estimate of ${truth}`;
   if (!ci95) return `${value} has no interval, so its resolution is unknown`;
   const halfWidth = (ci95[1] - ci95[0]) / 2;
   if (!(halfWidth <= resolution)) return `95 % half-width ${halfWidth} of ${value} is above ${resolution}`;
-  const allowed = Math.max(tolerance, WIDENING * halfWidth);
+  const allowed = sameCalls ? tolerance : Math.max(tolerance, WIDENING * halfWidth);
   if (Math.abs(value - truth) <= allowed) return null;
   return `${value} is off ${truth} by ${value - truth}, more than ${allowed}`;
 }

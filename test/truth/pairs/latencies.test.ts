@@ -78,13 +78,14 @@ describe('recovered', () => {
     ['within the 99.9 % interval', { value: 106.5, ci95: [102.5, 110.5] }, null],
     ['beyond both', { value: 107, ci95: [103, 111] }, /off 100 by 7/],
     ['below by as much', { value: 93, ci95: [92, 94] }, /off 100 by -7/],
+    ['within the interval, but of the very calls', { value: 106.5, ci95: [102.5, 110.5] }, /off 100 by/, true],
     ['without resolution', { value: 100, ci95: [95, 104] }, /half-width 4\.5/],
     ['without interval', { value: 100, ci95: null }, /no interval/],
     ['without estimate', { value: null, ci95: null }, /no estimate/],
     ['not a number', { value: Number.NaN, ci95: [99, 101] }, /no estimate/],
     ['with a broken interval', { value: 100, ci95: [Number.NaN, 101] }, /half-width NaN/],
-  ] as [string, Estimate, RegExp | null][])('%s', (_, estimate, wanted) => {
-    const found = miss(estimate, truth);
+  ] as [string, Estimate, RegExp | null, boolean?][])('%s', (_, estimate, wanted, sameCalls = false) => {
+    const found = miss(estimate, { ...truth, sameCalls });
     if (wanted) expect(found).toMatch(wanted);
     else expect(found).toBeNull();
   });
