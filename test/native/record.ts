@@ -44,6 +44,8 @@ const CALL_BYTES = 64;
  * and the writing of the record's entry, are in the estimate alone.
  */
 export const LOOP_READINGS = 4;
+/** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */
+const WIDEST = 0.03;
 
 function read(file: string, pid: number): ProcessRecord {
   const data = readFileSync(file);
@@ -130,12 +132,13 @@ export class Recorded {
     if (!ci95) throw new Error(`A median of ${valuesNs.length} recorded calls has no interval.`);
     const ownNs = 2 * calls * this.readingNs;
     const tolerance = readings * calls * this.readingNs + moreNs;
-    // The estimate's interval is as wide as that of as many recorded calls; intervals of medians scatter themselves.
+    // The estimate's interval is as wide as that of as many recorded calls, or, since intervals of medians scatter
+    // themselves, not wide for the value.
     const halfWidth = ((ci95[1] - ci95[0]) / 2) * Math.max(1, Math.sqrt(valuesNs.length / samples));
     return {
       truth: (value + ownNs) / unitNs,
       tolerance: tolerance / unitNs,
-      resolution: (tolerance + 2 * halfWidth) / unitNs,
+      resolution: Math.max(tolerance + 2 * halfWidth, WIDEST * value) / unitNs,
     };
   }
 }

@@ -12,6 +12,8 @@ const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
 /** They run before the common window, in every process. */
 const WARMUP = 10;
+/** The operation, and one call before each window of it and in each of the launches' windows: all others are too many. */
+const RECORDED = 'recorded=cuMemAlloc_v2+cuMemFree_v2+cuMemGetAllocationGranularity+cuMemsetD8_v2';
 
 interface Row {
   operation: string;
@@ -110,7 +112,7 @@ describe.skipIf(availableParallelism() < 2)('OH-006', () => {
   it('recovers the time that processes wait for a lock they share', async () => {
     const record = emptyFolder();
     const state = join(emptyFolder(), 'state');
-    const system = environmentUnder(`${LOCK},state=${state}`, '', record);
+    const system = environmentUnder(`${LOCK},state=${state}`, RECORDED, record);
     const result = await measured('OH-006', system, { warmup: WARMUP });
     expect(result).toMatchObject({ status: 'ok', unit: 'us', ci95: null, stats: null });
     const [alone, ...others] = rowsOf(result, 'allocFree');
@@ -128,7 +130,7 @@ describe.skipIf(availableParallelism() < 2)('OH-006', () => {
 
   it('is what the processes cost each other without a lock', async () => {
     const record = emptyFolder();
-    const result = await measured('OH-006', environmentUnder(null, '', record), { warmup: WARMUP });
+    const result = await measured('OH-006', environmentUnder(null, RECORDED, record), { warmup: WARMUP });
     expect(result.status).toBe('ok');
     const recorded = truths(record);
     const rows = rowsOf(result, 'allocFree');
