@@ -1,0 +1,131 @@
+/** What was measured outlives what fails afterwards: the last look at the workers, and the clean-up of tenants. */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runDocumentSchema } from '../../lib/document.js';
+import type * as registry from '../../lib/metrics/registry.js';
+import type * as computeLimit from '../../lib/run/compute-limit.js';
+import type * as plan from '../../lib/run/plan.js';
+import type { RunRequest } from '../../lib/run/run.js';
+import type * as run from '../../lib/run/run.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import type { System } from '../../lib/systems/system.js';
+import { processesOf } from '../cli/command.js';
+import { emptyFolder, simulatedFolder } from './child.js';
+
+// The built ones: their workers are started from beside them.
+const built = (name: string): Promise<unknown> =>
+  import(fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url)));
+const { runMetrics } = (await built('run/run')) as typeof run;
+const { makePlan } = (await built('run/plan')) as typeof plan;
+const { findMetric } = (await built('metrics/registry')) as typeof registry;
+const { labelComputeLimit } = (await built('run/compute-limit')) as typeof computeLimit;
+
+const mark = randomUUID();
+const region = `survival-${mark.slice(0, 13)}`;
+afterEach(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
+
+const plain = environmentSystem({
+  PATH: process.env.PATH,
+  HOME: emptyFolder(),
+  GVB_TEST_MARK: mark,
+  GVB_SIM: `region=${region},init_ms=8,context_ms=8`,
+});
+
+/** `measured` is called when the metric has its result. */
+function measure(id: string, system: System, measured = () => {}) {
+  const definition = findMetric(id);
+  if (!definition) throw new Error(`There is no ${id}.`);
+  const request: RunRequest = {
+    plan: makePlan([definition], 'quick', 1),
+    target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
+    system,
+    device: undefined,
+    requireGpu: false,
+    options: { path: 'runtime', samples: false, iterations: 2 },
+    timeoutSeconds: null,
+    strict: false,
+    signal: new AbortController().signal,
+  };
+  const nothing = () => {};
+  return runMetrics(request, { onPrepared: nothing, onMetric: nothing, onProgress: nothing, onResult: measured });
+}
+
+describe('the look after the last measurement', () => {
+  it('keeps and marks what was measured when no worker can be started any more', async () => {
+    let broken = false;
+    const system = { ...plain, argvPrefix: () => (broken ? ['/nonexistent/prefix'] : []) };
+    const document = await measure('START-005', system, () => {
+      broken = true;
+    });
+    expect(document.metrics).toMatchObject([{ id: 'START-005', status: 'ok', value: expect.any(Number) as number }]);
+    expect(document.system.notCheckedAfter).toMatch(/could not be started \(spawn \/nonexistent\/prefix ENOENT\)/);
+    expect(document.warnings).toContainEqual(
+      expect.stringMatching(/whether it was still active after the last measurement is not known: .*ENOENT/),
+    );
+    expect(v.is(runDocumentSchema, document)).toBe(true);
+  }, 30_000);
+
+  it('takes back what was measured when a proof fails in it', async () => {
+    let lost = false;
+    const system: System = {
+      ...plain,
+      attest: async (...look) => ({
+        ...(await plain.attest(...look)),
+        ...(lost && { invalid: 'layer not active: x' }),
+      }),
+    };
+    const document = await measure('START-005', system, () => {
+      lost = true;
+    });
+    expect(document.metrics).toMatchObject([
+      { status: 'invalid', value: null, reason: 'layer not active: x (after measuring)' },
+    ]);
+    expect(document.system.notCheckedAfter).toBeUndefined();
+  }, 30_000);
+
+  it('takes back what was measured when the worker is under another layer', async () => {
+    let lost = false;
+    const other = { path: '/opt/other.so', sha256: null, exports: 1, active: true };
+    const system: System = {
+      ...plain,
+      attest: async (...look) => ({ ...(await plain.attest(...look)), ...(lost && { layer: other }) }),
+    };
+    const document = await measure('START-005', system, () => {
+      lost = true;
+    });
+    expect(document.metrics).toMatchObject([{ status: 'invalid', value: null }]);
+    expect(document.metrics[0]?.reason).toMatch(/^layer not active: .*other\.so/);
+  }, 30_000);
+});
+
+describe('state of a tenant that cannot be removed', () => {
+  const stubborn: System = { ...plain, reap: ({ id }) => Promise.reject(new Error(`state of ${id} stayed`)) };
+
+  it('costs no number, and is said in the result and as a warning', async () => {
+    const document = await measure('OH-009', stubborn);
+    expect(document.metrics).toMatchObject([{ id: 'OH-009', status: 'ok', value: expect.any(Number) as number }]);
+    const check = { name: 'state of tenants removed', passed: false, detail: 'state of 1 stayed' };
+    expect(document.metrics[0]?.checks).toContainEqual(check);
+    expect(document.warnings).toContain('OH-009: not all state of tenants removed: state of 1 stayed');
+  }, 30_000);
+
+  it('does not end a comparison while its compute limits are looked at', async () => {
+    const left: string[] = [];
+    const system: System = {
+      ...stubborn,
+      capabilities: { ...plain.capabilities, computeLimit: 'softDutyCycle' },
+      limits: () => ({ memoryBytes: null, smPercent: 50 }),
+      prepareTenant: () => Promise.reject(new Error('no tenant today')),
+    };
+    const target = { simulatedDriver: simulatedFolder, device: undefined, path: 'runtime' } as const;
+    const { signal } = new AbortController();
+    const label = await labelComputeLimit(system, target, 'quick', signal, (what) => void left.push(what));
+    expect(label).toMatchObject({ label: 'not checked', detail: 'no tenant today' });
+    expect(left).toEqual(['state of 0 stayed']);
+  });
+
+  it('leaves no process', () => expect.poll(() => processesOf(mark), { timeout: 10_000 }).toEqual([]));
+});
