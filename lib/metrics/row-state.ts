@@ -1,5 +1,6 @@
 /** What becomes of one row of a metric's table when it cannot be measured: it says why, and the others go on. */
 import { BenchError, CudaError } from '../native/errors.js';
+import { UnprovenProcess } from '../systems/process-proofs.js';
 
 export type RowState = { unsupported: string } | { failed: string };
 
@@ -14,7 +15,7 @@ export const isOutOfMemory = (error: unknown): error is CudaError =>
 /** Null where the error is not the row's alone: it is to be thrown on. */
 export function rowState(error: unknown): RowState | null {
   if (error instanceof CudaError) return STICKY.has(error.code) ? null : { failed: error.message };
-  if (!(error instanceof BenchError)) return null;
+  if (!(error instanceof BenchError) || error instanceof UnprovenProcess) return null;
   if (error.code === 'FUNCTION_MISSING') return { unsupported: error.message };
   return error.code === 'INVALID_RESULT' ? { failed: error.message } : null;
 }

@@ -3,6 +3,7 @@
  * first process that was looked at, which is all that can be asked where a system has no proofs of its own.
  */
 import type { RunDocument } from '../document.js';
+import { CLOCK_CHECK } from '../native/clock.js';
 import { BenchError } from '../native/errors.js';
 import type { Description } from '../workers/description.js';
 import type { Worker } from '../workers/worker.js';
@@ -11,6 +12,13 @@ import { realPath } from './ld-preload.js';
 import type { Attestation, System } from './system.js';
 
 export type ProcessCounts = NonNullable<RunDocument['system']['processes']>;
+
+/** Of the whole metric, whichever of its rows the process measured. */
+export class UnprovenProcess extends BenchError {
+  constructor(message: string) {
+    super('INVALID_RESULT', message);
+  }
+}
 
 export class ProcessProofs {
   readonly #system: System;
@@ -53,7 +61,7 @@ export class ProcessProofs {
     const attestation = await this.#attestAtAll(worker, look);
     this.count(isProven(attestation));
     if (attestation.invalid !== undefined)
-      throw new BenchError('INVALID_RESULT', `${attestation.invalid} (in a process that the metric started)`);
+      throw new UnprovenProcess(`${attestation.invalid} (in a process that the metric started)`);
     return attestation;
   }
 
@@ -64,7 +72,7 @@ export class ProcessProofs {
       look.signal.throwIfAborted();
       this.count(false);
       const reason = error instanceof Error ? error.message : String(error);
-      throw new BenchError('INVALID_RESULT', `A process that gave a number could not be looked at: ${reason}`);
+      throw new UnprovenProcess(`A process that gave a number could not be looked at: ${reason}`);
     }
   }
 
@@ -75,9 +83,11 @@ export class ProcessProofs {
   }
 }
 
-/** At least one proof, and none that failed. */
+/** At least one proof of its system, and none that failed. The clock is no proof of a system. */
 export const isProven = ({ proofs, invalid }: Attestation): boolean =>
-  invalid === undefined && proofs.length > 0 && proofs.every(({ passed }) => passed);
+  invalid === undefined &&
+  proofs.some(({ proof }) => !proof.startsWith(CLOCK_CHECK)) &&
+  proofs.every(({ passed }) => passed);
 
 function differenceOf(here: Attested, there: Attested, path: Look['target']['path']): string | null {
   const [owners, expected] = [ownersOf(here.description, path), ownersOf(there.description, path)];

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +93,7 @@ void test_keeps_what_is_added_in_order() {
   const TemporaryFolder folder;
   const char* names[] = {"first", "second"};
   std::string why;
-  CallLog* log = CallLog::make(folder.path(), names, 2, &why);
+  const std::unique_ptr<CallLog> log(CallLog::make(folder.path(), names, 2, &why));
   CHECK(log != nullptr && why.empty());
   for (int i = 0; i < 100; ++i) {
     Call call{};

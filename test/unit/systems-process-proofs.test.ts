@@ -3,7 +3,9 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { environmentSystem } from '../../lib/systems/environment.js';
-import { ProcessProofs } from '../../lib/systems/process-proofs.js';
+import { rowState } from '../../lib/metrics/row-state.js';
+import { BenchError } from '../../lib/native/errors.js';
+import { isProven, ProcessProofs, UnprovenProcess } from '../../lib/systems/process-proofs.js';
 import { SOLE_TENANT } from '../../lib/systems/system.js';
 import type { Description } from '../../lib/workers/description.js';
 import type { Worker } from '../../lib/workers/worker.js';
@@ -49,4 +51,18 @@ describe('a second process', () => {
       /^layer not active: cuInit belongs to .*other\.so/,
     );
   });
+});
+
+it('a process whose clock alone was checked is not proven', () => {
+  const clock = { proof: "the clock is the system's, after", passed: true, detail: '' };
+  const owners = { proof: 'owners of the driver functions (dladdr)', passed: true, detail: '' };
+  const attestation = { layer: null, groundTruth: 'nvml' as const, warnings: [] };
+  expect(isProven({ ...attestation, proofs: [clock] })).toBe(false);
+  expect(isProven({ ...attestation, proofs: [clock, owners] })).toBe(true);
+  expect(isProven({ ...attestation, proofs: [owners, { ...clock, passed: false }] })).toBe(false);
+});
+
+it('a row that an unproven process measured takes its metric with it, another failure only the row', () => {
+  expect(rowState(new UnprovenProcess('layer not active'))).toBeNull();
+  expect(rowState(new BenchError('INVALID_RESULT', 'wrong result'))).toEqual({ failed: 'wrong result' });
 });
