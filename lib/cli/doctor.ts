@@ -31,7 +31,7 @@ export function diagnosisText(diagnosis: Diagnosis): string {
 }
 
 function facts({ tool, host, driver, gpu, mps, preload, workerError }: Diagnosis): string {
-  const none = workerError === null ? 'none' : 'not known: no process lived to look';
+  const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could look';
   const seen = workerError === null ? '' : ' (without LD_PRELOAD)';
   const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
   const container = host.container ? ', in a container' : '';

@@ -57,7 +57,7 @@ function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocu
   const why = (name: string) => [...new Set(casesOf(name).map(({ reason }) => reason))].join('; ');
   const warnings = unjudged.map(
     (name) =>
-      `Nothing of ${name} was judged, which fails the gate: ${why(name)}. Make it measurable, or let systems of the thresholds name the others.`,
+      `Nothing of ${name} was judged, which fails the gate: ${why(name)}. Make it measurable, or list only the other systems under systems in the thresholds.`,
   );
   return { ...found, passed: false, cases, warnings: [...found.warnings, ...warnings] };
 }

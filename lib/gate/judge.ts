@@ -232,4 +232,4 @@ function improvementText({ metric, reference }: About, allowed: Delta, high: num
 const whyNoInterval = ({ differenceCi95 }: Effect, isRatio: boolean): string =>
   isRatio && differenceCi95 !== null
     ? 'not all values are above zero, so there is no ratio: give a limit and maxRegression: off'
-    : `of one round on a side there is no interval: ${MORE_ROUNDS}`;
+    : `one round gives no interval: ${MORE_ROUNDS}`;

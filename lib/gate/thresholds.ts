@@ -24,7 +24,7 @@ export interface MetricThresholds {
 
 export interface Thresholds {
   missing: Counting;
-  /** Of a report, which vouches for nothing: a metric that was merely to be measured passes on one round. */
+  /** For a report without a gate: a metric that only had to be measured passes on one round. */
   oneRound?: 'pass';
   /** Null: all. `place` is where in the file each is named. */
   systems: { name: string; place: string }[] | null;

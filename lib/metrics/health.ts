@@ -72,7 +72,7 @@ export const SCHEDULING_CHECK = 'the context spins while it waits';
 
 export function judgeScheduling(scheduling: Scheduling | null): Judged {
   if (scheduling === null) return notChecked('cuCtxGetFlags does not tell');
-  const whose = 'whoever made the context before decided so: set CU_CTX_SCHED_SPIN there';
+  const whose = 'the host program created the context with this setting: set CU_CTX_SCHED_SPIN there';
   return { passed: scheduling === 'spin', detail: scheduling === 'spin' ? 'spin' : `${scheduling}; ${whose}` };
 }
 

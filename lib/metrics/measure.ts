@@ -104,7 +104,7 @@ function withCleanUp(result: MetricResult, left: readonly string[]): MetricResul
   return { ...result, checks: [...result.checks, { name: CLEAN_UP, passed: false, detail: left.join('; ') }] };
 }
 
-/** A number that was taken by a clock of somebody else is none. Other processes answer for theirs themselves. */
+/** A time taken with an interposed clock is invalid. Other processes check their own clocks. */
 function byOwnClock(definition: MetricDefinition, measured: Measured): Measured {
   if (definition.where !== 'process' || (measured.status ?? 'ok') !== 'ok') return measured;
   const { passed, detail, invalid } = judgeClock(loadAddon().clockReading());

@@ -41,7 +41,7 @@ export function judgeClock({ functions, rates, counterUnused }: ClockReading): C
     const owners = [...new Set(foreign.map(({ owner }) => owner ?? 'code that no library owns'))].join(', ');
     return failed(`the clock belongs to ${owners}${because}`, foreign);
   }
-  if (wrong.length > 0) return failed(`the clock belongs to nobody known${because}`, []);
+  if (wrong.length > 0) return failed(`the clock is changed by an unknown library${because}`, []);
   const [rate] = rates;
   if (!rate) return { passed: null, detail: 'no clock was read', invalid: null };
   const counter = rate.counterNs === null ? `counter not checked: ${counterUnused}` : "and the processor's counter";

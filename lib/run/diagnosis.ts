@@ -77,7 +77,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   };
 }
 
-/** What a process was told to preload that did not live to say what became of it. */
+/** What a process that ended too early was told to preload. */
 const asked = ({ LD_PRELOAD = '' }: NodeJS.ProcessEnv): PreloadEntry[] =>
   parseVariable(LD_PRELOAD).map((entry) => ({ entry, source: 'LD_PRELOAD', mapped: null }));
 

@@ -30,7 +30,7 @@ export function emptyResult(
   };
 }
 
-/** Takes a number back that nobody vouches for: it is published in no form, and its details are made of it. */
+/** Removes an unproven number, and the details derived from it. */
 export function disowned(result: MetricResult, reason: string): MetricResult {
   const { samples: _samples, blocks: _blocks, ...kept } = result;
   return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null, details: {} };

@@ -68,6 +68,6 @@ export function checkSameBuild(finished: readonly RunDocument[], { system }: Run
   const other = builds.find((each) => each !== null && build !== null && each !== build);
   if (other === undefined) return;
   throw new UsageError(
-    `The layer of ${system.name} is another build than in the rounds before --resume (SHA-256 ${build?.slice(0, 12)}… against ${other?.slice(0, 12)}…): restore it, or begin anew with --output.`,
+    `The layer of ${system.name} differs from the build measured before --resume (SHA-256 ${build?.slice(0, 12)}… against ${other?.slice(0, 12)}…): restore it, or start again with --output.`,
   );
 }

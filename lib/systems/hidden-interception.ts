@@ -61,8 +61,8 @@ export function patchedText(patched: readonly PatchedFunction[]): string {
 }
 
 /**
- * `library`: the layer whose own patches are its way to intercept; null where nobody may patch anything.
- * An owner that is unknown is nobody's: a breakpoint and a trampoline that hides its way look alike.
+ * `library`: the layer that may patch code; null: none may.
+ * An unknown owner is never the layer: a breakpoint and a hidden trampoline look alike.
  */
 export function driverCode({ provenance }: Description, library: string | null): Finding {
   const proof = 'driver code is as in its file (first 32 bytes of each function)';
@@ -88,7 +88,7 @@ export function ownLibcuda(description: Description): Finding {
   };
 }
 
-/** For an environment that is taken as it is: named, and nobody's fault. */
+/** For `run` without a system: reported as warnings, not as failures. */
 export function hiddenInterceptionWarnings(description: Description): string[] {
   const patched = patchedFunctions(description.provenance);
   const replaced = replacedLibcuda(description);

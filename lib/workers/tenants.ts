@@ -62,7 +62,7 @@ export class Tenants {
     return this.each<T>(method, { ...params, startAtNs: this.#release() }, deadlineMs);
   }
 
-  /** As `together`, but one that fails takes no other's answer with it. `leads`: how many times as long before the release. */
+  /** As `together`, but a failure does not discard the other answers. `leads`: how many times as long before the release. */
   async togetherSettled<T>(method: string, params: object, deadlineMs: number, leads = 1) {
     const startAtNs = this.#release(leads);
     const options = { deadlineMs, signal: this.#signal };

@@ -42,7 +42,7 @@ void Cuda::fail_missing(const char* name) const {
   const std::string what = std::string(name) + " is not ";
   const std::string on_path = std::string(" on the ") + to_string(path) + " path";
   const size_t index = cuda_function_index(name);
-  // Where the driver has it, its age is not the reason: whoever answers the look-up keeps it back.
+  // The driver has it, so its age is not the reason: the library that answers the look-up hides it.
   if (index < kCudaFunctionCount && slot(tables_.reference_of(path), index)) {
     const std::string owner = looked_up_by(tables_, path);
     throw Failure(FailureKind::kFunctionMissing,

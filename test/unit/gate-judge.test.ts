@@ -101,7 +101,7 @@ describe('a regression', () => {
     const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [value] } });
     for (const yaml of ['', 'ambiguous: pass']) {
       const { cases, passed } = judged(document, yaml);
-      const reason = 'of one round on a side there is no interval: measure more rounds, e.g. compare --rounds 5';
+      const reason = 'one round gives no interval: measure more rounds, e.g. compare --rounds 5';
       expect(cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed', reason }]);
       expect(passed).toBe(false);
     }
@@ -309,7 +309,7 @@ describe('a gate', () => {
     expect({ passed, warnings }).toEqual({
       passed: false,
       warnings: [
-        `Nothing of layer was judged, which fails the gate: ${reason}. Make it measurable, or let systems of the thresholds name the others.`,
+        `Nothing of layer was judged, which fails the gate: ${reason}. Make it measurable, or list only the other systems under systems in the thresholds.`,
       ],
     });
   });
@@ -328,7 +328,7 @@ describe('a gate', () => {
     expect(judged(document, '{ systems: [native, layer], metrics: { OH-001: { limit: 6 } } }').passed).toBe(true);
   });
 
-  it('is of any document in a report, which vouches for nothing', () => {
+  it('accepts one round in a report without a gate', () => {
     const { passed, warnings } = gateOfReport(comparison({ native: { 'OH-001': [5] }, layer: unsupported }), metrics);
     expect({ passed, warnings }).toEqual({
       passed: true,

@@ -35,7 +35,7 @@ describe('judgeClock', () => {
     [
       'a rate that is wrong although libc owns the function',
       rate({ libraryNs: 5e8 }),
-      /^the clock belongs to nobody known \(RAW ran at 0\.5000 of the rate of the raw system call\)$/,
+      /^the clock is changed by an unknown library \(RAW ran at 0\.5000 of the rate of the raw system call\)$/,
     ],
     [
       'a system call that agrees and a counter that does not',
