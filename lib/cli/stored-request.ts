@@ -89,18 +89,18 @@ export async function readRequest(directory: string): Promise<StoredRequest> {
   } catch {
     throw refused(
       directory,
-      `it has no ${REQUEST} that can be read, which compare writes with its first round; begin anew with --output`,
+      `it has no ${REQUEST} that can be read, which compare writes with its first round; start again with --output`,
     );
   }
   if (!v.is(requestSchema, found))
     throw refused(
       directory,
-      `its ${REQUEST} was written by another version; resume with that, or begin anew with --output`,
+      `its ${REQUEST} was written by another version; resume with that, or start again with --output`,
     );
   if (found.tool !== toolVersion())
     throw refused(
       directory,
-      `version ${found.tool} of gpu-virt-bench wrote it and this is ${toolVersion()}; resume with that one, or begin anew with --output`,
+      `version ${found.tool} of gpu-virt-bench wrote it and this is ${toolVersion()}; resume with that one, or start again with --output`,
     );
   return found;
 }
@@ -114,7 +114,7 @@ export const continuedOptions = ({ options }: StoredRequest, isGiven: (option: s
 /** The systems of an earlier comparison. */
 export function storedSystems({ systems }: StoredRequest, directory: string): System[] {
   if (JSON.stringify(systems).includes(NOT_RECORDED))
-    throw refused(directory, 'settings of its systems are secret and were not recorded; begin anew with --output');
+    throw refused(directory, 'settings of its systems are secret and were not recorded; start again with --output');
   return systems.map(({ kind, settings, folder }) => createSystem(kind, settings, { ...here(), folder }));
 }
 
@@ -131,11 +131,11 @@ const environmentText = ({ environment }: StoredRequest): string =>
 export function checkUnchanged(stored: StoredRequest, now: StoredRequest, directory: string): void {
   const check = (what: string, before: string, after: string) => {
     if (before !== after)
-      throw refused(directory, `its ${what} ${before}, and now ${after}; restore it, or begin anew with --output`);
+      throw refused(directory, `its ${what} ${before}, and now ${after}; restore it, or start again with --output`);
   };
   check('metrics were', stored.metrics.join(', '), now.metrics.join(', '));
   if (settingsText(stored) !== settingsText(now))
-    throw refused(directory, 'its systems had other settings; name none beside --resume, or begin anew with --output');
+    throw refused(directory, 'its systems had other settings; name none beside --resume, or start again with --output');
   for (const name of new Set([...Object.keys(stored.options), ...Object.keys(now.options)]))
     check(`--${flagOf(name)} was`, optionText(stored.options[name]), optionText(now.options[name]));
   for (const [index, system] of stored.systems.entries())
