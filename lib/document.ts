@@ -185,7 +185,7 @@ export const runDocumentSchema = v.strictObject({
     spec: v.optional(v.string()),
     layer: v.optional(layerSchema),
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
-    /** Why the proofs could not be repeated after the last measurement; absent where they were, or none was tried. */
+    /** Why the proofs could not be repeated in every worker after it measured; absent where they were, or none was tried. */
     notCheckedAfter: v.optional(v.string()),
     /**
      * Of the processes that gave numbers, workers, tenants and fresh processes alike: how many were shown to be under the

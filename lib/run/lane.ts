@@ -43,6 +43,8 @@ interface Living {
   before: Attestation;
   /** Ids of the metrics it measured since it was last looked at. */
   measured: string[];
+  /** Those of them that gave a number. */
+  numbers: string[];
 }
 
 export class Lane {
@@ -74,8 +76,8 @@ export class Lane {
     return this.#takenBack;
   }
 
-  /** What could not be looked at after it measured. */
-  get warnings(): readonly string[] {
+  /** Why workers whose numbers stand could not be looked at after they measured. */
+  get notSeenAgain(): readonly string[] {
     return this.#notSeenAgain;
   }
 
@@ -106,6 +108,7 @@ export class Lane {
         },
       )) as MetricResult;
       living.measured.push(definition.id);
+      if (result.value !== null) living.numbers.push(definition.id);
       // What failed once may have poisoned the context for every later call.
       if (result.status === 'failed') await this.close();
       return result;
@@ -133,7 +136,8 @@ export class Lane {
 
   async #settle(living: Living): Promise<void> {
     const { worker, before, measured } = living;
-    if (!worker.alive || this.#signal.aborted) return this.#countIn(living, before);
+    if (this.#signal.aborted) return this.#countIn(living, before);
+    if (!worker.alive) return this.#leaveUnseen(living, 'it had ended');
     try {
       const { attestation } = await this.#attest(worker, 'after');
       const { invalid } = attestation;
@@ -142,17 +146,22 @@ export class Lane {
           this.#takenBack.set(id, `${invalid} (after measuring, in the worker that measured it)`);
       this.#countIn(living, attestation);
     } catch (error) {
-      this.#notSeenAgain.push(
-        `${this.#system.name}: a worker could not be looked at after it measured ${measured.join(', ')}: ${messageOf(error)}`,
-      );
-      this.#countIn(living, null);
+      this.#leaveUnseen(living, messageOf(error));
     }
+  }
+
+  #leaveUnseen(living: Living, reason: string): void {
+    const { numbers } = living;
+    if (numbers.length > 0)
+      this.#notSeenAgain.push(`a worker could not be looked at after it measured ${numbers.join(', ')}: ${reason}`);
+    this.#countIn(living, null);
   }
 
   /** `last` is null where it could not be looked at again. */
   #countIn(living: Living, last: Attestation | null): void {
     if (living.measured.length > 0) this.proofs.count(isProven(living.before) && last !== null && isProven(last));
     living.measured = [];
+    living.numbers = [];
   }
 
   async #ready(): Promise<Living> {
@@ -178,7 +187,7 @@ export class Lane {
     });
     try {
       const prepared = await this.#attest(worker, 'before');
-      this.#living = { worker, before: prepared.attestation, measured: [] };
+      this.#living = { worker, before: prepared.attestation, measured: [], numbers: [] };
       return prepared;
     } catch (error) {
       await worker.stop();

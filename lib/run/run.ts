@@ -109,7 +109,6 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
         ...known,
         ...(notCheckedAfter === undefined ? [] : [notCheckedWarning(request, notCheckedAfter)]),
         ...healthWarnings(after),
-        ...lane.warnings,
         ...cleanUpWarnings(results),
         ...interruptionWarnings(request, results),
       ],
@@ -142,7 +141,7 @@ async function measureSampled(
 
 interface Attested {
   results: MetricResult[];
-  /** Why the workers' system was not looked at again after the last measurement. */
+  /** Why workers could not be looked at again after they measured. */
   notCheckedAfter?: string;
 }
 
@@ -159,22 +158,30 @@ async function measureAttested(
   try {
     const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();
     if (invalid !== undefined) return { results: allInvalid(request, `${invalid} (after measuring)`) };
-    return { results: await standing(request, lane, measured) };
+    return await standing(request, lane, measured);
   } catch (error) {
-    const results = await standing(request, lane, measured);
-    return request.signal.aborted ? { results } : { results, notCheckedAfter: messageOf(error) };
+    return standing(request, lane, measured, request.signal.aborted ? [] : [messageOf(error)]);
   }
 }
 
-/** What the workers that measured it were shown to be under the system for, and what --strict leaves of it. */
-async function standing(request: RunRequest, lane: Lane, measured: readonly MetricResult[]): Promise<MetricResult[]> {
+/** What no worker took back and what --strict leaves of it, marked where a worker could not be looked at again. */
+async function standing(
+  request: RunRequest,
+  lane: Lane,
+  measured: readonly MetricResult[],
+  lookFailures: readonly string[] = [],
+): Promise<Attested> {
   await lane.close();
   const results = measured.map((result) => withoutTakenBack(result, lane.takenBack));
-  return request.strict ? results.map(strictly) : results;
+  const notSeen = [...lane.notSeenAgain, ...lookFailures];
+  return {
+    results: request.strict ? results.map(strictly) : results,
+    ...(notSeen.length > 0 && { notCheckedAfter: notSeen.join('; ') }),
+  };
 }
 
 const notCheckedWarning = ({ system }: RunRequest, reason: string): string =>
-  `${system.name}: whether it was still active after the last measurement is not known: ${reason}`;
+  `${system.name}: whether it was still active after measuring is not known: ${reason}`;
 
 const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
   plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));

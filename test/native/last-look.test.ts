@@ -34,18 +34,21 @@ const plain = environmentSystem({
   GVB_SIM: `region=${region},init_ms=8,context_ms=8`,
 });
 
-/** `measured` is called when the metric has its result. */
-function measure(id: string, system: System, measured = () => {}) {
-  const definition = findMetric(id);
-  if (!definition) throw new Error(`There is no ${id}.`);
+/** `measured` is called when a metric has its result. Metrics are measured in the order of `ids`. */
+function measure(ids: string | string[], system: System, measured = () => {}, timeoutSeconds: number | null = null) {
+  const definitions = [ids].flat().map((id) => {
+    const definition = findMetric(id);
+    if (!definition) throw new Error(`There is no ${id}.`);
+    return definition;
+  });
   const request: RunRequest = {
-    plan: makePlan([definition], 'quick', 1),
+    plan: { ...makePlan(definitions, 'quick', 1), metrics: definitions },
     target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
     system,
     device: undefined,
     requireGpu: false,
     options: { path: 'runtime', samples: false, iterations: 2 },
-    timeoutSeconds: null,
+    timeoutSeconds,
     strict: false,
     signal: new AbortController().signal,
   };
@@ -63,7 +66,7 @@ describe('the look after the last measurement', () => {
     expect(document.metrics).toMatchObject([{ id: 'START-005', status: 'ok', value: expect.any(Number) as number }]);
     expect(document.system.notCheckedAfter).toMatch(/could not be started \(spawn \/nonexistent\/prefix ENOENT\)/);
     expect(document.warnings).toContainEqual(
-      expect.stringMatching(/whether it was still active after the last measurement is not known: .*ENOENT/),
+      expect.stringMatching(/whether it was still active after measuring is not known: .*ENOENT/),
     );
     expect(v.is(runDocumentSchema, document)).toBe(true);
   }, 30_000);
@@ -99,6 +102,41 @@ describe('the look after the last measurement', () => {
     expect(document.metrics).toMatchObject([{ status: 'invalid', value: null }]);
     expect(document.metrics[0]?.reason).toMatch(/^layer not active: .*other\.so/);
   }, 30_000);
+});
+
+describe('the look at an earlier worker', () => {
+  // Each launch takes so long that the metric reaches its deadline, and its worker is killed.
+  const slow = environmentSystem({ ...plain.environment(), GVB_SIM: `region=${region},launch_ns=300000000` });
+
+  it('marks what a worker measured that was killed in a later metric', async () => {
+    const document = await measure(['OH-002', 'OH-001'], slow, undefined, 3);
+    expect(document.metrics).toMatchObject([
+      { id: 'OH-001', status: 'failed', value: null },
+      { id: 'OH-002', status: 'ok', value: expect.any(Number) as number },
+    ]);
+    const reason = 'a worker could not be looked at after it measured OH-002: it had ended';
+    expect(document.system).toMatchObject({ notCheckedAfter: reason, processes: { proven: 0, of: 1 } });
+    expect(document.warnings).toContainEqual(expect.stringContaining(reason));
+  }, 60_000);
+
+  it('marks no number that was measured after such a worker', async () => {
+    const document = await measure(['OH-001', 'OH-002'], slow, undefined, 3);
+    expect(document.metrics.map(({ status }) => status)).toEqual(['failed', 'ok']);
+    expect(document.system.notCheckedAfter).toBeUndefined();
+    expect(document.system.processes).toEqual({ proven: 1, of: 1 });
+  }, 60_000);
+
+  it('marks what it measured when the look fails', async () => {
+    let looks = 0;
+    const system: System = {
+      ...plain,
+      attest: (...look) =>
+        look[1]?.phase === 'after' && looks++ === 0 ? Promise.reject(new Error('no look')) : plain.attest(...look),
+    };
+    const document = await measure(['OH-002', 'OH-009'], system);
+    expect(document.metrics.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    expect(document.system.notCheckedAfter).toBe('a worker could not be looked at after it measured OH-002: no look');
+  }, 60_000);
 });
 
 describe('state of a tenant that cannot be removed', () => {
