@@ -2,10 +2,11 @@
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import type { ResultDocument } from '../report/view.js';
+import { isUnattested } from '../saved/attested.js';
 import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY } from '../saved/read.js';
@@ -165,8 +166,13 @@ export async function finishedRounds(directory: string, systems: readonly System
   return finished;
 }
 
-/** A metric failed, or the round has nothing but results without a number whose cause may have gone. */
-const isFailed = ({ metrics }: RunDocument): boolean =>
+/**
+ * A metric failed, the system was not shown to be active until the end, or the round has nothing but results without a
+ * number whose cause may have gone.
+ */
+const isFailed = (document: RunDocument): boolean => isUnattested(document) || hasFailed(document.metrics);
+
+const hasFailed = (metrics: readonly MetricResult[]): boolean =>
   metrics.some(({ status }) => status === 'failed') ||
   (metrics.length > 0 && metrics.every(({ status }) => status === 'invalid'));
 

@@ -154,7 +154,7 @@ const inactiveResult = ({ metrics }: RunDocument) => metrics.find(isInactive);
 
 /** A layer that was off once would be off again, most likely, and a round takes minutes. */
 const givesUp = ({ keepGoing = false, rounds }: CompareRequest, document: RunDocument, round: number): boolean =>
-  !keepGoing && round + 1 < rounds && inactiveResult(document) !== undefined;
+  !keepGoing && !document.reused && round + 1 < rounds && inactiveResult(document) !== undefined;
 
 const failedProofOf = (document: RunDocument, round: number): string =>
   `${inactiveResult(document)?.reason} Not measured after round ${round + 1}; --keep-going measures further rounds.`;

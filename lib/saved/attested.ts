@@ -1,6 +1,10 @@
 /** What the results of a document say of whether its systems were active. */
-import type { MetricResult } from '../document.js';
+import type { MetricResult, RunDocument } from '../document.js';
 
 /** As attestation words it (systems/judgement.ts). */
 export const isInactive = ({ status, reason }: MetricResult): boolean =>
   status === 'invalid' && reason?.startsWith('layer not active') === true;
+
+/** Not shown to be active, or not until the last measurement. */
+export const isUnattested = ({ system, metrics }: RunDocument): boolean =>
+  system.notCheckedAfter !== undefined || system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);

@@ -1,11 +1,10 @@
 /** Stored baselines: documents under a name, one file each, meant to be committed beside the code that they guard. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunDocument } from '../document.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type ResultDocument, roundsOf } from '../report/view.js';
-import { isInactive } from './attested.js';
+import { isUnattested } from './attested.js';
 import { withoutSamples } from './lean.js';
 import { readDocument, type Saved } from './read.js';
 import { relabelled } from './relabelled.js';
@@ -71,9 +70,6 @@ export function notABaseline({ document, problems }: Saved): string | null {
   if (!rounds.some(({ metrics }) => metrics.some(({ value }) => value !== null))) return 'it holds no value';
   return null;
 }
-
-const isUnattested = ({ system, metrics }: RunDocument): boolean =>
-  system.notCheckedAfter !== undefined || system.attestation.some(({ passed }) => !passed) || metrics.some(isInactive);
 
 /** With the labels that `labels` have for the same systems. */
 export const relabelledBaseline = ({ document, ...rest }: Baseline, labels: readonly string[]): Baseline => ({

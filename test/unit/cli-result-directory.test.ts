@@ -11,8 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDirectory } from '../../lib/cli/result-directory.js';
-import { runDocument } from './run-fixtures.js';
+import { finishedRounds, openDirectory } from '../../lib/cli/result-directory.js';
+import type { RunDocument } from '../../lib/document.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { result, runDocument } from './run-fixtures.js';
 
 let folder: string;
 let before: string;
@@ -73,5 +75,30 @@ describe('the directory of results', () => {
     symlinkSync('real', 'link');
     await (await openDirectory({ output: 'link' }, [])).keepRound(0, 0, runDocument(), '');
     expect(readdirSync('real/raw')).toEqual(['round-0001-system-1.json']);
+  });
+});
+
+describe('a round that was measured before --resume', () => {
+  const { system } = runDocument();
+  const inactive = { status: 'invalid', reason: 'layer not active: x', value: null } as const;
+  const failedProof = { proof: 'x', passed: false, detail: 'y' };
+
+  it.each<[string, boolean, Partial<RunDocument>]>([
+    ['all its numbers', true, {}],
+    [
+      'an invalid number for another reason',
+      true,
+      { metrics: [result('OH-001', { status: 'invalid', value: null, reason: 'x' }), result('OH-002')] },
+    ],
+    ['a failed metric', false, { metrics: [result('OH-001', { status: 'failed' }), result('OH-002')] }],
+    ['one metric under no active layer', false, { metrics: [result('OH-001', inactive), result('OH-002')] }],
+    ['a failed proof', false, { system: { ...system, attestation: [failedProof] } }],
+    ['a worker that was not looked at again', false, { system: { ...system, notCheckedAfter: 'x' } }],
+  ])('with %s is reused: %s', async (_, isReused, change) => {
+    const directory = await openDirectory({ output: 'out' }, []);
+    const document = runDocument({ metrics: [result('OH-001'), result('OH-002')], ...change });
+    await directory.keepRound(0, 0, document, '');
+    const [rounds] = await finishedRounds('out', [environmentSystem({})], 1);
+    expect(rounds).toEqual(isReused ? [document] : []);
   });
 });
