@@ -5,9 +5,10 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <sstream>
+
+#include "driver/first_line.h"
 
 namespace gvb {
 
@@ -39,10 +40,9 @@ std::vector<ElfImage> libcuda_images() {
 bool is_simulation(const ElfImage& image) { return image.find("gvbSimulatedDriver") != nullptr; }
 
 std::optional<std::string> kernel_module_version() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  std::istringstream words(line);
+  const auto line = first_line("/proc/driver/nvidia/version");
+  if (!line) return std::nullopt;
+  std::istringstream words(*line);
   for (std::string word; words >> word;)
     if (is_release(word)) return word;
   return std::nullopt;

@@ -1,6 +1,6 @@
 #include "driver/processor_counter.h"
 
-#include <fstream>
+#include "driver/first_line.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -24,9 +24,7 @@ Leaf cpuid(unsigned number) {
 
 // The kernel measures the counter against other clocks and leaves it where it does not keep time.
 bool kernel_trusts_counter() {
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string source;
-  file >> source;
+  const auto source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   return source == "tsc" || source == "kvm-clock";
 }
 
