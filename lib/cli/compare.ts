@@ -190,7 +190,7 @@ function hooks(
   };
 }
 
-/** A round that cannot be written goes on in memory: the disk may have room again before the end. */
+/** A round that cannot be written is kept in memory: the disk may have room again before the end. */
 function recorder(
   progress: ProgressDisplay,
   directory: ResultDirectory,
@@ -202,16 +202,17 @@ function recorder(
     onLog: (text) => {
       log += text;
     },
-    onDocument: async (round, index, document) => {
+    onDocument: async (round, index, document, origin) => {
       const which = `Round ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
+      const outcome = origin === 'measured' ? duration(document.durationMs / 1_000) : origin;
       // It is in the directory already.
-      if (document.reused) return progress.aside(() => say(`${which}: reused`));
+      if (origin === 'reused') return progress.aside(() => say(`${which}: ${outcome}`));
       const failure = await failureOf(directory.keepRound(round, index, document, log));
       log = '';
       if (failure) unwritten.push(failure);
       progress.aside(() => {
-        if (failure) warn(`${failure.message} Measuring goes on; the result is written and printed at the end.`);
-        say(`${which}: ${duration(document.durationMs / 1_000)}`);
+        if (failure) warn(`${failure.message} Measuring continues; the result is written and printed at the end.`);
+        say(`${which}: ${outcome}`);
       });
     },
   };

@@ -12,7 +12,6 @@ import { seenDriver } from '../systems/hidden-interception.js';
 import { baseEnvironment } from '../systems/base-environment.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
 import { removeDirectory } from '../systems/state-files.js';
-import { isInactive } from '../saved/attested.js';
 import { reapFailure } from '../systems/reaped.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
@@ -50,7 +49,18 @@ export interface CompareHooks extends RunHooks {
   /** A proof of it failed: its further rounds are not measured. */
   onGivenUp?: (system: System) => void;
   /** Awaited: a round that was announced as finished is on disk. */
-  onDocument: (round: number, systemIndex: number, document: RunDocument) => Promise<void>;
+  onDocument: (round: number, systemIndex: number, document: RunDocument, origin: RoundOrigin) => Promise<void>;
+}
+
+/** `not measured`: its document holds reasons in place of numbers. */
+export type RoundOrigin = 'measured' | 'reused' | 'not measured';
+
+/** One round of one system. */
+interface Round {
+  document: RunDocument;
+  origin: RoundOrigin;
+  /** Why the first proof that failed in it did. */
+  failedProof?: string | undefined;
 }
 
 interface Truth {
@@ -74,6 +84,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const documents: RunDocument[][] = request.systems.map(() => []);
   const warnings: string[] = [];
   const computeLimits: ComputeLimit[] = [];
+  /** Why further rounds of a system are not measured, by its index. */
   const givenUp = new Map<number, string>();
   try {
     const truth = await lookAround(request, hooks);
@@ -86,18 +97,20 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     for (const [round, indexes] of order.entries()) {
       for (const index of indexes) {
         if (request.signal.aborted) break;
-        const document =
+        const next =
           reusedRound(request, round, index) ??
-          notMeasured(request, truth, index, givenUp.get(index)) ??
+          givenUpRound(request, truth, index, givenUp.get(index)) ??
           (await oneRoundOrWhyNot(request, hooks, truth, round, index));
-        if (!document) break;
+        if (!next) break;
+        const { document, origin, failedProof } = next;
         checkSameBuild(finishedOf(request, index), document);
-        if (!givenUp.has(index) && givesUp(request, document, round)) {
-          givenUp.set(index, failedProofOf(document, round));
+        // Most likely it would fail again, and a round takes minutes.
+        if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
+          givenUp.set(index, notMeasuredAfter(round, failedProof));
           hooks.onGivenUp?.(request.systems[index] as System);
         }
         (documents[index] as RunDocument[])[round] = document;
-        if (document.completed) await hooks.onDocument(round, index, document);
+        if (document.completed) await hooks.onDocument(round, index, document, origin);
       }
     }
   } finally {
@@ -129,10 +142,18 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
 const finishedOf = ({ finished }: CompareRequest, index: number): RunDocument[] =>
   (finished[index] ?? []).filter((document) => document !== undefined);
 
-function reusedRound({ finished }: CompareRequest, round: number, index: number): RunDocument | null {
+function reusedRound({ finished }: CompareRequest, round: number, index: number): Round | null {
   const document = finished[index]?.[round];
-  return document ? { ...document, reused: true } : null;
+  return document ? { document: { ...document, reused: true }, origin: 'reused' } : null;
 }
+
+function givenUpRound(request: CompareRequest, truth: Truth, index: number, reason: string | undefined): Round | null {
+  return reason === undefined ? null : emptyRound(request, truth, index, 'invalid', reason);
+}
+
+/** The reason stays first: documents are searched by how it begins. */
+const notMeasuredAfter = (round: number, failedProof: string): string =>
+  `${failedProof.replace(/\.$/, '')}. Not measured after round ${round + 1}; --keep-going measures further rounds.`;
 
 function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
   const all = documents.flat();
@@ -140,8 +161,11 @@ function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
   return reused === 0 ? [] : [`${reused} of ${all.length} rounds were measured before --resume and are reused.`];
 }
 
-/** Before anything is made: a comparison that lacks one of its systems is not what was asked for. */
-function refuseUnavailable({ systems, allowMissing = false }: CompareRequest): void {
+/** Throws UsageError where a comparison would lack one of its systems: that is not what was asked for. */
+export function refuseUnavailable({
+  systems,
+  allowMissing = false,
+}: Pick<CompareRequest, 'systems' | 'allowMissing'>): void {
   const missing = systems.filter(({ unavailable }) => unavailable !== null);
   if (allowMissing || missing.length === 0) return;
   const reasons = missing.map(({ name, unavailable }) => `${name}: ${unavailable}`).join('; ');
@@ -150,23 +174,9 @@ function refuseUnavailable({ systems, allowMissing = false }: CompareRequest): v
   );
 }
 
-const inactiveResult = ({ metrics }: RunDocument) => metrics.find(isInactive);
-
-/** A layer that was off once would be off again, most likely, and a round takes minutes. */
-const givesUp = ({ keepGoing = false, rounds }: CompareRequest, document: RunDocument, round: number): boolean =>
-  !keepGoing && !document.reused && round + 1 < rounds && inactiveResult(document) !== undefined;
-
-const failedProofOf = (document: RunDocument, round: number): string =>
-  `${inactiveResult(document)?.reason} Not measured after round ${round + 1}; --keep-going measures further rounds.`;
-
-function notMeasured(request: CompareRequest, truth: Truth, index: number, reason: string | undefined) {
-  if (reason === undefined || request.signal.aborted) return null;
-  return emptyDocument(request, truth, request.systems[index] as System, 'invalid', reason);
-}
-
 /**
- * Null for a round that was interrupted before its worker could measure: those before it stay. A round that fails as a
- * whole is a round of failed metrics: it costs no other.
+ * Null for a round that was interrupted before its worker could measure: the rounds before it are kept. A round that fails
+ * as a whole has a document of failed metrics, and the other rounds are measured all the same.
  */
 async function oneRoundOrWhyNot(
   request: CompareRequest,
@@ -174,17 +184,25 @@ async function oneRoundOrWhyNot(
   truth: Truth,
   round: number,
   index: number,
-): Promise<RunDocument | null> {
+): Promise<Round | null> {
+  const { unavailable } = request.systems[index] as System;
+  if (unavailable !== null) return emptyRound(request, truth, index, 'unsupported', unavailable);
+  let failedProof: string | undefined;
+  const onFailedProof = (reason: string) => {
+    failedProof ??= reason;
+    hooks.onFailedProof?.(reason);
+  };
   try {
-    return await oneRound(request, hooks, truth, round, index);
+    const document = await oneRound(request, { ...hooks, onFailedProof }, truth, round, index);
+    return { document, origin: 'measured', failedProof };
   } catch (error) {
     if (request.signal.aborted) return null;
     if (isUsage(error)) throw error;
-    return emptyDocument(request, truth, request.systems[index] as System, 'failed', messageOf(error));
+    return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), failedProof };
   }
 }
 
-/** What the caller can put right is worth ending for. */
+/** An error that the caller can correct ends the comparison. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || (error instanceof BenchError && error.code === 'SIM_SETTINGS');
 
@@ -256,7 +274,6 @@ async function oneRound(
   index: number,
 ): Promise<RunDocument> {
   const system = request.systems[index] as System;
-  if (system.unavailable !== null) return emptyDocument(request, truth, system, 'unsupported', system.unavailable);
   hooks.onRound(round, system);
   try {
     await system.prepareTenant(SOLE_TENANT);
@@ -283,15 +300,16 @@ function circumstances(request: CompareRequest, { description, choice }: Truth):
   };
 }
 
-/** What cannot be measured at all still has its place in the document, with the reason in place of every number. */
-function emptyDocument(
+/** A round that was not measured still has its place in the document, with the reason in place of every number. */
+function emptyRound(
   request: CompareRequest,
   truth: Truth,
-  system: System,
+  index: number,
   status: 'unsupported' | 'invalid' | 'failed',
   reason: string,
-): RunDocument {
-  return {
+): Round {
+  const system = request.systems[index] as System;
+  const document: RunDocument = {
     ...identity(new Date()),
     durationMs: 0,
     completed: true,
@@ -306,9 +324,10 @@ function emptyDocument(
     coordinatorCpuPercent: 0,
     warnings: [`${system.name}: ${reason}`],
   };
+  return { document, origin: 'not measured' };
 }
 
-/** Every system's turn comes, whatever another's says: what could not be undone is a warning, nothing measured is lost. */
+/** All systems, even where one fails: that is a warning, and what was measured is kept. */
 async function tearDownAll(systems: readonly System[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(systems.map((system) => system.teardown()));
   return outcomes.flatMap((outcome, index) =>

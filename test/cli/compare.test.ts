@@ -21,8 +21,9 @@ async function uuidOf(index: number): Promise<string> {
 describe('compare', () => {
   it('publishes no number under the name of a layer that is not active, and exits 5', async () => {
     const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=10GiB`];
-    const { code, stdout } = await compare(['OH-002', 'OH-005', ...systems, '--rounds', '2']);
+    const { code, stdout, stderr } = await compare(['OH-002', 'OH-005', ...systems, '--rounds', '2']);
     expect(code).toBe(5);
+    expect(stderr).toMatch(/^Round 2, hami-core: not measured$/m);
     const { systems: documents, effects } = parseComparison(stdout);
     const layered = (documents[1] ?? []).flatMap(({ metrics }) => metrics);
     expect(layered).toHaveLength(4);
