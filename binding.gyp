@@ -9,6 +9,7 @@
       "native/driver/elf_image.cpp",
       "native/driver/jump_target.cpp",
       "native/driver/libcuda_images.cpp",
+      "native/driver/mapped_images.cpp",
       "native/driver/nvml.cpp",
       "native/driver/processor_counter.cpp",
       "native/driver/symbol_paths.cpp",

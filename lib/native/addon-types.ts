@@ -170,7 +170,7 @@ export interface Provenance {
   codeUnreadable: string | null;
   libcuda: LibcudaInfo;
   /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
-  objects: { path: string; cudaExports: number; exportsDlsym: boolean }[];
+  objects: { path: string; cudaExports: number; exportsDlsym: boolean; exportsInit: boolean }[];
 }
 
 export interface LibcudaInfo {

@@ -3,9 +3,9 @@ import type { ApplicationPath, LayerInfo } from '../document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
-import { driverCode, ownLibcuda } from './hidden-interception.js';
+import { driverCode, ownLibcuda, replacedLibcuda } from './hidden-interception.js';
 import { functionProvenance, interceptors } from './interception.js';
-import { realPath } from './ld-preload.js';
+import { realPath, sameFile } from './ld-preload.js';
 import { inWords } from '../config/size.js';
 import type { Canary, Probe, Proof, TrueGpu } from './system.js';
 
@@ -46,9 +46,12 @@ export async function layerInfo(description: Description, library: string): Prom
   const real = realPath(library);
   const object = description.provenance.objects.find(({ path }) => realPath(path) === real);
   const preloaded = description.preload.some(({ mapped }) => mapped !== null && realPath(mapped) === real);
-  const active = interceptors(description.provenance).some(
-    ({ owner, functions }) => functions.length > 0 && realPath(owner) === real,
-  );
+  const replacement = replacedLibcuda(description)?.by;
+  const active =
+    (replacement !== undefined && sameFile(replacement, library)) ||
+    interceptors(description.provenance).some(
+      ({ owner, functions }) => functions.length > 0 && realPath(owner) === real,
+    );
   if (!object && !preloaded && !active) return null;
   return { path: library, sha256: await sha256(library), exports: object?.cudaExports ?? 0, active };
 }
@@ -104,8 +107,8 @@ export function nvmlOwner(description: Description, library: string): Finding {
 }
 
 /**
- * The driver owns everything, and nothing that could hook it is mapped. Exported names beginning with cu alone are no
- * sign: helper libraries of the driver have them too.
+ * The driver owns everything, and nothing that could hook it is mapped. Exported names beginning with cu are no sign by
+ * themselves: helper libraries of the driver have them too. None of those exports cuInit.
  */
 export function bareDriver(description: Description): Finding[] {
   const { provenance, preload } = description;
@@ -117,7 +120,9 @@ export function bareDriver(description: Description): Finding[] {
       ? `the driver owns all ${total} functions on every symbol path`
       : `${owners.join(', ')} owns ${hooked.length} of ${total} functions`;
   const preloaded = new Set(preload.map(({ mapped }) => mapped && realPath(mapped)));
-  const suspects = provenance.objects.filter(({ path, exportsDlsym }) => exportsDlsym || preloaded.has(realPath(path)));
+  const suspects = provenance.objects.filter(
+    ({ path, exportsDlsym, exportsInit }) => exportsDlsym || exportsInit || preloaded.has(realPath(path)),
+  );
   const objects = suspects.map(({ path }) => path);
   const mapped = objects.length === 0 ? 'no layer is mapped' : `mapped: ${objects.join(', ')}`;
   const proof = 'owners of the driver functions (dladdr)';

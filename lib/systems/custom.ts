@@ -3,7 +3,13 @@ import type { Description } from '../workers/description.js';
 import { asyncMap } from './async-map.js';
 import { advice, type Finding, isProof, layerInfo } from './attestation.js';
 import { type CommandOptions, mustSucceed, runCommand } from './command.js';
-import { interceptionSeen, intercepts, namedLibraries, ownInterceptors } from './custom-interception.js';
+import {
+  interceptionSeen,
+  intercepts,
+  namedInterceptor,
+  namedLibraries,
+  ownInterceptors,
+} from './custom-interception.js';
 import type { Command, CustomProfile } from './custom-profile.js';
 import { judgeStep } from './custom-proofs.js';
 import { judge } from './judgement.js';
@@ -95,7 +101,7 @@ export class CustomSystem extends Profile {
     // That it intercepts does not stand for steps of which none could be checked.
     const counts = interception && (!interception.passed || steps.length === 0 || steps.some(isProof));
     const findings = [...missingPreloads(description), ...(counts ? [interception] : []), ...steps];
-    const owner = ownInterceptors(description)[0]?.owner ?? libraries[0];
+    const owner = namedInterceptor(description, libraries) ?? libraries[0] ?? ownInterceptors(description)[0]?.owner;
     const layer = owner === undefined ? null : await layerInfo(description, owner);
     const warnings = this.#profile.verify.length > 0 ? [] : [this.#unverified(description)];
     return { ...judge(description, look, layer, findings), warnings };

@@ -4,7 +4,8 @@ import { driverInfo } from '../environment/gpu.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 import type { Finding } from './attestation.js';
-import { realPath } from './ld-preload.js';
+import { interceptors } from './interception.js';
+import { realPath, sameFile } from './ld-preload.js';
 
 /** A driver function whose code in memory differs from its file. */
 export interface PatchedFunction {
@@ -20,10 +21,29 @@ export function patchedFunctions({ functions, nvml }: Provenance): PatchedFuncti
 /** The file name of an NVIDIA library ends in its version, where no link hides it. */
 const versionOf = (path: string): string | null => /\.so\.(\d{3}\.\d+(?:\.\d+)?)$/.exec(realPath(path))?.[1] ?? null;
 
-export function replacedLibcuda({ provenance, inspection }: Description): NonNullable<DriverInfo['replaced']> | null {
+/**
+ * A second library that exports cuInit, under another name, in this link namespace: the driver itself, where `libcuda.so.1`
+ * only forwards to it. A layer that is preloaded or owns functions exports cuInit too, and is no second driver.
+ */
+function secondDriver({ provenance, preload }: Description): string | undefined {
+  const layers = [
+    ...preload.flatMap(({ mapped }) => mapped ?? []),
+    ...interceptors(provenance).map(({ owner }) => owner),
+    provenance.libcuda.loaded,
+  ];
+  const others = provenance.objects.filter(
+    ({ path, exportsInit }) => exportsInit && !layers.some((layer) => sameFile(layer, path)),
+  );
+  return others[0]?.path;
+}
+
+export function replacedLibcuda(description: Description): NonNullable<DriverInfo['replaced']> | null {
+  const { provenance, inspection } = description;
   const { loaded, driver, simulated, kernelModule, carriesKernelVersion } = provenance.libcuda;
-  if (realPath(loaded) !== realPath(driver))
+  if (!sameFile(loaded, driver))
     return { by: loaded, driver, reason: `it stands in front of the driver, which is ${driver}` };
+  const second = secondDriver(description);
+  if (second !== undefined) return { by: loaded, driver: second, reason: `a second library exports cuInit: ${second}` };
   if (simulated) return null;
   if (carriesKernelVersion === false)
     return {

@@ -45,12 +45,20 @@ export function preloadEntries(environment = process.env, files = mappedFiles())
 }
 
 /** An entry without a slash is searched for like any library, and `$ORIGIN`, `$LIB` are expanded: there the name decides. */
+const isSearched = (entry: string): boolean => !entry.includes('/') || entry.includes('$');
+
 function findMapped(entry: string, files: readonly string[]): string | null {
-  if (!entry.includes('/') || entry.includes('$'))
-    return files.find((file) => basename(file) === basename(entry)) ?? null;
+  if (isSearched(entry)) return files.find((file) => basename(file) === basename(entry)) ?? null;
   const real = realPath(entry);
   return files.find((file) => file === entry || file === real) ?? null;
 }
+
+/** Whether a library, as somebody wrote it, is that file. */
+export const namesFile = (library: string, file: string): boolean =>
+  isSearched(library) ? basename(file) === basename(library) : sameFile(library, file);
+
+/** The loader names an object as the first who opened it did: libcuda.so.1 here may be libcuda.so.580.1 there. */
+export const sameFile = (a: string, b: string): boolean => a === b || realPath(a) === realPath(b);
 
 export function realPath(path: string): string {
   try {

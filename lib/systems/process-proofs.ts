@@ -8,7 +8,7 @@ import { BenchError } from '../native/errors.js';
 import type { Description } from '../workers/description.js';
 import type { Worker } from '../workers/worker.js';
 import { type Attested, attestWorker, type Look } from './attest-worker.js';
-import { realPath } from './ld-preload.js';
+import { sameFile } from './ld-preload.js';
 import type { Attestation, System } from './system.js';
 
 export type ProcessCounts = NonNullable<RunDocument['system']['processes']>;
@@ -108,9 +108,6 @@ function ownersOf({ provenance }: Description, path: Look['target']['path']): Ma
     ...provenance.nvml.map(({ name, owners }) => [name, owners.dlsym ?? nobody] as const),
   ]);
 }
-
-/** The loader names an object as the first who opened it did: libcuda.so.1 here may be libcuda.so.580.1 there. */
-const sameFile = (a: string, b: string): boolean => a === b || realPath(a) === realPath(b);
 
 const layerName = ({ layer }: Attestation): string =>
   layer ? `${layer.path} (${layer.active ? 'active' : 'inactive'}, SHA-256 ${layer.sha256 ?? 'unknown'})` : 'no layer';

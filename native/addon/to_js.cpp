@@ -349,7 +349,8 @@ Napi::Value to_js(Napi::Env env, const Provenance& provenance) {
                              return Object(env)
                                  .set("path", object.path)
                                  .set("cudaExports", object.cuda_exports)
-                                 .set("exportsDlsym", object.exports_dlsym);
+                                 .set("exportsDlsym", object.exports_dlsym)
+                                 .set("exportsInit", object.exports_init);
                            }))
       .set("codeUnreadable", owner(env, provenance.code_unreadable))
       .set("libcuda", to_js(env, provenance.libcuda));

@@ -6,6 +6,7 @@
 
 #include "bench/device_session.h"
 #include "driver/libcuda_images.h"
+#include "driver/mapped_images.h"
 
 namespace gvb {
 
@@ -107,12 +108,6 @@ Addresses own_addresses(const Driver& driver, size_t index) {
   return {slot(driver.tables.of(SymbolPath::kBare), index), slot(driver.tables.bare_runtime, index)};
 }
 
-const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path) {
-  const auto found =
-      std::find_if(images.begin(), images.end(), [&](const ElfImage& image) { return image.path() == path; });
-  return found == images.end() ? nullptr : &*found;
-}
-
 // Not beyond the function's end, where the next one may be the patched one.
 size_t compared_bytes(const ElfImage& image, const void* address) {
   const size_t size = image.size_at(address);
@@ -160,8 +155,8 @@ std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::ve
   for (const ElfImage& image : images) {
     if (expected(image.path())) continue;
     const unsigned exports = image.count_exports("cu");
-    const bool has_dlsym = image.find("dlsym") != nullptr;
-    if (exports > 0 || has_dlsym) out.push_back({image.path(), exports, has_dlsym});
+    const bool has_dlsym = image.find("dlsym") != nullptr, has_init = image.find("cuInit") != nullptr;
+    if (exports > 0 || has_dlsym) out.push_back({image.path(), exports, has_dlsym, has_init});
   }
   return out;
 }
@@ -169,6 +164,8 @@ std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::ve
 }  // namespace
 
 Provenance provenance(const Driver& driver) {
+  // A forwarder may load the driver with any of its functions, not with cuInit alone.
+  driver.find_true_driver();
   Provenance out;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
     FunctionOwners owners{kCudaFunctions[i].name, {}, {}};
@@ -182,7 +179,7 @@ Provenance provenance(const Driver& driver) {
     owners.owners[static_cast<size_t>(SymbolPath::kBare)] = owner_of(slot(driver.nvml.api, i));
     out.nvml.push_back(std::move(owners));
   }
-  const std::vector<ElfImage> images = ElfImage::all();
+  const std::vector<ElfImage> images = mapped_images();
   find_patches(driver, images, out);
   find_nvml_patches(driver, images, out);
   out.libcuda = libcuda_info(driver, images);

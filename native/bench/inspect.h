@@ -51,6 +51,7 @@ struct MappedObject {
   std::string path;
   unsigned cuda_exports;
   bool exports_dlsym;
+  bool exports_init;
 };
 
 // The library that programs get as libcuda.so.1, and the one that is the driver.

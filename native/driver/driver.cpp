@@ -104,15 +104,14 @@ Driver::Driver(const std::optional<std::string>& simulated_folder)
 }
 
 void Driver::find_true_driver() const {
-  for (const ElfImage& image : libcuda_images()) {
-    if (image.path() != libcuda_path) continue;
-    const ElfImage driver = true_driver(image, libcuda_images());
-    if (driver.path() == driver_path) return;
-    driver_path = driver.path();
-    simulated = is_simulation(driver);
-    resolve_bare(tables, driver);
-    return;
-  }
+  const std::vector<ElfImage> images = libcuda_images();
+  const ElfImage* loaded = image_of(images, libcuda_path);
+  if (!loaded) return;
+  const ElfImage driver = true_driver(*loaded, images);
+  if (driver.path() == driver_path) return;
+  driver_path = driver.path();
+  simulated = is_simulation(driver);
+  resolve_bare(tables, driver);
 }
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
@@ -135,9 +134,9 @@ void Driver::initialise(SymbolPath path) const {
   const CUresult code = through.require(through.api.cuInit, "cuInit")(0);
   if (code != abi::CUDA_SUCCESS && simulated) {
     // Only the simulation exports the reason why it refused its settings.
-    void* handle = dlopen(driver_path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    auto reason = reinterpret_cast<const char* (*)()>(ElfImage::of_handle(handle).find("gvbSimError"));
-    if (handle) dlclose(handle);
+    const std::vector<ElfImage> images = libcuda_images();
+    const ElfImage* simulation = image_of(images, driver_path);
+    const auto reason = simulation ? reinterpret_cast<const char* (*)()>(simulation->find("gvbSimError")) : nullptr;
     if (reason && reason()) throw Failure(FailureKind::kSimSettings, reason());
   }
   through.check(code, "cuInit", "initialising the driver");

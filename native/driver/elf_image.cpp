@@ -2,12 +2,15 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <utility>
 
 namespace gvb {
 
-ElfImage::ElfImage(const link_map& map) : path_(map.l_name ? map.l_name : ""), base_(map.l_addr), dynamic_(map.l_ld) {
+ElfImage::ElfImage(const link_map& map, std::vector<ElfW(Phdr)> segments)
+    : path_(map.l_name ? map.l_name : ""), segments_(std::move(segments)), base_(map.l_addr), dynamic_(map.l_ld) {
   // glibc relocates these entries in place, other loaders leave them relative.
   const auto address = [&](ElfW(Addr) value) {
     return reinterpret_cast<const void*>(value < base_ ? base_ + value : value);
@@ -82,6 +85,7 @@ std::string ElfImage::soname() const {
 }
 
 std::vector<ElfW(Phdr)> ElfImage::segments() const {
+  if (!segments_.empty()) return segments_;
   struct Search {
     const ElfImage* image;
     std::vector<ElfW(Phdr)> found;
@@ -104,6 +108,12 @@ size_t ElfImage::size_at(const void* address) const {
     return size > 0;
   });
   return size;
+}
+
+const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path) {
+  const auto found =
+      std::find_if(images.begin(), images.end(), [&](const ElfImage& image) { return image.path() == path; });
+  return found == images.end() ? nullptr : &*found;
 }
 
 unsigned ElfImage::count_exports(const char* prefix) const {

@@ -12,11 +12,12 @@ namespace gvb {
 
 class ElfImage {
  public:
-  explicit ElfImage(const link_map& map);
+  // `segments`: of an object that the loader's list of this namespace does not have.
+  explicit ElfImage(const link_map& map, std::vector<ElfW(Phdr)> segments = {});
 
   // The object dlopen returned `handle` for.
   static ElfImage of_handle(void* handle);
-  // Every object mapped into the process, in load order.
+  // Every object of this link namespace, in load order.
   static std::vector<ElfImage> all();
 
   // Address of a defined global function, or nullptr. Where versions of one name exist, any of them.
@@ -24,6 +25,8 @@ class ElfImage {
   // How many defined global symbols begin with `prefix` followed by an upper-case letter.
   unsigned count_exports(const char* prefix) const;
   const std::string& path() const { return path_; }
+  // Whether it is in the loader's list of this link namespace.
+  bool is_listed() const { return segments_.empty(); }
   // The name a program linked with it asks for; empty where it has none.
   std::string soname() const;
   ElfW(Addr) base() const { return base_; }
@@ -39,6 +42,7 @@ class ElfImage {
   unsigned symbol_count() const;
 
   std::string path_;
+  std::vector<ElfW(Phdr)> segments_;
   ElfW(Addr) base_ = 0;
   const ElfW(Dyn) * dynamic_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
@@ -46,5 +50,8 @@ class ElfImage {
   const uint32_t* gnu_hash_ = nullptr;
   const uint32_t* sysv_hash_ = nullptr;
 };
+
+// The first of them with that path; nullptr where there is none.
+const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path);
 
 }  // namespace gvb

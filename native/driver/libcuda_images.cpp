@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "driver/first_line.h"
+#include "driver/mapped_images.h"
 
 namespace gvb {
 
@@ -30,10 +31,11 @@ bool is_release(const std::string& word) {
 }  // namespace
 
 std::vector<ElfImage> libcuda_images() {
-  std::vector<ElfImage> images = ElfImage::all();
-  images.erase(std::remove_if(images.begin(), images.end(),
-                              [](const ElfImage& image) { return !is_named_libcuda(image) || !image.find("cuInit"); }),
-               images.end());
+  std::vector<ElfImage> images = mapped_images();
+  const auto is_other = [](const ElfImage& image) {
+    return (image.is_listed() && !is_named_libcuda(image)) || !image.find("cuInit");
+  };
+  images.erase(std::remove_if(images.begin(), images.end(), is_other), images.end());
   return images;
 }
 

@@ -9,8 +9,8 @@
 
 namespace gvb {
 
-// Mapped objects that export cuInit and are libcuda by their file's name or by the name they give themselves. Layers
-// that are preloaded under a name of their own are not among them.
+// Mapped objects that export cuInit: in this link namespace those that are libcuda by their file's name or by the name
+// they give themselves, which preloaded layers are not; in other namespaces all, since only a forwarder looks there.
 std::vector<ElfImage> libcuda_images();
 
 bool is_simulation(const ElfImage& image);

@@ -1,6 +1,6 @@
 /** Layers that no pointer shows: one that patches the driver's code, one that stands in its place as libcuda.so.1. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -28,13 +28,22 @@ const folder = emptyFolder();
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const patching = join(folder, 'patching.so');
 const throughTrampoline = join(folder, 'trampoline.so');
+/** How it opens the driver. */
+const kinds = [
+  ['eager'],
+  ['lazy', '-DLAZY'],
+  ['namespace', '-DNAMESPACE'],
+  ['lazy-namespace', '-DLAZY', '-DNAMESPACE'],
+] as const;
 const forwarder = (kind: string) => join(folder, kind, 'libcuda.so.1');
 
+const secondView = join(folder, 'second-view.so');
 beforeAll(() => {
   const shared = ['-shared', '-fPIC', '-w'];
+  execFileSync('cc', [...shared, '-o', secondView, fixture('second-view.c'), '-ldl']);
   for (const [target, ...flags] of [[patching], [throughTrampoline, '-DRELATIVE']] as const)
     execFileSync('cc', [...shared, ...flags, '-o', target, fixture('patching.c'), '-ldl']);
-  for (const [kind, ...flags] of [['eager'], ['lazy', '-DLAZY']] as const) {
+  for (const [kind, ...flags] of kinds) {
     mkdirSync(join(folder, kind));
     const driver = `-DDRIVER="${simulatedFolder}/libcuda.so.1"`;
     const names = ['-std=c++17', '-Wl,-soname,libcuda.so.1', `-I${root}/native`, driver, '-o', forwarder(kind)];
@@ -120,7 +129,7 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
 
 /** Where there is a driver, it is the machine's own that is loaded behind the forwarding one. */
 describe.skipIf(hasDriver)('a libcuda.so.1 that forwards to the driver', () => {
-  it.each(['eager', 'lazy'])('is named with the driver behind it (%s)', async (kind) => {
+  it.each(kinds.map(([kind]) => kind))('is named with the driver behind it (%s)', async (kind) => {
     const libraries = { LD_LIBRARY_PATH: `${join(folder, kind)}:${simulatedFolder}` };
     const document = parseDocument((await command(['run', ...few, '--json', '-'], libraries)).stdout);
     const driver = `${simulatedFolder}/libcuda.so.1`;
@@ -138,15 +147,33 @@ describe.skipIf(hasDriver)('a libcuda.so.1 that forwards to the driver', () => {
     expect(stdout).toContain(`warning: libcuda.so.1 is not the driver's: ${forwarder(kind)}`);
   });
 
-  it('is refused as native: no number, exit 5', async () => {
-    const libraries = { LD_LIBRARY_PATH: `${join(folder, 'eager')}:${simulatedFolder}` };
+  it.each(['eager', 'namespace'])('is refused as native: no number, exit 5 (%s)', async (kind) => {
+    const libraries = { LD_LIBRARY_PATH: `${join(folder, kind)}:${simulatedFolder}` };
     const { document, code } = await compared('custom:name=other', libraries, []);
     expect(code).toBe(5);
     const [native] = document.systems[0] ?? [];
     expect(native?.metrics.map(({ status, value }) => [status, value])).toEqual([['invalid', null]]);
     const proof = native && proofOf(native, 'libcuda.so.1');
-    expect(proof).toMatchObject({ passed: false, detail: expect.stringContaining(`${forwarder('eager')} is not`) });
+    expect(proof).toMatchObject({ passed: false, detail: expect.stringContaining(`${forwarder(kind)} is not`) });
   });
+});
+
+it.skipIf(hasDriver)('a preloaded libcuda.so.1 that forwards is the active layer of a custom system', async () => {
+  const layer = forwarder('namespace');
+  const { document, code } = await compared(`custom:name=forwarder,env.LD_PRELOAD=${layer}`);
+  const [round] = document.systems[1] ?? [];
+  expect(round?.system.layer).toMatchObject({ path: layer, active: true });
+  expect([code, round?.metrics[0]?.status]).toEqual([0, 'ok']);
+});
+
+it('takes no second view of the driver for a replaced libcuda', async () => {
+  const driver = `${simulatedFolder}/libcuda.so.1`;
+  const copy = join(folder, 'copy.so');
+  copyFileSync(driver, copy);
+  const environment = { LD_PRELOAD: secondView, GVB_TEST_LIBCUDA: driver, GVB_TEST_COPY: copy };
+  const document = parseDocument((await command(['run', ...few, '--simulate', '--json', '-'], environment)).stdout);
+  expect(document.driver.replaced).toBeUndefined();
+  expect(document.provenance[0]?.paths).toMatchObject({ runtime: driver, bare: driver });
 });
 
 it('takes neither the simulated driver nor a preloaded layer with driver exports for a replaced libcuda', async () => {

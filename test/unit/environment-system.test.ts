@@ -28,7 +28,7 @@ const attest = (change: Partial<Description>) =>
   });
 
 /** Loaded, and it owns nothing: what a HAMi-core looks like that exports only `dlsym`. */
-const idle = provenance([], { objects: [{ path: LAYER, cudaExports: 0, exportsDlsym: true }] });
+const idle = provenance([], { objects: [{ path: LAYER, cudaExports: 0, exportsDlsym: true, exportsInit: false }] });
 
 describe('the environment as a system', () => {
   it('gives workers the LD_PRELOAD the coordinator stepped out of, and not the variable that kept it', () =>
@@ -90,7 +90,7 @@ describe('the environment as a system', () => {
   it('hashes the layer file', async () => {
     const path = join(folder, 'libvgpu.so');
     writeFileSync(path, 'layer');
-    const objects = [{ path, cudaExports: 0, exportsDlsym: true }];
+    const objects = [{ path, cudaExports: 0, exportsDlsym: true, exportsInit: false }];
     const { layer } = await attest({
       provenance: provenance([], { objects }),
       preload: [preloaded({ entry: path, mapped: path })],

@@ -150,7 +150,7 @@ export function provenance(paths: readonly string[], change: Partial<Provenance>
     nvml: [],
     codeUnreadable: null,
     libcuda: { loaded: CUDA, driver: CUDA, simulated: false, kernelModule: '580.1', carriesKernelVersion: true },
-    objects: paths.length > 0 ? [{ path: LAYER, cudaExports: 120, exportsDlsym: true }] : [],
+    objects: paths.length > 0 ? [{ path: LAYER, cudaExports: 120, exportsDlsym: true, exportsInit: true }] : [],
     ...change,
   };
 }

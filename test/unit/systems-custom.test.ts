@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSystem } from '../../lib/systems/kinds.js';
@@ -167,6 +167,43 @@ describe('the proofs of a custom system', () => {
     expect((await system.attest(onNvml)).invalid).toBeUndefined();
     const everywhere = onNvml.preload.map((entry) => ({ ...entry, source: '/etc/ld.so.preload' as const }));
     expect((await system.attest({ ...onNvml, preload: everywhere })).invalid).toMatch(/nothing intercepts/);
+  });
+
+  it('fail where a library intercepts that the system does not name', async () => {
+    const { system } = await prepared({ env: { LD_PRELOAD: layer } });
+    const foreign = libraryFile(folder, 'foreign.so');
+    const seen = { ...description(foreign), preload: description(layer).preload };
+    const { invalid, layer: found } = await system.attest(seen);
+    expect(invalid).toContain(`${layer} intercepts nothing; another library does: ${foreign} owns 4 of 4 functions`);
+    expect(invalid).toContain('Name the library that intercepts');
+    expect(found).toMatchObject({ path: layer, active: false });
+    const { system: unnamed } = await prepared({});
+    expect((await unnamed.attest({ ...seen, preload: [] })).invalid).toBeUndefined();
+  });
+
+  it('take a library by another name of its file, or by its name alone', async () => {
+    const link = join(folder, 'link.so');
+    symlinkSync(layer, link);
+    for (const LAYER of [link, 'layer.so']) {
+      const { system } = await prepared({ env: { LAYER } });
+      const { invalid, layer: found } = await system.attest({ ...description(layer), preload: [] });
+      expect([invalid, found?.active]).toEqual([undefined, true]);
+    }
+  });
+
+  it('take a preloaded libcuda.so.1 that is not the driver, although no pointer differs', async () => {
+    const forwarder = libraryFile(folder, 'libcuda.so.1');
+    const { system } = await prepared({ env: { LD_PRELOAD: forwarder } });
+    const seen = description(forwarder, { paths: [] });
+    const attested = async (carriesKernelVersion: boolean) => {
+      const libcuda = { ...seen.provenance.libcuda, loaded: forwarder, driver: forwarder, carriesKernelVersion };
+      return system.attest({ ...seen, provenance: { ...seen.provenance, libcuda } });
+    };
+    const { invalid, layer: found, proofs } = await attested(false);
+    expect(invalid).toBeUndefined();
+    expect(found).toMatchObject({ path: forwarder, active: true });
+    expect(proofs[0]?.detail).toMatch(/libcuda\.so\.1 stands in for libcuda\.so\.1: the kernel module is version/);
+    expect((await attested(true)).invalid).toMatch(/nothing intercepts/);
   });
 
   it('are not asked of a system that names no library', async () => {

@@ -54,7 +54,7 @@ export function description(library: string | null, change: DescriptionChange = 
     provenance: provenance([], {
       functions: functions.map((name) => ({ name, owners })),
       nvml: [{ name: 'nvmlInit_v2', owners: { dlsym: library && paths.length > 0 ? library : 'ml', bare: 'ml' } }],
-      objects: library ? [{ path: library, cudaExports: exports, exportsDlsym: true }] : [],
+      objects: library ? [{ path: library, cudaExports: exports, exportsDlsym: true, exportsInit: true }] : [],
     }),
     preload: library ? [{ entry: library, source: 'LD_PRELOAD', mapped: library }] : [],
   };

@@ -49,6 +49,37 @@ describe('replacedLibcuda', () => {
     expect(ownLibcuda(description).passed).toBe(false);
   });
 
+  describe('beside another library that exports cuInit', () => {
+    const other = (path: string) => ({ path, cudaExports: 400, exportsDlsym: false, exportsInit: true });
+
+    it('names it, whatever it is called', () => {
+      const description = seen({});
+      description.provenance.objects.push(other('/opt/libother.so'));
+      expect(replacedLibcuda(description)).toEqual({
+        by: LIBRARY,
+        driver: '/opt/libother.so',
+        reason: 'a second library exports cuInit: /opt/libother.so',
+      });
+    });
+
+    it('accepts a layer that is preloaded, or that owns functions', () => {
+      const preloaded = seen({});
+      preloaded.provenance.objects.push(other(LAYER));
+      preloaded.preload.push({ entry: LAYER, source: 'LD_PRELOAD', mapped: LAYER });
+      expect(replacedLibcuda(preloaded)).toBeNull();
+      const interposed = seen({});
+      interposed.provenance = provenance(['runtime'], { libcuda: libcuda() });
+      expect(interposed.provenance.objects).toMatchObject([{ path: LAYER, exportsInit: true }]);
+      expect(replacedLibcuda(interposed)).toBeNull();
+    });
+
+    it('accepts a helper library of the driver', () => {
+      const description = seen({});
+      description.provenance.objects.push({ ...other('/usr/lib/libcudadebugger.so.1'), exportsInit: false });
+      expect(replacedLibcuda(description)).toBeNull();
+    });
+  });
+
   it.each<[string, Partial<LibcudaInfo>, string | null]>([
     ['the driver', {}, '580.1.2'],
     [

@@ -43,7 +43,12 @@ describe('native', () => {
 
   it('takes no helper library of the driver for a layer', async () => {
     const seen = description(null);
-    seen.provenance.objects.push({ path: '/usr/lib/libcudadebugger.so.1', cudaExports: 12, exportsDlsym: false });
+    seen.provenance.objects.push({
+      path: '/usr/lib/libcudadebugger.so.1',
+      cudaExports: 12,
+      exportsDlsym: false,
+      exportsInit: false,
+    });
     expect((await attest(seen)).invalid).toBeUndefined();
   });
 
