@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { TEST_MS, WAIT_MS } from './test/limits.js';
 
-/** Of a hang: a machine may be slow, and busy with other work. */
-const timeout = 240_000;
-const common = { testTimeout: timeout, hookTimeout: timeout, setupFiles: ['test/cleaning.ts'] };
+const common = {
+  testTimeout: TEST_MS,
+  hookTimeout: TEST_MS,
+  expect: { poll: { timeout: WAIT_MS } },
+  setupFiles: ['test/cleaning.ts'],
+};
 /** More than processors: most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(5, 2 * availableParallelism() + 1) };
 

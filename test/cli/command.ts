@@ -1,13 +1,16 @@
 /** Runs the built command line as a user would, with an empty HOME and a simulated card of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
+import { processesOf } from '../processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
+
+export { processesOf } from '../processes.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'dist/cli/main.js');
@@ -71,20 +74,6 @@ export const command = (args: readonly string[], environment?: NodeJS.ProcessEnv
 /** In a folder that several commands share. */
 export const commandIn = (cwd: string, args: readonly string[], sim?: string): Promise<Outcome> =>
   start(args, {}, sim, cwd).done;
-
-/** Living processes that carry the mark, by their command lines. */
-export function processesOf(mark: string): { pid: number; command: string }[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(`GVB_TEST_MARK=${mark}`)) return [];
-        return [{ pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
-      } catch {
-        return [];
-      }
-    });
-}
 
 export const workersOf = (mark: string) =>
   processesOf(mark).filter(({ command: line }) => line.includes('worker-main'));

@@ -250,7 +250,7 @@ describe('compare, judged', () => {
     expect(failed.stderr).toMatch(/^FAILED +OH-005 +again +at most -50 ns/m);
     // What was measured is kept, whatever the gate says of it.
     expect(readdirSync(join(folder, 'out2'))).not.toEqual([]);
-  }, 120_000);
+  });
 
   it.each<[string, string[], RegExp]>([
     [
@@ -317,7 +317,7 @@ describe('compare, judged', () => {
     expect((await run.done).code).toBe(3);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(/<failure type="failed"/);
     expect(existsSync(join(folder, 'out/summary.json'))).toBe(true);
-  }, 60_000);
+  });
 
   it("prints the gate's JUnit where that format is asked for", async () => {
     const folder = emptyFolder();
@@ -327,7 +327,7 @@ describe('compare, judged', () => {
     expect(XMLValidator.validate(printed.stdout)).toBe(true);
     expect(printed.stdout).toMatch(/at most -50 ns/);
     expect(printed.stderr).toMatch(/OH-005 API Interception Overhead[^]*^Gate FAILED/m);
-  }, 60_000);
+  });
 
   it('keeps what it measured where it is a system of which nothing was judged that fails', async () => {
     const folder = emptyFolder();
@@ -339,7 +339,7 @@ describe('compare, judged', () => {
     expect(stderr).toMatch(/^warning: Nothing of again was judged, which fails the gate: unsupported: /m);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(/<failure type="not measured"/);
     expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')).completed).toBe(true);
-  }, 60_000);
+  });
 
   it('leaves no JUnit file of an earlier time where it is refused on the way', async () => {
     const folder = prepared();
@@ -349,7 +349,7 @@ describe('compare, judged', () => {
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
       /<error type="refused" message="Expected baseline main to be of a/,
     );
-  }, 60_000);
+  });
 
   it.each([
     ['compare', ['--system', 'native', '--system', 'nativ']],
@@ -391,7 +391,7 @@ describe('compare, judged', () => {
     const junit = readFileSync(join(folder, 'gate.xml'), 'utf8');
     expect(XMLValidator.validate(junit)).toBe(true);
     expect(junit).toMatch(/errors="1"[^]*<error type="interrupted" message="The gate does not judge/);
-  }, 60_000);
+  });
 
   it('refuses a baseline of a real GPU for a simulated one, before a metric is measured', async () => {
     const folder = prepared();
@@ -400,15 +400,11 @@ describe('compare, judged', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: Expected baseline main to be of a simulated GPU but received one of a real GPU/m);
     expect(existsSync(join(folder, 'out'))).toBe(false);
-  }, 60_000);
+  });
 
-  it.skipIf(hasDriver)(
-    'refuses it also where nothing asked for the simulation',
-    async () => {
-      const folder = prepared();
-      const unasked = args.filter((arg) => arg !== '--simulate');
-      expect((await commandIn(folder, [...unasked, '--output', 'out', '--baseline', 'main'], sim)).code).toBe(2);
-    },
-    60_000,
-  );
+  it.skipIf(hasDriver)('refuses it also where nothing asked for the simulation', async () => {
+    const folder = prepared();
+    const unasked = args.filter((arg) => arg !== '--simulate');
+    expect((await commandIn(folder, [...unasked, '--output', 'out', '--baseline', 'main'], sim)).code).toBe(2);
+  });
 });

@@ -110,5 +110,5 @@ describe('under a layer', () => {
         /^ {2}fatal \(unverified\), 3 metrics \(OH-002, OH-003, OH-005\): failed: .* \(in 2 of 2 rounds\)$/,
       ),
     ]);
-  }, 60_000);
+  });
 });

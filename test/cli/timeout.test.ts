@@ -16,7 +16,7 @@ describe('--timeout', () => {
     );
     expect(code).toBe(1);
     expect(processesOf(run.mark)).toEqual([]);
-  }, 60_000);
+  });
 
   it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
     const systems = ['--system', 'native', '--system', `custom:name=slow,env.GVB_SIM=${hangs}`];
@@ -26,7 +26,7 @@ describe('--timeout', () => {
     expect(native?.status).toBe('ok');
     expect(slow).toMatchObject({ status: 'failed', value: null });
     expect(slow?.reason).toMatch(/^Timed out after 5 s: the worker process did not initialise the driver/);
-  }, 60_000);
+  });
 
   it('bounds a set-up command of a custom system', async () => {
     const config = join(emptyFolder(), 'systems.yaml');
@@ -37,5 +37,5 @@ describe('--timeout', () => {
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'failed', value: null });
     expect(metric?.reason).toMatch(/ran past its 5 s and was killed/);
-  }, 60_000);
+  });
 });

@@ -9,13 +9,11 @@ import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { emptyFolder } from '../cli/command.js';
+import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 import { recordedByProcess, recordedIn } from './record.js';
 
 export { emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
-
-/** A hang and nothing else: a machine may be slow and busy. */
-const DEADLINE_MS = 180_000;
 
 export type Settings = Readonly<Record<string, number | string>>;
 
@@ -43,7 +41,7 @@ export function script(name: string, args: readonly string[], options: ChildOpti
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), file, ...args], {
     env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings.join(','), ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: DEADLINE_MS,
+    timeout: WAIT_MS,
     killSignal: 'SIGKILL',
   });
   const said = { stdout: '', stderr: '' };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { processesOf, workersOf } from '../cli/command.js';
 import { environmentUnder, mark, measured } from './measured.js';
 
-const gone = () => expect.poll(() => processesOf(mark), { timeout: 60_000 }).toEqual([]);
+const gone = () => expect.poll(() => processesOf(mark)).toEqual([]);
 
 describe.skipIf(availableParallelism() < 2)('OH-006', () => {
   it('is unsupported where one process alone fits into memory', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WAIT_MS } from '../limits.js';
 
 const load = fileURLToPath(new URL('../../dist/native/load.js', import.meta.url));
 let folder = '';
@@ -33,7 +34,7 @@ function run(name: string, settings: string, main: string, thread = '', env: Nod
   writeFileSync(file, `${prelude}\nif (isMainThread) {${main}} else {${thread}}\n`);
   return spawnSync(process.execPath, [file], {
     encoding: 'utf8',
-    timeout: 180_000,
+    timeout: WAIT_MS,
     env: { PATH: process.env.PATH, HOME: folder, GVB_SIM: `region=leaving-${name},${settings}`, ...env },
   });
 }

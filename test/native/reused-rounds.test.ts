@@ -15,4 +15,4 @@ it('measures the rounds after a reused one in which the layer was not active', a
     [undefined, 'ok'],
   ]);
   expect({ origins, givenUp }).toEqual({ origins: [['reused', 'measured']], givenUp: [] });
-}, 60_000);
+});

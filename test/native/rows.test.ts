@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { emptyFolder, type MeasureFunction, measure } from './child.js';
+import { emptyFolder, type MeasureFunction, measure, simulatedFolder } from './child.js';
 
 const quick = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 5, vmm_us: 5 };
 type Rows = { name?: string; api?: string; call?: string; failed?: string }[];
@@ -56,13 +56,20 @@ describe('a layer that hands out another ABI of a function', () => {
 
 describe('a result that is not ok', () => {
   it('carries neither value nor samples nor statistics', async () => {
-    // A start of 2 ms is not credible: the context cannot have been created.
-    // The shortest counts: one of six has a processor for itself.
-    const fast = await one('measureContextCreation', 'cuStreamQuery:1@1', { iterations: 6, samples: true });
-    expect(fast.status).toBe('invalid');
-    expect(fast.reason).toMatch(/context really created/);
-    expect(fast).toMatchObject({ value: null, ci95: null, stats: null });
-    expect(fast).not.toHaveProperty('samples');
-    expect(fast).not.toHaveProperty('blocks');
+    const library = join(emptyFolder(), 'early-layer.so');
+    const source = fileURLToPath(new URL('fixtures/early-layer.c', import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
+    const [result] = await measure([['measureContextCreation', { iterations: 2, samples: true }]], {
+      sim: { init_ms: 8, context_ms: 8 },
+      environment: {
+        LD_PRELOAD: library,
+        GVB_TEST_EARLY: 'load',
+        GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1'),
+      },
+    });
+    expect(result).toMatchObject({ status: 'invalid', value: null, ci95: null, stats: null });
+    expect(result?.reason).toMatch(/^the driver was initialised before cuInit /);
+    expect(result).not.toHaveProperty('samples');
+    expect(result).not.toHaveProperty('blocks');
   });
 });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder, root } from '../cli/command.js';
+import { WAIT_MS } from '../limits.js';
 
 interface Packed {
   name: string;
@@ -21,7 +22,7 @@ function pack(): Packed {
     cwd: root,
     encoding: 'utf8',
     env: { PATH: process.env.PATH, HOME: emptyFolder() },
-    timeout: 60_000,
+    timeout: WAIT_MS,
   });
   if (status !== 0) throw new Error(`npm pack failed: ${stderr}`);
   return JSON.parse(stdout)[0];
@@ -132,7 +133,7 @@ describe('the exports map', () => {
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', fromWithin], {
       cwd: root,
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: WAIT_MS,
     });
     expect(stderr).toBe('');
     const { names, ...resolved } = JSON.parse(stdout);

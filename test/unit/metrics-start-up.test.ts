@@ -1,7 +1,8 @@
-/** How many processes START-006 dares to start, and what it says where owners differ. */
+/** How many processes START-006 dares to start, what it says where owners differ, and which starts are credible. */
 import { describe, expect, it } from 'vitest';
 import { commonOwner } from '../../lib/metrics/common-owner.js';
 import { capacityBy } from '../../lib/metrics/start-up/capacity.js';
+import { invalidBy, startChecks } from '../../lib/metrics/fresh-processes.js';
 import type { StartUpAnswer } from '../../lib/workers/start-up.js';
 
 const GIB = 2 ** 30;
@@ -28,4 +29,20 @@ describe('the owner that processes have in common', () => {
 
   it('is nobody where they differ', () =>
     expect(() => commonOwner(['/a', null, '/a'])).toThrow('layer not active: processes are under /a and nobody.'));
+});
+
+describe('a start that takes', () => {
+  const of = (...totalMs: number[]) => {
+    const nvml = { pid: 1, processesBefore: [], processesDuring: [], processesAfter: [], mpsClient: false };
+    const starts = totalMs.map((ms) => ({ ...nvml, totalNs: 1e6 * ms, resultCorrect: true }) as never as StartUpAnswer);
+    return invalidBy(startChecks(starts));
+  };
+
+  it('less than 5 ms created no context: one is enough to be invalid', () =>
+    expect(of(30, 4.9, 30)).toEqual({
+      status: 'invalid',
+      reason: 'context really created: shortest start 4.9 ms, at least 5 ms is credible',
+    }));
+
+  it('at least 5 ms is credible', () => expect(of(5, 30)).toEqual({}));
 });

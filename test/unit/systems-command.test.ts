@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../lib/systems/command.js';
+import { processesOf } from '../processes.js';
 
 const options = { environment: { PATH: process.env.PATH ?? '' }, cwd: '/' };
 
@@ -12,16 +14,22 @@ describe('a command', () => {
     }));
 
   it('is killed with its children when its time is over', async () => {
-    const before = performance.now();
-    const { exit, how } = await runCommand(['sh', '-c', 'sleep 30 & sleep 30'], { ...options, timeoutMs: 200 });
-    expect({ exit, how }).toEqual({ exit: null, how: 'ran past its 0.2 s and was killed' });
-    expect(performance.now() - before).toBeLessThan(30_000);
+    const mark = randomUUID();
+    const environment = { ...options.environment, GVB_TEST_MARK: mark };
+    const command = ['sh', '-c', 'sleep 1000 & sleep 1000'];
+    const { exit, how } = await runCommand(command, { ...options, environment, timeoutMs: 500 });
+    expect({ exit, how }).toEqual({ exit: null, how: 'ran past its 0.5 s and was killed' });
+    await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
   it('rejects with the reason of an abort, and leaves no process', async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => stop.abort(reason), 100);
-    await expect(runCommand(['sleep', '30'], { ...options, signal: stop.signal })).rejects.toBe(reason);
+    const mark = randomUUID();
+    const environment = { ...options.environment, GVB_TEST_MARK: mark };
+    const running = runCommand(['sleep', '1000'], { ...options, environment, signal: stop.signal });
+    await expect(running).rejects.toBe(reason);
+    await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CudaError } from '../../lib/native/errors.js';
 import { ProcessGroup } from '../../lib/workers/process-group.js';
 import { Worker, type WorkerOptions } from '../../lib/workers/worker.js';
+import { WAIT_MS } from '../limits.js';
 
 const fake = fileURLToPath(new URL('./fixtures/fake-worker.mjs', import.meta.url));
 const started: Worker[] = [];
@@ -32,42 +33,43 @@ function alive(pid: number): boolean {
   }
 }
 
-const soon = { deadlineMs: 10_000 };
+const request = { deadlineMs: WAIT_MS };
 
 describe('a worker process', () => {
   it('answers requests', async () => {
     const worker = await start();
-    expect(await worker.request('echo', { a: [1, 'ü\n'] }, soon)).toEqual({ a: [1, 'ü\n'] });
+    expect(await worker.request('echo', { a: [1, 'ü\n'] }, request)).toEqual({ a: [1, 'ü\n'] });
   });
 
   it('gets exactly the environment it is given', async () => {
     const worker = await start('obedient', { environment: { FAKE_MODE: 'obedient', ONLY: 'this' } });
-    expect(await worker.request('environment', null, soon)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
+    expect(await worker.request('environment', null, request)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
   });
 
   it('knows how long it took to start', async () => {
+    const before = process.hrtime.bigint();
     const { timing } = await start();
     expect(timing.addonLoadNs).toBe(12);
-    expect(timing.spawnToMainNs).toBeGreaterThan(1e6);
-    expect(timing.spawnToMainNs).toBeLessThan(30e9);
+    expect(timing.spawnToMainNs).toBeGreaterThan(0);
+    expect(timing.spawnToMainNs).toBeLessThan(Number(process.hrtime.bigint() - before));
   });
 
   it('passes progress on, in order', async () => {
     const worker = await start();
     const seen: unknown[] = [];
-    expect(await worker.request('steps', null, { ...soon, onProgress: (value) => seen.push(value) })).toBe('done');
+    expect(await worker.request('steps', null, { ...request, onProgress: (value) => seen.push(value) })).toBe('done');
     expect(seen).toEqual([1, 2, 3]);
   });
 
   it('tells its protocol from what a layer prints, even in the middle of a line', async () => {
     const worker = await start();
-    expect(await worker.request('noisy', null, soon)).toBe('heard');
+    expect(await worker.request('noisy', null, request)).toBe('heard');
     expect(worker.log).toContain('layer: unfinished line');
   });
 
   it('keeps no more than 64 KiB of that', async () => {
     const worker = await start();
-    await worker.request('chatter', null, soon);
+    await worker.request('chatter', null, request);
     expect(worker.log.length).toBe(64 * 1024);
   });
 
@@ -80,7 +82,7 @@ describe('a worker process', () => {
       name: 'CUDA_ERROR_NO_DEVICE',
       call: 'cuInit',
     };
-    const error = await worker.request('fail', data, soon).catch((reason: unknown) => reason);
+    const error = await worker.request('fail', data, request).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CudaError);
     expect(error).toMatchObject({
       code: 100,
@@ -88,22 +90,22 @@ describe('a worker process', () => {
       call: 'cuInit',
       message: 'cuInit returned …',
     });
-    expect(await worker.request('echo', 1, soon)).toBe(1);
+    expect(await worker.request('echo', 1, request)).toBe(1);
   });
 
   it('reports its exit code and last words', async () => {
     const worker = await start();
-    await expect(worker.request('exit', 3, soon)).rejects.toMatchObject({
+    await expect(worker.request('exit', 3, request)).rejects.toMatchObject({
       code: 'WORKER',
       message: 'The worker process ended with exit code 3. It last printed: about to leave',
     });
     expect(worker.alive).toBe(false);
-    await expect(worker.request('echo', 1, soon)).rejects.toThrow(/exit code 3/);
+    await expect(worker.request('echo', 1, request)).rejects.toThrow(/exit code 3/);
   });
 
   it('reports the signal that killed it', async () => {
     const worker = await start();
-    await expect(worker.request('crash', null, soon)).rejects.toThrow('The worker process was killed by SIGSEGV.');
+    await expect(worker.request('crash', null, request)).rejects.toThrow('The worker process was killed by SIGSEGV.');
   });
 
   it('is killed at its deadline', async () => {
@@ -129,7 +131,7 @@ describe('a worker process', () => {
   it('is killed with the reason of an abort', async () => {
     const worker = await start();
     const controller = new AbortController();
-    const waiting = worker.request('hang', null, { ...soon, signal: controller.signal });
+    const waiting = worker.request('hang', null, { ...request, signal: controller.signal });
     controller.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
     expect(alive(worker.pid)).toBe(false);
@@ -140,10 +142,10 @@ describe('a worker process', () => {
 
   it('takes its descendants with it', async () => {
     const worker = await start();
-    const grandchild = (await worker.request('grandchild', null, soon)) as number;
+    const grandchild = (await worker.request('grandchild', null, request)) as number;
     expect(alive(grandchild)).toBe(true);
     await worker.kill();
-    await expect.poll(() => alive(grandchild), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => alive(grandchild)).toBe(false);
   });
 
   it('is killed for good when it ignores both the end of its input and SIGTERM', async () => {
@@ -151,7 +153,7 @@ describe('a worker process', () => {
     const { pid } = worker;
     await worker.stop();
     expect(alive(pid)).toBe(false);
-  }, 15_000);
+  });
 
   it('says what was printed when it cannot start', () =>
     expect(start('stillborn')).rejects.toThrow(

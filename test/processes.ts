@@ -1,0 +1,16 @@
+/** Living processes that carry a mark in their environment, as every process does that they start. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** By their command lines. */
+export function processesOf(mark: string): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        if (!readFileSync(`/proc/${name}/environ`, 'utf8').includes(`GVB_TEST_MARK=${mark}`)) return [];
+        return [{ pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+      } catch {
+        return [];
+      }
+    });
+}
