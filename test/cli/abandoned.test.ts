@@ -23,7 +23,7 @@ it('a run directory whose coordinator was killed is removed by the next start, a
       { TMPDIR },
       sim,
     );
-  const killed = compare('init_ms=60000');
+  const killed = compare('init_ms=100000');
   await expect.poll(() => readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^gvb-\w{6}$/)]);
   killed.child.kill('SIGKILL');
   await killed.done;

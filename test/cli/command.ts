@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { onTestFailed } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 import { processesOf } from '../processes.js';
@@ -36,7 +38,11 @@ export interface Running {
 
 export const emptyFolder = (): string => temporaryFolder('cli');
 
-/** `sim`: further settings of the simulated card. */
+/** A system whose processes see a simulated card with other settings; one of their own unless `region` names it. */
+export const systemOnCard = (name: string, sim: string, region = ownRegion('cli')): string =>
+  `custom:name=${name},env.GVB_SIM=region=${region}\\,${sim.replaceAll(',', '\\,')}`;
+
+/** `sim`: further settings of the simulated card. Where the test fails, what the command said is printed. */
 export function start(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
@@ -57,6 +63,8 @@ export function start(
   child.stderr?.on('data', (chunk: Buffer) => {
     seen.stderr += chunk;
   });
+  if (getCurrentTest())
+    onTestFailed(() => console.error(`${args.join(' ')}: exit code ${child.exitCode}, stderr:\n${seen.stderr}`));
   const done = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, ...seen })));
   const said = (text: string) =>
     new Promise<void>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
-import { command, emptyFolder, parseComparison, parseDocument, processesOf, start } from './command.js';
+import { command, emptyFolder, parseComparison, parseDocument, processesOf, start, systemOnCard } from './command.js';
 
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
@@ -87,7 +87,7 @@ describe('compare', () => {
   });
 
   it('loses no other round to a system whose processes cannot start', async () => {
-    const systems = ['--system', 'native', '--system', 'custom:name=broken,env.GVB_SIM=fail=cuInit:999@1'];
+    const systems = ['--system', 'native', '--system', systemOnCard('broken', 'fail=cuInit:999@1')];
     const { code, stdout } = await compare(['OH-002', ...systems, '--rounds', '2', '--iterations', '20']);
     expect(code).toBe(1);
     const { completed, systems: documents, effects } = parseComparison(stdout);

@@ -95,7 +95,7 @@ describe('interruption', () => {
   it('keeps the rounds before a worker that was only starting', async () => {
     const folder = emptyFolder();
     const waits = join(folder, 'waits');
-    const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sh', '-c', 'touch "$0" && sleep 60', waits]] };
+    const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sh', '-c', 'touch "$0" && sleep 1000', waits]] };
     writeFileSync(join(folder, 'systems.yaml'), JSON.stringify({ systems: ['native', slow] }));
     const args = ['compare', 'OH-005', '--simulate', '--tier', 'quick', '--config', join(folder, 'systems.yaml')];
     const run = start([...args, '--output', join(folder, 'out')]);
@@ -135,10 +135,11 @@ describe('a worker that is lost', () => {
   });
 
   it('is given up at the deadline', async () => {
-    const run = start([...long, '--timeout', '1', '--json', '-']);
+    // Calls that sleep: a deadline far beyond what a start takes must not cost that much processor time.
+    const run = start([...long, '--timeout', '5', '--json', '-'], {}, 'launch_ns=100000000,alloc_us=100000');
     const { stdout, code } = await run.done;
     for (const { status, reason } of parseDocument(stdout).metrics)
-      expect({ status, reason }).toEqual({ status: 'failed', reason: expect.stringMatching(/^Timed out after 1 s: /) });
+      expect({ status, reason }).toEqual({ status: 'failed', reason: expect.stringMatching(/^Timed out after 5 s: /) });
     expect(code).toBe(1);
     await nobodyLeft(run.mark);
   });

@@ -2,40 +2,40 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
+import { command, emptyFolder, parseComparison, processesOf, start, systemOnCard } from './command.js';
 
 const hangs = 'init_ms=100000';
-const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '5'];
+const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '10'];
 
 describe('--timeout', () => {
   it('bounds a cuInit that hangs before anything is measured', async () => {
     const run = start(['run', ...few, '--json', '-'], {}, hangs);
     const { code, stderr } = await run.done;
     expect(stderr).toMatch(
-      /^error: Timed out after 5 s: the worker process did not initialise the driver and list its GPUs and was killed\./m,
+      /^error: Timed out after 10 s: the worker process did not initialise the driver and list its GPUs and was killed\./m,
     );
     expect(code).toBe(1);
     expect(processesOf(run.mark)).toEqual([]);
   });
 
   it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
-    const systems = ['--system', 'native', '--system', `custom:name=slow,env.GVB_SIM=${hangs}`];
+    const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];
     const args = ['compare', ...few, ...systems, '--rounds', '1', '--json', '-'];
     const { stdout } = await command([...args, '--output', join(emptyFolder(), 'out')]);
     const [native, slow] = parseComparison(stdout).systems.map(([round]) => round?.metrics[0]);
     expect(native?.status).toBe('ok');
     expect(slow).toMatchObject({ status: 'failed', value: null });
-    expect(slow?.reason).toMatch(/^Timed out after 5 s: the worker process did not initialise the driver/);
+    expect(slow?.reason).toMatch(/^Timed out after 10 s: the worker process did not initialise the driver/);
   });
 
   it('bounds a set-up command of a custom system', async () => {
     const config = join(emptyFolder(), 'systems.yaml');
-    const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sleep', '100']] };
+    const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sleep', '1000']] };
     writeFileSync(config, JSON.stringify({ systems: ['native', slow] }));
     const args = ['compare', ...few, '--config', config, '--rounds', '1', '--json', '-'];
     const { stdout } = await command([...args, '--output', join(emptyFolder(), 'out')]);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'failed', value: null });
-    expect(metric?.reason).toMatch(/ran past its 5 s and was killed/);
+    expect(metric?.reason).toMatch(/ran past its 10 s and was killed/);
   });
 });

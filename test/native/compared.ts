@@ -5,6 +5,7 @@ import type * as registry from '../../lib/metrics/registry.js';
 import type * as compare from '../../lib/run/compare.js';
 import type * as plan from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
+import { ownRegion } from '../temporary.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
 // The built ones: their workers are started from beside them.
@@ -14,7 +15,11 @@ const { compareSystems } = (await built('run/compare')) as typeof compare;
 const { makePlan } = (await built('run/plan')) as typeof plan;
 const { findMetric } = (await built('metrics/registry')) as typeof registry;
 
-export const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: 'init_ms=8,context_ms=8' };
+export const environment = {
+  PATH: process.env.PATH,
+  HOME: emptyFolder(),
+  GVB_SIM: `region=${ownRegion('compared')},init_ms=8,context_ms=8`,
+};
 
 export interface Compared {
   /** By system and round. */

@@ -1,12 +1,12 @@
 /** OH-006 where there is no room, where a tenant dies and after an abort. */
-import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { processesOf, workersOf } from '../cli/command.js';
+import { onOneProcessor } from '../processors.js';
 import { environmentUnder, mark, measured } from './measured.js';
 
 const gone = () => expect.poll(() => processesOf(mark)).toEqual([]);
 
-describe.skipIf(availableParallelism() < 2)('OH-006', () => {
+describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
   it('is unsupported where one process alone fits into memory', async () => {
     // Of the simulated card, of which a context takes 500 MiB.
     const result = await measured('OH-006', environmentUnder(null, 'memory_mib=800'));
