@@ -4,7 +4,7 @@ import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
 import { duration, plain } from '../report/plain.js';
-import { type CompareHooks, compareSystems } from '../run/compare.js';
+import { type CompareHooks, compareSystems, refuseUnavailable } from '../run/compare.js';
 import { makePlan, type Plan } from '../run/plan.js';
 import { selectMetrics } from '../run/select.js';
 import { chooseTarget } from '../run/target.js';
@@ -14,7 +14,7 @@ import { callerEnvironment } from '../systems/environment.js';
 import { checkLabels, here } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
-import { exitCodes, firstOf } from './exit-codes.js';
+import { exitCodes } from './exit-codes.js';
 import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
 import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
@@ -24,9 +24,9 @@ import { failureOf, STDOUT, writeStdout } from './output.js';
 import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
-import { codesOf } from './result-codes.js';
+import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
-import { errorLine, say, warn } from './talk.js';
+import { say, sayUnwritten, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions, RawGating {
   system?: string[];
@@ -63,8 +63,10 @@ export async function compare(
   const kept = await describeRequest(plan, { ...raw, seed: `${plan.seed}`, rounds: `${rounds}` }, systems);
   if (stored) checkUnchanged(stored, kept, given.resume as string);
   const gating = await prepareGating(raw, systems, options.outputs, rounds);
+  refuseUnavailable({ systems, ...toleranceOf(raw) });
   if (options.dryRun) {
     await writeStdout(`${words}\n`);
+    sayUnavailable(systems);
     return exitCodes.ok;
   }
   await begin(raw, options.outputs);
@@ -98,12 +100,18 @@ export async function compare(
     unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
     unwritten.push(...(await directory.keepTranscript()));
-    if (unwritten.length > 0) sayUnwritten(unwritten, directory.path);
+    sayUnwritten(unwritten, `With room, --resume ${directory.path} continues from what is there.`);
     return exitCode(document, unwritten, judged?.exitCode);
   } finally {
     progress.stop();
     await directory.close();
   }
+}
+
+/** Of --allow-missing: without it they are refused. */
+function sayUnavailable(systems: readonly System[]): void {
+  for (const { name, unavailable } of systems)
+    if (unavailable !== null) warn(`${name} cannot be measured here and would be kept as unsupported: ${unavailable}`);
 }
 
 /** What can be refused without measuring is; then the files of earlier times no longer count. */
@@ -239,12 +247,5 @@ async function publishAll(
   return [...unwritten, ...((await judged?.tell(free)) ?? [])];
 }
 
-/** One line, whatever the number: the first names file and reason. */
-function sayUnwritten([first, ...others]: readonly Error[], directory: string): void {
-  const more = others.length > 0 ? ` Nor could ${others.length} more.` : '';
-  const advice = `With room, --resume ${directory} continues from what is there.`;
-  process.stderr.write(errorLine(new Error(`${first?.message}${more} ${advice}`)));
-}
-
 const exitCode = (document: ComparisonDocument, unwritten: readonly Error[], judged: number = exitCodes.ok): number =>
-  firstOf([judged, ...codesOf(document), ...(unwritten.length > 0 ? [exitCodes.failed] : [])]);
+  exitCodeOfResults(document, [judged, ...unwrittenCodes(unwritten)]);

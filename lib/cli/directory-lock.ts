@@ -14,7 +14,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 
 export const LOCK = '.lock';
 
-/** Throws UsageError where another process holds it. Answers what gives it back. */
+/** Throws UsageError where another process holds it. Returns a function that releases it. */
 export async function lockDirectory(directory: string, option: string): Promise<() => Promise<void>> {
   const path = join(directory, LOCK);
   const own = ownIdentity();
@@ -22,7 +22,7 @@ export async function lockDirectory(directory: string, option: string): Promise<
     await removeStale(path, directory, option);
     if (!(await create(path, own))) throw await heldBy(path, directory, option);
   }
-  // Also where the process leaves early: a reader has left, or a second Ctrl-C.
+  // Also where the process exits early: the reader of its output has closed it, or a third Ctrl-C.
   const release = () => rmSync(path, { force: true });
   process.once('exit', release);
   return () => {
@@ -31,7 +31,7 @@ export async function lockDirectory(directory: string, option: string): Promise<
   };
 }
 
-/** Written aside and linked, so that nobody reads half of it; false where there is one. */
+/** Written under another name and linked, so that it is never read half-written; false where there is a lock. */
 async function create(path: string, owner: ProcessIdentity): Promise<boolean> {
   const temporary = aside(path);
   const file = await open(temporary, 'wx');
@@ -50,7 +50,7 @@ async function create(path: string, owner: ProcessIdentity): Promise<boolean> {
 
 const aside = (path: string): string => `${path}.${randomBytes(8).toString('hex')}`;
 
-/** Two processes may find it stale at once: each moves it away and looks at what it moved. */
+/** Two processes may find it stale at once: each moves it away and checks what it moved. */
 async function removeStale(path: string, directory: string, option: string): Promise<void> {
   const owner = await ownerOf(path);
   if (owner === 'gone') return;
@@ -62,12 +62,12 @@ async function removeStale(path: string, directory: string, option: string): Pro
   );
   if (!wasThere) return;
   const found = await ownerOf(moved);
-  // Another process took it over in between: give it back.
+  // Another process took it over in between: restore its lock.
   if (JSON.stringify(found) !== JSON.stringify(owner)) await link(moved, path).catch(() => {});
   await rm(moved, { force: true });
 }
 
-/** Null where it says nothing that can be understood. */
+/** Null where the file does not name an owner. */
 async function ownerOf(path: string): Promise<ProcessIdentity | 'gone' | null> {
   try {
     const found: unknown = JSON.parse(await readFile(path, 'utf8'));

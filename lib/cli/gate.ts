@@ -7,11 +7,11 @@ import { gateReport } from '../report/gate.js';
 import { junitReport } from '../report/junit.js';
 import { namedOrNewest } from '../saved/directories.js';
 import { SUMMARY } from '../saved/read.js';
-import { exitCodes, firstOf } from './exit-codes.js';
+import { exitCodes } from './exit-codes.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
 import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
 import { checkOutputs, type Output, parseOutputs } from './outputs.js';
-import { codesOf } from './result-codes.js';
+import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { errorLine, say, warn } from './talk.js';
 
 export interface RawGateOptions {
@@ -36,7 +36,7 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   problems.forEach(warn);
   const found = judge(document, thresholds, baseline, metrics);
   const code = (unwritten: readonly Error[]) =>
-    firstOf([codeOf(found), ...codesOf(document), ...(unwritten.length > 0 ? [exitCodes.failed] : [])]);
+    exitCodeOfResults(document, [codeOf(found), ...unwrittenCodes(unwritten)]);
   const unwritten = await writeFiles(found, outputs);
   // Should whoever reads the report leave, nothing after it runs.
   process.exitCode = code(unwritten);

@@ -1,9 +1,16 @@
 /** Exit codes that the results of a document ask for, whichever command has it. */
 import { type ResultDocument, roundsOf } from '../report/view.js';
 import { isInactive } from '../saved/attested.js';
-import { exitCodes } from './exit-codes.js';
+import { exitCodes, firstOf } from './exit-codes.js';
 
-export function codesOf(document: ResultDocument): number[] {
+/** `others`: what else applies, e.g. a gate's verdict or an output that could not be written. */
+export const exitCodeOfResults = (document: ResultDocument, others: readonly number[] = []): number =>
+  firstOf([...others, ...codesOf(document)]);
+
+export const unwrittenCodes = (unwritten: readonly Error[]): number[] =>
+  unwritten.length > 0 ? [exitCodes.failed] : [];
+
+function codesOf(document: ResultDocument): number[] {
   const rounds = roundsOf(document);
   const results = rounds.flatMap(({ metrics }) => metrics);
   const unproven = rounds.some(({ system }) => system.notCheckedAfter !== undefined);

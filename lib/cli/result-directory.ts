@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { type MetricResult, type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import type { ResultDocument } from '../report/view.js';
@@ -11,7 +11,7 @@ import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY } from '../saved/read.js';
 import type { System } from '../systems/system.js';
-import { lockDirectory } from './directory-lock.js';
+import { LOCK, lockDirectory } from './directory-lock.js';
 import { failureOf, isLink, makeDirectory, type Text, writeWithoutLinks } from './output.js';
 import { type Output, publish } from './outputs.js';
 import { REQUEST, type StoredRequest } from './stored-request.js';
@@ -31,22 +31,34 @@ export interface ResultDirectory {
   finish: (document: ResultDocument) => Promise<Error[]>;
   /** What was said, once more when all is said; answers what could not be written. */
   keepTranscript: () => Promise<Error[]>;
-  /** Lets others write into it; removes it again where it is new and nothing was put in. */
+  /** Releases the lock; removes the directory where it is new and empty. */
   close: () => Promise<void>;
 }
 
-/** Made now, so that a place that cannot be written costs no measurement. */
+/** Before anything is measured, so that a directory that cannot be written costs no measurement. */
 export async function openDirectory(
   { output, resume }: { output?: string; resume?: string },
   systems: readonly System[],
   request: StoredRequest | null = null,
 ): Promise<ResultDirectory> {
   const isUnnamed = resume === undefined && output === undefined;
+  const option = resume === undefined ? '--output' : '--resume';
   const path = resume ?? output ?? (await newDirectory(systems));
-  if (resume === undefined) await refuseUsed(path);
-  await refuseLinks(path, resume === undefined ? '--output' : '--resume');
-  const made = (await makeDirectory(path, resume === undefined ? '--output' : '--resume')) || isUnnamed;
-  const unlock = await lockDirectory(path, resume === undefined ? '--output' : '--resume');
+  const made = (await makeDirectory(path, option)) || isUnnamed;
+  const close = async (unlock: () => Promise<void>) => {
+    await unlock();
+    // One that is not empty stays.
+    if (made) await rmdir(path).catch(() => {});
+  };
+  await refuseLinks(path, option);
+  const unlock = await lockDirectory(path, option);
+  try {
+    // Only now, because another process may have finished just before.
+    if (resume === undefined) await refuseUsed(path);
+  } catch (error) {
+    await close(unlock);
+    throw error;
+  }
   let isRequestKept = request === null || resume !== undefined;
   return {
     path,
@@ -57,11 +69,7 @@ export async function openDirectory(
     },
     finish: (document) => finish(path, document),
     keepTranscript: () => keepTranscript(path),
-    close: async () => {
-      await unlock();
-      // Not empty is no failure: then it is to stay.
-      if (made) await rmdir(path).catch(() => {});
-    },
+    close: () => close(unlock),
   };
 }
 
@@ -78,14 +86,14 @@ async function refuseUsed(path: string): Promise<void> {
   );
 }
 
-/** Only the directory itself may be a link: its user named it. */
+/** The directory itself may be a link, because its user named it. */
 async function refuseLinks(path: string, option: string): Promise<void> {
   const inside = await Promise.all(
     [RAW, LOGS].map(async (folder) =>
       (await readdir(join(path, folder)).catch(() => [])).map((name) => join(folder, name)),
     ),
   );
-  for (const name of [RAW, LOGS, REQUEST, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
+  for (const name of [LOCK, RAW, LOGS, REQUEST, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
     if (await isLink(join(path, name)))
       throw new UsageError(
         `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is one: it could lead anywhere; remove it or name another directory.`,
@@ -149,7 +157,7 @@ function defaultName(systems: readonly System[]): string {
 const roundName = (round: number, index: number): string =>
   `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
-/** Whole documents of the same systems. What else is in their places, and what failed, is reported and measured again. */
+/** Complete documents of the same systems. Other files in their places, and rounds that failed, are reported and measured again. */
 export async function finishedRounds(directory: string, systems: readonly System[], rounds: number) {
   const present = new Set(await readdir(join(directory, RAW)).catch(() => []));
   const finished: (RunDocument | undefined)[][] = systems.map(() => []);
@@ -158,7 +166,8 @@ export async function finishedRounds(directory: string, systems: readonly System
       const name = join(RAW, `${roundName(round, index)}.json`);
       if (!present.has(basename(name))) continue;
       const document = await readRound(join(directory, name));
-      if (document && isFailed(document)) warn(`${name} failed: it is measured again.`);
+      const why = document && whyAgain(document);
+      if (why) warn(`${name} ${why}: it is measured again.`);
       else if (document?.completed && document.system.name === system.name)
         (finished[index] as (RunDocument | undefined)[])[round] = document;
       else warn(`${name} is not a finished round of ${system.name}: it is measured again.`);
@@ -166,22 +175,21 @@ export async function finishedRounds(directory: string, systems: readonly System
   return finished;
 }
 
-/**
- * A metric failed, the system was not shown to be active until the end, or the round has nothing but results without a
- * number whose cause may have gone.
- */
-const isFailed = (document: RunDocument): boolean => isUnattested(document) || hasFailed(document.metrics);
-
-const hasFailed = (metrics: readonly MetricResult[]): boolean =>
-  metrics.some(({ status }) => status === 'failed') ||
-  (metrics.length > 0 && metrics.every(({ status }) => status === 'invalid'));
+/** Why a round is not reused, as the end of a sentence; null where it is. */
+function whyAgain(document: RunDocument): string | null {
+  const { metrics } = document;
+  if (isUnattested(document)) return 'was not attested';
+  if (metrics.some(({ status }) => status === 'failed')) return 'failed';
+  // What made every number invalid may be gone.
+  return metrics.length > 0 && metrics.every(({ status }) => status === 'invalid') ? 'has no valid number' : null;
+}
 
 async function readRound(path: string): Promise<RunDocument | null> {
   const found = await readJson(path);
   const { success, output } = v.safeParse(otherSchema, found);
   if (success)
     throw new UsageError(
-      `Expected --resume to hold documents of schema version ${SCHEMA_VERSION} but received version ${output.schemaVersion} in ${quoted(path)}: go on with the version of gpu-virt-bench that wrote it, or begin anew with --output.`,
+      `Expected --resume to hold documents of schema version ${SCHEMA_VERSION} but received version ${output.schemaVersion} in ${quoted(path)}: continue with the version of gpu-virt-bench that wrote it, or start again with --output.`,
     );
   return v.is(runDocumentSchema, found) ? found : null;
 }

@@ -21,7 +21,8 @@ import { failureOf, writeStdout } from './output.js';
 import { checkOutputs, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { openDirectory, type ResultDirectory } from './result-directory.js';
-import { say, warn } from './talk.js';
+import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
+import { say, sayUnwritten, warn } from './talk.js';
 
 export interface RawOutputRunOptions extends RawRunOptions {
   output?: string;
@@ -51,13 +52,13 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
     progress.doing('starting a worker');
     const document = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
     progress.stop();
-    process.exitCode = exitCode(document);
+    process.exitCode = exitCodeOfResults(document);
     const unwritten = directory ? await kept(directory, document, log) : [];
     unwritten.push(...(await publish(document, options.outputs, runReport(document))));
     document.warnings.forEach(warn);
     unwritten.push(...((await directory?.keepTranscript()) ?? []));
-    if (unwritten[0]) throw unwritten[0];
-    return exitCode(document);
+    sayUnwritten(unwritten);
+    return exitCodeOfResults(document, unwrittenCodes(unwritten));
   } finally {
     progress.stop();
     await directory?.close();
@@ -117,10 +118,4 @@ function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, {
 function planText({ metrics: ordered, tier, seed, estimatedSeconds }: Plan): string {
   const ids = ordered.map(({ id }) => id).join(', ');
   return `Plan: ${ids} (tier ${tier}, seed ${seed}), about ${duration(estimatedSeconds)}`;
-}
-
-function exitCode({ completed, metrics: results, system }: RunDocument): number {
-  if (!completed) return exitCodes.interrupted;
-  if (system.notCheckedAfter !== undefined) return exitCodes.failed;
-  return results.some(({ status }) => status === 'failed' || status === 'invalid') ? exitCodes.failed : exitCodes.ok;
 }

@@ -11,6 +11,12 @@ export function errorLine(error: unknown): string {
   return `error: ${oneLine(descriptorShortage(error) ?? messageOf(error))}\n`;
 }
 
+/** One line, however many: the first names file and reason. */
+export function sayUnwritten([first, ...others]: readonly Error[], advice?: string): void {
+  const more = others.length > 0 ? `Nor could ${others.length} more.` : undefined;
+  if (first) process.stderr.write(errorLine(new Error([first.message, more, advice].filter(Boolean).join(' '))));
+}
+
 const spoken: string[] = [];
 
 export function say(text: string): void {

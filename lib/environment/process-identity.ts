@@ -19,17 +19,30 @@ export type ProcessIdentity = v.InferOutput<typeof processIdentitySchema>;
 /** `unknown`: it runs, or ran, where this process cannot see it. */
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
+const HIDDEN = 'hidden';
+
 const readText = (path: string): string => readFileSync(path, 'utf8').trim();
 
-/** The name of a process may hold spaces and parentheses, so fields are counted from the last parenthesis. */
+/** /proc mounted with hidepid shows no processes of other users (proc(5)), a signal finds them all the same. */
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/**
+ * Null where the process has ended, `hidden` where it runs and cannot be looked at. The name of a process may hold spaces
+ * and parentheses, so fields are counted from the last parenthesis.
+ */
 function startTimeOf(pid: number): string | null {
   let stat: string;
   try {
     stat = readText(`/proc/${pid}/stat`);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ESRCH') return null;
-    throw error;
+  } catch {
+    return exists(pid) ? HIDDEN : null;
   }
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // A zombie has ended: it only waits for its parent to ask.
@@ -53,5 +66,7 @@ export function ownerState({ pid, startTime, bootId, pidNamespace, host }: Proce
   // The same host has booted since; another host may share the disk.
   if (bootId !== now.bootId) return host === now.host ? 'dead' : 'unknown';
   if (pidNamespace !== now.pidNamespace) return 'unknown';
-  return startTimeOf(pid) === startTime ? 'alive' : 'dead';
+  const found = startTimeOf(pid);
+  if (found === HIDDEN) return 'unknown';
+  return found === startTime ? 'alive' : 'dead';
 }

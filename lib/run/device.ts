@@ -1,6 +1,7 @@
 /** Which GPU a run measures. */
 import type { NativeDevice } from '../native/addon-types.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { CudaError } from '../native/errors.js';
 
 export interface Choice {
   device: NativeDevice;
@@ -22,9 +23,20 @@ export function chooseDevice(
   const device = devices[0];
   if (device) return { device, because: visible !== undefined ? `CUDA_VISIBLE_DEVICES=${visible}` : 'the first GPU' };
   if (visible === undefined) throw new Error('The driver lists no GPU: gpu-virt-bench doctor says why.');
-  throw new UsageError(
-    `Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received ${quoted(visible)}: choose with --device.`,
+  throw namesNoGpu(visible);
+}
+
+const namesNoGpu = (visible: string): UsageError =>
+  new UsageError(
+    `Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received ${quoted(visible)}: name one by index or UUID, or unset it.`,
   );
+
+const NO_DEVICE = 100;
+
+/** A driver that CUDA_VISIBLE_DEVICES shows no GPU fails in cuInit already, before anything can be listed. */
+export function hiddenGpusOr(error: unknown, visible: string | undefined): unknown {
+  const isHidden = visible !== undefined && error instanceof CudaError && error.code === NO_DEVICE;
+  return isHidden ? namesNoGpu(visible) : error;
 }
 
 function find(devices: readonly NativeDevice[], name: string): NativeDevice | undefined {

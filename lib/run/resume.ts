@@ -1,4 +1,4 @@
-/** Whether finished rounds may stand beside new ones: the same card and driver, asked for in the same way. */
+/** Whether finished rounds may be reused beside new ones: same card, same driver, same request. */
 import type { RunDocument } from '../document.js';
 import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
@@ -6,10 +6,10 @@ import { isOfOneRun } from '../systems/run-directory.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 
-/** What decides a number beside the metric itself; a time limit or the keeping of samples does not. */
+/** Options that change the numbers; a time limit or the keeping of samples does not. */
 const deciding = ['iterations', 'warmup', 'resolution', 'strict'] as const;
 
-/** How it was asked for, whatever the metrics. */
+/** The settings of a plan, whatever its metrics. */
 export function manner({ tier, path, options }: RunDocument['plan']): string {
   const given = deciding
     .filter((name) => options[name] !== undefined && options[name] !== false)
@@ -29,20 +29,20 @@ const facts: readonly [what: string, of: (circumstances: Circumstances) => strin
   ['plan', ({ plan }) => planText(plan)],
 ];
 
-/** Throws UsageError at the first difference. On another card a pair would hold one card against the other. */
+/** Throws UsageError at the first difference. Rounds of two cards must not be compared with each other. */
 export function checkResumable(finished: readonly RunDocument[], now: Circumstances): void {
   for (const document of finished)
     for (const [what, of] of facts) {
       if (of(document) === of(now)) continue;
       throw new UsageError(
-        `Expected --resume to be a run with the ${what} of this one (${of(now)}) but received one with another (${of(document)}): go on where it was measured, or begin anew with --output.`,
+        `Expected --resume to be a run with the ${what} of this one (${of(now)}) but received one with another (${of(document)}): continue where it was measured, or start again with --output.`,
       );
     }
 }
 
 type SystemHead = Pick<RunDocument['system'], 'kind' | 'spec' | 'settings'>;
 
-/** Paths of one run are others in every session. */
+/** Paths in the directory of a run differ from session to session. */
 const headText = ({ kind, spec, settings }: SystemHead): string =>
   JSON.stringify([
     kind,
@@ -57,7 +57,7 @@ export function checkSameSystem(finished: readonly RunDocument[], now: SystemHea
   const other = finished.find(({ system }) => headText(system) !== headText(now));
   if (!other) return;
   throw new UsageError(
-    `Expected --resume to be a run in which ${now.name} is set up as now (${headText(now)}) but received another (${headText(other.system)}): restore its settings, or begin anew with --output.`,
+    `Expected --resume to be a run in which ${now.name} is set up as now (${headText(now)}) but received another (${headText(other.system)}): restore its settings, or start again with --output.`,
   );
 }
 

@@ -17,7 +17,7 @@ import type { ProcessCounts } from '../systems/process-proofs.js';
 import { removeAbandonedDirectories } from '../systems/run-directory.js';
 import { type System, systemHead } from '../systems/system.js';
 import { withDeadline } from './deadline.js';
-import { type Choice, chooseDevice } from './device.js';
+import { type Choice, chooseDevice, hiddenGpusOr } from './device.js';
 import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health.js';
 import { Lane, type Prepared, type WireOptions } from './lane.js';
 import { defaultTimeoutSeconds, type Plan } from './plan.js';
@@ -35,9 +35,9 @@ export interface RunRequest {
   options: Omit<WireOptions, 'device' | 'tier' | 'seed' | 'simulate'> & Required<Pick<WireOptions, 'path'>>;
   /** Deadline of each metric; null gives each its own. */
   timeoutSeconds: number | null;
-  /** Whether a machine that is not at rest is refused, and a disturbed number invalid. */
+  /** Whether a machine that is not idle is refused, and a disturbed number invalid. */
   strict: boolean;
-  /** The look before the first measurement, where somebody took it already (a comparison looks once). */
+  /** The health checks before the first measurement, where they were made already (a comparison makes them once). */
   before?: readonly Check[];
   signal: AbortSignal;
 }
@@ -76,7 +76,7 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   );
   try {
     await removeAbandonedDirectories();
-    const prepared = await lane.prepare();
+    const prepared = await prepare(request, lane);
     const { inspection } = prepared.description;
     if (request.requireGpu && inspection.simulated)
       throw new BenchError(
@@ -115,6 +115,15 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
     };
   } finally {
     await lane.close();
+  }
+}
+
+/** What hides the GPUs from the caller's own environment is the caller's to change; that of a system is its own. */
+async function prepare({ system }: RunRequest, lane: Lane): Promise<Prepared> {
+  try {
+    return await lane.prepare();
+  } catch (error) {
+    throw system.kind === 'environment' ? hiddenGpusOr(error, system.environment().CUDA_VISIBLE_DEVICES) : error;
   }
 }
 

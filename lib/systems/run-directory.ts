@@ -33,6 +33,19 @@ export async function makeRunDirectory(): Promise<string> {
   return path;
 }
 
+/** Longer than any process takes from making the directory to naming its owner. */
+const UNNAMED_MS = 3_600_000;
+
+/** Of a process that was killed before it had named itself: then nothing else was put in. */
+async function isUnnamed(directory: string): Promise<boolean> {
+  if (Date.now() - (await lstat(directory)).mtimeMs < UNNAMED_MS) return false;
+  const [name, ...others] = await readdir(directory);
+  if (name === undefined) return true;
+  if (name !== OWNER_FILE || others.length > 0) return false;
+  const file = await lstat(join(directory, name));
+  return file.isFile() && file.size === 0;
+}
+
 /** Null where the file is not one that `makeRunDirectory` wrote. */
 async function ownerOf(directory: string): Promise<ProcessIdentity | null> {
   const file = await open(
@@ -53,6 +66,7 @@ async function isAbandoned(directory: string): Promise<boolean> {
   try {
     const status = await lstat(directory);
     if (!status.isDirectory() || status.uid !== process.getuid?.()) return false;
+    if (await isUnnamed(directory)) return true;
     const owner = await ownerOf(directory);
     return owner !== null && ownerState(owner) === 'dead';
   } catch {
@@ -67,7 +81,7 @@ export async function removeAbandonedDirectories(): Promise<string[]> {
   const removed: string[] = [];
   for (const directory of names.filter((name) => OWN_NAME.test(name)).map((name) => join(tmpdir(), name))) {
     if (!(await isAbandoned(directory))) continue;
-    // What cannot be removed now is tried again at the next start, and is in nobody's way.
+    // What cannot be removed now is tried again at the next start.
     const gone = await rm(directory, { recursive: true, force: true }).then(
       () => true,
       () => false,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { command, emptyFolder, parseComparison, parseDocument, processesOf, start, systemOnCard } from './command.js';
+import { expectRefusal } from './refused.js';
 
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8';
@@ -118,17 +119,20 @@ describe('compare', () => {
     expect((await command([...args, '--rounds', '2', '--output', output], {}, sim)).code).toBe(0);
     rmSync(join(output, 'raw/round-0002-system-2.json'));
     const first = join(output, 'raw/round-0001-system-1.json');
-    const before = statSync(first).mtimeMs;
+    const before = statSync(first, { bigint: true }).mtimeNs;
     writeFileSync(join(output, 'raw/round-0001-system-2.json'), '{"half":');
     const { code, stderr } = await command(['compare', '--resume', output], {}, sim);
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /^warning: raw\/round-0001-system-2\.json is not a finished round of b: it is measured again\.$/m,
     );
-    expect(statSync(first).mtimeMs).toBeGreaterThanOrEqual(before);
+    expect(statSync(first, { bigint: true }).mtimeNs).toBe(before);
     const { completed, systems: documents } = parseComparison(readFileSync(join(output, 'summary.json'), 'utf8'));
     expect(completed).toBe(true);
-    expect(documents.map((rounds) => rounds.length)).toEqual([2, 2]);
+    expect(documents.map((rounds) => rounds.map(({ reused }) => reused))).toEqual([
+      [true, true],
+      [undefined, undefined],
+    ]);
     expect(readdirSync(output).sort()).toEqual([
       'logs',
       'raw',
@@ -165,11 +169,15 @@ describe('compare', () => {
     },
   );
 
-  it('refuses a CUDA_VISIBLE_DEVICES that names no GPU', async () => {
-    const args = ['compare', 'OH-005', '--simulate', '--system', 'native:name=a', '--system', 'native:name=b'];
-    const { code, stderr } = await command(args, { CUDA_VISIBLE_DEVICES: '7' }, sim);
-    expect(stderr).toMatch(/^error: Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received 7/m);
-    expect(code).toBe(2);
+  it.each([
+    [['compare', 'OH-005', '--system', 'native:name=a', '--system', 'native:name=b'], '7'],
+    [['run', 'OH-005'], '7'],
+    [['run', 'OH-005'], ''],
+    [['run', 'OH-005', '--device', '0'], '7'],
+  ])('refuses %j with CUDA_VISIBLE_DEVICES=%j, which names no GPU', async (args, visible) => {
+    const { code, stdout, stderr } = await command([...args, '--simulate'], { CUDA_VISIBLE_DEVICES: visible }, sim);
+    expect(stderr).toMatch(/^error: Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received (7|''):/m);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   it('keeps what a worker and its layer printed, and what was said', async () => {
@@ -201,19 +209,28 @@ describe('compare', () => {
     await expect.poll(() => processesOf(run.mark)).toEqual([]);
   });
 
+  const dryRun = (...args: string[]) => command(['compare', '--dry-run', '--seed', '3', '--system', 'native', ...args]);
+  const planOf = (name: string) =>
+    new RegExp(`^Plan: 2 systems \\(native, ${name}\\) × 5 rounds × ${metrics.length} metrics .* about .*\n$`);
+
   it('prints the plan alone on --dry-run', async () => {
-    const { code, stdout, stderr } = await command([
-      'compare',
-      '--dry-run',
-      '--system',
-      'native',
-      '--system',
-      'fcsp',
-      '--seed',
-      '3',
-    ]);
-    const plan = `Plan: 2 systems \\(native, fcsp\\) × 5 rounds × ${metrics.length} metrics .* about .*\n`;
-    expect(stdout).toMatch(new RegExp(`^${plan}$`));
+    const { code, stdout, stderr } = await dryRun('--system', 'native:name=b');
+    expect(stdout).toMatch(planOf('b'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('refuses a system that cannot be measured on --dry-run, too', async () =>
+    expectRefusal(
+      await dryRun('--system', 'hami-core'),
+      /^error: Not every system can be measured here \(hami-core: library not available: name it with library=FILE\)\./,
+    ));
+
+  it('names a system that cannot be measured on --dry-run --allow-missing', async () => {
+    const { code, stdout, stderr } = await dryRun('--system', 'fcsp', '--allow-missing');
+    expect(stdout).toMatch(planOf('fcsp'));
+    expect(stderr).toBe(
+      'warning: fcsp cannot be measured here and would be kept as unsupported: library not available: name it with library=FILE\n',
+    );
+    expect(code).toBe(0);
   });
 });

@@ -54,6 +54,23 @@ describe('the directory of results', () => {
     },
   );
 
+  it('is refused where its lock is a symbolic link that leads nowhere', async () => {
+    mkdirSync('out');
+    symlinkSync(join(folder, 'nowhere'), 'out/.lock');
+    for (const option of [{ output: 'out' }, { resume: 'out' }])
+      await expect(openDirectory(option, [])).rejects.toThrow('in which .lock is one: it could lead anywhere');
+    expect(existsSync('nowhere')).toBe(false);
+  });
+
+  it('is looked into only under its lock, which a refusal releases', async () => {
+    const first = await openDirectory({ output: 'out' }, []);
+    await first.finish(runDocument());
+    await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow(`PID ${process.pid} does; wait for it`);
+    await first.close();
+    await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow('to be a directory without results');
+    expect(readdirSync('out')).not.toContain('.lock');
+  });
+
   it('writes through no link that appears while it measures', async () => {
     mkdirSync('elsewhere');
     writeFileSync('kept', 'kept');
@@ -81,24 +98,41 @@ describe('the directory of results', () => {
 describe('a round that was measured before --resume', () => {
   const { system } = runDocument();
   const inactive = { status: 'invalid', reason: 'layer not active: x', value: null } as const;
+  const warned = new Set<string>();
   const failedProof = { proof: 'x', passed: false, detail: 'y' };
 
-  it.each<[string, boolean, Partial<RunDocument>]>([
-    ['all its numbers', true, {}],
+  it.each<[string, string | null, Partial<RunDocument>]>([
+    ['all its numbers', null, {}],
     [
       'an invalid number for another reason',
-      true,
+      null,
       { metrics: [result('OH-001', { status: 'invalid', value: null, reason: 'x' }), result('OH-002')] },
     ],
-    ['a failed metric', false, { metrics: [result('OH-001', { status: 'failed' }), result('OH-002')] }],
-    ['one metric under no active layer', false, { metrics: [result('OH-001', inactive), result('OH-002')] }],
-    ['a failed proof', false, { system: { ...system, attestation: [failedProof] } }],
-    ['a worker that was not looked at again', false, { system: { ...system, notCheckedAfter: 'x' } }],
-  ])('with %s is reused: %s', async (_, isReused, change) => {
+    ['a failed metric', 'failed', { metrics: [result('OH-001', { status: 'failed' }), result('OH-002')] }],
+    [
+      'one metric under no active layer',
+      'was not attested',
+      { metrics: [result('OH-001', inactive), result('OH-002')] },
+    ],
+    [
+      'no valid number at all',
+      'has no valid number',
+      { metrics: [result('OH-001', { status: 'invalid', value: null, reason: 'x' })] },
+    ],
+    ['a failed proof', 'was not attested', { system: { ...system, attestation: [failedProof] } }],
+    ['a worker that was not looked at again', 'was not attested', { system: { ...system, notCheckedAfter: 'x' } }],
+  ])('with %s (why it is measured again: %s)', async (_, why, change) => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const directory = await openDirectory({ output: 'out' }, []);
     const document = runDocument({ metrics: [result('OH-001'), result('OH-002')], ...change });
     await directory.keepRound(0, 0, document, '');
     const [rounds] = await finishedRounds('out', [environmentSystem({})], 1);
-    expect(rounds).toEqual(isReused ? [document] : []);
+    expect(rounds).toEqual(why === null ? [document] : []);
+    const warning = `warning: raw/round-0001-system-1.json ${why}: it is measured again.\n`;
+    // Each warning is said once in a process.
+    const isSaidFirst = why !== null && !warned.has(warning);
+    warned.add(warning);
+    expect(said.mock.calls.map(([text]) => text)).toEqual(isSaidFirst ? [warning] : []);
+    said.mockRestore();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chooseDevice } from '../../lib/run/device.js';
+import { CudaError } from '../../lib/native/errors.js';
+import { chooseDevice, hiddenGpusOr } from '../../lib/run/device.js';
 import { device } from './run-fixtures.js';
 
 const devices = [device(0), device(1)];
@@ -24,4 +25,19 @@ describe('choosing the device', () => {
     expect(() => choose(undefined, visible, [])).toThrow(/^Expected CUDA_VISIBLE_DEVICES to name a GPU/),
   );
   it('says where to look when there is no GPU', () => expect(() => choose(undefined, undefined, [])).toThrow(/doctor/));
+
+  const noDevice = new CudaError(100, 'CUDA_ERROR_NO_DEVICE', 'cuInit', 'looking for GPUs');
+  it.each(['7', ''])('says that CUDA_VISIBLE_DEVICES=%j hides every GPU from a driver that finds none', (visible) =>
+    expect(hiddenGpusOr(noDevice, visible)).toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(
+        /^Expected CUDA_VISIBLE_DEVICES to name a GPU of this machine but received/,
+      ) as string,
+    }),
+  );
+  it('leaves every other error as it is', () => {
+    const other = new CudaError(999, 'CUDA_ERROR_UNKNOWN', 'cuInit', 'looking for GPUs');
+    expect(hiddenGpusOr(noDevice, undefined)).toBe(noDevice);
+    expect(hiddenGpusOr(other, '7')).toBe(other);
+  });
 });

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ownIdentity } from '../../lib/environment/process-identity.js';
@@ -90,6 +90,22 @@ describe('the directory of a run', () => {
     const directory = left(name, owner());
     expect(await removeAbandonedDirectories()).toEqual([]);
     expect(existsSync(join(directory, 'state'))).toBe(true);
+  });
+
+  it.each<[string, string[], number, boolean]>([
+    ['removed two hours after it was made, empty', [], 2, true],
+    ['removed two hours after it was made, with an owner file of no bytes', ['owner.json'], 2, true],
+    ['kept for an hour, when its owner may not have named itself yet', [], 0.9, false],
+    ['kept where it holds something else', ['cache'], 2, false],
+    ['kept where it holds something else beside an owner file of no bytes', ['owner.json', 'cache'], 2, false],
+  ])('without an owner is %s', async (_, files, hours, isRemoved) => {
+    const directory = join(folder, 'gvb-aB3xYz');
+    mkdirSync(directory);
+    for (const name of files) writeFileSync(join(directory, name), '');
+    const time = Date.now() / 1_000 - hours * 3_600;
+    utimesSync(directory, time, time);
+    expect(await removeAbandonedDirectories()).toEqual(isRemoved ? [directory] : []);
+    expect(existsSync(directory)).toBe(!isRemoved);
   });
 
   it('is removed where its host has booted since', async () => {
