@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -61,7 +62,13 @@ inline long long rawNow() {
 }
 
 // The device clock as the default settings define it.
-inline double deviceClock(long long raw) { return 1700000000000000000.0 + double(raw) * (1 + 5e-6); }
+constexpr double kTimerStepNs = 32;
+
+// How long after a moment of the host a stamp of the device was taken. In whole nanoseconds: a double of such a size
+// has steps of 256.
+inline double sinceHost(unsigned long long stamp, long long raw) {
+  return double(static_cast<long long>(stamp - 1700000000000000000ULL) - raw - llround(5e-6 * double(raw)));
+}
 
 inline CUfunction kernel(const char* name) {
   static CUmodule module = nullptr;

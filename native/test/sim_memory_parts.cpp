@@ -30,7 +30,7 @@ nvmlDevice_t nvmlDevice() {
 int startHolder() {
   const size_t before = freeBytes();
   const int child = startPart("holdMemory", kHolder, ownRegion());
-  for (int i = 0; i < 2000 && before - freeBytes() < 1500 * kMiB; ++i) usleep(5000);
+  for (int i = 0; i < 40000 && before - freeBytes() < 1500 * kMiB; ++i) usleep(5000);
   CHECK_EQUAL(before - freeBytes(), 1500 * kMiB);
   return child;
 }
@@ -189,7 +189,7 @@ void killed() {
   const int child = startHolder();
   kill(child, SIGKILL);
   // A zombie has given everything back already.
-  for (int i = 0; i < 2000 && freeBytes() != before; ++i) usleep(1000);
+  for (int i = 0; i < 40000 && freeBytes() != before; ++i) usleep(1000);
   CHECK_EQUAL(freeBytes(), before);
   waitpid(child, nullptr, 0);
   const int again = startHolder();

@@ -10,7 +10,6 @@ struct Part {
   const char* name;
   const char* settings;  // of GVB_SIM, without the region
   void (*run)();
-  bool timed = false;  // judges times, which a busy machine can spoil: such a part may run three times
 };
 
 void timing();

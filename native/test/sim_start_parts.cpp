@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "sim_measure.h"
@@ -36,13 +35,6 @@ double loadOnce() {
   return timed([&] { CHECK_EQUAL(cuModuleLoadData(&module, kPtx), CUDA_SUCCESS); });
 }
 
-// A busy machine makes one of them longer, hardly all of them.
-double shortestLoad() {
-  double shortest = loadOnce();
-  for (int i = 0; i < 9; ++i) shortest = std::min(shortest, loadOnce());
-  return shortest;
-}
-
 }  // namespace
 
 void initialised() { CHECK_EQUAL(cuInit(0), CUDA_SUCCESS); }
@@ -69,23 +61,23 @@ void compilationCache() {
   setenv("CUDA_CACHE_PATH", folder, 1);
   enterPrimary();
   setenv("CUDA_CACHE_DISABLE", "1", 1);
-  CHECK_NEAR(shortestLoad(), 8e6, 1e6 + kSlack * 100);
+  CHECK(loadOnce() >= 300e6);
   CHECK_EQUAL(filesIn(folder), 0);
   unsetenv("CUDA_CACHE_DISABLE");
   // The only one that finds no entry.
-  CHECK(loadOnce() >= 8e6);
+  CHECK(loadOnce() >= 300e6);
   CHECK_EQUAL(filesIn(folder), 1);
-  CHECK_NEAR(shortestLoad(), 3e6, 1e6 + kSlack * 100);
+  const double cached = shortestOf(loadOnce, 10);
+  // Less than a compilation, which takes a hundred times as long.
+  CHECK(cached >= 3e6 && cached < 300e6);
   removeFilesIn(folder);
   CHECK_EQUAL(rmdir(folder), 0);
 }
 
 void nvmlCost() {
-  const double init = timed([] { nvmlInit_v2(); });
-  CHECK_NEAR(init, 4e6, 1e6 + kSlack * 100);
+  CHECK(timed([] { nvmlInit_v2(); }) >= 4e6);
   unsigned count = 0;
-  const double counting = timed([&] { nvmlDeviceGetCount_v2(&count); });
-  CHECK_NEAR(counting, 4e6, 1e6 + kSlack * 100);
+  CHECK(timed([&] { nvmlDeviceGetCount_v2(&count); }) >= 4e6);
   CHECK_EQUAL(count, 1U);
 }
 

@@ -24,11 +24,12 @@ void kernels() {
   const unsigned stepCount = 100;
   CHECK_EQUAL(cuMemAlloc_v2(&steps, stepCount * 8), CUDA_SUCCESS);
   void* stepArguments[] = {&steps, const_cast<unsigned*>(&stepCount)};
+  const long long from = rawNow();
   CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, stepArguments), CUDA_SUCCESS);
   std::vector<unsigned long long> times(stepCount);
   CHECK_EQUAL(cuMemcpyDtoH_v2(times.data(), steps, stepCount * 8), CUDA_SUCCESS);
   for (unsigned i = 1; i < stepCount; ++i) CHECK_EQUAL(times[i] - times[i - 1], 32ULL);
-  CHECK_NEAR(double(times[stepCount - 1]), deviceClock(rawNow()), 1e8);
+  CHECK(sinceHost(times[0], from) >= 4500 - kTimerStepNs && sinceHost(times[stepCount - 1], rawNow()) <= 0);
 
   CHECK_EQUAL(launch(kernel("gvb_empty"), nullptr, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(launch(kernel("foreign"), nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
@@ -64,9 +65,9 @@ std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spi
   CHECK_EQUAL(cuLaunchKernel(kernel("gvb_occupy"), blocks, 1, 1, 1024, 1, 1, 0, nullptr, arguments, nullptr),
               CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
-  const double now = deviceClock(rawNow());
+  const long long now = rawNow();
   CHECK_EQUAL(cuMemcpyDtoH_v2(stamps.data(), at, 16), CUDA_SUCCESS);
-  CHECK(double(stamps[1]) <= now + 256);  // what a double holds of it
+  CHECK(sinceHost(stamps[1], now) <= 0);
   CHECK_EQUAL(cuMemFree_v2(at), CUDA_SUCCESS);
   return stamps;
 }
@@ -151,10 +152,11 @@ void polling() {
     CHECK_EQUAL(launch(kernel("gvb_stamp"), nullptr, arguments), CUDA_SUCCESS);
     // The kernel starts start_ns after the call returns, whenever the machine let it return.
     const long long returned = rawNow();
-    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && rawNow() - from < 1000000000) {
+    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && rawNow() - from < kHangNs) {
     }
-    const double stamp = double(__atomic_load_n(slot, __ATOMIC_ACQUIRE));
-    CHECK(stamp >= deviceClock(from) && stamp <= deviceClock(returned) + 2500);
+    const unsigned long long stamp = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    CHECK(sinceHost(stamp, from) >= 4500 - kTimerStepNs);
+    CHECK(sinceHost(stamp, returned) <= 2000);
     if (i == 10) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   const unsigned count = 1000000;
@@ -166,15 +168,15 @@ void polling() {
     CHECK_EQUAL(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
     CHECK_EQUAL(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
   });
-  // Not before its modelled end; how late the waiting host is scheduled is the machine's business.
-  CHECK(took >= 32e6 && took < 1e9);
+  // Not before its modelled end. How late the waiting host is scheduled depends on the machine.
+  CHECK(took >= 32e6);
   CHECK_EQUAL(cuStreamQuery(nullptr), CUDA_SUCCESS);
 }
 
 void echo() {
   enterPrimary();
   const unsigned exchanges = 200;
-  const unsigned long long patience = 1000000000;
+  const unsigned long long patience = kHangNs;
   auto* request = mapped<unsigned>(1);
   auto* replies = mapped<unsigned long long>(exchanges);
   void* arguments[] = {&request, &replies, const_cast<unsigned*>(&exchanges),
@@ -188,16 +190,16 @@ void echo() {
   for (unsigned i = 1; i <= exchanges; ++i) {
     const long long from = rawNow();
     __atomic_store_n(request, i, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&replies[i - 1], __ATOMIC_ACQUIRE) == 0 && rawNow() - from < 2000000000) {
+    while (__atomic_load_n(&replies[i - 1], __ATOMIC_ACQUIRE) == 0 && rawNow() - from < kHangNs) {
     }
     const long long to = rawNow();
     if (double(to - from) >= tightest) continue;
     tightest = double(to - from);
-    const auto middle = from + (to - from) / 2;
-    offset = double(static_cast<long long>(replies[i - 1] - 1700000000000000000ULL) - middle - llround(5e-6 * middle));
+    offset = sinceHost(replies[i - 1], from + (to - from) / 2);
   }
   std::printf("       echo bracket %.0f ns, offset error %.0f ns\n", tightest, offset);
-  CHECK_NEAR(offset, 0, 2000 + kSlack);
+  // The device read its clock somewhere between the two readings of the host.
+  CHECK_NEAR(offset, 0, tightest / 2 + kTimerStepNs);
   CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
 
   const unsigned long long shortPatience = 3000000;
@@ -224,16 +226,19 @@ void events() {
   CHECK_EQUAL(cuMemAlloc_v2(&words, count * 4), CUDA_SUCCESS);
   void* mix[] = {&words, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
   launch(kernel("gvb_mix"), nullptr, mix);
+  const long long began = rawNow();
   CHECK_EQUAL(cuEventRecord(from, nullptr), CUDA_SUCCESS);
   const int kernels = 100000000 / (1 << 20);
   for (int i = 0; i < kernels; ++i) launch(kernel("gvb_mix"), nullptr, mix);
   CHECK_EQUAL(cuEventRecord(to, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuEventSynchronize(to), CUDA_SUCCESS);
+  const auto whole = double(rawNow() - began);
   CHECK_EQUAL(cuEventElapsedTime(&milliseconds, from, to), CUDA_SUCCESS);
   const double perKernel = 1000 + count * 4.0 / 4800;
   // The host submits one in 2500 ns, slower than the device runs them.
-  const double expected = std::max(perKernel, 2500.0) * kernels * 1e-6;
-  CHECK_NEAR(double(milliseconds), expected, expected * 0.05 + kSlack);
+  const double least = std::max(perKernel, 2500.0) * kernels;
+  const double elapsed = 1e6 * double(milliseconds);
+  CHECK(elapsed >= 0.99 * least && elapsed <= 1.01 * whole);
   CHECK_EQUAL(cuEventQuery(to), CUDA_SUCCESS);
   CUevent untimed = nullptr;
   CHECK_EQUAL(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
@@ -259,12 +264,12 @@ void graph() {
   CUgraphExec exec = nullptr;
   CHECK_EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuGraphDestroy(graph), CUDA_SUCCESS);
-  const double cost = medianOf([&] {
-    const double call = timed([&] { cuGraphLaunch(exec, nullptr); });
-    cuStreamSynchronize(nullptr);
-    return call;
-  });
-  CHECK_NEAR(cost, 2550, 150 + kSlack);
+  checkShortest("cuGraphLaunch", shortestOf([&] {
+                  const double call = timed([&] { cuGraphLaunch(exec, nullptr); });
+                  cuStreamSynchronize(nullptr);
+                  return call;
+                }),
+                2500);
   CHECK_NEAR(double(slots[1] - slots[0]), 1000, 33);
   CHECK_EQUAL(cuGraphExecDestroy(exec), CUDA_SUCCESS);
   CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_HANDLE);
@@ -330,15 +335,18 @@ void slices() {
   CUcontext first = nullptr;
   CHECK_EQUAL(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxGetCurrent(&first), CUDA_SUCCESS);
-  // 10 ms of device time, queued in microseconds of host time.
-  const double each = 1000 + count * 4.0 / 4800;
-  for (double queued = 0; queued < 10e6; queued += each) launch(kernel("gvb_mix"), nullptr, mix);
+  // 900 ms of device time, queued in milliseconds of host time.
+  const double each = 1000 + count * 4.0 / 48;
+  for (double queued = 0; queued < 900e6; queued += each) launch(kernel("gvb_mix"), nullptr, mix);
   CHECK_EQUAL(cuCtxPushCurrent_v2(second), CUDA_SUCCESS);
   void* arguments[] = {&slot};
   const long long from = rawNow();
   CHECK_EQUAL(launch(stamp, nullptr, arguments), CUDA_SUCCESS);
+  const long long returned = rawNow();
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
-  CHECK_NEAR(double(*slot) - deviceClock(from), 2000000 + 4500.0, 500 + kSlack);
+  const double slice = 2000000, start = 2000, call = 2500;
+  CHECK(sinceHost(*slot, from) >= call + start + slice - kTimerStepNs);
+  CHECK(sinceHost(*slot, returned) <= start + slice);
   CHECK_EQUAL(cuCtxDestroy_v2(second), CUDA_SUCCESS);
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WAIT_MS } from '../limits.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
 import { type ResultDocument, viewOf } from '../../lib/report/view.js';
 import type { Words } from '../../lib/report/words.js';
@@ -59,6 +60,7 @@ async function open(text: string, options: BrowserContextOptions = {}): Promise<
     reducedMotion: 'reduce',
     ...options,
   });
+  context.setDefaultTimeout(WAIT_MS);
   await context.setOffline(true);
   const page = await context.newPage();
   const troubles: string[] = [];

@@ -120,8 +120,9 @@ it('fifty measurements leave no memory, mapping, file or thread behind', async (
     nodeOptions: ['--expose-gc'],
   });
   if (!tenth || !last) throw new Error('unreachable');
-  expect(last.rss - tenth.rss).toBeLessThan(8 * 1024 ** 2);
-  expect(last.maps - tenth.maps).toBeLessThan(20);
+  // Forty more measurements: what each left behind would add up. The rest is the garbage collector's.
+  expect(last.rss / tenth.rss).toBeLessThan(1.1);
+  expect(last.maps / tenth.maps).toBeLessThan(1.1);
   expect(last.files).toBe(tenth.files);
   expect(last.threads).toBe(tenth.threads);
 });
