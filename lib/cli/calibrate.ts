@@ -16,7 +16,10 @@ import { checkOutputs } from './outputs.js';
 import { progressDisplay } from './progress.js';
 import { say } from './talk.js';
 
-type RawCalibrateOptions = Pick<RawRunOptions, 'device' | 'tier' | 'path' | 'json' | 'requireGpu' | 'simulate'>;
+type RawCalibrateOptions = Pick<
+  RawRunOptions,
+  'device' | 'tier' | 'path' | 'json' | 'timeout' | 'requireGpu' | 'simulate'
+>;
 
 const columns = [
   { title: 'Injected' },
@@ -52,7 +55,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
-  const { device, tier, path, outputs, ...options } = parseRunOptions(raw);
+  const { device, tier, path, outputs, timeoutSeconds, ...options } = parseRunOptions(raw);
   await checkOutputs(outputs);
   const json = outputs[0]?.target;
   const addon = loadAddon();
@@ -71,6 +74,7 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
         device,
         path,
         tier,
+        timeoutSeconds,
         environment: cleanEnvironment(),
         signal,
         onStep: (step) => progress.doing(step),

@@ -52,7 +52,7 @@ export async function compare(
   const raw = stored ? { ...given, ...continuedOptions(stored, isGiven) } : given;
   const options = parseRunOptions(raw);
   const isSystemGiven = raw.system !== undefined || raw.config !== undefined;
-  const systems = stored && !isSystemGiven ? storedSystems(stored, given.resume as string) : await parseAll(raw);
+  const systems = stored && !isSystemGiven ? storedSystems(stored, raw.allowMissing ?? false) : await parseAll(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const plan = makePlan(
     selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics),

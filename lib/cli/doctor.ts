@@ -7,13 +7,16 @@ import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
 import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
+import { parseTimeout } from './options.js';
 import { writeStdout } from './output.js';
 
-export async function doctor(options: { json?: true }): Promise<number> {
+export async function doctor(options: { json?: true; timeout?: string }): Promise<number> {
+  const seconds = parseTimeout(options.timeout);
   const diagnosis = await diagnose({
     system: environmentSystem(),
     loadAddon: load,
     simulatedFolder: simulatedDriverFolder,
+    ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
   });
   await writeStdout(`${options.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis)}\n`);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;

@@ -90,7 +90,7 @@ function parseDevice(text: string | undefined): string | undefined {
   throw new UsageError(`Expected --device to be an NVML index or a UUID but received ${quoted(text)}.`);
 }
 
-function parseTimeout(text: string | undefined): number | null {
+export function parseTimeout(text: string | undefined): number | null {
   if (text === undefined) return null;
   const seconds = parseNumber('--timeout', text);
   if (seconds > 0 && seconds <= LONGEST_TIMEOUT_S) return seconds;

@@ -57,7 +57,8 @@ export function program(): Command {
     .command('doctor')
     .description('Show driver, GPUs and layers, what would stop a measurement, and how to fix it')
     .option('--json', 'as JSON on stdout (default: text)')
-    .action(async (options: { json?: true }) => done((await import('./doctor.js')).doctor(options)));
+    .option(TIMEOUT, 'time limit of each step: a worker’s start, driver initialisation (default: 60 s per step)')
+    .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addReport(root);
   addGate(root);
@@ -66,6 +67,8 @@ export function program(): Command {
   addCalibrate(root);
   return root;
 }
+
+const TIMEOUT = '--timeout <seconds>';
 
 const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
@@ -88,7 +91,7 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option('--samples', 'put the raw samples into the document (default: off)')
     .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
     .option(
-      '--timeout <seconds>',
+      TIMEOUT,
       'time limit of each metric, and of each step before it: a worker’s start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
     )
     .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
@@ -160,7 +163,7 @@ function addCompare(root: Command): void {
     .addOption(
       new Option(
         '--resume <dir>',
-        'continue an interrupted comparison with its own options and systems; others are refused (default: none)',
+        'continue an interrupted comparison with its own options and systems; others are refused, but --keep-going and --allow-missing (default: none)',
       ).conflicts('output'),
     );
   addOutputs(addMeasuring(addGating(command), 'standard')).action(
@@ -181,6 +184,10 @@ function addCalibrate(root: Command): void {
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
     .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
     .option('--json <file>', 'write the rows, - for stdout (default: none)')
+    .option(
+      TIMEOUT,
+      'time limit of each measurement, driver initialisation included, and of a worker’s start (default: 60 s plus ten times the estimate per metric, at least 120 s; 60 s per start)',
+    )
     .option('--require-gpu', 'fail where there is no real GPU (default: use the simulated one)')
     .addOption(
       new Option('--simulate', 'use the simulated GPU even where a driver exists (default: off)').conflicts(

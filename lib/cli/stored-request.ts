@@ -7,26 +7,32 @@ import { toolVersion } from '../environment/tool.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { Plan } from '../run/plan.js';
 import { callerEnvironment } from '../systems/environment.js';
-import { sha256 } from '../systems/file-hash.js';
+import { fileState } from '../systems/file-hash.js';
 import { createSystem, here } from '../systems/kinds.js';
-import { loadedFiles, publicSettings } from '../systems/source.js';
+import { namedFiles, publicSettings } from '../systems/source.js';
 import type { System } from '../systems/system.js';
-import type { RawMap } from '../config/values.js';
+import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import type { RawRunOptions } from './options.js';
 
 export const REQUEST = 'request.json';
 
-/** Options of `compare` that say what is measured and how, as commander names them; the others only say where it goes. */
-export const measuringOptions = [
+/** Options of `compare` that say what is measured and how, as commander names them. */
+const measuringOptions = [
   ...['tier', 'rounds', 'seed', 'path', 'iterations', 'warmup', 'resolution', 'samples', 'timeout', 'device'],
-  ...['requireGpu', 'simulate', 'strict', 'allowMissing', 'keepGoing'],
+  ...['requireGpu', 'simulate', 'strict'],
 ] as const;
 
-const isMeasuring = (name: string): boolean => measuringOptions.some((option) => option === name);
+/** They change which rounds are measured and none that was, so that --resume accepts them. */
+const toleranceOptions = ['allowMissing', 'keepGoing'] as const;
+
+/** The others say where results go, and are given again. */
+const continued = [...measuringOptions, ...toleranceOptions];
+
+const isContinued = (name: string): boolean => continued.some((option) => option === name);
 
 const requestSchema = v.strictObject({
   kind: v.literal('compare request'),
-  version: v.literal(1),
+  version: v.literal(2),
   tool: v.string(),
   metrics: v.array(v.string()),
   /** By name, as the command line takes them. */
@@ -36,7 +42,8 @@ const requestSchema = v.strictObject({
       kind: v.string(),
       settings: v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
       folder: v.string(),
-      files: v.array(v.strictObject({ path: v.string(), sha256: v.nullable(v.string()) })),
+      /** By path, what would change with their content. */
+      files: v.record(v.string(), v.string()),
     }),
   ),
   /** What all workers inherit and what changes the numbers. */
@@ -50,10 +57,10 @@ export async function describeRequest(
   options: object,
   systems: readonly System[],
 ): Promise<StoredRequest> {
-  const given = Object.entries(options).filter(([name]) => isMeasuring(name));
+  const given = Object.entries(options).filter(([name]) => isContinued(name));
   return {
     kind: 'compare request',
-    version: 1,
+    version: 2,
     tool: toolVersion(),
     metrics: metrics.map(({ id }) => id).sort(),
     options: Object.fromEntries(given) as StoredRequest['options'],
@@ -64,8 +71,8 @@ export async function describeRequest(
 
 async function describeSystem({ name, source }: System): Promise<StoredRequest['systems'][number]> {
   if (!source) throw new Error(`unreachable: ${name} was not made from settings`);
-  const paths = loadedFiles(source);
-  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await sha256(path) })));
+  const files: Record<string, string> = {};
+  for (const path of namedFiles(source)) files[path] = await fileState(path);
   return { kind: source.kind, settings: publicSettings(source), folder: source.folder, files };
 }
 
@@ -102,26 +109,38 @@ export async function readRequest(directory: string): Promise<StoredRequest> {
       directory,
       `version ${found.tool} of gpu-virt-bench wrote it and this is ${toolVersion()}; resume with that one, or start again with --output`,
     );
+  refuseSecrets(found, directory);
   return found;
 }
+
+/** A changed value of a setting that was not recorded would go unnoticed. */
+function refuseSecrets({ systems }: StoredRequest, directory: string): void {
+  const [name] = systems.flatMap(({ settings }) => secretsIn(settings));
+  if (name === undefined) return;
+  throw refused(
+    directory,
+    `${name} of its systems is secret and was not recorded, so that a change of it would go unnoticed; start again with --output`,
+  );
+}
+
+const secretsIn = (map: RawMap): string[] =>
+  Object.entries(map).flatMap(([name, value]: [string, RawValue]) => {
+    if (isMap(value)) return secretsIn(value).map((inner) => `${name}.${inner}`);
+    return [value].flat().includes(NOT_RECORDED) ? [name] : [];
+  });
 
 /** Those that the user did not name again. */
 export const continuedOptions = ({ options }: StoredRequest, isGiven: (option: string) => boolean) =>
   Object.fromEntries(
-    measuringOptions.filter((name) => !isGiven(name)).map((name) => [name, options[name]]),
+    continued.filter((name) => !isGiven(name)).map((name) => [name, options[name]]),
   ) as Partial<RawRunOptions>;
 
 /** The systems of an earlier comparison. */
-export function storedSystems({ systems }: StoredRequest, directory: string): System[] {
-  if (JSON.stringify(systems).includes(NOT_RECORDED))
-    throw refused(directory, 'settings of its systems are secret and were not recorded; start again with --output');
-  return systems.map(({ kind, settings, folder }) => createSystem(kind, settings, { ...here(), folder }));
-}
+export const storedSystems = ({ systems }: StoredRequest, allowMissing: boolean): System[] =>
+  systems.map(({ kind, settings, folder }) => createSystem(kind, settings, { ...here(), folder, allowMissing }));
 
 const settingsText = ({ systems }: StoredRequest): string =>
   JSON.stringify(systems.map(({ kind, settings }) => ({ kind, settings })));
-const filesText = ({ files }: StoredRequest['systems'][number]): string =>
-  files.map((file) => `${file.path}, SHA-256 ${file.sha256?.slice(0, 12) ?? 'unknown'}…`).join(' and ') || 'no library';
 const environmentText = ({ environment }: StoredRequest): string =>
   Object.entries(environment)
     .map(([name, value]) => `${name}=${value}`)
@@ -136,16 +155,19 @@ export function checkUnchanged(stored: StoredRequest, now: StoredRequest, direct
   check('metrics were', stored.metrics.join(', '), now.metrics.join(', '));
   if (settingsText(stored) !== settingsText(now))
     throw refused(directory, 'its systems had other settings; name none beside --resume, or start again with --output');
-  for (const name of new Set([...Object.keys(stored.options), ...Object.keys(now.options)]))
+  for (const name of measuringOptions)
     check(`--${flagOf(name)} was`, optionText(stored.options[name]), optionText(now.options[name]));
-  for (const [index, system] of stored.systems.entries())
-    check(
-      `system ${index + 1} loaded`,
-      filesText(system),
-      filesText(now.systems[index] as StoredRequest['systems'][number]),
-    );
+  for (const [index, { files }] of stored.systems.entries()) {
+    const found = now.systems[index]?.files ?? {};
+    for (const path of new Set([...Object.keys(files), ...Object.keys(found)]))
+      if (files[path] !== found[path])
+        check(`file ${path} of system ${index + 1} was`, shortState(files[path]), shortState(found[path]));
+  }
   check('environment was', environmentText(stored), environmentText(now));
 }
+
+/** A hash that differs does so in its first characters. */
+const shortState = (state = 'not there'): string => state.replace(/^(SHA-256 \w{12})\w+$/, '$1…');
 
 const optionText = (value: string | true | undefined): string => (value === undefined ? 'not given' : String(value));
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -7,9 +7,12 @@ import { BenchError } from '../native/errors.js';
 import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
 import { resolveOptions } from '../metrics/options.js';
+import { findMetric } from '../metrics/registry.js';
 import { tCritical } from '../stats/student-t.js';
 import { summarise } from '../stats/summary.js';
 import { Worker } from '../workers/worker.js';
+import { defaultTimeoutSeconds } from './plan.js';
+import { patienceOf } from './run.js';
 
 /** A truth is recovered within this, or within the 99.9 % half-width where that is more. */
 const TOLERANCE_NS = 15;
@@ -18,7 +21,8 @@ const FUNCTIONS = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
 const MEMORY_LIMIT = 4 * 1024 ** 3;
 const COMPUTE_LIMIT_PERCENT = 50;
 const TOLERANCE_PERCENTAGE_POINTS = 3;
-const DEADLINE_MS = 120_000;
+/** Of a measurement whose metric estimates less. */
+const LEAST_DEADLINE_S = 120;
 /** From the 95 % half-width to the 99.9 % one, of a normal distribution. */
 const WIDEN = 3.2905 / 1.96;
 
@@ -40,6 +44,8 @@ export interface CalibrationRequest {
   device: string | undefined;
   path: ApplicationPath;
   tier: Tier;
+  /** Deadline of each measurement and of the start of its worker; null gives each its own. */
+  timeoutSeconds: number | null;
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
   onStep: (step: string) => void;
@@ -53,15 +59,16 @@ interface FunctionRow {
 }
 
 async function askUnder(
-  { interposer, environment, signal }: CalibrationRequest,
+  { interposer, environment, timeoutSeconds, signal }: CalibrationRequest,
   interpose: string,
   method: string,
   params: unknown,
+  deadlineSeconds = LEAST_DEADLINE_S,
 ): Promise<unknown> {
   const layered = { ...environment, LD_PRELOAD: interposer, GVB_INTERPOSE: interpose };
-  const worker = await Worker.start({ environment: layered, signal });
+  const worker = await Worker.start({ environment: layered, signal, ...patienceOf({ timeoutSeconds }, {}) });
   try {
-    return await worker.request(method, params, { deadlineMs: DEADLINE_MS, signal });
+    return await worker.request(method, params, { deadlineMs: 1_000 * (timeoutSeconds ?? deadlineSeconds), signal });
   } finally {
     await worker.stop();
   }
@@ -74,7 +81,9 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
   const { target, tier, device, path } = request;
   const simulate = target.simulatedDriver !== null;
   const options = { tier, path, simulate, resolution: RESOLUTION, ...(device !== undefined && { device }) };
-  const result = (await askUnder(request, interpose, 'measure', { id, options })) as MetricResult;
+  const definition = findMetric(id);
+  const deadline = definition && Math.max(LEAST_DEADLINE_S, defaultTimeoutSeconds(definition, tier));
+  const result = (await askUnder(request, interpose, 'measure', { id, options }, deadline)) as MetricResult;
   if (result.status !== 'ok') throw new BenchError('INVALID_RESULT', `${id} is ${result.status}: ${result.reason}`);
   return result;
 }

@@ -41,6 +41,8 @@ export interface DiagnosisRequest {
   /** Throws where the addon cannot be loaded. */
   loadAddon: () => NativeAddon;
   simulatedFolder: () => string | null;
+  /** Most time for each step of a process that looks. Default: each step's own. */
+  timeoutMs?: number | undefined;
 }
 
 export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
@@ -101,24 +103,24 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
   const simulatedDriver = probe.path === null ? request.simulatedFolder() : null;
   if (probe.path === null && simulatedDriver === null) return { ...nothing, driverError };
   try {
-    const description = await describeOnce(request.system.environment(), { simulatedDriver });
+    const description = await describeOnce(request, request.system.environment(), { simulatedDriver });
     return { ...nothing, driverError, description, attestation: await request.system.attest(description) };
   } catch (error) {
-    return { ...nothing, driverError, ...(await withoutPreload(request.system.environment(), simulatedDriver, error)) };
+    return { ...nothing, driverError, ...(await withoutPreload(request, simulatedDriver, error)) };
   }
 }
 
 /** Whether it is the preload that ends a process, and what is there without it. */
 async function withoutPreload(
-  environment: NodeJS.ProcessEnv,
+  request: DiagnosisRequest,
   simulatedDriver: string | null,
   error: unknown,
 ): Promise<Pick<Seen, 'workerError' | 'workerFix' | 'description'>> {
-  const { LD_PRELOAD, ...bare } = environment;
+  const { LD_PRELOAD, ...bare } = request.system.environment();
   const reason = messageOf(error);
   if (LD_PRELOAD === undefined) return { workerError: reason, description: null };
   try {
-    const description = await describeOnce(bare, { simulatedDriver });
+    const description = await describeOnce(request, bare, { simulatedDriver });
     const workerError = `The layer ends its processes: under LD_PRELOAD=${LD_PRELOAD} none could look at the GPU, without it one could. ${reason}`;
     return { workerError, workerFix: 'unset LD_PRELOAD', description };
   } catch {
@@ -127,8 +129,12 @@ async function withoutPreload(
   }
 }
 
-async function describeOnce(environment: NodeJS.ProcessEnv, target: Target): Promise<Description> {
-  const worker = await Worker.start({ environment });
+async function describeOnce(
+  { timeoutMs }: DiagnosisRequest,
+  environment: NodeJS.ProcessEnv,
+  target: Target,
+): Promise<Description> {
+  const worker = await Worker.start({ environment, patienceMs: timeoutMs });
   try {
     return await describe(worker, target);
   } finally {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
 /** SHA-256 in hexadecimal, or null where the file cannot be read. */
@@ -11,4 +12,14 @@ export async function sha256(path: string): Promise<string | null> {
   } catch {
     return null;
   }
+}
+
+/** Hashing so much takes about a second. */
+const LARGEST_HASHED = 2 ** 30;
+
+/** What a change of a file changes: its content, or, where that is too large or cannot be read, its size and time. */
+export async function fileState(path: string): Promise<string> {
+  const { size, mtimeNs } = await stat(path, { bigint: true });
+  const hash = size <= LARGEST_HASHED ? await sha256(path) : null;
+  return hash === null ? `${size} bytes, modified at ${mtimeNs} ns` : `SHA-256 ${hash}`;
 }

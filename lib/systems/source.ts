@@ -1,5 +1,5 @@
-/** The settings that a system was made from, and the files that its processes load because of them. */
-import { existsSync } from 'node:fs';
+/** The settings that a system was made from, and the files that they name. */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { HAMI_LIBRARY } from './hami-core.js';
@@ -17,18 +17,39 @@ export interface SystemSource {
 export const fixedPreloads = (value: string): string[] =>
   parseVariable(value).filter((path) => /^[^${]*\/[^${]*$/.test(path));
 
-export function loadedFiles({ kind, settings, folder }: SystemSource): string[] {
-  const { library, env } = settings;
-  const preload = env !== undefined && isMap(env) ? env.LD_PRELOAD : undefined;
-  const standard = kind === 'hami-core' && library === undefined && existsSync(HAMI_LIBRARY) ? [HAMI_LIBRARY] : [];
-  return [
-    ...standard,
-    ...(typeof library === 'string' ? [resolve(folder, library)] : []),
-    ...(typeof preload === 'string' ? fixedPreloads(preload).map((path) => resolve(folder, path)) : []),
-  ];
+/** Files there change with every look, or are devices. */
+const notKept = /^\/(proc|sys|dev)\//;
+
+/**
+ * The regular files that settings name by a path, whole or as a part of a text (LD_PRELOAD, `--config=FILE`, a script).
+ * Relative paths are looked for in the system's folder and in the current one, in which commands of a prefix run.
+ */
+export function namedFiles(source: SystemSource): string[] {
+  const { kind, settings, folder } = source;
+  const standard = kind === 'hami-core' && settings.library === undefined ? [HAMI_LIBRARY] : [];
+  // What is secret is not recorded, nor is the file that it names.
+  const named = textsOf(publicSettings(source)).flatMap(pathsIn);
+  const paths = named.flatMap((path) => [resolve(folder, path), resolve(path)]);
+  return [...new Set([...standard, ...paths])].filter(isKeptFile).sort();
 }
 
-/** For a file that is shared: without secrets, and with the library where it is from everywhere. */
+const textsOf = (value: RawValue): string[] =>
+  typeof value === 'string' ? [value] : Object.values<RawValue>(value).flatMap(textsOf);
+
+const pathsIn = (text: string): string[] =>
+  [text, ...text.split(/[\s:;,="'`()<>|&]+/)].filter((part) => part.includes('/') && !part.includes('\0'));
+
+function isKeptFile(path: string): boolean {
+  if (notKept.test(path)) return false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Mostly text that only looks like a path.
+    return false;
+  }
+}
+
+/** For a file that is shared: without secrets, and with the absolute path of the library. */
 export function publicSettings({ settings, folder }: SystemSource): RawMap {
   const { library } = settings;
   const found = typeof library === 'string' ? { ...settings, library: resolve(folder, library) } : settings;

@@ -183,6 +183,33 @@ describe('compare --resume', () => {
     expect(parseDocument(readFileSync(file, 'utf8')).metrics[0]?.status).toBe('ok');
   });
 
+  it('measures a round again whose worker was not looked at after it', async () => {
+    const folder = interrupted();
+    const file = join(folder, 'raw/round-0001-system-2.json');
+    const document = parseDocument(readFileSync(file, 'utf8'));
+    document.system.notCheckedAfter = 'a worker could not be looked at after it measured OH-005: it had ended';
+    writeFileSync(file, JSON.stringify(document));
+    const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
+    expect(stderr).toMatch(/^warning: raw\/round-0001-system-2\.json was not attested: it is measured again\.$/m);
+    expect(stderr).not.toContain('are reused');
+    expect(code).toBe(0);
+    const again = parseDocument(readFileSync(file, 'utf8'));
+    expect(again.startedAt).not.toBe(document.startedAt);
+    expect(again.system.notCheckedAfter).toBeUndefined();
+  });
+
+  it('continues a comparison with a system that is missing', async () => {
+    const folder = join(emptyFolder(), 'out');
+    const systems = ['--system', 'native', '--system', 'hami-core:library=/nowhere/libvgpu.so', '--allow-missing'];
+    expect((await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim)).code).toBe(0);
+    rmSync(join(folder, 'raw/round-0001-system-1.json'));
+    rmSync(join(folder, 'summary.json'));
+    const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { systems: documents } = parseComparison(readFileSync(join(folder, 'summary.json'), 'utf8'));
+    expect(documents.map(([round]) => round?.metrics[0]?.status)).toEqual(['ok', 'unsupported']);
+  });
+
   it.each<[string, () => string[], RegExp]>([
     ['another number of rounds', () => ['--rounds', '3'], /its --rounds was 1, and now 3;/],
     ['another tier', () => ['--tier', 'standard'], /its --tier was quick, and now standard;/],
@@ -200,8 +227,9 @@ describe('compare --resume', () => {
     expect(contents(folder)).toEqual(before);
   });
 
-  it('accepts the same settings given again', async () => {
+  it('accepts the same settings given again, and options that change no round that was measured', async () => {
     const again = [...quick, '--system', 'native:name=a', '--system', custom('1500ns'), '--rounds', '1'];
+    again.push('--keep-going', '--allow-missing');
     expect((await command([...again, '--dry-run', '--resume', interrupted()], {}, sim)).code).toBe(0);
   });
 
@@ -212,7 +240,7 @@ describe('compare --resume', () => {
       writeFileSync(layer, Buffer.concat([bytes, Buffer.from('another build')]));
       expectRefusal(
         await refused(['compare', '--resume', folder], { sim }),
-        /system 2 loaded .*layer\.so, SHA-256 .* and now/,
+        /its file .*layer\.so of system 2 was SHA-256 [0-9a-f]{12}…, and now SHA-256 [0-9a-f]{12}…; restore it/,
       );
     } finally {
       writeFileSync(layer, bytes);
@@ -232,7 +260,10 @@ describe('compare --resume', () => {
     const systems = ['--system', 'native', '--system', 'custom:name=x,env.MY_TOKEN=hunter2'];
     expect((await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim)).code).toBe(0);
     expect(Object.values(contents(folder)).join()).not.toContain('hunter2');
-    expectRefusal(await refused(['compare', '--resume', folder], { sim }), /are secret and were not recorded/);
+    const says = /env\.MY_TOKEN of its systems is secret and was not recorded, .*; start again with --output/;
+    expectRefusal(await refused(['compare', '--resume', folder], { sim }), says);
+    const again = ['--system', 'native', '--system', 'custom:name=x,env.MY_TOKEN=another'];
+    expectRefusal(await refused([...quick, ...again, '--rounds', '1', '--resume', folder], { sim }), says);
   });
 
   it('refuses a second comparison in the same directory while the first one runs, and names its PID', async () => {

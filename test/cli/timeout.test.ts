@@ -2,7 +2,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { command, emptyFolder, parseComparison, processesOf, start, systemOnCard } from './command.js';
+import {
+  command,
+  emptyFolder,
+  hasDriver,
+  parseComparison,
+  processesOf,
+  simulatedFolder,
+  start,
+  systemOnCard,
+} from './command.js';
+import { expectRefusal, refused } from './refused.js';
 
 const hangs = 'init_ms=100000';
 const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '10'];
@@ -17,6 +27,34 @@ describe('--timeout', () => {
     expect(code).toBe(1);
     expect(processesOf(run.mark)).toEqual([]);
   });
+
+  it('bounds a cuInit that hangs in calibrate', async () => {
+    const run = start(['calibrate', '--simulate', '--tier', 'quick', '--timeout', '10'], {}, hangs);
+    const { code, stdout, stderr } = await run.done;
+    expect(stderr).toMatch(/^error: Timed out after 10 s: the worker process did not finish the measurement/m);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(processesOf(run.mark)).toEqual([]);
+  });
+
+  it.skipIf(hasDriver)('bounds a cuInit that hangs in doctor', async () => {
+    const run = start(['doctor', '--timeout', '10', '--json'], { LD_LIBRARY_PATH: simulatedFolder }, hangs);
+    const { code, stdout } = await run.done;
+    expect(JSON.parse(stdout)).toMatchObject({
+      ready: false,
+      workerError: expect.stringMatching(
+        /^Timed out after 10 s: the worker process did not initialise the driver and list its GPUs and was killed/,
+      ) as string,
+    });
+    expect(code).toBe(1);
+    expect(processesOf(run.mark)).toEqual([]);
+  });
+
+  it.each([['doctor'], ['calibrate', '--simulate']])('of %s must be a number of seconds', async (...args) =>
+    expectRefusal(
+      await refused([...args, '--timeout', '0']),
+      /Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0/,
+    ),
+  );
 
   it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
     const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];

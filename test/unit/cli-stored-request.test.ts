@@ -1,0 +1,114 @@
+/** What --resume must find as it was. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../lib/cli/stored-request.js';
+import type { RawMap } from '../../lib/config/values.js';
+import { createSystem } from '../../lib/systems/kinds.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const request = (settings: RawMap, options: object = {}) =>
+  describeRequest({ metrics: [] }, options, [
+    createSystem('custom', { name: 'x', ...settings }, { caller: {}, folder }),
+  ]);
+
+/** Describes a system, changes something and checks what is described then. */
+async function afterwards(settings: RawMap, change: () => void): Promise<() => void> {
+  const before = await request(settings);
+  change();
+  const now = await request(settings);
+  return () => checkUnchanged(before, now, 'out');
+}
+
+describe('a file that is named by', () => {
+  const settings: [string, (path: string) => RawMap][] = [
+    ['a variable', (path) => ({ env: { SOME_LIB: path } })],
+    ['a list in a variable', (path) => ({ env: { PLUGINS: `/nowhere.so:${path}` } })],
+    ['a prefix', (path) => ({ prefix: [path, '--quiet'] })],
+    ['an option of a prefix', (path) => ({ prefix: ['nice', `--config=${path}`] })],
+    ['a script of a prefix', (path) => ({ prefix: ['sh', '-c', `LD_PRELOAD="${path}" exec "$@"`, 'sh'] })],
+    ['a set-up command', (path) => ({ setup: [path] })],
+    ['one of several set-up commands', (path) => ({ perTenantSetup: [['true'], ['cp', path, '{runDir}/x']] })],
+    ['a state file', (path) => ({ stateFiles: [path] })],
+    ['a path relative to its folder', () => ({ env: { SOME_LIB: './layer.so' } })],
+  ];
+
+  it.each(settings)('%s must be as it was', async (_, of) => {
+    const path = join(folder, 'layer.so');
+    writeFileSync(path, 'one build');
+    const says = new RegExp(`its file ${path} of system 1 was SHA-256 [0-9a-f]{12}…, and now `);
+    expect(await afterwards(of(path), () => {})).not.toThrow();
+    expect(await afterwards(of(path), () => writeFileSync(path, 'two build'))).toThrow(says);
+    expect(await afterwards(of(path), () => unlinkSync(path))).toThrow(
+      /, and now not there; restore it, or start again/,
+    );
+    expect(await afterwards(of(path), () => writeFileSync(path, ''))).toThrow(/ was not there, and now SHA-256/);
+  });
+
+  it('a symbolic link that leads to another file now is another file', async () => {
+    const link = join(folder, 'layer.so');
+    for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
+    symlinkSync('a', link);
+    const changed = await afterwards({ env: { SOME_LIB: link } }, () => {
+      unlinkSync(link);
+      symlinkSync('b', link);
+    });
+    expect(changed).toThrow(`its file ${link} of system 1`);
+  });
+
+  it('a setting and is too large to be hashed must have its size and time', async () => {
+    const path = join(folder, 'large');
+    const settings = { env: { WEIGHTS: path } };
+    writeFileSync(path, '');
+    truncateSync(path, 2 ** 30 + 1);
+    expect((await request(settings)).systems[0]?.files[path]).toMatch(/^1073741825 bytes, modified at \d+ ns$/);
+    expect(await afterwards(settings, () => {})).not.toThrow();
+    expect(await afterwards(settings, () => utimesSync(path, 1, 1))).toThrow(
+      `its file ${path} of system 1 was 10737418`,
+    );
+  });
+
+  it('a secret setting is not recorded, nor are directories, devices and files of /proc', async () => {
+    const path = join(folder, 'token');
+    writeFileSync(path, 'secret');
+    mkdirSync(join(folder, 'cache'));
+    const env = { MY_TOKEN: path, CACHE: join(folder, 'cache'), LOG: '/dev/null', MAPS: '/proc/self/maps' };
+    expect((await request({ env })).systems[0]?.files).toEqual({});
+  });
+});
+
+describe('the options of an earlier comparison', () => {
+  it('may be joined by --keep-going and --allow-missing, which change no measured round', async () => {
+    const [before, now] = [await request({}), await request({}, { keepGoing: true, allowMissing: true })];
+    expect(() => checkUnchanged(before, now, 'out')).not.toThrow();
+    expect(() => checkUnchanged(now, before, 'out')).not.toThrow();
+  });
+
+  it('may not be joined by one that decides a number', async () => {
+    const [before, now] = [await request({}), await request({}, { strict: true })];
+    expect(() => checkUnchanged(before, now, 'out')).toThrow(/its --strict was not given, and now true/);
+  });
+});
+
+it('a request with a secret that was not recorded is refused, with the name of the setting', async () => {
+  const stored = await request({ env: { FINE: '1', MY_TOKEN: 'hunter2' } });
+  writeFileSync(join(folder, REQUEST), JSON.stringify(stored));
+  await expect(readRequest(folder)).rejects.toThrow(/env\.MY_TOKEN of its systems is secret and was not recorded/);
+  writeFileSync(join(folder, REQUEST), JSON.stringify(await request({ env: { FINE: '1' } })));
+  await expect(readRequest(folder)).resolves.toMatchObject({ systems: [{ settings: { env: { FINE: '1' } } }] });
+});
