@@ -3,8 +3,7 @@ import type { Check } from '../document.js';
 import type { ContextApi } from '../native/addon-types.js';
 import { median } from '../stats/median.js';
 import { type FreshProcess, type StartUpAnswer, startUpInFreshProcess } from '../workers/start-up.js';
-import { commonOwner } from './common-owner.js';
-import type { Measured, MeasureContext } from './metric.js';
+import type { MeasureContext } from './metric.js';
 import { scaled } from './units.js';
 
 export const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
@@ -95,12 +94,12 @@ export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], k
   });
 }
 
-/** By which a run holds processes it did not look at to the one it did. */
-export function contextDetails(
-  starts: readonly Pick<StartUpAnswer, 'contextFunction' | 'contextOwner' | 'loadingMode'>[],
-) {
-  const owner = commonOwner(starts.map(({ contextOwner }) => contextOwner));
-  return { function: starts[0]?.contextFunction, owner, loadingMode: starts[0]?.loadingMode };
+/** Of the first, whose owners the proof of every process compares the others with. */
+export function contextDetails([first]: readonly Pick<
+  StartUpAnswer,
+  'contextFunction' | 'contextOwner' | 'loadingMode'
+>[]) {
+  return { function: first?.contextFunction, owner: first?.contextOwner ?? null, loadingMode: first?.loadingMode };
 }
 
 /** How the processes of NVML's list can be told: by the PID itself, by the difference around the context, or not. */
@@ -154,10 +153,4 @@ export function startChecks(starts: readonly StartUpAnswer[]): Check[] {
     },
     pidCheck(starts),
   ];
-}
-
-/** What the first check that failed makes of a result. */
-export function invalidBy(checks: readonly Check[]): Pick<Measured, 'status' | 'reason'> {
-  const failed = checks.find(({ passed }) => passed === false);
-  return failed ? { status: 'invalid', reason: `${failed.name}: ${failed.detail}` } : {};
 }

@@ -99,9 +99,11 @@ export async function measureMetric(
   }
 }
 
+const withCheck = <T extends { checks: Check[] }>(of: T, check: Check): T => ({ ...of, checks: [...of.checks, check] });
+
 function withCleanUp(result: MetricResult, left: readonly string[]): MetricResult {
   if (left.length === 0) return result;
-  return { ...result, checks: [...result.checks, { name: CLEAN_UP, passed: false, detail: left.join('; ') }] };
+  return withCheck(result, { name: CLEAN_UP, passed: false, detail: left.join('; ') });
 }
 
 /** A time taken with an interposed clock is invalid. Other processes check their own clocks. */
@@ -109,8 +111,8 @@ function byOwnClock(definition: MetricDefinition, measured: Measured): Measured 
   if (definition.where !== 'process' || (measured.status ?? 'ok') !== 'ok') return measured;
   const { passed, detail, invalid } = judgeClock(loadAddon().clockReading());
   const check: Check = { name: CLOCK_CHECK, passed: passed ?? 'not checked', detail };
-  if (invalid !== null) return { ...withoutNumber('invalid', invalid), checks: [check] };
-  return { ...measured, checks: [...measured.checks, check] };
+  if (invalid !== null) return withCheck(withoutNumber('invalid', invalid), check);
+  return withCheck(measured, check);
 }
 
 /** A host that sleeps while it waits measures the scheduler; a host program may have made its context so before. */
@@ -122,7 +124,7 @@ async function withScheduling(
   if (definition.where !== 'process' || !session || (measured.status ?? 'ok') !== 'ok') return measured;
   const scheduling = await session.scheduling();
   const check: Check = { name: SCHEDULING_CHECK, ...judgeScheduling(scheduling) };
-  return { ...measured, details: { ...measured.details, scheduling }, checks: [...measured.checks, check] };
+  return withCheck({ ...measured, details: { ...measured.details, scheduling } }, check);
 }
 
 function stateOf(error: unknown): Measured | null {

@@ -143,3 +143,9 @@ export const unsupported = (reason: string, details?: Record<string, unknown>): 
 export function resultHead({ id, name, category, unit, direction, estimator }: MetricDefinition) {
   return { id, name, category, unit, direction, estimator };
 }
+
+/** What the first check that failed makes of a result. */
+export function invalidBy(checks: readonly Check[]): Pick<Measured, 'status' | 'reason'> {
+  const failed = checks.find(({ passed }) => passed === false);
+  return failed ? { status: 'invalid', reason: `${failed.name}: ${failed.detail}` } : {};
+}

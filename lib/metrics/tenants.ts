@@ -3,7 +3,6 @@ import type { TenantWindow } from '../native/addon-types.js';
 import { reapFailure } from '../systems/reaped.js';
 import type { Limits, System, Tenant } from '../systems/system.js';
 import { type TenantContext, type TenantProcess, Tenants } from '../workers/tenants.js';
-import { commonOwner } from './common-owner.js';
 import type { MeasureContext } from './metric.js';
 import { isOutOfMemory } from './row-state.js';
 
@@ -87,11 +86,8 @@ export async function allOrFirstError(tasks: readonly Promise<unknown>[]): Promi
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-/** For `details.context`, by which a run holds processes it did not look at to the one it did. */
-export function contextOf({ contexts }: Pick<Tenants, 'contexts'>): TenantContext | undefined {
-  commonOwner(contexts.map(({ owner }) => owner));
-  return contexts[0];
-}
+/** For `details.context`: of the first, whose owners the proof of every process compares the others with. */
+export const contextOf = ({ contexts }: Pick<Tenants, 'contexts'>): TenantContext | undefined => contexts[0];
 
 /** Why there is no room for that many; null where they are there. */
 export async function grown({ growTo }: Populated, count: number): Promise<string | null> {

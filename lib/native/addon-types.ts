@@ -363,6 +363,11 @@ export interface TenantWindow {
   startedNs: number;
   endedNs: number;
   operations: number;
+  /** Of allocations: how often two blocks were written and read back, beside the operations. */
+  verified: number;
+  /** Device memory of this process; null where NVML cannot tell, and of other operations. */
+  usedBefore: number | null;
+  usedAfter: number | null;
   /** When a sample's operation began, and how long it took. */
   atNs: Float64Array;
   tookNs: Float64Array;

@@ -71,6 +71,9 @@ Napi::Value to_js(Napi::Env env, const Window& window) {
       .set("startedNs", window.started_ns)
       .set("endedNs", window.ended_ns)
       .set("operations", window.operations)
+      .set("verified", window.verified)
+      .set("usedBefore", window.used_before)
+      .set("usedAfter", window.used_after)
       .set("atNs", window.at_ns)
       .set("tookNs", window.took_ns);
 }

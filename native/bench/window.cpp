@@ -1,7 +1,11 @@
 #include "bench/window.h"
 
+#include <random>
+
 #include "bench/block_counter.h"
 #include "bench/blocks.h"
+#include "bench/gpu_state.h"
+#include "bench/live_blocks.h"
 #include "driver/clock.h"
 
 namespace gvb {
@@ -37,8 +41,10 @@ class Thinned {
   uint64_t stride_ = 1;
 };
 
-template <class Operation>
-Window repeat(const DeviceSession& session, const WindowRequest& request, const Operation& operation) {
+// `between` is called before each operation and is part of none.
+template <class Operation, class Between>
+Window repeat(const DeviceSession& session, const WindowRequest& request, const Operation& operation,
+              const Between& between) {
   Window window;
   Thinned samples(request.most_samples);
   for (unsigned i = 0; i < request.warmup; ++i) operation();
@@ -48,6 +54,7 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   int64_t ended = started;
   while (ended < until) {
     session.token.check();
+    between();
     const int64_t began = now_ns();
     const int64_t took = operation();
     ended = now_ns();
@@ -59,12 +66,52 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   return window;
 }
 
+template <class Operation>
+Window repeat(const DeviceSession& session, const WindowRequest& request, const Operation& operation) {
+  return repeat(session, request, operation, [] {});
+}
+
+// Untimed, that the calls of the window give and take real memory: two blocks that are live at once must not overlap
+// and must hold what is written. Before operations at random, one of 128 on average, so that a layer cannot tell when.
+class AllocationCheck {
+ public:
+  AllocationCheck(DeviceSession& session, size_t bytes)
+      : session_(session),
+        bytes_(bytes),
+        allocator_(make_allocator(session, AllocationApi::kMemAlloc, bytes, nullptr)) {}
+
+  void sometimes() {
+    constexpr unsigned kMeanDistance = 128;
+    if (random_() % kMeanDistance == 0) verify();
+  }
+  void verify() {
+    LiveBlocks blocks(session_.cuda, *allocator_);
+    blocks.resize(2, session_.token);
+    check_disjoint(blocks.pointers(), bytes_);
+    for (const abi::CUdeviceptr block : blocks.pointers()) verify_block(session_, block, bytes_, nullptr);
+    blocks.resize(0, session_.token);
+    ++verified_;
+  }
+  uint64_t verified() const { return verified_; }
+
+ private:
+  DeviceSession& session_;
+  const size_t bytes_;
+  const std::unique_ptr<Allocator> allocator_;
+  // Processes begin at the same time: what they draw must differ.
+  std::mt19937_64 random_{static_cast<uint64_t>(now_ns())};
+  uint64_t verified_ = 0;
+};
+
 Window repeat_allocations(DeviceSession& session, const WindowRequest& request) {
   const Cuda& cuda = session.cuda;
   const size_t bytes = request.bytes == 0 ? allocation_granularity(session) : request.bytes;
+  AllocationCheck check(session, bytes);
+  check.verify();
+  const std::optional<uint64_t> used_before = used_bytes(session);
   const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
   const auto release = cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2");
-  return repeat(session, request, [&] {
+  const auto operation = [&] {
     abi::CUdeviceptr pointer = 0;
     const int64_t called = now_ns();
     const abi::CUresult allocated = allocate(&pointer, bytes);
@@ -73,7 +120,13 @@ Window repeat_allocations(DeviceSession& session, const WindowRequest& request) 
     const int64_t took = now_ns() - called;
     cuda.check(freed, "cuMemFree_v2", "freeing beside other tenants");
     return took;
-  });
+  };
+  Window window = repeat(session, request, operation, [&] { check.sometimes(); });
+  check.verify();
+  window.verified = check.verified();
+  window.used_before = used_before;
+  window.used_after = used_bytes(session);
+  return window;
 }
 
 Window repeat_queries(DeviceSession& session, const WindowRequest& request) {

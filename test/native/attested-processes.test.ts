@@ -79,8 +79,13 @@ const outside = /^layer not active: \w+ belongs to \S+ there, to \S+ in the proc
 describe('a process that a metric starts outside the layer', () => {
   it.each([
     ['START-001', interposed],
+    ['START-002', interposed],
+    ['START-003', interposed],
     ['START-004', interposed],
     ['START-005', { LD_PRELOAD: nvmlLayer }],
+    ['START-006', interposed],
+    ['OH-004', interposed],
+    ['OH-006', interposed],
     ['OH-009', interposed],
     ['OH-010', interposed],
   ])('takes the number of %s with it, and is said at once', async (id, layer) => {

@@ -128,6 +128,9 @@ describe('the common window', () => {
     startedNs,
     endedNs,
     operations: atNs.length,
+    verified: 0,
+    usedBefore: null,
+    usedAfter: null,
     atNs,
     tookNs,
   });

@@ -16,7 +16,8 @@ beforeAll(() => {
   execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
 });
 
-const under = (lazy: string) => environmentSystem({ ...environment(null), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
+const under = (lazy: string, sim?: string) =>
+  environmentSystem({ ...environment(null, sim), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
 /** What is measured in the calling process. */
 async function inChild(name: MeasureFunction, lazy: string, iterations: number): Promise<MetricResult> {
   const layered = { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy };
@@ -36,6 +37,8 @@ describe('OH-010 publishes no rate', () => {
     const result = await measured('OH-010', under('cuLaunchKernel=1000000000'));
     expect(result).toMatchObject({ status: 'unsupported', reason: expect.stringMatching(/^needs a native arm/) });
     expect(result.details.unitsPerSecond).toBeGreaterThan(0);
+    // A check that no layer can fail would be none: a wrong result ends the measurement.
+    expect(result.checks).toEqual([]);
   });
 
   // A unit launches 66 kernels and copies two factors to the device and three results back.
@@ -139,6 +142,37 @@ describe('memory that is not there', () => {
     const result = await inChild(name, 'memory=fake', 20);
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result.reason).toMatch(/^cuMemGetAddressRange_v2 returned /);
+  });
+
+  const windows = it.skipIf(onOneProcessor('OH-006 without its allocations'));
+  windows.each([
+    ['where every allocation is the same block', 'memory=same', 'invalid', /memory was handed out twice/],
+    [
+      'where blocks are made up',
+      'memory=fake',
+      'failed',
+      /^cuMemGetAddressRange_v2 returned .* verifying an allocation/,
+    ],
+    [
+      'where blocks are made up once the window has begun',
+      'memory=fake,real=40',
+      'failed',
+      /^cuMemGetAddressRange_v2 returned .* verifying an allocation/,
+    ],
+    ['where nothing is freed', 'memory=kept', 'invalid', /^memory returned: worst drift of a block/],
+  ])('has no window in OH-006 %s', async (_, lazy, status, reason) => {
+    const result = await measured('OH-006', under(lazy, 'memory_mib=10000000'));
+    expect(result).toMatchObject({ status, value: null, stats: null });
+    expect(result.reason).toMatch(reason);
+  });
+
+  windows('has windows in OH-006 as long as the layer does everything, verified and returned', async () => {
+    const result = await measured('OH-006', under('cuLaunchKernel=1000000000'));
+    const rows = result.details.rows as { operation: string; verified?: number }[];
+    for (const { operation, verified } of rows)
+      if (operation === 'allocFree') expect(verified).toBeGreaterThanOrEqual(2);
+      else expect(verified).toBeUndefined();
+    expect(result.checks).toContainEqual(expect.objectContaining({ name: 'memory returned', passed: true }));
   });
 
   it('has no latency in OH-003 where nothing is freed', async () => {

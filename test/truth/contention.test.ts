@@ -37,19 +37,29 @@ interface Operation {
   left: number;
 }
 
-/** The windows of allocations and frees of a process: pairs that follow one another, without warm-up. */
+/**
+ * The windows of allocations and frees of a process: pairs that follow one another, without warm-up. Two blocks that are
+ * live at once are no operations: between these, some are verified.
+ */
 function windowsOf(recorded: Recorded): Operation[][] {
   const windows: Operation[][] = [];
-  let allocated: RecordedCall | null = null;
+  let live: RecordedCall[] = [];
+  let verifying = false;
   let open = false;
   for (const call of recorded.calls) {
-    if (call.name === 'cuMemAlloc_v2') allocated = call;
-    else if (call.name === 'cuMemFree_v2' && allocated) {
+    const allocated = call.name === 'cuMemFree_v2' ? live.pop() : undefined;
+    if (call.name === 'cuMemAlloc_v2') {
+      live.push(call);
+      verifying ||= live.length > 1;
+    } else if (!allocated) {
+      [live, verifying, open] = [[], false, false];
+    } else if (verifying) {
+      verifying = live.length > 0;
+    } else {
       if (!open) windows.push([]);
       open = true;
       windows.at(-1)?.push({ entered: allocated.entered, left: call.left });
-      allocated = null;
-    } else open = false;
+    }
   }
   return windows.filter((window) => window.length > 2 * WARMUP).map((window) => window.slice(WARMUP));
 }

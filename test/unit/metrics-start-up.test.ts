@@ -1,8 +1,8 @@
-/** How many processes START-006 dares to start, what it says where owners differ, and which starts are credible. */
+/** How many processes START-006 dares to start, and which starts are credible. */
 import { describe, expect, it } from 'vitest';
-import { commonOwner } from '../../lib/metrics/common-owner.js';
 import { capacityBy } from '../../lib/metrics/start-up/capacity.js';
-import { invalidBy, startChecks } from '../../lib/metrics/fresh-processes.js';
+import { startChecks } from '../../lib/metrics/fresh-processes.js';
+import { invalidBy } from '../../lib/metrics/metric.js';
 import type { StartUpAnswer } from '../../lib/workers/start-up.js';
 
 const GIB = 2 ** 30;
@@ -18,17 +18,6 @@ describe('room for processes', () => {
   ] as const)('is limited by %s', (_, start, hostBytes, processes, limitedBy) =>
     expect(capacityBy(start, hostBytes)).toMatchObject({ processes, limitedBy }),
   );
-});
-
-describe('the owner that processes have in common', () => {
-  it.each([
-    [['/a'], '/a'],
-    [['/a', '/a'], '/a'],
-    [[null, null], null],
-  ])('of %j is %j', (owners, wanted) => expect(commonOwner(owners)).toBe(wanted));
-
-  it('is nobody where they differ', () =>
-    expect(() => commonOwner(['/a', null, '/a'])).toThrow('layer not active: processes are under /a and nobody.'));
 });
 
 describe('a start that takes', () => {

@@ -42,9 +42,10 @@ interface Row {
   state: RowState | null;
 }
 
+const isOnLine = ({ mapping }: LaunchBlock): boolean => mapping.residualNs <= Math.max(MAX_RESIDUAL_NS, mapping.tickNs);
+
 /** The device reads its clock anywhere within a round trip: half of it is the bias that no residual shows. */
-const isMapped = ({ mapping }: LaunchBlock): boolean =>
-  mapping.residualNs <= Math.max(MAX_RESIDUAL_NS, mapping.tickNs) && mapping.bracketNs <= MAX_BRACKET_NS;
+const isMapped = (block: LaunchBlock): boolean => isOnLine(block) && block.mapping.bracketNs <= MAX_BRACKET_NS;
 
 const medianOf = (samples: Float64Array): number => median(samples).value;
 
@@ -124,23 +125,24 @@ function mappingOf(row: Row) {
     driftPpm: median(visits.map(({ mapping }) => mapping.driftPpm)).value,
     tickNs: worst((m) => m.tickNs),
     blocks: visits.length,
+    blocksOnLine: visits.filter(isOnLine).length,
     blocksMapped: mapped.length,
     negatives: mappedStarts(row).filter((ns) => ns < 0).length,
   };
 }
 
 function mappingChecks(row: Row): Check[] {
-  const { residualNs, bracketNs, tickNs, negatives, blocks, blocksMapped } = mappingOf(row);
+  const { residualNs, bracketNs, tickNs, negatives, blocks, blocksOnLine, blocksMapped } = mappingOf(row);
   return [
     {
       name: 'clock mapping residual',
-      passed: blocksMapped >= FEWEST_MAPPED * blocks,
-      detail: `at most ${Math.max(MAX_RESIDUAL_NS, tickNs)} ns in ${blocksMapped} of ${blocks} blocks, worst of them ${residualNs.toFixed(0)} ns`,
+      passed: blocksOnLine >= FEWEST_MAPPED * blocks,
+      detail: `at most ${Math.max(MAX_RESIDUAL_NS, tickNs)} ns in ${blocksOnLine} of ${blocks} blocks, worst of the mapped ones ${residualNs.toFixed(0)} ns`,
     },
     {
       name: 'clock mapping round trip',
-      passed: blocksMapped >= FEWEST_MAPPED * blocks && bracketNs <= MAX_BRACKET_NS,
-      detail: `tightest at most ${MAX_BRACKET_NS} ns at both ends of a mapped block, widest of them ${bracketNs.toFixed(0)} ns`,
+      passed: blocksMapped >= FEWEST_MAPPED * blocks,
+      detail: `tightest at most ${MAX_BRACKET_NS} ns at both ends of ${blocksMapped} of ${blocks} blocks, widest of them ${bracketNs.toFixed(0)} ns`,
     },
     {
       name: 'no kernel starts before its call',

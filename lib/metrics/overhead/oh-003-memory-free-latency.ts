@@ -1,11 +1,11 @@
 /** OH-003: one free on an idle context among many live blocks: oldest first, newest first, at random. */
-import type { Check } from '../../document.js';
 import type { FreeBlock, FreeRequest } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { ofRow } from '../compared-at.js';
+import { returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
@@ -16,8 +16,6 @@ const CAP = { quick: 200, standard: 100, thorough: 500 } as const;
 const WARMUP = 10;
 /** Every block fills its live set anew, which costs more than its samples: few large blocks. */
 const BLOCK = 250;
-const LEAK_FLOOR_BYTES = 4 * 1024 ** 2;
-const LEAK_SHARE = 0.01;
 
 type Order = FreeRequest['order'];
 type Row = Collected<FreeBlock>;
@@ -50,19 +48,6 @@ async function measureRow(
     },
     (block) => block.freeNs,
   );
-}
-
-/** Every block must give back what it took, within max(4 MiB, 1 %). */
-function leakCheck(rows: readonly Row[]): Check {
-  const name = 'memory returned';
-  const blocks = rows.flatMap((row) => row.blocks);
-  const drifts = blocks.flatMap(({ usedBefore, usedAfter }) =>
-    usedBefore === null || usedAfter === null ? [] : [{ usedBefore, drift: Math.abs(usedAfter - usedBefore) }],
-  );
-  if (drifts.length === 0) return { name, passed: 'not checked', detail: 'NVML does not list this process' };
-  const leaked = drifts.filter(({ usedBefore, drift }) => drift > Math.max(LEAK_FLOOR_BYTES, LEAK_SHARE * usedBefore));
-  const worst = Math.max(...drifts.map(({ drift }) => drift));
-  return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
 }
 
 export const memoryFreeLatency: MetricDefinition = {
@@ -110,7 +95,7 @@ export const memoryFreeLatency: MetricDefinition = {
         details.push({ bytes, order, live, ...state });
       }
     }
-    const leak = leakCheck(measured);
+    const leak = returnedCheck(measured.flatMap(({ blocks }) => blocks));
     // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
     const doubleFree = context.inWorker ? await session.doubleFree() : 'only in worker processes';
     const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));

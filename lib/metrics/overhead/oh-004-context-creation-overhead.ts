@@ -3,16 +3,8 @@ import type { Check } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
-import {
-  invalidBy,
-  startChecks,
-  startDetails,
-  startMany,
-  stepRows,
-  timesRow,
-  wholeStarts,
-} from '../fresh-processes.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { startChecks, startDetails, startMany, stepRows, timesRow, wholeStarts } from '../fresh-processes.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
 import { release } from '../releases.js';
 import { rowState } from '../row-state.js';
 import { inOneTenant } from '../tenants.js';

@@ -5,7 +5,8 @@ import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/tenants.js';
-import { type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { type MemorySpan, returnedCheck } from '../returned-memory.js';
 import {
   type Common,
   commonWindow,
@@ -46,11 +47,15 @@ interface Row {
   operations: number;
   /** In which all were at work. */
   commonMs: number | null;
+  /** How often blocks were written and read back, beside the operations: the least of any process. */
+  verified?: number;
   invalid?: string;
 }
 
 interface Sweep {
   rows: Row[];
+  /** Of every process and window of allocations. */
+  memory: MemorySpan[];
   /** Why no more processes took part than did. */
   leftOut: { topology: Topology; processes: number; reason: string } | null;
   contexts: readonly TenantContext[];
@@ -65,7 +70,8 @@ function percentiles({ samples }: Common) {
 }
 
 function rowOf(operation: Operation, topology: Topology, windows: readonly WireWindow[]): Row {
-  const head = { operation, topology, processes: windows.length };
+  const verified = operation === HEADLINE ? { verified: Math.min(...windows.map((window) => window.verified)) } : {};
+  const head = { operation, topology, processes: windows.length, ...verified };
   const operations = Math.min(...windows.map((window) => window.operations));
   const common = commonWindow(windows);
   if (!common) {
@@ -74,6 +80,8 @@ function rowOf(operation: Operation, topology: Topology, windows: readonly WireW
   }
   return { ...head, ...percentiles(common), operations, commonMs: (common.toNs - common.fromNs) / 1e6 };
 }
+
+const memoryOf = ({ usedBefore, usedAfter }: MemorySpan): MemorySpan => ({ usedBefore, usedAfter });
 
 async function measureRow(
   { options }: MeasureContext,
@@ -89,23 +97,26 @@ async function measureRow(
     warmup: options.warmup ?? WARMUP,
     mostSamples: MOST_SAMPLES,
   };
-  return rowOf(operation, topology, await tenants.together<WireWindow>('window', request, windowMs + PATIENCE_MS));
+  const windows = await tenants.together<WireWindow>('window', request, windowMs + PATIENCE_MS);
+  return { row: rowOf(operation, topology, windows), memory: operation === HEADLINE ? windows.map(memoryOf) : [] };
 }
 
 function sweep(context: MeasureContext, topology: Topology, counts: readonly number[], done: (row: Row) => void) {
   return withTenants(context, { topology }, async (populated): Promise<Sweep> => {
     const rows: Row[] = [];
+    const memory: MemorySpan[] = [];
     const { contexts } = populated.tenants;
     for (const processes of counts) {
       const reason = await grown(populated, processes);
-      if (reason !== null) return { rows, leftOut: { topology, processes, reason }, contexts };
+      if (reason !== null) return { rows, memory, leftOut: { topology, processes, reason }, contexts };
       for (const operation of OPERATIONS) {
-        const row = await measureRow(context, populated, operation, topology);
-        rows.push(row);
-        done(row);
+        const measured = await measureRow(context, populated, operation, topology);
+        rows.push(measured.row);
+        memory.push(...measured.memory);
+        done(measured.row);
       }
     }
-    return { rows, leftOut: null, contexts };
+    return { rows, memory, leftOut: null, contexts };
   });
 }
 
@@ -134,13 +145,14 @@ function checksOf(rows: readonly Row[]): Check[] {
   ];
 }
 
-function judge(rows: readonly Row[], details: Record<string, unknown>): Measured {
+function judge(rows: readonly Row[], returned: Check, details: Record<string, unknown>): Measured {
   const headline = rows.filter(({ operation, topology }) => operation === HEADLINE && topology === 'shared');
   const [alone, most] = [headline[0], headline.at(-1)];
   if (!alone || !most || most.processes < 2) return unsupported('fewer than 2 processes fit into memory', details);
   const bad = [alone, most].find(({ invalid }) => invalid !== undefined);
   const growth = (a: number | null, b: number | null) => (a === null || b === null ? null : b - a);
   return {
+    ...invalidBy([returned]),
     ...(bad && { status: 'invalid' as const, reason: `${bad.processes} processes: ${bad.invalid}` }),
     value: growth(alone.p50Us, most.p50Us),
     // One set of processes says nothing about another.
@@ -149,7 +161,7 @@ function judge(rows: readonly Row[], details: Record<string, unknown>): Measured
     processes: most.processes,
     headline: null,
     details: { ...details, p99DifferenceUs: growth(alone.p99Us, most.p99Us) },
-    checks: checksOf(rows),
+    checks: [...checksOf(rows), returned],
   };
 }
 
@@ -189,6 +201,7 @@ export const lockContention: MetricDefinition = {
     const rows = sweeps.flatMap((of) => of.rows);
     const leftOut = sweeps.flatMap((of) => of.leftOut ?? []);
     const entered = contextOf({ contexts: sweeps.flatMap(({ contexts }) => contexts) });
-    return judge(rows, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
+    const returned = returnedCheck(sweeps.flatMap(({ memory }) => memory));
+    return judge(rows, returned, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
   },
 };

@@ -4,7 +4,7 @@ import type { Check, Tier } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { TenantContext } from '../../workers/tenants.js';
 import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
-import { type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
@@ -134,9 +134,8 @@ function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured
   if (!alone) return unsupported('no process fits into memory', { leftOut });
   const rows = byCount.map(rowOf);
   const checks = checksOf(byCount.flat());
-  const failed = checks.find(({ passed }) => passed === false);
   return {
-    ...(failed && { status: 'invalid' as const, reason: `${failed.name}: ${failed.detail}` }),
+    ...invalidBy(checks),
     value: rows[0]?.cpuPercent ?? null,
     ci95: null,
     headline: null,

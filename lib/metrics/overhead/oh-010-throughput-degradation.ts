@@ -94,13 +94,8 @@ export const throughputDegradation: MetricDefinition = {
       ci95: null,
       headline: null,
       details: { unitsPerSecond: unitsPerSecond(timed.unitNs), rows, ...under },
-      checks: [
-        {
-          name: 'results correct',
-          passed: true,
-          detail: `1 MiB of each of ${timed.unitNs.length + timed.untimedUnits} units, cleared before it, compared on the host`,
-        },
-      ],
+      // A wrong result of any unit has ended the measurement with its stage.
+      checks: [],
     };
   },
 };

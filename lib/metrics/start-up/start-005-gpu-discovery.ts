@@ -4,9 +4,8 @@ import type { Discovery, DiscoveryPass } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
 import { discoverInFreshProcess } from '../../workers/start-up.js';
-import { commonOwner } from '../common-owner.js';
-import { freshProcess, invalidBy, PROCESSES } from '../fresh-processes.js';
-import type { MeasureContext, MetricDefinition } from '../metric.js';
+import { freshProcess, PROCESSES } from '../fresh-processes.js';
+import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
 import { NS_PER_MS } from '../units.js';
 import { milliseconds } from './starts.js';
 
@@ -41,7 +40,7 @@ function nvmlDetails(found: readonly Discovery[]) {
   return {
     path: 'dlsym',
     function: functions[0]?.name,
-    owner: commonOwner(found.map((discovery) => discovery.functions[0]?.owner ?? null)),
+    owner: functions[0]?.owner ?? null,
     functions,
   };
 }

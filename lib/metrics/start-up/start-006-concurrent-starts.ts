@@ -5,17 +5,16 @@ import { type Point, slope } from '../../stats/slope.js';
 import { summarise } from '../../stats/summary.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import type { TenantProcess } from '../../workers/tenants.js';
-import {
-  contextDetails,
-  invalidBy,
-  mapPid,
-  PROCESSES,
-  resultCheck,
-  startChecks,
-  startMany,
-} from '../fresh-processes.js';
+import { contextDetails, mapPid, PROCESSES, resultCheck, startChecks, startMany } from '../fresh-processes.js';
 import { early, earlyInitialisation } from '../early-initialisation.js';
-import { type Measured, type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
+import {
+  invalidBy,
+  type Measured,
+  type MeasureContext,
+  type MetricDefinition,
+  unsupported,
+  withoutNumber,
+} from '../metric.js';
 import { inOneTenant } from '../tenants.js';
 import { NS_PER_MS } from '../units.js';
 import { type Capacity, capacityBy } from './capacity.js';

@@ -2,9 +2,9 @@
 import type { Check } from '../../document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
-import { invalidBy, startChecks, startDetails, stepRows, timesRow } from '../fresh-processes.js';
+import { startChecks, startDetails, stepRows, timesRow } from '../fresh-processes.js';
 import { early } from '../early-initialisation.js';
-import type { Measured } from '../metric.js';
+import { invalidBy, type Measured } from '../metric.js';
 import { NS_PER_MS } from '../units.js';
 
 export const milliseconds = (times: readonly number[]) => timesRow(times, 'valueMs', NS_PER_MS);

@@ -1,0 +1,42 @@
+/** OH-005 from batches whose truth is known: what its controls decide. */
+import { describe, expect, it } from 'vitest';
+import type { MeasureContext } from '../../lib/metrics/metric.js';
+import { apiInterceptionOverhead } from '../../lib/metrics/overhead/oh-005-api-interception-overhead.js';
+import type { PairBlock, PairRequest } from '../../lib/native/addon-types.js';
+
+/** A control and a function that a layer may hook; `offNs` is what the control's batches are off by, in turn. */
+async function measured(iterations: number, offNs: readonly number[]) {
+  let controls = 0;
+  const session = {
+    pairFunctions: () => ['cuStreamQuery', 'cuMemGetInfo_v2'],
+    pairBlock: ({ name, batches, calls }: PairRequest): Promise<PairBlock> => {
+      const bareNs = new Float64Array(batches).fill(100);
+      const off = () => (name === 'cuStreamQuery' ? (offNs[controls++ % offNs.length] as number) : 20);
+      const hookedNs = bareNs.map((bare) => bare + off());
+      const owners = { owner: 'libcuda.so.1', bareOwner: 'libcuda.so.1', intercepted: false };
+      return Promise.resolve({ ...owners, calls, hookedNs, bareNs, achievedNs: null });
+    },
+  };
+  const options = { iterations, tier: 'quick', seed: 1, warmup: null, resolution: 0.01 };
+  const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
+  const result = await apiInterceptionOverhead.measure(context);
+  return { status: result.status ?? 'ok', passed: result.checks[0]?.passed, detail: result.checks[0]?.detail };
+}
+
+describe('the controls of OH-005', () => {
+  it('decide nothing with too few samples for an interval: one slow batch of two is noise', async () => {
+    expect(await measured(2, [0, 150])).toEqual({
+      status: 'ok',
+      passed: 'not checked',
+      detail: '2 samples of a function are too few for an interval',
+    });
+  });
+
+  it('make the result invalid where the whole interval is off', async () => {
+    expect(await measured(40, [9])).toMatchObject({ status: 'invalid', passed: false });
+  });
+
+  it('pass where the interval holds zero, whatever single batches took', async () => {
+    expect(await measured(40, [0, 1, -1, 0, 300])).toMatchObject({ status: 'ok', passed: true });
+  });
+});
