@@ -15,6 +15,7 @@ export interface StepContext {
   gpu: TrueGpu;
   fill: (text: string) => string;
   run: (argv: readonly string[]) => Promise<Finished>;
+  signal: AbortSignal | undefined;
 }
 
 type Of<S extends Step['step']> = Extract<Step, { step: S }>;
@@ -41,14 +42,14 @@ export function judgeStep(step: Step, context: StepContext): Finding | Promise<F
 /** On the path that is measured: a layer on another one says nothing of these numbers. */
 async function symbolOwner(
   { symbol, matches: pattern }: Of<'symbolOwner'>,
-  { description, evidence }: StepContext,
+  { description, evidence, signal }: StepContext,
 ): Promise<Finding> {
   const { functions, nvml } = description.provenance;
   const same = (name: string) => name === symbol || baseName(name) === symbol;
   const row = functions.find(({ name }) => same(name));
   const pointed = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
   const owner = row?.patched?.owner ?? pointed;
-  const found = owner === null ? false : await matches(pattern, owner);
+  const found = owner === null ? false : await matches(pattern, owner, { signal });
   const owned = `${owner ?? 'nobody'} owns it on ${row ? evidence.path : 'dlsym'}`;
   return {
     proof: `owner of ${symbol} matches ${pattern.source}`,
@@ -114,14 +115,14 @@ function canary({ size }: Of<'allocationCanary'>, { evidence, gpu }: StepContext
 }
 
 async function command({ argv, exit, matches: pattern }: Of<'command'>, context: StepContext): Promise<Finding> {
-  const { run, fill, evidence } = context;
+  const { run, fill, evidence, signal } = context;
   const filled = argv.map(fill);
   const wanted = pattern ? `, output matching ${pattern.source}` : '';
   const proof = `${filled.join(' ')} ends with exit code ${exit}${wanted}`;
   // It says something of the system, and nothing of one process.
   if (evidence.phase === 'process') return { proof, passed: null, detail: 'it is run once a round' };
   const finished = await run(filled);
-  const found = pattern === null || (await matches(pattern, finished.output));
+  const found = pattern === null || (await matches(pattern, finished.output, { signal }));
   return {
     proof,
     passed: finished.exit === exit && found === true,

@@ -91,10 +91,10 @@ export class CustomSystem extends Profile {
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const look = this.look(evidence);
-    const { gpu } = this.prepared.run;
+    const { gpu, signal } = this.prepared.run;
     const filler = this.#filler(look.tenant);
     const run = (argv: readonly string[]) => runCommand(argv, this.#commandOptions(look.tenant));
-    const context = { description, evidence: look, gpu, fill: filler, run };
+    const context = { description, evidence: look, gpu, fill: filler, run, signal };
     const steps = await asyncMap(this.#profile.verify, (step) => judgeStep(step, context));
     const libraries = namedLibraries(description, this.variables(look.tenant));
     const interception = this.#profile.interposes ? intercepts(description, libraries) : null;

@@ -18,20 +18,39 @@ const known = new Map<string, boolean>();
 const MOST_KNOWN = 1_000;
 const LONGEST_KNOWN = 4_096;
 
-/** Null where it is not known within the limit. */
-export async function matches({ source, flags }: RegExp, text: string, limitMs = LIMIT_MS): Promise<boolean | null> {
+/** Patterns that took too long once: they are not tried again, or each process of a system would cost the limit. */
+const tooSlow = new Set<string>();
+
+export interface MatchOptions {
+  /** Its reason rejects. */
+  signal?: AbortSignal | undefined;
+  /** Default 5 s. */
+  limitMs?: number;
+}
+
+/** Null where the pattern took longer than the limit, for this text or an earlier one. */
+export async function matches({ source, flags }: RegExp, text: string, options: MatchOptions = {}) {
+  const { signal, limitMs = LIMIT_MS } = options;
+  signal?.throwIfAborted();
+  const pattern = JSON.stringify([source, flags]);
   const key = JSON.stringify([source, flags, text]);
-  const earlier = known.get(key);
+  const earlier = tooSlow.has(pattern) ? null : known.get(key);
   if (earlier !== undefined) return earlier;
-  const found = await matchInThread({ source, flags, text }, limitMs);
+  const found = await matchInThread({ source, flags, text }, limitMs, signal);
+  if (found === null) tooSlow.add(pattern);
   if (known.size >= MOST_KNOWN) known.clear();
   if (found !== null && text.length <= LONGEST_KNOWN) known.set(key, found);
   return found;
 }
 
-async function matchInThread(data: { source: string; flags: string; text: string }, limitMs: number) {
+async function matchInThread(
+  data: { source: string; flags: string; text: string },
+  limitMs: number,
+  signal: AbortSignal | undefined,
+) {
   const thread = new Worker(program, { eval: true, workerData: data, env: {}, execArgv: [] });
   let timer: NodeJS.Timeout | undefined;
+  let stop = () => {};
   try {
     return await new Promise<boolean | null>((resolve, reject) => {
       // From when it runs: starting a thread takes time on a busy machine, and is not the pattern's.
@@ -40,8 +59,11 @@ async function matchInThread(data: { source: string; flags: string; text: string
       });
       thread.once('message', resolve);
       thread.once('error', reject);
+      stop = () => reject(signal?.reason as Error);
+      signal?.addEventListener('abort', stop, { once: true });
     });
   } finally {
+    signal?.removeEventListener('abort', stop);
     clearTimeout(timer);
     await thread.terminate();
   }

@@ -10,8 +10,25 @@ describe('a pattern of a user', () => {
   it('that would take for ever is stopped, while everything else continues', async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 10);
-    expect(await matches(/^(0+)+$x/, '0'.repeat(100), 300)).toBeNull();
+    expect(await matches(/^(0+)+$x/, '0'.repeat(100), { limitMs: 300 })).toBeNull();
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(1);
+  });
+
+  it('that took too long once is not tried again, whatever the text', async () => {
+    const pattern = /^(1+)+$x/;
+    expect(await matches(pattern, '1'.repeat(100), { limitMs: 50 })).toBeNull();
+    // Each would take for ever again: without a limit of their own, none of them is started.
+    const texts = Array.from({ length: 100 }, (_, i) => '1'.repeat(101 + i));
+    const again = texts.map((text) => matches(pattern, text, { limitMs: 2 ** 30 }));
+    expect(await Promise.all(again)).toEqual(texts.map(() => null));
+  });
+
+  it('is stopped by an abort, with its reason', async () => {
+    const controller = new AbortController();
+    const matching = matches(/^(2+)+$x/, '2'.repeat(100), { signal: controller.signal, limitMs: 2 ** 30 });
+    setTimeout(() => controller.abort(new Error('enough')), 100);
+    await expect(matching).rejects.toThrow('enough');
+    await expect(matches(/a/, 'a', { signal: controller.signal })).rejects.toThrow('enough');
   });
 });
