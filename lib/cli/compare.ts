@@ -42,7 +42,7 @@ export interface RawCompareOptions extends RawRunOptions, RawGating {
 const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
 const MOST_ROUNDS = 1_000;
 
-/** `isGiven` says of an option whether the user named it; the others have defaults, or what --resume continues. */
+/** `isGiven` tells whether the user named an option; the others have defaults, or the values that --resume continues. */
 export async function compare(
   selectors: string[],
   given: RawCompareOptions,
@@ -114,7 +114,7 @@ function sayUnavailable(systems: readonly System[]): void {
     if (unavailable !== null) warn(`${name} cannot be measured here and would be kept as unsupported: ${unavailable}`);
 }
 
-/** What can be refused without measuring is; then the files of earlier times no longer count. */
+/** Checks what can be checked without measuring; then JUnit files of earlier runs no longer count. */
 async function begin({ gate, config }: RawCompareOptions, outputs: readonly Output[]) {
   const inputs = [gate, config].filter((file) => file !== undefined);
   await checkOutputs(outputs, inputs);
@@ -226,7 +226,7 @@ function recorder(
   };
 }
 
-/** Files first: a reader of standard output that has left must not cost them. Answers what could not be written. */
+/** Files first, because standard output may be closed. Returns what could not be written. */
 async function publishAll(
   document: ComparisonDocument,
   directory: ResultDirectory,
@@ -238,7 +238,7 @@ async function publishAll(
   const outputs = asked.filter(({ format }) => !judged || format !== 'junit');
   const free = asked.every(({ target }) => target !== STDOUT);
   const unwritten = [...((await judged?.writeFiles()) ?? []), ...(await directory.finish(document))];
-  // Should whoever reads the report leave, nothing after it runs.
+  // Where the reader of standard output closes it, nothing after this runs.
   process.exitCode = exitCode(document, [...before, ...unwritten], judged?.exitCode);
   const report = comparisonReport(document);
   const isJunitThere = !free && outputs.every(({ target }) => target !== STDOUT);

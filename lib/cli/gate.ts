@@ -38,7 +38,7 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   const code = (unwritten: readonly Error[]) =>
     exitCodeOfResults(document, [codeOf(found), ...unwrittenCodes(unwritten)]);
   const unwritten = await writeFiles(found, outputs);
-  // Should whoever reads the report leave, nothing after it runs.
+  // Where the reader of standard output closes it, nothing after this runs.
   process.exitCode = code(unwritten);
   const untold = await tell(found, outputs);
   return code([...unwritten, ...untold]);

@@ -22,7 +22,7 @@ export async function report(files: string[], raw: RawOutputs): Promise<number> 
   const document = merge(sources);
   impossible.forEach(warn);
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
-  // Should whoever reads the report leave, nothing after it runs.
+  // Where the reader of standard output closes it, nothing after this runs.
   process.exitCode = code;
   const [failure] = await publish(document, outputs, null);
   if (failure) throw failure;

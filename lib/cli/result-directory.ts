@@ -1,4 +1,4 @@
-/** The directory of a run: summary.json and its reports, raw/ with every finished round, logs/ with what was said. */
+/** The directory of a run: summary.json and its reports, raw/ with every finished round, logs/ with the output on stderr. */
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';

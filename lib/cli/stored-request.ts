@@ -1,4 +1,4 @@
-/** request.json in the directory of a comparison: what --resume continues, and what it must find unchanged. */
+/** request.json in the directory of a comparison: what --resume continues and checks for changes. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';

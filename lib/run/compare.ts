@@ -1,4 +1,4 @@
-/** Systems side by side: rounds of fresh workers, interleaved, one run document each; then effects against the first. */
+/** Systems side by side: interleaved rounds of fresh workers, one run document each; then effects against the first. */
 import { randomUUID } from 'node:crypto';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
 import { gpuInfo } from '../environment/gpu.js';
@@ -30,11 +30,11 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
   systems: readonly System[];
   rounds: number;
-  /** Of an earlier run of the same request, by system and round: not measured again. Those of another are refused. */
+  /** Rounds of an earlier run of the same request, by system and round: not measured again. Those of another request are refused. */
   finished: readonly (readonly (RunDocument | undefined)[])[];
-  /** Whether systems that cannot be measured here are kept as `unsupported`, and the others measured. Default: refused. */
+  /** Keep systems that cannot be measured here as `unsupported` and measure the others. Default false: refuse. */
   allowMissing?: boolean;
-  /** Whether further rounds of a system are measured after one of its proofs failed. Default false. */
+  /** Measure further rounds of a system after one of its proofs failed. Default false. */
   keepGoing?: boolean;
   /** The caller's environment, from which workers inherit an allow-list. */
   environment: NodeJS.ProcessEnv;
@@ -208,7 +208,7 @@ const isUsage = (error: unknown): boolean =>
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
 
-/** What chooses the GPU where --device does not; the driver itself reads them, so that order and UUIDs are its own. */
+/** Variables that select the GPU without --device; the driver itself reads them, so that it decides on order and UUIDs. */
 const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     (['CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER'] as const).flatMap((name) => {
@@ -217,7 +217,7 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
     }),
   );
 
-/** A bare worker says which GPUs there are; the coordinator itself makes no CUDA call. */
+/** A worker without a layer lists the GPUs; the coordinator itself makes no CUDA call. */
 async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
   const { target, environment, device, signal } = request;
   const visible = device === undefined ? selection(environment) : {};

@@ -95,7 +95,7 @@ function judge({ metric, rounds, invalid }: Pairing, seed: number): Judged {
 
 /**
  * The first system is the baseline. A metric that was not measured in both arms of any round has no effect. Every effect
- * is drawn from the seed anew, so that it does not depend on what else was measured.
+ * starts again from the seed, so that it does not depend on what else was measured.
  */
 export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[], seed: number): Effect[] {
   const [baseline = [], ...others] = systems;

@@ -1,4 +1,4 @@
-/** Real or simulated: decided once, before anything is measured, and said aloud. */
+/** Real or simulated GPU: decided once, before anything is measured, and reported. */
 import type { Inspection, NativeAddon, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 
@@ -9,7 +9,7 @@ export interface TargetRequest {
 
 export interface ChosenTarget extends Target {
   simulate: boolean;
-  /** The loud line, where the simulation steps in by itself. */
+  /** The warning where there is no driver and the GPU is simulated without --simulate. */
   notice: string | null;
 }
 

@@ -356,6 +356,18 @@ describe('compare saves what it measured', () => {
     expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   });
 
+  it('where --json of run takes nothing, the JUnit file that can be written included', async () => {
+    const junit = join(emptyFolder(), 'x.xml');
+    const args = ['run', 'OH-005', '--simulate', '--iterations', '10', '--json', '/dev/full', '--junit', junit];
+    const { code, stdout, stderr } = await command(args, {}, sim);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(report);
+    expect(stderr.match(/^error: .*$/gm)).toEqual([
+      "error: Could not write '/dev/full': no space is left on its disk.",
+    ]);
+    expect(readFileSync(junit, 'utf8')).toContain('OH-005');
+  });
+
   it('where standard output takes nothing', () => {
     const output = join(emptyFolder(), 'out');
     const args = [join(root, 'dist/cli/main.js'), ...quick, '--rounds', '1', ...two, '--output', output];
