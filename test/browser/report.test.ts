@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WAIT_MS } from '../limits.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
 import { type ResultDocument, viewOf } from '../../lib/report/view.js';
 import type { Words } from '../../lib/report/words.js';
+import { WAIT_MS } from '../limits.js';
 import { everyKind } from '../unit/report-fixtures.js';
 import { comparisonOf, runOf, small, words } from '../unit/report-html-fixtures.js';
 

@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { onTestFailed } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { onTestFailed, TestRunner } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 import { processesOf } from '../processes.js';
@@ -63,7 +62,7 @@ export function start(
   child.stderr?.on('data', (chunk: Buffer) => {
     seen.stderr += chunk;
   });
-  if (getCurrentTest())
+  if (TestRunner.getCurrentTest())
     onTestFailed(() => console.error(`${args.join(' ')}: exit code ${child.exitCode}, stderr:\n${seen.stderr}`));
   const done = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, ...seen })));
   const said = (text: string) =>
