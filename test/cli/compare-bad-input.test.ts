@@ -73,7 +73,7 @@ describe('compare refuses', () => {
     [['--system', 'native', '--system', 'fcsp:memory=0'], /a size above 0 .* received 0/],
     [['--system', 'native', '--system', 'fcsp', '--rounds', '0'], /--rounds to be an integer from 1/],
     [['--system', 'native', '--system', 'fcsp', '--resume', '/nowhere'], /--resume to be the directory/],
-    [['--system', 'native', '--system', 'fcsp', '--output', '/dev/null/x'], /--output to be a directory/],
+    [['--system', 'native', '--system', 'native:name=b', '--output', '/dev/null/x'], /--output to be a directory/],
     [['--config', '/nowhere.yaml'], /\/nowhere\.yaml/],
   ])('%j', async (args, says) => expectRefusal(await refused(['compare', '--simulate', ...args]), says));
 
