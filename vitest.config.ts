@@ -20,6 +20,7 @@ export default defineConfig({
         test: {
           ...parallel,
           name: 'behaviour',
+          isolate: false,
           include: ['test/{cli,native,package,workers}/**/*.test.ts'],
           // As Node loads it, not as the tests' own sources are.
           server: { deps: { external: [/\/dist\//] } },

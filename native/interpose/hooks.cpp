@@ -146,8 +146,7 @@ void hold_lock(record::Call& call) {
   remember(hook, ticks() - entered);
   if (recorded) {
     call.function = static_cast<uint32_t>(index);
-    call.left = now_ns();
-    if (locked) call.ends = call.left;
+    if (locked) call.ends = now_ns();
     calls_log->add(call);
   }
   return target;

@@ -34,7 +34,6 @@ class Replacement {
   }
   ~Replacement() {
     if (!call_log()) return;
-    call_.left = now_ns();
     call_log()->add(call_);
   }
   Replacement(const Replacement&) = delete;

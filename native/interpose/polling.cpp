@@ -43,7 +43,6 @@ void sleep_until(int64_t at) {
     while (read(CLOCK_THREAD_CPUTIME_ID) < period * budget) {
     }
     burst.ends = read(CLOCK_THREAD_CPUTIME_ID);
-    burst.left = now_ns();
     burst.function = kCudaFunctionCount;
     if (call_log()) call_log()->add(burst);
     sleep_until(started + period * kPeriodNs);

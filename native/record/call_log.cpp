@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "driver/clock.h"
-
 namespace gvb::record {
 namespace {
 

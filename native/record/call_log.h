@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "driver/clock.h"
+
 namespace gvb::record {
 
 // Times are CLOCK_MONOTONIC_RAW in ns, which is one timebase for all processes of a machine.
@@ -33,10 +35,14 @@ class CallLog {
   // Makes FOLDER/PID-N.calls. `names` are of the functions by number. Null with the reason in `why`.
   static CallLog* make(const std::string& folder, const char* const* names, size_t count, std::string* why);
 
+  // Sets `left` last: the caller waits for the writing of the entry too, which is slow where its memory is not cached.
   void add(Call call) {
     call.thread = thread();
+    call.left = 0;
     const uint64_t place = header_->added.fetch_add(1, std::memory_order_relaxed);
-    if (place < kMostCalls) calls_[place] = call;
+    if (place >= kMostCalls) return;
+    calls_[place] = call;
+    calls_[place].left = now_ns();
   }
 
  private:

@@ -40,7 +40,6 @@ void RecordedCall::enter(Function function) {
 }
 
 void RecordedCall::leave() {
-  call_.left = rawNow();
   current = outer_;
   callLog.load(std::memory_order_relaxed)->add(call_);
 }

@@ -40,8 +40,8 @@ export interface Expected {
 const HEADER_BYTES = 48;
 const CALL_BYTES = 64;
 /**
- * By how many readings of the clock an estimate may differ from its record, for every call in it: the call and its return,
- * and the writing of the record's entry, are in the estimate alone.
+ * By how many readings of the clock an estimate may differ from its record, for every call in it: the call and its
+ * return are in the estimate alone.
  */
 export const LOOP_READINGS = 4;
 /** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */

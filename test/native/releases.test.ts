@@ -1,12 +1,13 @@
 /** Releases that come too early for a process: the workers are replaced, as real ones are late only on a busy machine. */
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
-import { release } from '../../lib/metrics/releases.js';
+import type * as releases from '../../lib/metrics/releases.js';
 
 /** `readyFrom`: the length of the lead with which every process is ready. */
-const state = vi.hoisted(() => ({ readyFrom: 1, leads: [] as number[], stopped: 0 }));
+const state = { readyFrom: 1, leads: [] as number[], stopped: 0 };
 
-vi.mock('../../lib/workers/tenants.js', () => ({
+/** In place of the module's. */
+const replacement = {
   Tenants: class {
     workers: object[] = [];
 
@@ -31,7 +32,7 @@ vi.mock('../../lib/workers/tenants.js', () => ({
       return Promise.resolve();
     }
   },
-}));
+};
 
 const context = {
   options: { device: null, path: 'runtime' },
@@ -39,7 +40,21 @@ const context = {
   simulatedDriver: null,
   prove: () => Promise.resolve(),
 } as unknown as MeasureContext;
+
+let release: typeof releases.release;
 const releaseThree = () => release(context, { environment: {} }, 3);
+
+// Test files share a process and its modules: those of the others are as before.
+beforeAll(async () => {
+  vi.resetModules();
+  vi.doMock('../../lib/workers/tenants.js', () => replacement);
+  ({ release } = await import('../../lib/metrics/releases.js'));
+});
+
+afterAll(() => {
+  vi.doUnmock('../../lib/workers/tenants.js');
+  vi.resetModules();
+});
 
 describe('a release', () => {
   beforeEach(() => Object.assign(state, { readyFrom: 1, leads: [], stopped: 0 }));

@@ -76,7 +76,7 @@ describe('compare', () => {
     const interceptedNs = (interception?.difference ?? Number.NaN) - 2 * readingNs;
     expect(Math.abs(interceptedNs - hookNs)).toBeLessThan(LOOP_READINGS * readingNs);
     expect(stderr).toMatch(/^Plan: 2 systems \(native, slow \(unverified\)\) × 3 rounds × 2 metrics/m);
-  }, 60_000);
+  });
 });
 
 // Those that are over in a second or two. Side by side, as starts wait more than they compute.
@@ -84,18 +84,14 @@ const short = metrics.filter(({ seconds, needs }) => seconds.quick <= 2 && !need
 
 // Once: tries would hide how often there is one.
 describe.concurrent('compare raises no alarm between a system and itself', () => {
-  it.each(['process', 'fresh-processes'] as const)(
-    'in what is measured in: %s',
-    async (where) => {
-      const ids = short.filter((metric) => metric.where === where).map(({ id }) => id);
-      const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
-      const few = where === 'process' ? ['--iterations', '60'] : [];
-      const { code, stdout } = await compare([...ids, ...systems, '--rounds', '3', ...few]);
-      expect(code).toBe(0);
-      const { effects } = parseComparison(stdout);
-      expect(effects.map(({ metric }) => metric)).toEqual(ids);
-      for (const { verdict } of effects) expect(['same', 'ambiguous']).toContain(verdict);
-    },
-    60_000,
-  );
+  it.each(['process', 'fresh-processes'] as const)('in what is measured in: %s', async (where) => {
+    const ids = short.filter((metric) => metric.where === where).map(({ id }) => id);
+    const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+    const few = where === 'process' ? ['--iterations', '60'] : [];
+    const { code, stdout } = await compare([...ids, ...systems, '--rounds', '3', ...few]);
+    expect(code).toBe(0);
+    const { effects } = parseComparison(stdout);
+    expect(effects.map(({ metric }) => metric)).toEqual(ids);
+    for (const { verdict } of effects) expect(['same', 'ambiguous']).toContain(verdict);
+  });
 });

@@ -71,5 +71,5 @@ describe('a compute limit', () => {
       systems.map(() => 'ok'),
     );
     expect(stderr).toMatch(/^Compute limits:\n {2}holds \(unverified\), 30 %: throttled \(busy .* % of the time\); /m);
-  }, 60_000);
+  });
 });

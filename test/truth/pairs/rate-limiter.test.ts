@@ -134,7 +134,7 @@ describe.concurrent('OH-008', () => {
     expect(layer.reason).toMatch(/^demand was not below the budget: longest launch with the limit \d+\.\d+ ms/);
     expect(calls(layer)[0]?.waits).toBe(10);
     expect(calls(layer)[3]?.waits).toBe(0);
-  }, 60_000);
+  });
 
   it('fails with the code of a launch that fails, and only in its row where it is not the headline', async () => {
     const args = ['--tier', 'quick', '--iterations', '20', '--warmup', '1'];
@@ -144,7 +144,7 @@ describe.concurrent('OH-008', () => {
     const cooperative = await compared('token=0ns@{smPercent}', args, ',fail=cuLaunchCooperativeKernel:801@5');
     expect(cooperative.layer.status).toBe('ok');
     expect(calls(cooperative.layer)[2]?.failed).toMatch(/^cuLaunchCooperativeKernel returned CUDA_ERROR_NOT_SUPPORTED/);
-  }, 60_000);
+  });
 
   it('says that workers start alike where nothing carries the limit to them', async () => {
     const { layer } = await compared('token=1us', ['--tier', 'quick', '--iterations', '20', '--warmup', '1']);
@@ -152,7 +152,7 @@ describe.concurrent('OH-008', () => {
     expect(layer.checks).toContainEqual(
       expect.objectContaining({ name: 'the limit reaches the workers', passed: 'not checked' }),
     );
-  }, 60_000);
+  });
 });
 
 describe('the tenants of OH-008', () => {
@@ -201,12 +201,12 @@ describe('the tenants of OH-008', () => {
     const { asked, measured } = await measureUnder({});
     expect(measured).toMatchObject({ processes: 2, details: { limitPercent: 50 } });
     expect(asked).toEqual(['reap 0', ...turns('1 at 100', '1 at 50'), 'between', 'prepare 0']);
-  }, 30_000);
+  });
 
   it('are unsupported where the layer says that its limit is off', async () => {
     const { measured } = await measureUnder({ computeLimitUnsupported: 'layer cannot see its process' });
     expect(measured).toMatchObject({ status: 'unsupported', reason: 'layer cannot see its process', value: null });
-  }, 30_000);
+  });
 
   it('are not measured where the layer is not active, and leave the round its state', async () => {
     const { asked, measured } = await measureUnder({ invalid: 'layer not active: nobody owns it' });
@@ -215,5 +215,5 @@ describe('the tenants of OH-008', () => {
       message: expect.stringMatching(/^layer not active: nobody/),
     });
     expect(asked).toEqual(['reap 0', ...turns('1 at 100'), 'between', 'prepare 0']);
-  }, 30_000);
+  });
 });
