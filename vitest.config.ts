@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'accuracy-parallel',
           include: ['test/truth/{starts,pairs}/*.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: Math.min(2, availableParallelism()),
+          maxWorkers: 3,
         },
       },
       {

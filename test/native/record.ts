@@ -47,6 +47,14 @@ export const LOOP_READINGS = 4;
 /** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */
 const WIDEST = 0.03;
 
+/** By how much the median can change with one of the values. */
+function oneRankNs(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2)];
+  const at = (rank: number) => sorted[rank] as number;
+  return Math.max(at(high + 1) - at(high), at(low) - at(low - 1));
+}
+
 function read(file: string, pid: number): ProcessRecord {
   const data = readFileSync(file);
   const number = (at: number) => Number(data.readBigInt64LE(at));
@@ -140,6 +148,15 @@ export class Recorded {
       tolerance: tolerance / unitNs,
       resolution: Math.max(tolerance + 2 * halfWidth, WIDEST * value) / unitNs,
     };
+  }
+
+  /**
+   * The same for a median of the very calls: how much they scatter excuses no error. One of them may be interrupted
+   * between the call and the reading of the clock, by any time: its value then has another rank.
+   */
+  truthOfSameCalls(valuesNs: readonly number[], expected: Omit<Expected, 'samples'>): Truth {
+    const moreNs = (expected.moreNs ?? 0) + oneRankNs(valuesNs);
+    return { ...this.truth(valuesNs, { ...expected, moreNs, samples: valuesNs.length }), sameCalls: true };
   }
 }
 

@@ -54,5 +54,5 @@ export function truthOfStarts(
   const { recorded } = starts[0] as RecordedStart;
   const values = starts.flatMap(valuesOf);
   const moreNs = COLD_READINGS * recorded.readingNs;
-  return { ...recorded.truth(values, { samples: values.length, moreNs, unitNs }), sameCalls: true };
+  return recorded.truthOfSameCalls(values, { moreNs, unitNs });
 }

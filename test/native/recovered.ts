@@ -36,5 +36,6 @@ export function miss(
 /** Fails with every truth that was missed, by name. */
 export function expectRecovered(rows: readonly (readonly [name: string, estimate: Estimate, truth: Truth])[]): void {
   expect(rows.length).toBeGreaterThan(0);
-  expect(rows.flatMap(([name, estimate, truth]) => miss(estimate, truth)?.replace(/^/, `${name}: `) ?? [])).toEqual([]);
+  const missed = rows.flatMap(([name, estimate, truth]) => miss(estimate, truth)?.replace(/^/, `${name}: `) ?? []);
+  expect(missed, missed.join('; ')).toEqual([]);
 }
