@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'accuracy-parallel',
           include: ['test/truth/{starts,pairs}/*.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: 3,
+          maxWorkers: Math.min(3, availableParallelism() + 1),
         },
       },
       {
