@@ -1,5 +1,4 @@
 /** START-006 on the simulated GPU: what the starts of many processes at once cost each other. */
-import { availableParallelism } from 'node:os';
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
@@ -8,6 +7,7 @@ import { type Point, slope } from '../../lib/stats/slope.js';
 import { measureProcesses, type Settings } from '../native/child.js';
 import { COLD_READINGS, type RecordedStart, startOf } from '../native/recorded-starts.js';
 import { type Estimate, expectRecovered, type Truth } from '../native/recovered.js';
+import { onOneProcessor } from '../processors.js';
 
 interface StartsRow {
   processes: number;
@@ -117,8 +117,7 @@ function expectRecorded(recording: Recording): void {
   ]);
 }
 
-const oneProcessor = availableParallelism() < 2;
-if (oneProcessor) console.warn('Skipped on one processor: START-006, whose starts cannot be concurrent there.');
+const oneProcessor = onOneProcessor('START-006, whose starts cannot be concurrent there');
 
 describe.skipIf(oneProcessor)('START-006', () => {
   const settings = { init_ms: 40, context_ms: 5, context_mib: 100 };

@@ -1,5 +1,4 @@
 /** OH-006 on the simulated GPU: what calls of several processes really took, waiting for an injected lock or not. */
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
@@ -7,6 +6,7 @@ import { median } from '../../lib/stats/median.js';
 import { emptyFolder } from '../native/child.js';
 import { customUnder, environmentUnder, measured } from '../native/measured.js';
 import { LOOP_READINGS, type Recorded, type RecordedCall, recordedByProcess } from '../native/record.js';
+import { onOneProcessor } from '../processors.js';
 
 const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
@@ -116,9 +116,7 @@ function expectNear(valueUs: number | undefined | null, { us, toleranceUs }: Tru
   expect(Math.abs((valueUs ?? Number.NaN) - us)).toBeLessThan(toleranceUs);
 }
 
-if (availableParallelism() < 2) console.warn('Skipped on one processor: OH-006, whose tenants need one each.');
-
-describe.skipIf(availableParallelism() < 2)('OH-006', () => {
+describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
   it('recovers the time that processes wait for a lock they share', async () => {
     const record = emptyFolder();
     const state = join(emptyFolder(), 'state');

@@ -5,6 +5,7 @@ import { metricResultSchema } from '../../lib/document.js';
 import { median } from '../../lib/stats/median.js';
 import { answerOf, measure } from '../native/child.js';
 import { expectSamples } from '../native/samples.js';
+import { onOneProcessor } from '../processors.js';
 
 const quick = { init_ms: 6, context_ms: 2, launch_ns: 800 };
 
@@ -14,7 +15,7 @@ describe('importing', () => {
   });
 });
 
-describe('OH-001', () => {
+describe.skipIf(onOneProcessor('the rows of OH-001'))('OH-001', () => {
   it('fits the schema, with samples and without', async () => {
     const [result, plain] = await measure(
       [

@@ -1,11 +1,11 @@
 /** The calibration interposer against the simulated GPU: its delays are what it was told, and what OH-001 pairs. */
-import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';
 import { measureRecorded } from '../../native/child.js';
 import { durationOf, LOOP_READINGS } from '../../native/record.js';
 import { expectRecovered } from '../../native/recovered.js';
+import { onOneProcessor } from '../../processors.js';
 
 const quick = { init_ms: 1, context_ms: 1 };
 const library = interposerLibrary() ?? '';
@@ -39,9 +39,7 @@ async function hookUnder(interpose: string, name: string) {
 /** A delay that was asked for is never shorter, but for the calibration of the counter it is timed by. */
 const SHORTEST = 0.98;
 
-const oneProcessor = availableParallelism() < 2;
-if (oneProcessor)
-  console.warn('Skipped on one processor: OH-001, whose host and simulated device have to run at once.');
+const oneProcessor = onOneProcessor('OH-001, whose host and simulated device have to run at once');
 
 describe('the calibration interposer', () => {
   it('takes the time it was told to', async () =>

@@ -1,5 +1,4 @@
 /** What is measured on the simulated GPU is what its calls really took: for every metric and every row it publishes. */
-import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/document.js';
 import { measureRecorded, type Request, type Settings } from '../../native/child.js';
@@ -7,6 +6,7 @@ import { durationOf, LOOP_READINGS, type Recorded } from '../../native/record.js
 import { recordedLaunches } from '../../native/recorded-launches.js';
 import { median } from '../../../lib/stats/median.js';
 import { type Estimate, expectRecovered, miss } from '../../native/recovered.js';
+import { onOneProcessor } from '../../processors.js';
 
 const KIB = 1024;
 const MIB = KIB ** 2;
@@ -155,11 +155,7 @@ function expectLaunches(seen: Launches[]): void {
   }
 }
 
-const oneProcessor = availableParallelism() < 2;
-if (oneProcessor)
-  console.warn(
-    'Skipped on one processor: the launches of OH-001, whose host and simulated device have to run at once.',
-  );
+const oneProcessor = onOneProcessor('the launches of OH-001, whose host and simulated device have to run at once');
 
 describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
   it.each(NAMES)('%s', async (name) => expectLaunches(await launches(SETTINGS[name])));
