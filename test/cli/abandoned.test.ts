@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../temporary.js';
-import { emptyFolder, processesOf, start } from './command.js';
+import { emptyFolder, processesOf, start, workersOf } from './command.js';
 
 it('a run directory whose coordinator was killed is removed by the next start, and that one leaves none', async () => {
   const TMPDIR = temporaryFolder('killed');
@@ -24,7 +24,9 @@ it('a run directory whose coordinator was killed is removed by the next start, a
       sim,
     );
   const killed = compare('init_ms=100000');
-  await expect.poll(() => readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^gvb-\w{6}$/)]);
+  // By then the directory names its owner.
+  await expect.poll(() => workersOf(killed.mark)).toHaveLength(1);
+  expect(readdirSync(TMPDIR)).toEqual([expect.stringMatching(/^gvb-\w{6}$/)]);
   killed.child.kill('SIGKILL');
   await killed.done;
   await expect.poll(() => processesOf(killed.mark)).toEqual([]);

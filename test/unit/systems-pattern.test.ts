@@ -7,13 +7,8 @@ describe('a pattern of a user', () => {
       for (let time = 0; time < 2; time++) expect(await matches(/layer/i, text)).toBe(/layer/i.test(text));
   });
 
-  it('that would take for ever is stopped, while everything else continues', async () => {
-    let ticks = 0;
-    const timer = setInterval(() => ticks++, 10);
-    expect(await matches(/^(0+)+$x/, '0'.repeat(100), { limitMs: 300 })).toBeNull();
-    clearInterval(timer);
-    expect(ticks).toBeGreaterThan(1);
-  });
+  it('that would take for ever is stopped', async () =>
+    expect(await matches(/^(0+)+$x/, '0'.repeat(100), { limitMs: 300 })).toBeNull());
 
   it('that took too long once is not tried again, whatever the text', async () => {
     const pattern = /^(1+)+$x/;
@@ -24,11 +19,13 @@ describe('a pattern of a user', () => {
     expect(await Promise.all(again)).toEqual(texts.map(() => null));
   });
 
-  it('is stopped by an abort, with its reason', async () => {
+  it('leaves the event loop free, and is stopped by an abort, with its reason', async () => {
     const controller = new AbortController();
     const matching = matches(/^(2+)+$x/, '2'.repeat(100), { signal: controller.signal, limitMs: 2 ** 30 });
-    setTimeout(() => controller.abort(new Error('enough')), 100);
+    let ticks = 0;
+    const timer = setInterval(() => ++ticks === 3 && controller.abort(new Error('enough')), 10);
     await expect(matching).rejects.toThrow('enough');
+    clearInterval(timer);
     await expect(matches(/a/, 'a', { signal: controller.signal })).rejects.toThrow('enough');
   });
 });
