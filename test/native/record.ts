@@ -1,5 +1,5 @@
 /** What the simulated driver and the interposer say they did: native/record/call_log.h, one file per process and library. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from '../../lib/stats/median.js';
 import type { Truth } from './recovered.js';
@@ -55,8 +55,21 @@ function oneRankNs(values: readonly number[]): number {
   return Math.max(at(high + 1) - at(high), at(low) - at(low - 1));
 }
 
+/** The first bytes of a file; a record has room for many more calls than were made. */
+function firstBytes(file: string, length: number): Buffer {
+  const open = openSync(file, 'r');
+  try {
+    const data = Buffer.alloc(length);
+    return data.subarray(0, readSync(open, data, 0, length, 0));
+  } finally {
+    closeSync(open);
+  }
+}
+
 function read(file: string, pid: number): ProcessRecord {
-  const data = readFileSync(file);
+  const header = firstBytes(file, HEADER_BYTES);
+  const end = Number(header.readBigInt64LE(32)) + Number(header.readBigInt64LE(16)) * CALL_BYTES;
+  const data = firstBytes(file, end);
   const number = (at: number) => Number(data.readBigInt64LE(at));
   if (data.toString('latin1', 0, 8) !== 'gvbcalls') throw new Error(`${file} holds no record of calls.`);
   const [capacity, added, namesBytes, callsAt] = [8, 16, 24, 32].map(number) as [number, number, number, number];
