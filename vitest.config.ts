@@ -9,7 +9,7 @@ const common = {
   setupFiles: ['test/cleaning.ts'],
 };
 /** More than processors: most of these tests wait for other processes. */
-const parallel = { ...common, maxWorkers: Math.min(5, 2 * availableParallelism() + 1) };
+const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
 
 export default defineConfig({
   test: {
@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'accuracy-parallel',
           include: ['test/truth/{starts,pairs}/*.test.ts'],
           sequence: { groupOrder: 1 },
-          maxWorkers: Math.min(3, availableParallelism() + 1),
+          maxWorkers: Math.min(4, 2 * availableParallelism()),
         },
       },
       {

@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
-import type { RunDocument } from '../../lib/document.js';
-import { metrics } from '../../lib/metrics/registry.js';
-import { interposerLibrary } from '../../lib/native/load.js';
-import { median } from '../../lib/stats/median.js';
-import { command, emptyFolder, parseComparison } from '../cli/command.js';
-import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../native/record.js';
-import { onOneProcessor } from '../processors.js';
-import { recordedLaunches } from '../native/recorded-launches.js';
+import type { RunDocument } from '../../../lib/document.js';
+import { metrics } from '../../../lib/metrics/registry.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { median } from '../../../lib/stats/median.js';
+import { command, emptyFolder, parseComparison } from '../../cli/command.js';
+import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
+import { onOneProcessor } from '../../processors.js';
+import { recordedLaunches } from '../../native/recorded-launches.js';
 
 const oneProcessor = onOneProcessor('comparisons of OH-001');
 const interposer = interposerLibrary() ?? '';

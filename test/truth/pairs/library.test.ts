@@ -1,11 +1,11 @@
 /** What a caller of the library meets, what is loaded, a launch, a launch of an old driver. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { metricResultSchema } from '../../lib/document.js';
-import { median } from '../../lib/stats/median.js';
-import { answerOf, measure } from '../native/child.js';
-import { expectSamples } from '../native/samples.js';
-import { onOneProcessor } from '../processors.js';
+import { metricResultSchema } from '../../../lib/document.js';
+import { median } from '../../../lib/stats/median.js';
+import { answerOf, measure } from '../../native/child.js';
+import { expectSamples } from '../../native/samples.js';
+import { onOneProcessor } from '../../processors.js';
 
 const quick = { init_ms: 6, context_ms: 2, launch_ns: 800 };
 
