@@ -17,7 +17,7 @@ export interface Truth {
 }
 
 /** Ratio of the normal quantiles of 99.9 % and 95 %, two-sided. */
-const WIDENING = 3.2905 / 1.96;
+export const WIDENING = 3.2905 / 1.96;
 
 /** Why the truth is not recovered, or null where it is. */
 export function miss(

