@@ -85,8 +85,8 @@ function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   const readingNs = Math.max(...tenants.map((tenant) => tenant.readingNs));
   // Of two processes, each with the loop's own cost, which differs by less than itself.
   const tolerance = 2 * LOOP_READINGS * readingNs + 2 * halfWidth;
-  // A launch that takes a token is told from one that takes none, however busy the machine.
-  return { truth: limited.value - without.value, tolerance, resolution: Math.max(2 * tolerance, TOKEN_NS / 2) };
+  // On an idle machine a launch that takes a token is told from one that takes none.
+  return { truth: limited.value - without.value, tolerance, resolution: Math.max(3 * tolerance, TOKEN_NS / 2) };
 }
 
 /** No other metric launches cooperative kernels. */
