@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDocument } from '../../lib/document.js';
-import type * as metricsRegistry from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import type * as runRun from '../../lib/run/run.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
@@ -16,9 +15,9 @@ import { SOLE_TENANT, type System, type Tenant } from '../../lib/systems/system.
 import type * as workersDescription from '../../lib/workers/description.js';
 import type * as workersWorker from '../../lib/workers/worker.js';
 import { onOneProcessor } from '../processors.js';
+import { built, metricNamed } from './built.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
-const built = <T>(file: string) => import(fileURLToPath(new URL(`../../dist/${file}`, import.meta.url))) as Promise<T>;
 const region = `attested-${randomUUID().slice(0, 13)}`;
 const nvmlLayer = join(emptyFolder(), 'nvml-layer.so');
 const GVB_SIM = `region=${region},init_ms=4,context_ms=4`;
@@ -37,11 +36,10 @@ async function runUnder(
   onMetric: (id: string) => void,
 ): Promise<{ document: RunDocument; said: string[] }> {
   const { runMetrics } = await built<typeof runRun>('run/run.js');
-  const { findMetric } = await built<typeof metricsRegistry>('metrics/registry.js');
   const said: string[] = [];
   const document = await runMetrics(
     {
-      plan: { metrics: ids.flatMap((id) => findMetric(id) ?? []), tier: 'quick', seed: 1, estimatedSeconds: 1 },
+      plan: { metrics: ids.map(metricNamed), tier: 'quick', seed: 1, estimatedSeconds: 1 },
       target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
       system,
       device: undefined,

@@ -1,19 +1,14 @@
 /** A comparison in this process, of systems of a test's own. */
-import { fileURLToPath } from 'node:url';
 import type { RunDocument } from '../../lib/document.js';
-import type * as registry from '../../lib/metrics/registry.js';
 import type * as compare from '../../lib/run/compare.js';
 import type * as plan from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
+import { built, metricNamed } from './built.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
-// The built ones: their workers are started from beside them.
-const built = (name: string): Promise<unknown> =>
-  import(fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url)));
-const { compareSystems } = (await built('run/compare')) as typeof compare;
-const { makePlan } = (await built('run/plan')) as typeof plan;
-const { findMetric } = (await built('metrics/registry')) as typeof registry;
+const { compareSystems } = await built<typeof compare>('run/compare.js');
+const { makePlan } = await built<typeof plan>('run/plan.js');
 
 export const environment = {
   PATH: process.env.PATH,
@@ -35,13 +30,11 @@ export async function compared(
   rounds: number,
   { metric = 'OH-002', finished = [], ...more }: Partial<compare.CompareRequest> & { metric?: string } = {},
 ): Promise<Compared> {
-  const definition = findMetric(metric);
-  if (!definition) throw new Error(`There is no ${metric}.`);
   const givenUp: string[] = [];
   const origins: compare.RoundOrigin[][] = systems.map(() => []);
   const nothing = () => {};
   const request: compare.CompareRequest = {
-    plan: makePlan([definition], 'quick', 1),
+    plan: makePlan([metricNamed(metric)], 'quick', 1),
     target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
     systems,
     rounds,

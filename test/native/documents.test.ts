@@ -1,15 +1,14 @@
 /** Whole runs and comparisons through the library, as a program would ask for them. */
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/document.js';
 import type * as library from '../../lib/index.js';
+import { built } from './built.js';
 
 let bench: typeof library;
 beforeAll(async () => {
-  // The built one: its workers are started from beside it.
-  bench = (await import(fileURLToPath(new URL('../../dist/index.js', import.meta.url)))) as typeof library;
+  bench = await built<typeof library>('index.js');
   vi.stubEnv('GVB_SIM', `region=documents-${randomUUID().slice(0, 8)},init_ms=8,context_ms=8`);
 });
 afterAll(() => vi.unstubAllEnvs());

@@ -1,12 +1,10 @@
 /** What was measured outlives what fails afterwards: the last look at the workers, and the clean-up of tenants. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runDocumentSchema } from '../../lib/document.js';
 import type { Progress } from '../../lib/metrics/metric.js';
-import type * as registry from '../../lib/metrics/registry.js';
 import type * as computeLimit from '../../lib/run/compute-limit.js';
 import type * as plan from '../../lib/run/plan.js';
 import type { RunRequest } from '../../lib/run/run.js';
@@ -14,15 +12,12 @@ import type * as run from '../../lib/run/run.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { System } from '../../lib/systems/system.js';
 import { processesOf, workersOf } from '../cli/command.js';
+import { built, metricNamed } from './built.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
-// The built ones: their workers are started from beside them.
-const built = (name: string): Promise<unknown> =>
-  import(fileURLToPath(new URL(`../../dist/${name}.js`, import.meta.url)));
-const { runMetrics } = (await built('run/run')) as typeof run;
-const { makePlan } = (await built('run/plan')) as typeof plan;
-const { findMetric } = (await built('metrics/registry')) as typeof registry;
-const { labelComputeLimit } = (await built('run/compute-limit')) as typeof computeLimit;
+const { runMetrics } = await built<typeof run>('run/run.js');
+const { makePlan } = await built<typeof plan>('run/plan.js');
+const { labelComputeLimit } = await built<typeof computeLimit>('run/compute-limit.js');
 
 const mark = randomUUID();
 const region = `survival-${mark.slice(0, 13)}`;
@@ -43,11 +38,7 @@ interface Hooks {
 
 /** Metrics are measured in the order of `ids`. */
 function measure(ids: string | string[], system: System, hooks: Hooks = {}) {
-  const definitions = [ids].flat().map((id) => {
-    const definition = findMetric(id);
-    if (!definition) throw new Error(`There is no ${id}.`);
-    return definition;
-  });
+  const definitions = [ids].flat().map(metricNamed);
   const request: RunRequest = {
     plan: { ...makePlan(definitions, 'quick', 1), metrics: definitions },
     target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },

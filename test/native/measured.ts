@@ -1,23 +1,19 @@
 /** Measures as the coordinator does, under a given system, on a simulated card of the file's own. */
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import type * as measuring from '../../lib/metrics/measure.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
-import type * as metrics from '../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
 import { runState } from '../unit/systems-fixtures.js';
 import { ownRegion } from '../temporary.js';
+import { built, metricNamed } from './built.js';
 import { emptyFolder } from './child.js';
 
-const built = (path: string) => import(fileURLToPath(new URL(`../../dist/${path}`, import.meta.url)));
-// The built ones: their workers are started from beside them.
-const { measureMetric } = (await built('metrics/measure.js')) as typeof measuring;
-const { findMetric } = (await built('metrics/registry.js')) as typeof metrics;
+const { measureMetric } = await built<typeof measuring>('metrics/measure.js');
 
 export const mark = randomUUID();
 const region = ownRegion('measured');
@@ -51,7 +47,5 @@ export async function customUnder(interpose: string, stateFile?: string, record?
 }
 
 export function measured(id: string, system: System, options: MeasureOptions = {}): Promise<MetricResult> {
-  const definition = findMetric(id);
-  if (!definition) throw new Error(`There is no metric named ${id}.`);
-  return measureMetric(definition, { simulate: true, tier: 'quick', ...options }, { system });
+  return measureMetric(metricNamed(id), { simulate: true, tier: 'quick', ...options }, { system });
 }

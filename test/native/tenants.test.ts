@@ -1,7 +1,6 @@
 /** Tenants on the simulated GPU: released together, measured in their common window, gone afterwards. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type * as metricsTenants from '../../lib/metrics/tenants.js';
 import type { WireWindow } from '../../lib/metrics/tenants.js';
@@ -9,12 +8,10 @@ import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
+import { built } from './built.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
-// The built one: its workers are started from beside it.
-const { commonWindow, withTenants } = (await import(
-  fileURLToPath(new URL('../../dist/metrics/tenants.js', import.meta.url))
-)) as typeof metricsTenants;
+const { commonWindow, withTenants } = await built<typeof metricsTenants>('metrics/tenants.js');
 
 const mark = randomUUID();
 const region = `tenants-${mark.slice(0, 13)}`;

@@ -1,14 +1,13 @@
 /** OH-010 has no number where a unit fails, and no effect without a native arm. */
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type * as library from '../../lib/index.js';
+import { built } from './built.js';
 import { measure } from './child.js';
 
 let bench: typeof library;
 beforeAll(async () => {
-  // The built one: its workers are started from beside it.
-  bench = (await import(fileURLToPath(new URL('../../dist/index.js', import.meta.url)))) as typeof library;
+  bench = await built<typeof library>('index.js');
   vi.stubEnv('GVB_SIM', `region=throughput-${randomUUID().slice(0, 8)},init_ms=1,context_ms=1`);
 });
 afterAll(() => vi.unstubAllEnvs());

@@ -1,17 +1,16 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { LOCK, lockDirectory } from '../../lib/cli/directory-lock.js';
 import { ownIdentity } from '../../lib/environment/process-identity.js';
+import { temporaryFolder } from '../temporary.js';
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  folder = temporaryFolder();
   file = join(folder, LOCK);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const lock = () => lockDirectory(folder, '--output');
 const leave = (change: object) => writeFileSync(file, JSON.stringify({ ...ownIdentity(), ...change }));

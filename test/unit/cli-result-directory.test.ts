@@ -1,32 +1,22 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finishedRounds, openDirectory } from '../../lib/cli/result-directory.js';
 import type { RunDocument } from '../../lib/document.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
+import { temporaryFolder } from '../temporary.js';
 import { result, runDocument } from './run-fixtures.js';
 
 let folder: string;
 let before: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  folder = temporaryFolder();
   before = process.cwd();
   process.chdir(folder);
 });
 afterEach(() => {
   vi.useRealTimers();
   process.chdir(before);
-  rmSync(folder, { recursive: true });
 });
 
 describe('the directory of results', () => {

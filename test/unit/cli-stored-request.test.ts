@@ -1,26 +1,16 @@
 /** What --resume must find as it was. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../lib/cli/stored-request.js';
 import type { RawMap } from '../../lib/config/values.js';
 import { createSystem } from '../../lib/systems/kinds.js';
+import { temporaryFolder } from '../temporary.js';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const request = (settings: RawMap, options: object = {}) =>
   describeRequest({ metrics: [] }, options, [
