@@ -12,9 +12,7 @@ Napi::Value launch_block(const Napi::CallbackInfo& info) {
       fields.choice<LaunchCall>("call", {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch"}),
       fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup"), fields.integer<uint64_t>("seed"),
       fields.integer<uint64_t>("core")};
-  return promise_in<LaunchBlock>(
-      info, [request](DeviceSession& session) { return measure_launches(session, request); },
-      convert_result<LaunchBlock>);
+  return promise_in(info, request, measure_launches);
 }
 
 Napi::Value allocation_block(const Napi::CallbackInfo& info) {
@@ -22,9 +20,7 @@ Napi::Value allocation_block(const Napi::CallbackInfo& info) {
   const AllocationRequest request{fields.choice<AllocationApi>("api", {"cuMemAlloc", "cuMemCreate", "cuMemAllocAsync"}),
                                   fields.integer<size_t>("bytes"), fields.integer<unsigned>("live"),
                                   fields.integer<unsigned>("count"), fields.integer<unsigned>("warmup")};
-  return promise_in<AllocationBlock>(
-      info, [request](DeviceSession& session) { return measure_allocations(session, request); },
-      convert_result<AllocationBlock>);
+  return promise_in(info, request, measure_allocations);
 }
 
 Napi::Value free_block(const Napi::CallbackInfo& info) {
@@ -35,8 +31,7 @@ Napi::Value free_block(const Napi::CallbackInfo& info) {
                             fields.integer<unsigned>("count"),
                             fields.integer<unsigned>("warmup"),
                             fields.integer<uint64_t>("seed")};
-  return promise_in<FreeBlock>(
-      info, [request](DeviceSession& session) { return measure_frees(session, request); }, convert_result<FreeBlock>);
+  return promise_in(info, request, measure_frees);
 }
 
 Napi::Value live_sets(const Napi::CallbackInfo& info) {
@@ -45,9 +40,7 @@ Napi::Value live_sets(const Napi::CallbackInfo& info) {
                                fields.positive<unsigned>("count"),  fields.integer<unsigned>("warmup"),
                                fields.integer<unsigned>("queries"), fields.integer<uint64_t>("seed"),
                                fields.integer<uint64_t>("core")};
-  return promise_in<std::vector<LiveSetCell>>(
-      info, [request](DeviceSession& session) { return measure_live_sets(session, request); },
-      convert_result<std::vector<LiveSetCell>>);
+  return promise_in(info, request, measure_live_sets);
 }
 
 Napi::Value paced_launches(const Napi::CallbackInfo& info) {
@@ -60,9 +53,7 @@ Napi::Value paced_launches(const Napi::CallbackInfo& info) {
                                    fields.integer<uint64_t>("spinNs"),
                                    fields.positive<unsigned>("grid"),
                                    fields.integer<uint64_t>("core")};
-  return promise_in<PacedLaunches>(
-      info, [request](DeviceSession& session) { return measure_paced_launches(session, request); },
-      convert_result<PacedLaunches>);
+  return promise_in(info, request, measure_paced_launches);
 }
 
 struct Code {
@@ -101,8 +92,7 @@ Napi::Value pair_block(const Napi::CallbackInfo& info) {
                             fields.number("gapNs"),
                             fields.integer<uint64_t>("seed"),
                             fields.integer<uint64_t>("core")};
-  return promise_in<PairBlock>(
-      info, [request](DeviceSession& session) { return measure_pair(session, request); }, convert_result<PairBlock>);
+  return promise_in(info, request, measure_pair);
 }
 
 }  // namespace

@@ -71,4 +71,12 @@ Napi::Value convert_result(Napi::Env env, const Result& result) {
   return to_js(env, result);
 }
 
+// What `measure` makes of a request, on the session named by the first argument.
+template <class Request, class Result>
+Napi::Value promise_in(const Napi::CallbackInfo& info, const Request& request,
+                       Result (*measure)(DeviceSession&, const Request&)) {
+  return promise_in<Result>(
+      info, [request, measure](DeviceSession& session) { return measure(session, request); }, convert_result<Result>);
+}
+
 }  // namespace gvb

@@ -11,9 +11,7 @@ Napi::Value compute_share(const Napi::CallbackInfo& info) {
   const ComputeShareRequest request{fields.positive<unsigned>("durationMs"),      fields.integer<unsigned>("blocks"),
                                     fields.positive<unsigned>("threadsPerBlock"), fields.positive<uint64_t>("spinNs"),
                                     fields.positive<unsigned>("inFlight"),        fields.positive<unsigned>("binMs")};
-  return promise_in<ComputeShare>(
-      info, [request](DeviceSession& session) { return measure_compute_share(session, request); },
-      convert_result<ComputeShare>);
+  return promise_in(info, request, measure_compute_share);
 }
 
 Napi::Value window(const Napi::CallbackInfo& info) {
@@ -24,15 +22,13 @@ Napi::Value window(const Napi::CallbackInfo& info) {
                               fields.integer<int64_t>("windowNs"),
                               fields.integer<unsigned>("warmup"),
                               fields.positive<size_t>("mostSamples")};
-  return promise_in<Window>(
-      info, [request](DeviceSession& session) { return measure_window(session, request); }, convert_result<Window>);
+  return promise_in(info, request, measure_window);
 }
 
 Napi::Value work(const Napi::CallbackInfo& info) {
   const Fields fields(info[1]);
   const WorkRequest request{fields.integer<unsigned>("warmupMs"), fields.positive<unsigned>("windowMs")};
-  return promise_in<Work>(
-      info, [request](DeviceSession& session) { return measure_work(session, request); }, convert_result<Work>);
+  return promise_in(info, request, measure_work);
 }
 
 }  // namespace
