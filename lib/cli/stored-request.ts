@@ -150,7 +150,10 @@ const environmentText = ({ environment }: StoredRequest): string =>
 export function checkUnchanged(stored: StoredRequest, now: StoredRequest, directory: string): void {
   const check = (what: string, before: string, after: string) => {
     if (before !== after)
-      throw refused(directory, `its ${what} ${before}, and now ${after}; restore it, or start again with --output`);
+      throw refused(
+        directory,
+        `its ${what} ${abbreviated(before)}, and now ${abbreviated(after)}; restore it, or start again with --output`,
+      );
   };
   check('metrics were', stored.metrics.join(', '), now.metrics.join(', '));
   if (settingsText(stored) !== settingsText(now))
@@ -160,14 +163,15 @@ export function checkUnchanged(stored: StoredRequest, now: StoredRequest, direct
   for (const [index, { files }] of stored.systems.entries()) {
     const found = now.systems[index]?.files ?? {};
     for (const path of new Set([...Object.keys(files), ...Object.keys(found)]))
-      if (files[path] !== found[path])
-        check(`file ${path} of system ${index + 1} was`, shortState(files[path]), shortState(found[path]));
+      check(`file ${path} of system ${index + 1} was`, files[path] ?? NOT_THERE, found[path] ?? NOT_THERE);
   }
   check('environment was', environmentText(stored), environmentText(now));
 }
 
-/** A hash that differs does so in its first characters. */
-const shortState = (state = 'not there'): string => state.replace(/^(SHA-256 \w{12})\w+$/, '$1…');
+const NOT_THERE = 'not there';
+
+/** The first characters of a hash tell it from another. */
+const abbreviated = (text: string): string => text.replace(/^(SHA-256 \w{12})\w+$/, '$1…');
 
 const optionText = (value: string | true | undefined): string => (value === undefined ? 'not given' : String(value));
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -53,7 +53,7 @@ export interface ClockReading {
 export interface PatchedCode {
   /** As it is in memory, hexadecimal. */
   bytes: string;
-  /** The object that the jump at its beginning leads to; null where there is no jump, or nobody owns its target. */
+  /** The object that the jump at its beginning leads to; null where there is no jump, or its target belongs to no object. */
   owner: string | null;
 }
 

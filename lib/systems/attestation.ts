@@ -43,15 +43,13 @@ const finding = (proof: string, passed: boolean | null, detail: string, help?: s
 
 /** What the layer's file is in the worker; null where it is not mapped. */
 export async function layerInfo(description: Description, library: string): Promise<LayerInfo | null> {
-  const real = realPath(library);
-  const object = description.provenance.objects.find(({ path }) => realPath(path) === real);
-  const preloaded = description.preload.some(({ mapped }) => mapped !== null && realPath(mapped) === real);
+  const isLibrary = (path: string) => sameFile(path, library);
+  const object = description.provenance.objects.find(({ path }) => isLibrary(path));
+  const preloaded = description.preload.some(({ mapped }) => mapped !== null && isLibrary(mapped));
   const replacement = replacedLibcuda(description)?.by;
   const active =
-    (replacement !== undefined && sameFile(replacement, library)) ||
-    interceptors(description.provenance).some(
-      ({ owner, functions }) => functions.length > 0 && realPath(owner) === real,
-    );
+    (replacement !== undefined && isLibrary(replacement)) ||
+    interceptors(description.provenance).some(({ owner, functions }) => functions.length > 0 && isLibrary(owner));
   if (!object && !preloaded && !active) return null;
   return { path: library, sha256: await sha256(library), exports: object?.cudaExports ?? 0, active };
 }

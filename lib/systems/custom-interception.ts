@@ -55,8 +55,10 @@ export function interceptionSeen(description: Description): string {
   const found = ownInterceptors(description);
   const total = description.provenance.functions.length;
   const replaced = replacedLibcuda(description);
-  const replacement = replaced ? [`${replaced.by} stands in for libcuda.so.1: ${replaced.reason}`] : [];
-  if (found.length > 0) return [interceptionText(found, total), ...replacement].join('; ');
-  if (replaced) return replacement.join();
+  const seen = [
+    ...(found.length > 0 ? [interceptionText(found, total)] : []),
+    ...(replaced ? [`${replaced.by} stands in for libcuda.so.1: ${replaced.reason}`] : []),
+  ];
+  if (seen.length > 0) return seen.join('; ');
   return `nothing intercepts: the driver owns all ${total} functions on every symbol path, and those of NVML`;
 }

@@ -53,7 +53,7 @@ function findMapped(entry: string, files: readonly string[]): string | null {
   return files.find((file) => file === entry || file === real) ?? null;
 }
 
-/** Whether a library, as somebody wrote it, is that file. */
+/** Whether the name of a library, as LD_PRELOAD takes it, means that file. */
 export const namesFile = (library: string, file: string): boolean =>
   isSearched(library) ? basename(file) === basename(library) : sameFile(library, file);
 

@@ -13,7 +13,7 @@ import type { Attestation, System } from './system.js';
 
 export type ProcessCounts = NonNullable<RunDocument['system']['processes']>;
 
-/** Of the whole metric, whichever of its rows the process measured. */
+/** Invalidates the whole metric, not only the row that the process measured. */
 export class UnprovenProcess extends BenchError {
   constructor(message: string) {
     super('INVALID_RESULT', message);
