@@ -45,6 +45,12 @@ const CALL_BYTES = 64;
  * 4.2 readings beside two busy loops).
  */
 const CALL_READINGS = 8;
+/**
+ * The same where a call takes long: whoever shares the processor's caches has replaced all that lies on the way back,
+ * which is some ten lines of memory (seen: 11 readings after 1 ms).
+ */
+const LONG_CALL_READINGS = 40;
+const LONG_CALL_NS = 50_000;
 /** The same of a difference between calls, which both go that way. */
 export const LOOP_READINGS = 4;
 /** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */
@@ -145,17 +151,15 @@ export class Recorded {
 
   /**
    * What a median of `samples` over these calls has to come to. Around every call the caller reads the clock once and
-   * the record does: that is expected. Allowed are `readings` of them to either side. `calls`: how many recorded
-   * calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
+   * the record does: that is expected. Allowed are `readings` of them to either side (default: by how long a call
+   * takes). `calls`: how many recorded calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
    */
-  truth(
-    valuesNs: readonly number[],
-    { samples, calls = 1, moreNs = 0, readings = CALL_READINGS, unitNs = 1 }: Expected,
-  ): Truth {
+  truth(valuesNs: readonly number[], { samples, calls = 1, moreNs = 0, readings, unitNs = 1 }: Expected): Truth {
     const { value, ci95 } = median(valuesNs);
+    const allowed = readings ?? (value / calls < LONG_CALL_NS ? CALL_READINGS : LONG_CALL_READINGS);
     if (!ci95) throw new Error(`A median of ${valuesNs.length} recorded calls has no interval.`);
     const ownNs = 2 * calls * this.readingNs;
-    const tolerance = readings * calls * this.readingNs + moreNs;
+    const tolerance = allowed * calls * this.readingNs + moreNs;
     // The estimate's interval is as wide as that of as many recorded calls, or, since intervals of medians scatter
     // themselves, not wide for the value.
     const halfWidth = ((ci95[1] - ci95[0]) / 2) * Math.max(1, Math.sqrt(valuesNs.length / samples));
