@@ -18,10 +18,7 @@ export const LOCK = '.lock';
 export async function lockDirectory(directory: string, option: string): Promise<() => Promise<void>> {
   const path = join(directory, LOCK);
   const own = ownIdentity();
-  if (!(await create(path, own))) {
-    await removeStale(path, directory, option);
-    if (!(await create(path, own))) throw await heldBy(path, directory, option);
-  }
+  if (!(await write(path, own, link))) await takeOver(path, own, directory, option);
   // Also where the process exits early: the reader of its output has closed it, or a third Ctrl-C.
   const release = () => rmSync(path, { force: true });
   process.once('exit', release);
@@ -31,13 +28,13 @@ export async function lockDirectory(directory: string, option: string): Promise<
   };
 }
 
-/** Written under another name and linked, so that it is never read half-written; false where there is a lock. */
-async function create(path: string, owner: ProcessIdentity): Promise<boolean> {
-  const temporary = aside(path);
+/** Written under another name first, so that it is never read half-written; false where `put` finds it there. */
+async function write(path: string, owner: ProcessIdentity, put: typeof link | typeof rename): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   const file = await open(temporary, 'wx');
   try {
     await file.writeFile(`${JSON.stringify(owner)}\n`);
-    await link(temporary, path);
+    await put(temporary, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -48,24 +45,23 @@ async function create(path: string, owner: ProcessIdentity): Promise<boolean> {
   }
 }
 
-const aside = (path: string): string => `${path}.${randomBytes(8).toString('hex')}`;
-
-/** Two processes may find it stale at once: each moves it away and checks what it moved. */
-async function removeStale(path: string, directory: string, option: string): Promise<void> {
-  const owner = await ownerOf(path);
-  if (owner === 'gone') return;
-  if (owner === null || ownerState(owner) !== 'dead') throw await heldBy(path, directory, option);
-  const moved = aside(path);
-  const wasThere = await rename(path, moved).then(
-    () => true,
-    () => false,
-  );
-  if (!wasThere) return;
-  const found = await ownerOf(moved);
-  // Another process took it over in between: restore its lock.
-  if (JSON.stringify(found) !== JSON.stringify(owner)) await link(moved, path).catch(() => {});
-  await rm(moved, { force: true });
+/** Several processes may find it stale at once: only the one that holds a lock of its own for this may replace it. */
+async function takeOver(path: string, own: ProcessIdentity, directory: string, option: string): Promise<void> {
+  const found = await ownerOf(path);
+  if (!isStale(found)) throw await heldBy(path, directory, option);
+  const guard = `${path}.takeover`;
+  if (!(await write(guard, own, link))) throw await heldBy(guard, directory, option);
+  try {
+    const owner = await ownerOf(path);
+    const taken = isStale(owner) && (await write(path, own, owner === 'gone' ? link : rename));
+    if (!taken) throw await heldBy(path, directory, option);
+  } finally {
+    await rm(guard, { force: true });
+  }
 }
+
+const isStale = (owner: ProcessIdentity | 'gone' | null): boolean =>
+  owner === 'gone' || (owner !== null && ownerState(owner) === 'dead');
 
 /** Null where the file does not name an owner. */
 async function ownerOf(path: string): Promise<ProcessIdentity | 'gone' | null> {
@@ -87,5 +83,7 @@ async function heldBy(path: string, directory: string, option: string): Promise<
       `${received}: ${who} locked it, which cannot be seen from here; if that has ended, remove ${quoted(path)}.`,
     );
   }
+  if (ownerState(owner) === 'dead')
+    return new UsageError(`${received}: PID ${owner.pid} locked it and has ended; remove ${quoted(path)}.`);
   return new UsageError(`${received}: PID ${owner.pid} does; wait for it, or name another directory.`);
 }

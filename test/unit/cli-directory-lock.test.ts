@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LOCK, lockDirectory } from '../../lib/cli/directory-lock.js';
@@ -52,9 +52,24 @@ describe('the lock of a directory', () => {
   });
 
   it('is taken over by one of several that find it stale', async () => {
+    for (let time = 0; time < 50; time++) {
+      leave({ startTime: '1' });
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, lock));
+      const taken = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      expect(taken).toHaveLength(1);
+      expect(readdirSync(folder)).toEqual([LOCK]);
+      await taken[0]?.();
+    }
+  });
+
+  it('is not taken over where another process that tried has ended in the middle, and says what to remove', async () => {
     leave({ startTime: '1' });
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, lock));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(readdirSync(folder)).toEqual([LOCK]);
+    const guard = `${file}.takeover`;
+    writeFileSync(guard, JSON.stringify({ ...ownIdentity(), startTime: '2' }));
+    await expect(lock()).rejects.toThrow(`locked it and has ended; remove '${guard}'`);
+    rmSync(guard);
+    await (
+      await lock()
+    )();
   });
 });
