@@ -1,11 +1,14 @@
 /** What a measurement is held against, as options name it. */
-import { defaultThresholds, readThresholds, type Thresholds } from '../gate/thresholds.js';
+import { defaultThresholds, type Thresholds } from '../gate/thresholds.js';
 import { metrics } from '../metrics/registry.js';
 import { type Baseline, readBaseline, STORE } from '../saved/baselines.js';
 import { warn } from './talk.js';
 
-export const thresholdsOf = async (file: string | undefined, option: string): Promise<Thresholds> =>
-  file === undefined ? defaultThresholds(metrics) : readThresholds(file, option, metrics);
+export async function thresholdsOf(file: string | undefined, option: string): Promise<Thresholds> {
+  if (file === undefined) return defaultThresholds(metrics);
+  const { readThresholds } = await import('../gate/thresholds-file.js');
+  return readThresholds(file, option, metrics);
+}
 
 export async function storedBaseline(name: string | undefined, store = STORE): Promise<Baseline | null> {
   if (name === undefined) return null;

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { program } from '../../lib/cli/program.js';
-import { readThresholds } from '../../lib/gate/thresholds.js';
+import { readThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { selectMetrics } from '../../lib/run/select.js';
 

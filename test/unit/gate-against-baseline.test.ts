@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { againstBaseline } from '../../lib/gate/against-baseline.js';
 import { gate } from '../../lib/gate/gate.js';
-import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
+import { defaultThresholds } from '../../lib/gate/thresholds.js';
 import type { RunDocument } from '../../lib/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { about, card, type Change, comparison, type Values, without } from './gate-fixtures.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../lib/document.js';
 import { gate, gateOfReport } from '../../lib/gate/gate.js';
-import { defaultThresholds, parseThresholds } from '../../lib/gate/thresholds.js';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
+import { defaultThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
 import type { ResultDocument } from '../../lib/report/view.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Case, GateDocument } from '../../lib/gate/document.js';
 import { gate } from '../../lib/gate/gate.js';
-import { parseThresholds } from '../../lib/gate/thresholds.js';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { gateReport } from '../../lib/report/gate.js';
 import { junitReport } from '../../lib/report/junit.js';

@@ -1,7 +1,7 @@
 /** A system whose proofs were added later is the same system in everything that was stored before. */
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../lib/gate/gate.js';
-import { parseThresholds } from '../../lib/gate/thresholds.js';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { trendsOf } from '../../lib/saved/history.js';
 import { merge } from '../../lib/saved/merge.js';
