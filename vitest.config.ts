@@ -22,8 +22,6 @@ export default defineConfig({
           name: 'behaviour',
           isolate: false,
           include: ['test/{cli,native,package,workers}/**/*.test.ts'],
-          // As Node loads it, not as the tests' own sources are.
-          server: { deps: { external: [/\/dist\//] } },
         },
       },
       // Run by npm run test:browser, which needs Chromium.

@@ -3,7 +3,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { measureKernelLaunch, measureMemoryAllocation, measureMemoryFree } from '../dist/index.js';
-import { simulatedDriverFolder } from '../dist/native/load.js';
 
 const LIMIT = 0.01;
 const simulate = process.argv.includes('--simulate');
@@ -12,7 +11,7 @@ const program = fileURLToPath(new URL('../build/Release/standalone_bench', impor
 const counts = { launch: 500, alloc: 200, free: 200 };
 
 function standalone(what) {
-  const folder = simulate ? [simulatedDriverFolder()] : [];
+  const folder = simulate ? [fileURLToPath(new URL('../build/Release/sim', import.meta.url))] : [];
   const { status, stdout, stderr } = spawnSync(program, [what, String(counts[what]), ...folder], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   const { residualNs, ...figures } = JSON.parse(stdout);

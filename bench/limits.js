@@ -41,7 +41,8 @@ async function largeDocument() {
     platform: 'node',
     logLevel: 'silent',
   });
-  const file = join(folder, 'fixtures.mjs');
+  // Below the package, whose files they look for.
+  const file = join(root, 'build/fixtures.mjs');
   await bundle.write({ file, format: 'esm', codeSplitting: false });
   const { large } = await import(pathToFileURL(file).href);
   return large(1_000);

@@ -1,4 +1,4 @@
-// Makes dist/ from lib/: compiled, with the parts of ECharts bundled and the page's own files beside it.
+// Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
 // With --if-changed only where something that it is made of is newer than it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCharts } from './bundle-charts.js';
+import { bundleProgram } from './bundle-program.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -36,6 +37,7 @@ try {
 }
 for (const file of ['report/html/page.css', 'report/html/page.js'])
   copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
+await bundleProgram();
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
 await bundleCharts();
 // What changed since is not in it.

@@ -9,9 +9,8 @@ import { makePlan, type Plan } from '../run/plan.js';
 import { selectMetrics } from '../run/select.js';
 import { chooseTarget } from '../run/target.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { readConfig } from '../systems/config.js';
 import { callerEnvironment } from '../systems/environment.js';
-import { checkLabels, here } from '../systems/kinds.js';
+import { checkLabels, here, type Surroundings } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
 import { exitCodes } from './exit-codes.js';
@@ -121,10 +120,16 @@ async function begin({ gate, config }: RawCompareOptions, outputs: readonly Outp
   await markUnfinished(junitTargets(outputs));
 }
 
+async function systemsOf(config: string, surroundings: Surroundings): Promise<System[]> {
+  const { readConfig } = await import('../systems/config.js');
+  return (await readConfig(config, surroundings)).systems;
+}
+
 async function parseAll(raw: RawCompareOptions): Promise<System[]> {
   const surroundings = { ...here(), allowMissing: raw.allowMissing ?? false };
   const named = parseSystems(raw.system ?? [], surroundings);
-  const systems = [...(raw.config === undefined ? [] : (await readConfig(raw.config, surroundings)).systems), ...named];
+  const configured = raw.config === undefined ? [] : await systemsOf(raw.config, surroundings);
+  const systems = [...configured, ...named];
   checkLabels(systems);
   if (systems.length < 2)
     throw new UsageError(

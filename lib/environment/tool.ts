@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../package-root.js';
 
-/** The version of this package, from the package.json two folders up (lib/ and dist/ alike). */
+/** The version of this package. */
 export function toolVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,13 +1,11 @@
 /** Finds and loads the addon and the simulated driver; says what is missing and what to do about it. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../package-root.js';
 import type { NativeAddon } from './addon-types.js';
 import { BenchError } from './errors.js';
 
 const require = createRequire(import.meta.url);
-// Two folders up from lib/native and from dist/native alike; without the slash a folder URL ends in.
-const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 let loaded: NativeAddon | null = null;
 
@@ -25,7 +23,7 @@ function load(): NativeAddon {
       `Measuring needs Linux on x64 or arm64 but this is ${platform} on ${arch}. Reports, comparison and schemas work here.`,
     );
   try {
-    return require('node-gyp-build')(root) as NativeAddon;
+    return require('node-gyp-build')(packageRoot) as NativeAddon;
   } catch (cause) {
     if (isMusl())
       throw new BenchError(
@@ -33,7 +31,7 @@ function load(): NativeAddon {
         'Measuring needs glibc 2.28 or newer but this Node is built for musl. Use a glibc-based image.',
       );
     const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    const remedy = existsSync(`${root}/binding.gyp`) ? 'Run npm run build:native.' : 'Reinstall gpu-virt-bench.';
+    const remedy = existsSync(`${packageRoot}/binding.gyp`) ? 'Run npm run build:native.' : 'Reinstall gpu-virt-bench.';
     throw new BenchError('NO_ADDON', `The native addon could not be loaded: ${reason}. ${remedy}`, { cause });
   }
 }
@@ -44,7 +42,10 @@ function isMusl(): boolean {
 }
 
 /** Where native files other than the addon lie: the build of a checkout, or what the package ships. */
-const nativeFolders = () => [`${root}/build/Release`, `${root}/prebuilds/${process.platform}-${process.arch}`];
+const nativeFolders = () => [
+  `${packageRoot}/build/Release`,
+  `${packageRoot}/prebuilds/${process.platform}-${process.arch}`,
+];
 
 /** Folder of the simulated libcuda.so.1 and libnvidia-ml.so.1, or null where they are not built or shipped. */
 export function simulatedDriverFolder(): string | null {

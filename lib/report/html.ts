@@ -78,7 +78,7 @@ export function htmlReport(view: View, words: Words): string {
         </main>
         ${view.simulated && watermark}
         <div id="tip" hidden></div>
-        <script>${trusted(script.text)}</script>
+        ${trusted(`<script>${script.text}</script>`)}
       </body>
     </html>`.toString();
 }

@@ -10,7 +10,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../package-root.js';
 import { BoundedLog } from '../workers/lines.js';
 import type { Description } from '../workers/description.js';
 import {
@@ -37,7 +37,7 @@ const POLL_MS = 50;
 /** A socket's path has 108 bytes, and the daemon adds names of its own. */
 const LONGEST_DIRECTORY = 80;
 
-const guardian = fileURLToPath(new URL('./mps-guardian.js', import.meta.url));
+const guardian = join(packageRoot, 'dist/systems/mps-guardian.js');
 
 export interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
   /** Most time for each step of the daemon's start. Default 30 s. */

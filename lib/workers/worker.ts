@@ -1,8 +1,9 @@
 /** A worker process: a fresh Node process under a given environment that answers requests, one at a time. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { BenchError } from '../native/errors.js';
+import { packageRoot } from '../package-root.js';
 import { BoundedLog, LineSplitter } from './lines.js';
 import { ProcessGroup } from './process-group.js';
 import { decode, encode, errorFromData, type Reply } from './protocol.js';
@@ -46,7 +47,7 @@ export function killWorkers(): void {
   for (const worker of workers) worker.killNow();
 }
 
-const mainModule = fileURLToPath(new URL('../worker-main.js', import.meta.url));
+const mainModule = join(packageRoot, 'dist/worker-main.js');
 const READY = 0;
 const START_MS = 60_000;
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as rendering from '../../lib/rendering.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
-import { type ResultDocument, viewOf } from '../../lib/report/view.js';
-import type { Words } from '../../lib/report/words.js';
+import type { ResultDocument } from '../../lib/report/view.js';
 import { WAIT_MS } from '../limits.js';
 import { everyKind } from '../unit/report-fixtures.js';
-import { comparisonOf, runOf, small, words } from '../unit/report-html-fixtures.js';
+import { comparisonOf, runOf, small } from '../unit/report-html-fixtures.js';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
@@ -24,16 +24,14 @@ const args =
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'gvb-browser-'));
 let browser: Browser;
-let render: (document: ResultDocument, said?: Words) => string;
+let render: (document: ResultDocument) => Promise<string>;
 
 beforeAll(async () => {
   if (!hasBrowser) return;
   browser = await chromium.launch({ executablePath, args });
   // What is shipped, with ECharts bundled.
-  const built = (await import(pathToFileURL(join(root, 'dist/report/html.js')).href)) as {
-    htmlReport: (view: ReturnType<typeof viewOf>, said: Words) => string;
-  };
-  render = (document, said = words) => built.htmlReport(viewOf(document), said);
+  const built = (await import(pathToFileURL(join(root, 'dist/rendering.js')).href)) as typeof rendering;
+  render = async (document) => (await built.rendering(document)('html')) as string;
 });
 
 afterAll(async () => {
@@ -79,9 +77,8 @@ async function withPage(
   document: ResultDocument,
   options: BrowserContextOptions,
   look: (page: Page) => Promise<void>,
-  said: Words = words,
 ): Promise<void> {
-  const { page, troubles } = await open(render(document, said), options);
+  const { page, troubles } = await open(await render(document), options);
   await look(page);
   expect(troubles).toEqual([]);
   await page.context().close();

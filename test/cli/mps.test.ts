@@ -3,14 +3,9 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type * as mpsModule from '../../lib/systems/mps.js';
+import { MpsSystem } from '../../lib/systems/mps.js';
 import { runState } from '../unit/systems-fixtures.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
-
-// The built one: its guardian is started from beside it.
-const { MpsSystem } = (await import(
-  fileURLToPath(new URL('../../dist/systems/mps.js', import.meta.url))
-)) as typeof mpsModule;
 
 const control = 'nvidia-cuda-mps-control';
 const sim = 'init_ms=1,context_ms=1';

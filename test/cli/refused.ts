@@ -1,9 +1,7 @@
-/** What a command refuses before it starts anything: asked of the built program in this process, which costs no other. */
-import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
+/** What a command refuses before it starts anything: asked of the program in this process, which costs no other. */
 import { expect } from 'vitest';
-import type * as Program from '../../lib/cli/program.js';
-import { emptyFolder, type Outcome, root } from './command.js';
+import { main } from '../../lib/cli/program.js';
+import { emptyFolder, type Outcome } from './command.js';
 
 const environment = (sim: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
@@ -13,7 +11,6 @@ const environment = (sim: string): NodeJS.ProcessEnv => ({
 
 /** Of commands that come to nothing: what they leave in this process (signal handlers, workers) nobody takes away. */
 export async function refused(args: readonly string[], { cwd = emptyFolder(), sim = '' } = {}): Promise<Outcome> {
-  const { main } = (await import(pathToFileURL(join(root, 'dist/cli/program.js')).href)) as typeof Program;
   const seen = { stdout: '', stderr: '' };
   const before = { cwd: process.cwd(), env: process.env, code: process.exitCode };
   const streams = (['stdout', 'stderr'] as const).map((name) => ({ name, write: process[name].write }));

@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunDocument } from '../../lib/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
-import type * as runRun from '../../lib/run/run.js';
+import { runMetrics } from '../../lib/run/run.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
-import type * as systemsMps from '../../lib/systems/mps.js';
+import { MpsSystem } from '../../lib/systems/mps.js';
 import { SOLE_TENANT, type System, type Tenant } from '../../lib/systems/system.js';
-import type * as workersDescription from '../../lib/workers/description.js';
-import type * as workersWorker from '../../lib/workers/worker.js';
+import { describe as describeWorker } from '../../lib/workers/description.js';
+import { Worker } from '../../lib/workers/worker.js';
 import { onOneProcessor } from '../processors.js';
-import { built, metricNamed } from './built.js';
+import { metricNamed } from '../metric-named.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 
 const region = `attested-${randomUUID().slice(0, 13)}`;
@@ -35,7 +35,6 @@ async function runUnder(
   ids: readonly string[],
   onMetric: (id: string) => void,
 ): Promise<{ document: RunDocument; said: string[] }> {
-  const { runMetrics } = await built<typeof runRun>('run/run.js');
   const said: string[] = [];
   const document = await runMetrics(
     {
@@ -131,8 +130,6 @@ describe('under MPS', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   async function cardOf(environment: NodeJS.ProcessEnv) {
-    const { Worker } = await built<typeof workersWorker>('workers/worker.js');
-    const { describe: describeWorker } = await built<typeof workersDescription>('workers/description.js');
     const worker = await Worker.start({ environment });
     try {
       const { inspection } = await describeWorker(worker, { simulatedDriver: simulatedFolder });
@@ -144,7 +141,6 @@ describe('under MPS', () => {
 
   /** A client's daemon cannot be found by what is started while one of `without` is measured. */
   async function underMps(name: string, ids: readonly string[], without: readonly string[]) {
-    const { MpsSystem } = await built<typeof systemsMps>('systems/mps.js');
     let lost = false;
     class Losing extends MpsSystem {
       override environment(tenant?: Tenant): NodeJS.ProcessEnv {

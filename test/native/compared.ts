@@ -1,14 +1,11 @@
 /** A comparison in this process, of systems of a test's own. */
 import type { RunDocument } from '../../lib/document.js';
-import type * as compare from '../../lib/run/compare.js';
-import type * as plan from '../../lib/run/plan.js';
+import { type CompareHooks, type CompareRequest, compareSystems, type RoundOrigin } from '../../lib/run/compare.js';
+import { makePlan } from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
 import { ownRegion } from '../temporary.js';
-import { built, metricNamed } from './built.js';
+import { metricNamed } from '../metric-named.js';
 import { emptyFolder, simulatedFolder } from './child.js';
-
-const { compareSystems } = await built<typeof compare>('run/compare.js');
-const { makePlan } = await built<typeof plan>('run/plan.js');
 
 export const environment = {
   PATH: process.env.PATH,
@@ -20,7 +17,7 @@ export interface Compared {
   /** By system and round. */
   documents: RunDocument[][];
   /** How each document came to be, by system and round. */
-  origins: compare.RoundOrigin[][];
+  origins: RoundOrigin[][];
   givenUp: string[];
 }
 
@@ -28,12 +25,12 @@ export interface Compared {
 export async function compared(
   systems: readonly System[],
   rounds: number,
-  { metric = 'OH-002', finished = [], ...more }: Partial<compare.CompareRequest> & { metric?: string } = {},
+  { metric = 'OH-002', finished = [], ...more }: Partial<CompareRequest> & { metric?: string } = {},
 ): Promise<Compared> {
   const givenUp: string[] = [];
-  const origins: compare.RoundOrigin[][] = systems.map(() => []);
+  const origins: RoundOrigin[][] = systems.map(() => []);
   const nothing = () => {};
-  const request: compare.CompareRequest = {
+  const request: CompareRequest = {
     plan: makePlan([metricNamed(metric)], 'quick', 1),
     target: { simulatedDriver: simulatedFolder, simulate: true, notice: null },
     systems,
@@ -48,7 +45,7 @@ export async function compared(
     signal: new AbortController().signal,
     ...more,
   };
-  const hooks: compare.CompareHooks = {
+  const hooks: CompareHooks = {
     onStart: nothing,
     onPrepared: nothing,
     onComputeLimit: nothing,
@@ -58,7 +55,7 @@ export async function compared(
     onResult: nothing,
     onGivenUp: ({ name }) => void givenUp.push(name),
     onDocument: (round, index, _document, origin) => {
-      (origins[index] as compare.RoundOrigin[])[round] = origin;
+      (origins[index] as RoundOrigin[])[round] = origin;
       return Promise.resolve();
     },
   };

@@ -3,12 +3,9 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/document.js';
-import type * as library from '../../lib/index.js';
-import { built } from './built.js';
+import * as bench from '../../lib/index.js';
 
-let bench: typeof library;
-beforeAll(async () => {
-  bench = await built<typeof library>('index.js');
+beforeAll(() => {
   vi.stubEnv('GVB_SIM', `region=documents-${randomUUID().slice(0, 8)},init_ms=8,context_ms=8`);
 });
 afterAll(() => vi.unstubAllEnvs());

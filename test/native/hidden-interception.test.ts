@@ -8,7 +8,7 @@ import type { RunDocument } from '../../lib/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { NativeSystem } from '../../lib/systems/native.js';
 import { type Description, describe as describeWorker } from '../../lib/workers/description.js';
-import type * as workers from '../../lib/workers/worker.js';
+import { Worker } from '../../lib/workers/worker.js';
 import { runState } from '../unit/systems-fixtures.js';
 import {
   command,
@@ -19,10 +19,6 @@ import {
   root,
   simulatedFolder,
 } from '../cli/command.js';
-
-// The built one: its process is started from beside it.
-const built = fileURLToPath(new URL('../../dist/workers/worker.js', import.meta.url));
-const { Worker } = (await import(built)) as typeof workers;
 
 const folder = emptyFolder();
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));

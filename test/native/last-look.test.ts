@@ -5,19 +5,15 @@ import * as v from 'valibot';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runDocumentSchema } from '../../lib/document.js';
 import type { Progress } from '../../lib/metrics/metric.js';
-import type * as computeLimit from '../../lib/run/compute-limit.js';
-import type * as plan from '../../lib/run/plan.js';
+import { labelComputeLimit } from '../../lib/run/compute-limit.js';
+import { makePlan } from '../../lib/run/plan.js';
 import type { RunRequest } from '../../lib/run/run.js';
-import type * as run from '../../lib/run/run.js';
+import { runMetrics } from '../../lib/run/run.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { System } from '../../lib/systems/system.js';
 import { processesOf, workersOf } from '../cli/command.js';
-import { built, metricNamed } from './built.js';
+import { metricNamed } from '../metric-named.js';
 import { emptyFolder, simulatedFolder } from './child.js';
-
-const { runMetrics } = await built<typeof run>('run/run.js');
-const { makePlan } = await built<typeof plan>('run/plan.js');
-const { labelComputeLimit } = await built<typeof computeLimit>('run/compute-limit.js');
 
 const mark = randomUUID();
 const region = `survival-${mark.slice(0, 13)}`;

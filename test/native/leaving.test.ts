@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WAIT_MS } from '../limits.js';
+import { root, simulatedFolder } from './child.js';
 
-const load = fileURLToPath(new URL('../../dist/native/load.js', import.meta.url));
 let folder = '';
 
 beforeAll(() => {
@@ -20,9 +19,9 @@ function run(name: string, settings: string, main: string, thread = '', env: Nod
   const prelude = `
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { loadAddon, simulatedDriverFolder } from ${JSON.stringify(load)};
-    const addon = loadAddon();
-    const target = { simulatedDriver: simulatedDriverFolder(), device: null, path: 'runtime' };
+    import { createRequire } from 'node:module';
+    const addon = createRequire(import.meta.url)(${JSON.stringify(join(root, 'build/Release/gpu_virt_bench.node'))});
+    const target = { simulatedDriver: ${JSON.stringify(simulatedFolder)}, device: null, path: 'runtime' };
     const terminateIn = async (ms) => {
       const worker = new Worker(new URL(import.meta.url));
       await new Promise((resolve) => worker.once('message', resolve));

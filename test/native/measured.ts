@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
-import type * as measuring from '../../lib/metrics/measure.js';
+import { measureMetric } from '../../lib/metrics/measure.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
@@ -10,10 +10,8 @@ import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
 import { runState } from '../unit/systems-fixtures.js';
 import { ownRegion } from '../temporary.js';
-import { built, metricNamed } from './built.js';
+import { metricNamed } from '../metric-named.js';
 import { emptyFolder } from './child.js';
-
-const { measureMetric } = await built<typeof measuring>('metrics/measure.js');
 
 export const mark = randomUUID();
 const region = ownRegion('measured');

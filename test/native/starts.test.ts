@@ -1,15 +1,14 @@
 /** START-001 … START-006 where something is missing, fails or is aborted. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/document.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
-import type * as metricsMeasure from '../../lib/metrics/measure.js';
-import type * as metricsRegistry from '../../lib/metrics/registry.js';
+import { measureMetric } from '../../lib/metrics/measure.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { System, Tenant } from '../../lib/systems/system.js';
 import { processesOf, workersOf } from '../cli/command.js';
+import { metricNamed } from '../metric-named.js';
 import { onOneProcessor } from '../processors.js';
 import { type ChildOptions, emptyFolder, measure, type MeasureFunction } from './child.js';
 
@@ -75,7 +74,6 @@ describe('a start that fails', () => {
 });
 
 describe('in this process', () => {
-  const built = (file: string) => fileURLToPath(new URL(`../../dist/metrics/${file}`, import.meta.url));
   const mark = randomUUID();
   const region = `start-${mark.slice(0, 13)}`;
   afterEach(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
@@ -88,11 +86,7 @@ describe('in this process', () => {
   });
 
   async function measureHere(id: string, options: MeasureOptions, system: System) {
-    const { measureMetric } = (await import(built('measure.js'))) as typeof metricsMeasure;
-    const { findMetric } = (await import(built('registry.js'))) as typeof metricsRegistry;
-    const definition = findMetric(id);
-    if (!definition) throw new Error('unreachable');
-    return measureMetric(definition, { simulate: true, ...options }, { system });
+    return measureMetric(metricNamed(id), { simulate: true, ...options }, { system });
   }
 
   it.each([['START-001', 1], ['START-004', 1], ...(oneProcessor ? [] : [['START-006', 5] as const])] as const)(

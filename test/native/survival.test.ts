@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { command, emptyFolder, parseDocument } from '../cli/command.js';
-import { attempt, type Ended, hasDriver, measure, root, script } from './child.js';
+import { attempt, type Ended, hasDriver, measure, root, script, simulatedFolder } from './child.js';
 
 const folder = emptyFolder();
 const library = (name: string) => join(folder, `${name}.so`);
@@ -26,9 +26,8 @@ function module(text: string, options: Parameters<typeof script>[2] = {}): Promi
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
     import { setTimeout as sleep } from 'node:timers/promises';
     import { createRequire } from 'node:module';
-    import { simulatedDriverFolder } from ${from('dist/native/load.js')};
     const load = () => createRequire(import.meta.url)(${from('build/Release/gpu_virt_bench.node')});
-    const target = { simulatedDriver: simulatedDriverFolder(), device: null, path: 'runtime' };`;
+    const target = { simulatedDriver: ${JSON.stringify(simulatedFolder)}, device: null, path: 'runtime' };`;
   const file = join(emptyFolder(), 'scenario.mjs');
   writeFileSync(file, `${prelude}\n${text}\n`);
   return script(file, [], options);

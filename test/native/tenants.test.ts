@@ -2,16 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import type * as metricsTenants from '../../lib/metrics/tenants.js';
+import { commonWindow, withTenants } from '../../lib/metrics/tenants.js';
 import type { WireWindow } from '../../lib/metrics/tenants.js';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
-import { built } from './built.js';
 import { emptyFolder, simulatedFolder } from './child.js';
-
-const { commonWindow, withTenants } = await built<typeof metricsTenants>('metrics/tenants.js');
 
 const mark = randomUUID();
 const region = `tenants-${mark.slice(0, 13)}`;

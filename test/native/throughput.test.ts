@@ -1,13 +1,10 @@
 /** OH-010 has no number where a unit fails, and no effect without a native arm. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type * as library from '../../lib/index.js';
-import { built } from './built.js';
+import * as bench from '../../lib/index.js';
 import { measure } from './child.js';
 
-let bench: typeof library;
-beforeAll(async () => {
-  bench = await built<typeof library>('index.js');
+beforeAll(() => {
   vi.stubEnv('GVB_SIM', `region=throughput-${randomUUID().slice(0, 8)},init_ms=1,context_ms=1`);
 });
 afterAll(() => vi.unstubAllEnvs());

@@ -1,6 +1,8 @@
 /** The page's own style sheet and script, and what a browser checks them by. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../package-root.js';
 
 export interface Asset {
   text: string;
@@ -9,13 +11,13 @@ export interface Asset {
 }
 
 const read = (name: string): Asset => {
-  const text = readFileSync(new URL(name, import.meta.url), 'utf8').replaceAll('\r\n', '\n');
+  const text = readFileSync(join(packageRoot, 'dist/report/html', name), 'utf8').replaceAll('\r\n', '\n');
   return { text, hash: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
 };
 
 let assets: { style: Asset; script: Asset } | undefined;
 
 export function pageAssets() {
-  assets ??= { style: read('./page.css'), script: read('./page.js') };
+  assets ??= { style: read('page.css'), script: read('page.js') };
   return assets;
 }

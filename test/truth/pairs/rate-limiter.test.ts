@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/document.js';
 import type { MeasureContext } from '../../../lib/metrics/metric.js';
-import type * as rateLimiter from '../../../lib/metrics/overhead/oh-008-rate-limiter.js';
+import { rateLimiterOverhead } from '../../../lib/metrics/overhead/oh-008-rate-limiter.js';
 import { median } from '../../../lib/stats/median.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { environmentSystem } from '../../../lib/systems/environment.js';
 import type { Attestation, System } from '../../../lib/systems/system.js';
 import { command, parseComparison } from '../../cli/command.js';
-import { built } from '../../native/built.js';
 import { emptyFolder, simulatedFolder } from '../../native/child.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth, WIDENING } from '../../native/recovered.js';
@@ -179,7 +178,6 @@ describe('the tenants of OH-008', () => {
 
   /** A system that notes what is asked of it, and whose workers attest to what is given. */
   async function measureUnder(attested: Partial<Attestation>) {
-    const { rateLimiterOverhead } = await built<typeof rateLimiter>('metrics/overhead/oh-008-rate-limiter.js');
     const settings = `region=${region},init_ms=1,context_ms=1`;
     const plain = environmentSystem({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings });
     const asked: string[] = [];

@@ -1,10 +1,9 @@
 /** OH-010 on the simulated GPU: a slow-down of known size is recovered, and a loss exists only against a native arm. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MetricResult } from '../../../lib/document.js';
-import type * as library from '../../../lib/index.js';
+import * as bench from '../../../lib/index.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { type MedianEstimate, median } from '../../../lib/stats/median.js';
-import { built } from '../../native/built.js';
 import { measure } from '../../native/child.js';
 import { type Recorded, type RecordedCall, recordedByProcess } from '../../native/record.js';
 import { ownRegion, temporaryFolder } from '../../temporary.js';
@@ -17,9 +16,7 @@ const detailsOf = (result: MetricResult | undefined) => result?.details as unkno
 
 const settings = `region=${ownRegion('throughput')},init_ms=1,context_ms=1`;
 
-let bench: typeof library;
-beforeAll(async () => {
-  bench = await built<typeof library>('index.js');
+beforeAll(() => {
   vi.stubEnv('GVB_SIM', settings);
 });
 afterAll(() => vi.unstubAllEnvs());

@@ -1,0 +1,38 @@
+// Joins the compiled modules of dist/ into few files: Node takes about a millisecond for each module it loads, and a
+// comparison starts many processes. What is loaded late stays a file of its own; types stay as they are.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** What is started or imported by its path: by users, by the program itself, and by scripts/ and bench/. */
+const entries = ['index', 'cli/main', 'worker-main', 'systems/mps-guardian', 'document', 'rendering', 'workers/lines'];
+/** Files that are whole already. */
+const kept = ['report/charts/echarts.js', 'report/html/page.js'].map((name) => join(dist, name));
+
+const isPackage = (id) => !/^[./]/.test(id);
+
+export async function bundleProgram() {
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
+    platform: 'node',
+    external: (id, importer) => isPackage(id) || (importer !== undefined && kept.includes(join(dirname(importer), id))),
+  });
+  const { output } = await bundle.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+  });
+  await bundle.close();
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const file = join(dist, name);
+    if (name.endsWith('.js') && !kept.includes(file)) rmSync(file);
+  }
+  for (const { fileName, code } of output) {
+    const file = join(dist, fileName);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, code);
+  }
+}
