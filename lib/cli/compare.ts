@@ -24,7 +24,14 @@ import { checkOutputs, type Output, publish } from './outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
 import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
-import { checkUnchanged, continuedOptions, describeRequest, readRequest, storedSystems } from './stored-request.js';
+import {
+  checkUnchanged,
+  continuedOptions,
+  describeRequest,
+  readRequest,
+  secretSettings,
+  storedSystems,
+} from './stored-request.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
 export interface RawCompareOptions extends RawRunOptions, RawGating {
@@ -73,6 +80,8 @@ export async function compare(
   dieWithFirstStart(addon);
   const target = chooseTarget(options, addon, simulatedDriverFolder);
   const directory = await openDirectory(raw, systems, kept);
+  for (const name of secretSettings(kept))
+    warn(`${name} is secret and not recorded, so this comparison cannot be continued with --resume.`);
   const progress = progressDisplay();
   const unwritten: Error[] = [];
   try {

@@ -114,14 +114,18 @@ export async function readRequest(directory: string): Promise<StoredRequest> {
 }
 
 /** A changed value of a setting that was not recorded would go unnoticed. */
-function refuseSecrets({ systems }: StoredRequest, directory: string): void {
-  const [name] = systems.flatMap(({ settings }) => secretsIn(settings));
+function refuseSecrets(request: StoredRequest, directory: string): void {
+  const [name] = secretSettings(request);
   if (name === undefined) return;
   throw refused(
     directory,
     `${name} of its systems is secret and was not recorded, so that a change of it would go unnoticed; start again with --output`,
   );
 }
+
+/** Of which only the names are recorded: with one, a comparison cannot be resumed. */
+export const secretSettings = ({ systems }: StoredRequest): string[] =>
+  systems.flatMap(({ settings }) => secretsIn(settings));
 
 const secretsIn = (map: RawMap): string[] =>
   Object.entries(map).flatMap(([name, value]: [string, RawValue]) => {

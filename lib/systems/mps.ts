@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,6 +23,7 @@ import {
   type SeenDevice,
 } from './attestation.js';
 import { runCommand } from './command.js';
+import { inPath } from './in-path.js';
 import { judge } from './judgement.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
 import { exists } from './state-files.js';
@@ -234,19 +235,6 @@ function fewerMultiprocessors(device: SeenDevice, whole: number, percent: number
     detail: `the tenant has ${seen ?? 'an unknown number'} of ${whole}, ${percent} % was set`,
     advice: 'Look into the server log of the daemon: it may have refused CUDA_MPS_ACTIVE_THREAD_PERCENTAGE.',
   };
-}
-
-function inPath(program: string, path: string): string | null {
-  const isExecutable = (file: string) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const candidates = path.split(':').filter(Boolean);
-  return candidates.map((folder) => join(folder, program)).find(isExecutable) ?? null;
 }
 
 function lastLine(file: string): string {

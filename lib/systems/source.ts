@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { HAMI_LIBRARY } from './hami-core.js';
+import { inPath } from './in-path.js';
 import { parseVariable } from './ld-preload.js';
 import { publicValue } from './spec.js';
 
@@ -22,19 +23,30 @@ const notKept = /^\/(proc|sys|dev)\//;
 
 /**
  * The regular files that settings name by a path, whole or as a part of a text (LD_PRELOAD, `--config=FILE`, a script).
- * Relative paths are looked for in the system's folder and in the current one, in which commands of a prefix run.
+ * Relative paths are looked for in the system's folder and in the current one, in which commands of a prefix run; the
+ * first word of a list, which may name a program, in PATH.
  */
 export function namedFiles(source: SystemSource): string[] {
   const { kind, settings, folder } = source;
   const standard = kind === 'hami-core' && settings.library === undefined ? [HAMI_LIBRARY] : [];
   // What is secret is not recorded, nor is the file that it names.
-  const named = textsOf(publicSettings(source)).flatMap(pathsIn);
-  const paths = named.flatMap((path) => [resolve(folder, path), resolve(path)]);
-  return [...new Set([...standard, ...paths])].filter(isKeptFile).sort();
+  const recorded = publicSettings(source);
+  const paths = textsOf(recorded)
+    .flatMap(pathsIn)
+    .flatMap((path) => [resolve(folder, path), resolve(path)]);
+  const programs = firstWords(recorded).flatMap((name) => inPath(name, process.env.PATH ?? '') ?? []);
+  return [...new Set([...standard, ...paths, ...programs])].filter(isKeptFile).sort();
 }
 
 const textsOf = (value: RawValue): string[] =>
   typeof value === 'string' ? [value] : Object.values<RawValue>(value).flatMap(textsOf);
+
+function firstWords(value: RawValue): string[] {
+  if (typeof value === 'string') return [];
+  const [first] = Array.isArray(value) ? value : [];
+  const words = typeof first === 'string' && !/[/\0]/.test(first) && first !== '' ? [first] : [];
+  return [...words, ...Object.values<RawValue>(value).flatMap(firstWords)];
+}
 
 const pathsIn = (text: string): string[] =>
   [text, ...text.split(/[\s:;,="'`()<>|&]+/)].filter((part) => part.includes('/') && !part.includes('\0'));

@@ -258,7 +258,9 @@ describe('compare --resume', () => {
   it('keeps no secret, and then refuses to continue', async () => {
     const folder = join(emptyFolder(), 'out');
     const systems = ['--system', 'native', '--system', 'custom:name=x,env.MY_TOKEN=hunter2'];
-    expect((await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim)).code).toBe(0);
+    const { code, stderr } = await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim);
+    expect(code).toBe(0);
+    expect(stderr).toContain('env.MY_TOKEN is secret and not recorded, so this comparison cannot be continued');
     expect(Object.values(contents(folder)).join()).not.toContain('hunter2');
     const says = /env\.MY_TOKEN of its systems is secret and was not recorded, .*; start again with --output/;
     expectRefusal(await refused(['compare', '--resume', folder], { sim }), says);

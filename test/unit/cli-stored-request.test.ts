@@ -1,7 +1,7 @@
 /** What --resume must find as it was. */
 import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkUnchanged, describeRequest, readRequest, REQUEST } from '../../lib/cli/stored-request.js';
 import type { RawMap } from '../../lib/config/values.js';
 import { createSystem } from '../../lib/systems/kinds.js';
@@ -11,6 +11,7 @@ let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
 });
+afterEach(() => vi.unstubAllEnvs());
 
 const request = (settings: RawMap, options: object = {}) =>
   describeRequest({ metrics: [] }, options, [
@@ -48,6 +49,24 @@ describe('a file that is named by', () => {
       /, and now not there; restore it, or start again/,
     );
     expect(await afterwards(of(path), () => writeFileSync(path, ''))).toThrow(/ was not there, and now SHA-256/);
+  });
+
+  it.each([
+    ['a prefix', { prefix: ['wrapper', '--quiet'] }],
+    ['one of several set-up commands', { setup: [['true'], ['wrapper']] }],
+    ['a command that verifies', { verify: [{ command: { argv: ['wrapper'] } }] }],
+  ] satisfies [string, RawMap][])('%s, through PATH, must be as it was', async (_, settings) => {
+    const path = join(folder, 'wrapper');
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    writeFileSync(path, 'one build', { mode: 0o755 });
+    expect(await afterwards(settings, () => {})).not.toThrow();
+    expect(await afterwards(settings, () => writeFileSync(path, 'two build'))).toThrow(`its file ${path} of system 1`);
+    // Another program of that name is found first now.
+    const first = join(folder, 'first');
+    mkdirSync(first);
+    writeFileSync(join(first, 'wrapper'), 'another', { mode: 0o755 });
+    const changed = await afterwards(settings, () => vi.stubEnv('PATH', `${first}:${process.env.PATH}`));
+    expect(changed).toThrow(/its file .*wrapper of system 1/);
   });
 
   it('a symbolic link that leads to another file now is another file', async () => {
