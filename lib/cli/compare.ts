@@ -129,7 +129,7 @@ async function begin({ gate, config }: RawCompareOptions, outputs: readonly Outp
   await markUnfinished(junitTargets(outputs));
 }
 
-async function systemsOf(config: string, surroundings: Surroundings): Promise<System[]> {
+async function configuredSystems(config: string, surroundings: Surroundings): Promise<System[]> {
   const { readConfig } = await import('../systems/config.js');
   return (await readConfig(config, surroundings)).systems;
 }
@@ -137,7 +137,7 @@ async function systemsOf(config: string, surroundings: Surroundings): Promise<Sy
 async function parseAll(raw: RawCompareOptions): Promise<System[]> {
   const surroundings = { ...here(), allowMissing: raw.allowMissing ?? false };
   const named = parseSystems(raw.system ?? [], surroundings);
-  const configured = raw.config === undefined ? [] : await systemsOf(raw.config, surroundings);
+  const configured = raw.config === undefined ? [] : await configuredSystems(raw.config, surroundings);
   const systems = [...configured, ...named];
   checkLabels(systems);
   if (systems.length < 2)

@@ -123,7 +123,7 @@ function refuseSecrets(request: StoredRequest, directory: string): void {
   );
 }
 
-/** Of which only the names are recorded: with one, a comparison cannot be resumed. */
+/** Settings whose values are secret and not recorded: a comparison with one cannot be resumed. */
 export const secretSettings = ({ systems }: StoredRequest): string[] =>
   systems.flatMap(({ settings }) => secretsIn(settings));
 

@@ -1,6 +1,6 @@
 /** What npm would publish, and what of it can be imported. Prebuilds are made in CI and are no subject here. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder, root } from '../cli/command.js';
@@ -128,6 +128,24 @@ describe('the package', () => {
     // Without it npm would compile on its own where it finds a binding.gyp.
     expect(manifest.gypfile).toBe(false);
   });
+});
+
+it('says what is missing where another program has bundled it', () => {
+  const app = emptyFolder();
+  cpSync(join(root, 'dist'), join(app, 'dist'), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'));
+  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', version: '9.9.9', type: 'module' }));
+  const text = `
+    const { listMetrics, measureKernelLaunch } = await import('./dist/index.js');
+    const code = await measureKernelLaunch().catch((error) => error.code);
+    console.log(JSON.stringify({ metrics: listMetrics().length > 0, code }));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', text], {
+    cwd: app,
+    encoding: 'utf8',
+    timeout: WAIT_MS,
+  });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({ metrics: true, code: 'NO_ADDON' });
 });
 
 describe('the exports map', () => {
