@@ -9,12 +9,23 @@ const environment = (sim: string): NodeJS.ProcessEnv => ({
   GVB_SIM: `region=refused-${process.pid}${sim && `,${sim}`}`,
 });
 
-/** Of commands that come to nothing: what they leave in this process (signal handlers, workers) nobody takes away. */
+interface Emitter {
+  listeners: (event: string) => unknown[];
+  off: (event: string, listener: () => void) => unknown;
+}
+
+/** What a command listens to as long as its process lives, which here lives on: `vitest` ends it with SIGTERM. */
+const listening: readonly (readonly [Emitter, string])[] = [
+  ...(['stdout', 'stderr'] as const).map((name) => [process[name], 'error'] as const),
+  ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process as Emitter, signal] as const),
+];
+
+/** Of commands that come to nothing: workers they leave in this process nobody takes away. */
 export async function refused(args: readonly string[], { cwd = emptyFolder(), sim = '' } = {}): Promise<Outcome> {
   const seen = { stdout: '', stderr: '' };
   const before = { cwd: process.cwd(), env: process.env, code: process.exitCode };
   const streams = (['stdout', 'stderr'] as const).map((name) => ({ name, write: process[name].write }));
-  const listeners = streams.map(({ name }) => process[name].listeners('error'));
+  const listeners = listening.map(([emitter, event]) => emitter.listeners(event));
   try {
     for (const { name } of streams)
       process[name].write = ((text: string | Uint8Array) => {
@@ -27,11 +38,10 @@ export async function refused(args: readonly string[], { cwd = emptyFolder(), si
     await main(['node', 'gpu-virt-bench', ...args]);
     return { code: Number(process.exitCode ?? 0), ...seen };
   } finally {
-    for (const [i, { name, write }] of streams.entries()) {
-      process[name].write = write;
-      for (const listener of process[name].listeners('error'))
-        if (!listeners[i]?.includes(listener)) process[name].off('error', listener as () => void);
-    }
+    for (const { name, write } of streams) process[name].write = write;
+    for (const [i, [emitter, event]] of listening.entries())
+      for (const listener of emitter.listeners(event))
+        if (!listeners[i]?.includes(listener)) emitter.off(event, listener as () => void);
     process.chdir(before.cwd);
     process.env = before.env;
     process.exitCode = before.code;
