@@ -5,7 +5,6 @@
 import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,7 +12,8 @@ import { rolldown } from 'rolldown';
 
 const RUNS = 9;
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-const folder = mkdtempSync(join(tmpdir(), 'gvb-limits-'));
+// Below the package, whose files the fixtures look for.
+const folder = mkdtempSync(join(root, 'build/limits-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -41,8 +41,7 @@ async function largeDocument() {
     platform: 'node',
     logLevel: 'silent',
   });
-  // Below the package, whose files they look for.
-  const file = join(root, 'build/fixtures.mjs');
+  const file = join(folder, 'fixtures.mjs');
   await bundle.write({ file, format: 'esm', codeSplitting: false });
   const { large } = await import(pathToFileURL(file).href);
   return large(1_000);

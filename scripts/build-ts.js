@@ -35,9 +35,9 @@ try {
 } catch {
   process.exit(1);
 }
+await bundleProgram();
 for (const file of ['report/html/page.css', 'report/html/page.js'])
   copyFileSync(join(root, 'lib', file), join(root, 'dist', file));
-await bundleProgram();
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
 await bundleCharts();
 // What changed since is not in it.

@@ -9,8 +9,8 @@ const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 /** What is started or imported by its path: by users, by the program itself, and by scripts/ and bench/. */
 const entries = ['index', 'cli/main', 'worker-main', 'systems/mps-guardian', 'document', 'rendering', 'workers/lines'];
-/** Files that are whole already. */
-const kept = ['report/charts/echarts.js', 'report/html/page.js'].map((name) => join(dist, name));
+/** Bundled by itself (bundle-charts.js). */
+const charts = join(dist, 'report/charts/echarts.js');
 
 const isPackage = (id) => !/^[./]/.test(id);
 
@@ -18,7 +18,7 @@ export async function bundleProgram() {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
-    external: (id, importer) => isPackage(id) || (importer !== undefined && kept.includes(join(dirname(importer), id))),
+    external: (id, importer) => isPackage(id) || (importer !== undefined && join(dirname(importer), id) === charts),
   });
   const { output } = await bundle.generate({
     format: 'esm',
@@ -28,7 +28,7 @@ export async function bundleProgram() {
   await bundle.close();
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const file = join(dist, name);
-    if (name.endsWith('.js') && !kept.includes(file)) rmSync(file);
+    if (name.endsWith('.js') && file !== charts) rmSync(file);
   }
   for (const { fileName, code } of output) {
     const file = join(dist, fileName);

@@ -5,7 +5,7 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { selectMetrics } from '../run/select.js';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
-import { defaults, type MetricThresholds, OFF, type Thresholds } from './thresholds.js';
+import { type MetricThresholds, OFF, type Thresholds, thresholdsOfEach } from './thresholds.js';
 
 const MOST_PERCENT = 100_000;
 const topKeys = ['maxRegression', 'ambiguous', 'missing', 'systems', 'metrics'] as const;
@@ -29,7 +29,7 @@ export function parseThresholds(text: string, file: string, all: readonly Metric
   return source.at([], () => {
     const percent = percentOf(top, 'maxRegression') ?? DEFAULT_MAX_REGRESSION_PERCENT;
     const ambiguous = top.choice('ambiguous', ['pass', 'fail']) ?? 'pass';
-    const metrics = defaults(all, percent, ambiguous);
+    const metrics = thresholdsOfEach(all, percent, ambiguous);
     const entries = top.raw('metrics') === '' ? undefined : top.map('metrics');
     for (const [selector, raw] of Object.entries(entries ?? {}))
       source.at(['metrics', selector], () => applyEntry(metrics, all, selector, raw));

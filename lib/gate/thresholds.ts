@@ -35,10 +35,10 @@ export const OFF = 'off';
 export const defaultThresholds = (all: readonly MetricDefinition[]): Thresholds => ({
   missing: 'fail',
   systems: null,
-  metrics: defaults(all, DEFAULT_MAX_REGRESSION_PERCENT, 'pass'),
+  metrics: thresholdsOfEach(all, DEFAULT_MAX_REGRESSION_PERCENT, 'pass'),
 });
 
-export function defaults(all: readonly MetricDefinition[], percent: number | typeof OFF, ambiguous: Counting) {
+export function thresholdsOfEach(all: readonly MetricDefinition[], percent: number | typeof OFF, ambiguous: Counting) {
   const regressionOf = ({ delta, direction }: MetricDefinition): Delta | null => {
     if (percent === OFF || direction === 'none') return null;
     if ('absolute' in delta) return { absolute: DEFAULT_MAX_DIFFERENCE_DELTAS * delta.absolute };

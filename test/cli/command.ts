@@ -15,6 +15,7 @@ export { processesOf } from '../processes.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'dist/cli/main.js');
+export const addonFile = join(root, 'build/Release/gpu_virt_bench.node');
 
 /** Whether this machine has a driver: then nothing is simulated unasked. */
 export const hasDriver = loadAddon().probeDriver().path !== null;

@@ -1,4 +1,5 @@
 /** What a command refuses before it starts anything: asked of the program in this process, which costs no other. */
+import type { EventEmitter } from 'node:events';
 import { expect } from 'vitest';
 import { main } from '../../lib/cli/program.js';
 import { emptyFolder, type Outcome } from './command.js';
@@ -9,15 +10,10 @@ const environment = (sim: string): NodeJS.ProcessEnv => ({
   GVB_SIM: `region=refused-${process.pid}${sim && `,${sim}`}`,
 });
 
-interface Emitter {
-  listeners: (event: string) => unknown[];
-  off: (event: string, listener: () => void) => unknown;
-}
-
 /** What a command listens to as long as its process lives, which here lives on: `vitest` ends it with SIGTERM. */
-const listening: readonly (readonly [Emitter, string])[] = [
+const listening: readonly (readonly [EventEmitter, string])[] = [
   ...(['stdout', 'stderr'] as const).map((name) => [process[name], 'error'] as const),
-  ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process as Emitter, signal] as const),
+  ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process, signal] as const),
 ];
 
 /** Of commands that come to nothing: workers they leave in this process nobody takes away. */

@@ -13,7 +13,7 @@ import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 import { recordedByProcess, recordedIn } from './record.js';
 
-export { emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
+export { addonFile, emptyFolder, hasDriver, root, simulatedFolder } from '../cli/command.js';
 
 export type Settings = Readonly<Record<string, number | string>>;
 

@@ -1,12 +1,11 @@
 /** The executor under callers that abort, use threads, die and exit. */
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/document.js';
-import { attempt, root, scenario, script } from './child.js';
+import { addonFile, attempt, scenario, script } from './child.js';
 import { expectAllocation, sim } from './executor.js';
 
-const addon = { GVB_TEST_ADDON: join(root, 'build/Release/gpu_virt_bench.node') };
+const addon = { GVB_TEST_ADDON: addonFile };
 describe('abort', () => {
   it('beforehand rejects every function with the reason, whatever it is, and loads nothing', async () => {
     const { names, sameReason, addonLoaded } = await scenario<{

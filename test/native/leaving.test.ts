@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WAIT_MS } from '../limits.js';
-import { root, simulatedFolder } from './child.js';
+import { addonFile, simulatedFolder } from './child.js';
 
 let folder = '';
 
@@ -20,7 +20,7 @@ function run(name: string, settings: string, main: string, thread = '', env: Nod
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
     import { setTimeout as sleep } from 'node:timers/promises';
     import { createRequire } from 'node:module';
-    const addon = createRequire(import.meta.url)(${JSON.stringify(join(root, 'build/Release/gpu_virt_bench.node'))});
+    const addon = createRequire(import.meta.url)(${JSON.stringify(addonFile)});
     const target = { simulatedDriver: ${JSON.stringify(simulatedFolder)}, device: null, path: 'runtime' };
     const terminateIn = async (ms) => {
       const worker = new Worker(new URL(import.meta.url));

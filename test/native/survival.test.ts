@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { command, emptyFolder, parseDocument } from '../cli/command.js';
-import { attempt, type Ended, hasDriver, measure, root, script, simulatedFolder } from './child.js';
+import { addonFile, attempt, type Ended, hasDriver, measure, root, script, simulatedFolder } from './child.js';
 
 const folder = emptyFolder();
 const library = (name: string) => join(folder, `${name}.so`);
@@ -20,13 +20,12 @@ beforeAll(() => {
 
 /** A module text that has the library and its addon. */
 function module(text: string, options: Parameters<typeof script>[2] = {}): Promise<Ended> {
-  const from = (path: string) => JSON.stringify(join(root, path));
   const prelude = `
-    import * as library from ${from('dist/index.js')};
+    import * as library from ${JSON.stringify(join(root, 'dist/index.js'))};
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
     import { setTimeout as sleep } from 'node:timers/promises';
     import { createRequire } from 'node:module';
-    const load = () => createRequire(import.meta.url)(${from('build/Release/gpu_virt_bench.node')});
+    const load = () => createRequire(import.meta.url)(${JSON.stringify(addonFile)});
     const target = { simulatedDriver: ${JSON.stringify(simulatedFolder)}, device: null, path: 'runtime' };`;
   const file = join(emptyFolder(), 'scenario.mjs');
   writeFileSync(file, `${prelude}\n${text}\n`);

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { commonWindow, withTenants } from '../../lib/metrics/tenants.js';
-import type { WireWindow } from '../../lib/metrics/tenants.js';
+import { commonWindow, type WireWindow, withTenants } from '../../lib/metrics/tenants.js';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf } from '../cli/command.js';
