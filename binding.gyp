@@ -6,6 +6,7 @@
       "native/driver/code_on_disk.cpp",
       "native/driver/device_files.cpp",
       "native/driver/driver.cpp",
+      "native/driver/driver_probe.cpp",
       "native/driver/elf_image.cpp",
       "native/driver/jump_target.cpp",
       "native/driver/libcuda_images.cpp",

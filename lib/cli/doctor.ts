@@ -33,9 +33,9 @@ export function diagnosisText(diagnosis: Diagnosis): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function facts({ tool, host, driver, gpu, mps, preload, workerError }: Diagnosis): string {
+function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWithout }: Diagnosis): string {
   const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could look';
-  const seen = workerError === null ? '' : ' (without LD_PRELOAD)';
+  const seen = workerWithout === null ? '' : ` (without ${workerWithout})`;
   const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
   const container = host.container ? ', in a container' : '';
   const rows = [

@@ -33,9 +33,16 @@ export type * from './start-up-types.js';
 export type * from './target-types.js';
 export type * from './tenant-types.js';
 
+export interface DriverProbe {
+  path: string | null;
+  error: string | null;
+  /** It is there, but whatever loads it ends or hangs; `error` says how. */
+  fatal: boolean;
+}
+
 export interface NativeAddon {
-  /** dlopen of libcuda.so.1 and nothing more: where it was found, or why not. */
-  probeDriver(): { path: string | null; error: string | null };
+  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. */
+  probeDriver(): DriverProbe;
   /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
   inspect(target: Target): Promise<Inspection>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */

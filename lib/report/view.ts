@@ -247,20 +247,31 @@ function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'bet
  * table by its effect.
  */
 function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
-  const found = new Map<string, Missing>();
+  const found = new Map<string, Missing[]>();
   const own = (name: string) => rounds.filter(({ system }) => system.name === name).length;
   for (const { system, metrics } of rounds)
     for (const { id: metric, status, reason = '' } of metrics) {
       if (status === 'ok') continue;
       if (status === 'unsupported' && effects.some((effect) => effect.metric === metric)) continue;
-      const key = JSON.stringify([metric, system.name, status, messageKey(reason)]);
-      const head = { metrics: [metric], system: system.name, status, reason };
-      const entry = found.get(key) ?? { ...head, rounds: 0, of: own(system.name) };
+      const key = JSON.stringify([metric, system.name, status]);
+      const entries = found.get(key) ?? [];
+      found.set(key, entries);
+      let entry = entries.find((one) => sameReason(one.reason, reason));
+      if (!entry) {
+        entry = { metrics: [metric], system: system.name, status, reason, rounds: 0, of: own(system.name) };
+        entries.push(entry);
+      }
+      if (saysMore(reason, entry.reason)) entry.reason = reason;
       entry.rounds += 1;
-      found.set(key, entry);
     }
-  return byReason([...found.values()]);
+  return byReason([...found.values()].flat());
 }
+
+const sameReason = (a: string, b: string): boolean =>
+  messageKey(a) === messageKey(b) || saysMore(a, b) || saysMore(b, a);
+
+/** A round that was given up repeats the reason of the one before it and adds a sentence. */
+const saysMore = (reason: string, than: string): boolean => reason.startsWith(`${than.replace(/\.$/, '')}. `);
 
 /** Those of equally many rounds, so that the number of rounds is that of each. */
 function byReason(found: readonly Missing[]): Missing[] {

@@ -6,7 +6,7 @@ import { type MpsState, mpsState } from '../environment/mps.js';
 import { nvidiaOnPciBus } from '../environment/pci.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
-import type { NativeAddon, Target } from '../native/addon-types.js';
+import type { DriverProbe, NativeAddon, Target } from '../native/addon-types.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { type Interceptor, interceptors } from '../systems/interception.js';
 import { parseVariable } from '../systems/ld-preload.js';
@@ -14,7 +14,7 @@ import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 import { type Facts, type Finding, findings } from './findings.js';
-import { dlopenReason } from './target.js';
+import { dlopenReason, fatalText } from './target.js';
 
 export interface Diagnosis {
   schemaVersion: 1;
@@ -27,8 +27,10 @@ export interface Diagnosis {
   gpu: GpuInfo[];
   mps: MpsState;
   preload: PreloadEntry[];
-  /** Why no process of this environment could say what it sees; the driver is then as one without LD_PRELOAD sees it. */
+  /** Why no process of this environment could say what it sees. */
   workerError: string | null;
+  /** The variable without which one could, and as such a process sees it the driver is given. */
+  workerWithout: string | null;
   layer: LayerInfo | null;
   /** How many driver functions were looked up on each symbol path. */
   functions: number;
@@ -72,6 +74,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
     mps,
     preload: facts.workerError === null ? (description?.preload ?? []) : asked(facts.environment),
     workerError: facts.workerError,
+    workerWithout: facts.workerWithout ?? null,
     layer: attestation?.layer ?? null,
     functions: description?.provenance.functions.length ?? 0,
     interceptors: found,
@@ -83,7 +86,10 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
 const asked = ({ LD_PRELOAD = '' }: NodeJS.ProcessEnv): PreloadEntry[] =>
   parseVariable(LD_PRELOAD).map((entry) => ({ entry, source: 'LD_PRELOAD', mapped: null }));
 
-type Seen = Pick<Facts, 'addonError' | 'driverError' | 'workerError' | 'workerFix' | 'description' | 'attestation'>;
+type Seen = Pick<
+  Facts,
+  'addonError' | 'driverError' | 'workerError' | 'workerFix' | 'workerWithout' | 'description' | 'attestation'
+>;
 
 async function look(request: DiagnosisRequest): Promise<Seen> {
   const nothing: Seen = {
@@ -93,12 +99,13 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
     description: null,
     attestation: null,
   };
-  let probe: ReturnType<NativeAddon['probeDriver']>;
+  let probe: DriverProbe;
   try {
     probe = request.loadAddon().probeDriver();
   } catch (error) {
     return { ...nothing, addonError: messageOf(error) };
   }
+  if (probe.fatal) return { ...nothing, ...(await withoutPart(request, null, fatalText(probe))) };
   const driverError = probe.path === null ? dlopenReason(probe.error) : null;
   const simulatedDriver = probe.path === null ? request.simulatedFolder() : null;
   if (probe.path === null && simulatedDriver === null) return { ...nothing, driverError };
@@ -106,27 +113,32 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
     const description = await describeOnce(request, request.system.environment(), { simulatedDriver });
     return { ...nothing, driverError, description, attestation: await request.system.attest(description) };
   } catch (error) {
-    return { ...nothing, driverError, ...(await withoutPreload(request, simulatedDriver, error)) };
+    return { ...nothing, driverError, ...(await withoutPart(request, simulatedDriver, messageOf(error))) };
   }
 }
 
-/** Whether it is the preload that ends a process, and what is there without it. */
-async function withoutPreload(
+/** What may bring a library into a process that ends it. */
+const variables = ['LD_PRELOAD', 'LD_LIBRARY_PATH'] as const;
+
+/** Whether a variable of the environment ends the processes, and what is there without it. */
+async function withoutPart(
   request: DiagnosisRequest,
   simulatedDriver: string | null,
-  error: unknown,
-): Promise<Pick<Seen, 'workerError' | 'workerFix' | 'description'>> {
-  const { LD_PRELOAD, ...bare } = request.system.environment();
-  const reason = messageOf(error);
-  if (LD_PRELOAD === undefined) return { workerError: reason, description: null };
-  try {
-    const description = await describeOnce(request, bare, { simulatedDriver });
-    const workerError = `The layer ends its processes: under LD_PRELOAD=${LD_PRELOAD} none could look at the GPU, without it one could. ${reason}`;
-    return { workerError, workerFix: 'unset LD_PRELOAD', description };
-  } catch {
-    // Then the preload is not what ends it, or not alone: the first error stands.
-    return { workerError: reason, description: null };
+  reason: string,
+): Promise<Pick<Seen, 'workerError' | 'workerFix' | 'workerWithout' | 'description'>> {
+  const environment = request.system.environment();
+  for (const name of variables) {
+    const { [name]: value, ...rest } = environment;
+    if (value === undefined) continue;
+    try {
+      const description = await describeOnce(request, rest, { simulatedDriver });
+      const workerError = `The layer ends its processes: under ${name}=${value} none could look at the GPU, without it one could. ${reason}`;
+      return { workerError, workerFix: `unset ${name}`, workerWithout: name, description };
+    } catch {
+      // Then this variable is not what ends it, or not alone: the first error stands.
+    }
   }
+  return { workerError: reason, description: null };
 }
 
 async function describeOnce(

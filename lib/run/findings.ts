@@ -27,6 +27,8 @@ export interface Facts {
   workerError: string | null;
   /** A command that lets one. */
   workerFix?: string | null;
+  /** The variable of the environment without which one could. */
+  workerWithout?: string | null;
   description: Description | null;
   attestation: Attestation | null;
   interceptors: readonly Interceptor[];

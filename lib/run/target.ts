@@ -1,5 +1,5 @@
 /** Real or simulated GPU: decided once, before anything is measured, and reported. */
-import type { Inspection, NativeAddon, Target } from '../native/addon-types.js';
+import type { DriverProbe, Inspection, NativeAddon, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 
 export interface TargetRequest {
@@ -20,8 +20,14 @@ export function chooseTarget(
   simulatedFolder: () => string | null,
 ): ChosenTarget {
   if (request.simulate) return simulated(simulatedFolder, null);
-  const { path, error } = addon.probeDriver();
+  const probe = addon.probeDriver();
+  const { path, error } = probe;
   if (path !== null) return { simulatedDriver: null, simulate: false, notice: null };
+  if (probe.fatal)
+    throw new BenchError(
+      'NO_DRIVER',
+      `${fatalText(probe)} Repair or remove that library; gpu-virt-bench doctor says more, --simulate measures the simulated GPU.`,
+    );
   const reason = `dlopen libcuda.so.1: ${dlopenReason(error)}`;
   if (request.requireGpu)
     throw new BenchError(
@@ -33,6 +39,9 @@ export function chooseTarget(
     `No NVIDIA driver found (${reason}): measuring the SIMULATED GPU. These numbers say nothing about real hardware.`,
   );
 }
+
+/** Not "no driver": one is there, and simulating in its place would hide that it is broken. */
+export const fatalText = ({ error }: DriverProbe): string => `libcuda.so.1 cannot be loaded: ${error}.`;
 
 /** dlerror() begins with the name, which every message here has said. */
 export const dlopenReason = (error: string | null): string => error?.replace(/^libcuda\.so\.1: /, '') ?? 'not found';

@@ -7,7 +7,7 @@ import type { Description } from '../workers/description.js';
 import { advice, type Finding } from './attestation.js';
 import { replacedLibcuda } from './hidden-interception.js';
 import { type Interceptor, interceptionText, interceptors } from './interception.js';
-import { namesFile, parseVariable, realPath } from './ld-preload.js';
+import { namesFile, parseVariable, realPath, sameFile } from './ld-preload.js';
 
 const sharedObject = /\.so(\.\d+)*$/;
 
@@ -15,7 +15,8 @@ const sharedObject = /\.so(\.\d+)*$/;
 export function namedLibraries({ preload }: Description, variables: Readonly<Record<string, string>>): string[] {
   const preloaded = preload.flatMap(({ source, entry, mapped }) => (source === 'LD_PRELOAD' ? [mapped ?? entry] : []));
   const named = Object.values(variables).flatMap(parseVariable);
-  return [...new Set([...preloaded, ...named.filter((word) => sharedObject.test(basename(word)))])];
+  const libraries = [...preloaded, ...named.filter((word) => sharedObject.test(basename(word)))];
+  return libraries.filter((library, index) => libraries.findIndex((other) => sameFile(other, library)) === index);
 }
 
 /** By pointers to driver or NVML functions, on any symbol path; what hooks every process of the machine is not the system's. */

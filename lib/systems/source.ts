@@ -34,8 +34,14 @@ export function namedFiles(source: SystemSource): string[] {
   const paths = textsOf(recorded)
     .flatMap(pathsIn)
     .flatMap((path) => [resolve(folder, path), resolve(path)]);
-  const programs = firstWords(recorded).flatMap((name) => inPath(name, process.env.PATH ?? '') ?? []);
+  const programs = firstWords(recorded).flatMap((name) => inPath(name, searchPath(settings)) ?? []);
   return [...new Set([...standard, ...paths, ...programs])].filter(isKeptFile).sort();
+}
+
+/** Programs are looked for as they are started: in the system's own PATH, where it has one. */
+function searchPath({ env }: RawMap): string {
+  const own = env !== undefined && isMap(env) ? env.PATH : undefined;
+  return typeof own === 'string' ? own : (process.env.PATH ?? '');
 }
 
 const textsOf = (value: RawValue): string[] =>

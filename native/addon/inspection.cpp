@@ -1,18 +1,25 @@
 // What a process finds out about driver, GPU and layer.
+#include <system_error>
+
 #include "addon/functions.h"
 #include "addon/promises.h"
+#include "driver/driver_probe.h"
 
 namespace gvb {
 
 namespace {
 
-Napi::Value probe_driver(const Napi::CallbackInfo& info) {
-  std::string error;
-  const std::optional<std::string> path = Driver::probe(error);
-  Napi::Object out = Napi::Object::New(info.Env());
-  out.Set("path", path ? Napi::Value(Napi::String::New(info.Env(), *path)) : info.Env().Null());
-  out.Set("error", path ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), error)));
-  return out;
+Napi::Value driver_probe(const Napi::CallbackInfo& info) {
+  try {
+    const DriverProbe probe = probe_driver();
+    Napi::Object out = Napi::Object::New(info.Env());
+    out.Set("path", probe.path ? Napi::Value(Napi::String::New(info.Env(), *probe.path)) : info.Env().Null());
+    out.Set("error", probe.path ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), probe.error)));
+    out.Set("fatal", probe.fatal);
+    return out;
+  } catch (const std::system_error& error) {
+    throw Napi::Error::New(info.Env(), std::string("The driver cannot be looked for: ") + error.what());
+  }
 }
 
 struct InspectionOf {
@@ -79,7 +86,7 @@ Napi::Value layer_probe(const Napi::CallbackInfo& info) {
 }  // namespace
 
 std::vector<ExportedFunction> inspection_functions() {
-  return {{"probeDriver", probe_driver},
+  return {{"probeDriver", driver_probe},
           {"inspect", inspect_driver},
           {"provenance", read_provenance},
           {"gpuState", gpu_state},

@@ -76,16 +76,6 @@ void* open_libcuda(const std::optional<std::string>& simulated_folder, int64_t& 
 
 }  // namespace
 
-std::optional<std::string> Driver::probe(std::string& error) {
-  // Not closed again: the driver keeps threads and cannot be unloaded safely.
-  void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (!handle) {
-    error = last_dl_error();
-    return std::nullopt;
-  }
-  return ElfImage::of_handle(handle).path();
-}
-
 Driver::Driver(const std::optional<std::string>& simulated_folder)
     : from_folder(simulated_folder.has_value()),
       files_before_load(open_device_files()),

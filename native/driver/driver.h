@@ -48,8 +48,6 @@ class Driver {
   // Loads libcuda.so.1 and NVML at first use: the machine's, or those in `simulated_folder`.
   // A process keeps the one it loaded first.
   static const Driver& load(const std::optional<std::string>& simulated_folder);
-  // dlopen of the machine's libcuda.so.1 alone: its path, or the reason in `error`.
-  static std::optional<std::string> probe(std::string& error);
 
   Cuda cuda(SymbolPath path) const { return Cuda(tables, path); }
   // cuInit through that path, once per path.

@@ -10,6 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'gvb-layer-'));
 const active = join(folder, 'libactive.so');
 const idle = join(folder, 'libidle.so');
 const fatal = join(folder, 'libfatal.so');
+const crashing = join(folder, 'libcuda.so.1');
 const few = ['run', 'OH-002', '--simulate', '--iterations', '50', '--json', '-'];
 
 function compile(target: string, source: string): void {
@@ -19,6 +20,11 @@ function compile(target: string, source: string): void {
 }
 
 beforeAll(() => {
+  compile(
+    crashing,
+    `#include <signal.h>
+     __attribute__((constructor)) static void crash() { raise(SIGSEGV); }`,
+  );
   // Preloaded, it wins the search of a program linked with -lcuda, and of nobody who asks libcuda itself.
   compile(active, 'extern "C" int cuMemGetInfo_v2(unsigned long*, unsigned long*) { return 1; }');
   // As a HAMi-core that was built without its exports: there, and in nobody's way.
@@ -97,6 +103,19 @@ describe('under a layer', () => {
     expect(stdout).toMatch(/^error: The layer ends its processes: .*cannot find the host device/m);
     expect(stdout).toMatch(/^ {2}fix: unset LD_PRELOAD$/m);
     expect(stdout).not.toMatch(/Nothing intercepts/);
+  });
+
+  it('that replaces libcuda and crashes while it is loaded is named, and nothing is simulated in its place', async () => {
+    const environment = { LD_LIBRARY_PATH: folder };
+    const seen =
+      /libcuda\.so\.1 cannot be loaded: the process that loaded it was killed by signal 11 \(Segmentation fault\)/;
+    const doctor = await command(['doctor'], environment);
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(seen) });
+    expect(doctor.stdout).toMatch(/^Driver\s+(unknown|.* \(without LD_LIBRARY_PATH\)$)/m);
+    const run = await command(['run', 'OH-002'], environment);
+    expect(run).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(seen) });
+    const simulated = await command([...few, '--iterations', '10'], environment);
+    expect(simulated.code).toBe(0);
   });
 
   it('is one line of "Not measured" where it ends its processes, whatever PIDs they print', async () => {

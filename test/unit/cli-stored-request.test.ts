@@ -67,6 +67,8 @@ describe('a file that is named by', () => {
     writeFileSync(join(first, 'wrapper'), 'another', { mode: 0o755 });
     const changed = await afterwards(settings, () => vi.stubEnv('PATH', `${first}:${process.env.PATH}`));
     expect(changed).toThrow(/its file .*wrapper of system 1/);
+    const own = { ...settings, env: { PATH: first } };
+    expect(Object.keys((await request(own)).systems[0]?.files ?? {})).toEqual([join(first, 'wrapper')]);
   });
 
   it('a symbolic link that leads to another file now is another file', async () => {

@@ -3,6 +3,7 @@ import { missingText } from '../../lib/report/comparison.js';
 import { renderReport } from '../../lib/rendering.js';
 import { differentMessages, messageKey } from '../../lib/report/same-message.js';
 import { viewOf } from '../../lib/report/view.js';
+import { comparison } from './report-fixtures.js';
 import { result, runDocument } from './run-fixtures.js';
 
 const died = (pid: number) =>
@@ -34,6 +35,19 @@ describe('what was not measured', () => {
       `environment, 2 metrics (OH-001, OH-002): failed: ${died(4711)}`,
       'environment, OH-003: failed: no such GPU',
     ]));
+
+  it('is one line where later rounds repeat the reason and add that they were given up', () => {
+    const reason = 'layer not active: nothing intercepts.';
+    const more = `${reason} Not measured after round 1; --keep-going measures further rounds.`;
+    const linesOf = (...reasons: string[]) => {
+      const system = { name: 'native', metrics: (round: number) => [failed('OH-001', reasons[round] as string)] };
+      return viewOf(comparison([system], reasons.length)).notMeasured.map(missingText);
+    };
+    const line = `native, OH-001: failed: ${more}`;
+    expect(linesOf(reason, more, more)).toEqual([line]);
+    expect(linesOf(more, more, reason)).toEqual([line]);
+    expect(linesOf(reason, 'another reason.')).toHaveLength(2);
+  });
 
   it('is one row a reason on the page', async () => {
     const page = await renderReport(runDocument({ metrics }), 'html');

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { DriverProbe } from '../../lib/native/addon-types.js';
 import { chooseTarget, type TargetRequest, targetWarnings } from '../../lib/run/target.js';
 
 const DLERROR = 'libcuda.so.1: cannot open shared object file: No such file or directory';
 
 function choose(request: Partial<TargetRequest>, driver: string | null, folder: string | null = '/sim') {
-  const addon = { probeDriver: () => ({ path: driver, error: driver === null ? DLERROR : null }) };
+  const probe = { path: driver, error: driver === null ? DLERROR : null, fatal: false };
+  return chooseAfter(probe, request, folder);
+}
+
+function chooseAfter(probe: DriverProbe, request: Partial<TargetRequest>, folder: string | null = '/sim') {
+  const addon = { probeDriver: () => probe };
   return chooseTarget({ simulate: false, requireGpu: false, ...request }, addon, () => folder);
 }
 
@@ -26,6 +32,12 @@ describe('real or simulated', () => {
 
   it('simulates on request beside a driver', () =>
     expect(choose({ simulate: true }, '/lib/libcuda.so.1')).toMatchObject({ simulatedDriver: '/sim', notice: null }));
+
+  it('refuses to simulate unasked where a driver is there that cannot be loaded', () => {
+    const probe = { path: null, error: 'the process that loaded it was killed by signal 11', fatal: true };
+    expect(() => chooseAfter(probe, {})).toThrow(/^libcuda\.so\.1 cannot be loaded: the process .* signal 11\. Repair/);
+    expect(chooseAfter(probe, { simulate: true })).toMatchObject({ simulate: true, notice: null });
+  });
 
   it('refuses to simulate when a GPU is required', () =>
     expect(() => choose({ requireGpu: true }, null)).toThrow(expect.objectContaining({ code: 'NO_DRIVER' })));

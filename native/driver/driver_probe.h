@@ -1,0 +1,22 @@
+// Whether this machine has a driver, without loading it here.
+#ifndef GVB_DRIVER_DRIVER_PROBE_H_
+#define GVB_DRIVER_DRIVER_PROBE_H_
+
+#include <optional>
+#include <string>
+
+namespace gvb {
+
+struct DriverProbe {
+  std::optional<std::string> path;  // of the libcuda.so.1 that dlopen finds
+  std::string error;                // dlerror(), or how the process that called dlopen ended
+  bool fatal = false;               // that process ended, or never came back
+};
+
+// In a process of its own: a libcuda.so.1 that crashes or hangs while it is loaded takes nothing else with it.
+// Throws std::system_error where no process can be made.
+DriverProbe probe_driver();
+
+}  // namespace gvb
+
+#endif  // GVB_DRIVER_DRIVER_PROBE_H_
