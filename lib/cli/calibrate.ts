@@ -60,7 +60,7 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
   const json = outputs[0]?.target;
   const addon = loadAddon();
   dieWithFirstStart(addon);
-  const target = chooseTarget(options, addon, simulatedDriverFolder);
+  const target = chooseTarget({ ...options, timeoutSeconds }, addon, simulatedDriverFolder);
   const interposer = interposerLibrary();
   if (interposer === null)
     throw new BenchError('NO_ADDON', 'The calibration interposer is not built: run npm run build:native.');

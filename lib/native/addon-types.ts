@@ -41,8 +41,8 @@ export interface DriverProbe {
 }
 
 export interface NativeAddon {
-  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. */
-  probeDriver(): DriverProbe;
+  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. Blocks. */
+  probeDriver(options: { timeoutMs: number }): DriverProbe;
   /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
   inspect(target: Target): Promise<Inspection>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */

@@ -14,7 +14,7 @@ import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
 import { Worker } from '../workers/worker.js';
 import { type Facts, type Finding, findings } from './findings.js';
-import { dlopenReason, fatalText } from './target.js';
+import { dlopenReason, fatalText, probeDriver } from './target.js';
 
 export interface Diagnosis {
   schemaVersion: 1;
@@ -92,6 +92,7 @@ type Seen = Pick<
 >;
 
 async function look(request: DiagnosisRequest): Promise<Seen> {
+  const { timeoutMs } = request;
   const nothing: Seen = {
     addonError: null,
     driverError: null,
@@ -101,7 +102,7 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
   };
   let probe: DriverProbe;
   try {
-    probe = request.loadAddon().probeDriver();
+    probe = probeDriver(request.loadAddon(), timeoutMs === undefined ? null : timeoutMs / 1_000);
   } catch (error) {
     return { ...nothing, addonError: messageOf(error) };
   }

@@ -5,7 +5,15 @@ import { BenchError } from '../native/errors.js';
 export interface TargetRequest {
   simulate: boolean;
   requireGpu: boolean;
+  /** Most time for loading the driver's library. Null: LOADING_S. */
+  timeoutSeconds: number | null;
 }
+
+/** Loading a driver takes some 20 ms, and seconds where it comes over a network. */
+const LOADING_S = 60;
+
+export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeconds: number | null): DriverProbe =>
+  addon.probeDriver({ timeoutMs: 1_000 * (timeoutSeconds ?? LOADING_S) });
 
 export interface ChosenTarget extends Target {
   simulate: boolean;
@@ -20,7 +28,7 @@ export function chooseTarget(
   simulatedFolder: () => string | null,
 ): ChosenTarget {
   if (request.simulate) return simulated(simulatedFolder, null);
-  const probe = addon.probeDriver();
+  const probe = probeDriver(addon, request.timeoutSeconds);
   const { path, error } = probe;
   if (path !== null) return { simulatedDriver: null, simulate: false, notice: null };
   if (probe.fatal)

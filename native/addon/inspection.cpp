@@ -11,7 +11,8 @@ namespace {
 
 Napi::Value driver_probe(const Napi::CallbackInfo& info) {
   try {
-    const DriverProbe probe = probe_driver();
+    const auto patience = static_cast<int64_t>(Fields(info[0]).number("timeoutMs"));
+    const DriverProbe probe = probe_driver(std::chrono::milliseconds{patience});
     Napi::Object out = Napi::Object::New(info.Env());
     out.Set("path", probe.path ? Napi::Value(Napi::String::New(info.Env(), *probe.path)) : info.Env().Null());
     out.Set("error", probe.path ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), probe.error)));

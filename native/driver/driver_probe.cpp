@@ -20,8 +20,6 @@ namespace gvb {
 
 namespace {
 
-// Loading a driver takes some 20 ms, and seconds where it comes over a network.
-constexpr std::chrono::seconds kPatience{60};
 constexpr char kFound = 'f';
 constexpr char kNotFound = 'n';
 
@@ -52,8 +50,8 @@ struct Told {
   bool complete() const { return !text.empty() && text.back() == '\0'; }
 };
 
-Told read_told(int from_child) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+Told read_told(int from_child, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
   Told told;
   while (!told.complete()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
@@ -76,7 +74,7 @@ std::string ending(pid_t child, const Told& told) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!told.in_time) return "did not come back within " + std::to_string(kPatience.count()) + " s";
+  if (!told.in_time) return "did not come back in time";
   if (!WIFSIGNALED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
@@ -86,14 +84,14 @@ std::string ending(pid_t child, const Told& told) {
 
 }  // namespace
 
-DriverProbe probe_driver() {
+DriverProbe probe_driver(std::chrono::milliseconds patience) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
   const pid_t child = fork();
   if (child == 0) load_and_tell(ends[1]);
   const int fork_error = errno;
   close(ends[1]);
-  const Told told = child < 0 ? Told{} : read_told(ends[0]);
+  const Told told = child < 0 ? Told{} : read_told(ends[0], patience);
   close(ends[0]);
   if (child < 0) {
     errno = fork_error;

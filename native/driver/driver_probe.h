@@ -2,6 +2,7 @@
 #ifndef GVB_DRIVER_DRIVER_PROBE_H_
 #define GVB_DRIVER_DRIVER_PROBE_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -15,7 +16,7 @@ struct DriverProbe {
 
 // In a process of its own: a libcuda.so.1 that crashes or hangs while it is loaded takes nothing else with it.
 // Throws std::system_error where no process can be made.
-DriverProbe probe_driver();
+DriverProbe probe_driver(std::chrono::milliseconds patience);
 
 }  // namespace gvb
 

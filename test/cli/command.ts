@@ -18,7 +18,7 @@ export const main = join(root, 'dist/cli/main.js');
 export const addonFile = join(root, 'build/Release/gpu_virt_bench.node');
 
 /** Whether this machine has a driver: then nothing is simulated unasked. */
-export const hasDriver = loadAddon().probeDriver().path !== null;
+export const hasDriver = loadAddon().probeDriver({ timeoutMs: 60_000 }).path !== null;
 export const simulatedFolder = simulatedDriverFolder() ?? '/the-simulated-driver-is-not-built';
 
 export interface Outcome {

@@ -1,4 +1,5 @@
 /** What --timeout bounds beside the metrics. The simulated cuInit stands for one that hangs: it takes 100 s. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +46,20 @@ describe('--timeout', () => {
         /^Timed out after 10 s: the worker process did not initialise the driver and list its GPUs and was killed/,
       ) as string,
     });
+    expect(code).toBe(1);
+    expect(processesOf(run.mark)).toEqual([]);
+  });
+
+  it.each([['doctor'], ['run', 'OH-002']])('bounds a libcuda that hangs while it is loaded: %s', async (...args) => {
+    const folder = emptyFolder();
+    const source = join(folder, 'hanging.c');
+    writeFileSync(source, '#include <unistd.h>\n__attribute__((constructor)) static void hang(void) { pause(); }\n');
+    execFileSync('cc', ['-shared', '-fPIC', '-o', join(folder, 'libcuda.so.1'), source]);
+    const run = start([...args, '--timeout', '2'], { LD_LIBRARY_PATH: folder });
+    const { code, stdout, stderr } = await run.done;
+    expect(`${stdout}${stderr}`).toMatch(
+      /^error: libcuda\.so\.1 cannot be loaded: the process that loaded it did not come back in time\./m,
+    );
     expect(code).toBe(1);
     expect(processesOf(run.mark)).toEqual([]);
   });

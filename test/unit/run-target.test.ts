@@ -11,7 +11,7 @@ function choose(request: Partial<TargetRequest>, driver: string | null, folder: 
 
 function chooseAfter(probe: DriverProbe, request: Partial<TargetRequest>, folder: string | null = '/sim') {
   const addon = { probeDriver: () => probe };
-  return chooseTarget({ simulate: false, requireGpu: false, ...request }, addon, () => folder);
+  return chooseTarget({ simulate: false, requireGpu: false, timeoutSeconds: null, ...request }, addon, () => folder);
 }
 
 describe('real or simulated', () => {
