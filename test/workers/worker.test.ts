@@ -46,6 +46,11 @@ describe('a worker process', () => {
     expect(await worker.request('environment', null, request)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
   });
 
+  it('is Node without the garbage collection that V8 begins in an idle process', async () => {
+    const command = (await (await start()).request('command', null, request)) as string[];
+    expect(command).toEqual([process.execPath, '--no-memory-reducer', expect.stringMatching(/worker-main\.js$/)]);
+  });
+
   it('knows how long it took to start', async () => {
     const before = process.hrtime.bigint();
     const { timing } = await start();
