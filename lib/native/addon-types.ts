@@ -5,7 +5,7 @@
  */
 import type { GpuDetail, GpuState } from './gpu-state-types.js';
 import type { ClockReading, Inspection, LayerProbe, Provenance, Scheduling } from './inspection-types.js';
-import type { LaunchBlock, LaunchRequest, PacedLaunchRequest, PairBlock, PairRequest } from './launch-types.js';
+import type { LaunchBlock, LaunchRequest, PacedLaunches, PacedLaunchRequest, PairBlock, PairRequest } from './launch-types.js';
 import type {
   AllocationBlock,
   AllocationRequest,
@@ -86,7 +86,7 @@ export interface NativeAddon {
   /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
   /** How long each launch call took, in nanoseconds, of launches so slow that nobody need hold them back. */
-  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<number[]>;
+  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
   /** The code a second free of one pointer returns. */
   doubleFree(session: number): Promise<{ code: number; name: string }>;
   /** Names pairBlock accepts. */

@@ -43,6 +43,13 @@ export interface PacedLaunchRequest {
   core: number;
 }
 
+export interface PacedLaunches {
+  /** The call alone, one a launch. */
+  tookNs: number[];
+  /** Places of those during which the scheduler gave the processor to others. */
+  preempted: number[];
+}
+
 export interface PairRequest {
   name: string;
   /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */

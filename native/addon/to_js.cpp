@@ -124,7 +124,11 @@ Napi::Value to_js(Napi::Env env, const std::vector<LiveSetCell>& cells) {
   });
 }
 
-Napi::Value to_js(Napi::Env env, const PacedLaunches& launches) { return plain_numbers(env, launches.took_ns); }
+Napi::Value to_js(Napi::Env env, const PacedLaunches& launches) {
+  return Object(env)
+      .set("tookNs", plain_numbers(env, launches.took_ns))
+      .set("preempted", list(env, launches.preempted, [&](unsigned place) { return value(env, place); }));
+}
 
 Napi::Value to_js(Napi::Env env, const PairBlock& block) {
   return Object(env)

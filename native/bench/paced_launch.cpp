@@ -1,5 +1,7 @@
 #include "bench/paced_launch.h"
 
+#include <sys/resource.h>
+
 #include <optional>
 
 #include "bench/block_counter.h"
@@ -14,6 +16,16 @@ constexpr unsigned kThreads = 32;
 // What gvb_occupy writes: when it began and when it ended.
 constexpr size_t kStampBytes = 16;
 
+// Before a call, so that what reading the counter leaves in the caches is over.
+constexpr int64_t kSettleNs = 2'000;
+
+// Of this thread. One that sleeps or waits for a lock is not counted.
+long preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
 template <class Call>
 PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& request, abi::CUstream stream,
                     const char* name, const Call& call) {
@@ -25,14 +37,20 @@ PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& requ
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     // Asleep, the processor would lose its clock and its caches, and the next call would cost other things too.
+    spin_for_ns(due - kSettleNs - now_ns());
+    const long before = preemptions();
     spin_for_ns(due - now_ns());
     const int64_t called = now_ns();
     const abi::CUresult launched = call();
     const int64_t returned = now_ns();
+    const bool was_preempted = preemptions() > before;
     const abi::CUresult synchronised = synchronise(stream);
     cuda.check(launched, name, "launching a kernel now and then");
     cuda.check(synchronised, "cuStreamSynchronize", "waiting for a kernel");
-    if (i >= request.warmup) launches.took_ns.push_back(static_cast<double>(returned - called));
+    if (i >= request.warmup) {
+      if (was_preempted) launches.preempted.push_back(i - request.warmup);
+      launches.took_ns.push_back(static_cast<double>(returned - called));
+    }
     // From this call and not from when it was due: what was late is not made up for, which would be more demand.
     due = called + static_cast<int64_t>(request.period_ns);
   }

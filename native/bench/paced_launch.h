@@ -19,7 +19,8 @@ struct PacedLaunchRequest {
 };
 
 struct PacedLaunches {
-  std::vector<double> took_ns;  // the call alone
+  std::vector<double> took_ns;      // the call alone
+  std::vector<unsigned> preempted;  // places of those during which the scheduler gave the processor to others
 };
 
 PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRequest& request);

@@ -142,6 +142,8 @@ void test_paced_launches(DeviceSession& session) {
       const int64_t from = now_ns();
       const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64, 1});
       CHECK(launches.took_ns.size() == 10 && middle(launches.took_ns) >= 2400);
+      CHECK(
+          std::all_of(launches.preempted.begin(), launches.preempted.end(), [](unsigned place) { return place < 10; }));
       CHECK(now_ns() - from >= 11'000'000);
     }
   }

@@ -1,6 +1,6 @@
 /** OH-008: what a launch pays for a compute limit that it stays far below, in tenants of one system with and without it. */
 import type { Check } from '../../document.js';
-import type { PacedCall } from '../../native/addon-types.js';
+import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
 import { meanOfMedians } from '../../stats/difference.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
@@ -9,6 +9,7 @@ import { concat } from '../collect.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { type LimitedWorker, startsDiffer, underOtherLimits } from '../other-limits.js';
 import { type RowState, rowState } from '../row-state.js';
+import { demandCheck, waitsIn } from './launch-waits.js';
 
 const CALLS: readonly PacedCall[] = [
   'cuLaunchKernel',
@@ -35,8 +36,6 @@ const LARGEST_COOPERATIVE_GRID = 64;
 const LAUNCHES_OF_GRID = 100;
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
 const DEFAULT_PERCENT = 50;
-/** What a launch that finds no token waits for at the least. */
-const QUANTUM_NS = 10_000_000;
 const ROW_DEADLINE_MS = 60_000;
 
 interface Row {
@@ -53,6 +52,8 @@ type Turns = Record<Kind, Float64Array[]>;
 
 interface MeasuredRow extends Row {
   pairs: Turns[];
+  /** Its turns with the limit, of all pairs. */
+  limited: PacedLaunches[];
   /** Where one of the processes could not make the call. */
   state: RowState | null;
 }
@@ -78,12 +79,12 @@ async function launchTimes(
   worker: LimitedWorker,
   row: Row,
   { turn, count }: { turn: number; count: number },
-): Promise<Float64Array | RowState> {
+): Promise<PacedLaunches | RowState> {
   const { call, grid, spinNs } = row;
   const warmup = options.warmup ?? WARMUP;
   const request = { call, grid, spinNs, count, warmup, periodNs: PERIOD_NS, core: options.seed + turn };
   try {
-    return Float64Array.from((await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as number[]);
+    return (await worker.ask('pacedLaunches', request, ROW_DEADLINE_MS)) as PacedLaunches;
   } catch (error) {
     const state = isHeadline(row) ? null : rowState(error);
     if (!state) throw error;
@@ -94,7 +95,12 @@ async function launchTimes(
 /** Every row in every process; why there is nothing to measure where the layer says so of one. */
 async function measureRows(context: MeasureContext, limited: Partial<Limits>): Promise<MeasuredRow[] | string> {
   const { tier, seed } = context.options;
-  const rows = shuffled(rowsOf(context), seed).map((row): MeasuredRow => ({ ...row, pairs: [], state: null }));
+  const rows = shuffled(rowsOf(context), seed).map((row): MeasuredRow => ({
+    ...row,
+    pairs: [],
+    limited: [],
+    state: null,
+  }));
   for (let pair = 0; pair < PAIRS[tier]; pair++) {
     // Alternating, so that a drift meets both kinds alike.
     const kinds: readonly Kind[] = (seed + pair) % 2 === 0 ? ['without', 'with'] : ['with', 'without'];
@@ -124,8 +130,12 @@ async function measurePair(
       const count = ofTurn(row.count, turn, TURNS[tier]);
       if (row.state || count === 0) continue;
       const launches = await launchTimes(context, worker, row, { turn, count });
-      if (launches instanceof Float64Array) row.pairs[pair]?.[kind].push(launches);
-      else row.state = launches;
+      if (!('tookNs' in launches)) {
+        row.state = launches;
+        continue;
+      }
+      row.pairs[pair]?.[kind].push(Float64Array.from(launches.tookNs));
+      if (kind === 'with') row.limited.push(launches);
     }
   });
   return unsupported;
@@ -142,9 +152,6 @@ const medianOf = (times: ArrayLike<number>): number => median(times).value;
 
 const timesOf = ({ pairs }: MeasuredRow, kind: Kind): Float64Array[] => pairs.flatMap((pair) => pair[kind]);
 
-const waits = (row: MeasuredRow): number =>
-  timesOf(row, 'with').reduce((sum, times) => sum + times.filter((ns) => ns >= QUANTUM_NS).length, 0);
-
 function describeRow(row: MeasuredRow) {
   const { call, grid, spinNs, count, state } = row;
   const head = { call, grid, spinNs };
@@ -157,19 +164,7 @@ function describeRow(row: MeasuredRow) {
     withNs: medianOf(timesOf(row, 'with').map(medianOf)),
     withoutNs: medianOf(timesOf(row, 'without').map(medianOf)),
     count,
-    waits: waits(row),
-  };
-}
-
-function demandCheck(rows: readonly MeasuredRow[]): Check {
-  const times = rows
-    .filter(isPath)
-    .flatMap((row) => timesOf(row, 'with').map((turn) => turn.reduce((a, b) => Math.max(a, b), 0)));
-  const longest = Math.max(0, ...times);
-  return {
-    name: 'demand was below the budget',
-    passed: longest < QUANTUM_NS,
-    detail: `longest launch with the limit ${(longest / 1e6).toFixed(3)} ms, a limiter's quantum is ${QUANTUM_NS / 1e6} ms`,
+    waits: waitsIn(row.limited).length,
   };
 }
 
@@ -217,7 +212,7 @@ export const rateLimiterOverhead: MetricDefinition = {
     const headline = rows.find(isHeadline) as MeasuredRow;
     const ofPairs = differences(headline);
     const { value, ci95 } = meanOfMedians(ofPairs);
-    const demand = demandCheck(rows);
+    const demand = demandCheck(rows.filter(isPath).flatMap(({ limited: turns }) => turns));
     const pairs = ofPairs.length;
     return {
       ...(!demand.passed && {
