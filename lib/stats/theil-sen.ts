@@ -3,10 +3,11 @@
  * P. K. Sen, 1968), and the median of what that slope leaves.
  */
 import { median as middle, quantileSorted } from 'simple-statistics';
-import { redrawnMedian, REPLICATES } from './bootstrap.js';
+import { REPLICATES } from './bootstrap.js';
 import type { Interval } from './effect.js';
 import { FEWEST_FOR_INTERVAL } from './median.js';
 import { seededRandom } from './random.js';
+import { trimmed } from './trimmed-mean.js';
 
 export interface Point {
   x: number;
@@ -30,10 +31,10 @@ export function theilSen(points: readonly Point[]): Line {
 
 export const at = ({ slope, intercept }: Line, x: number): number => intercept + slope * x;
 
-/** The samples at one place; their median is the place's point. */
+/** What was found at one place, each time independently; the trimmed mean is the place's point. */
 export interface Cell {
   x: number;
-  samples: ArrayLike<number>;
+  values: readonly number[];
 }
 
 export interface LineIntervals {
@@ -42,16 +43,19 @@ export interface LineIntervals {
   at: Interval;
 }
 
+/** The point from as many draws as there are values. */
+const redrawn = (values: readonly number[], random: () => number): number =>
+  trimmed(values.map(() => values[Math.floor(random() * values.length)] as number));
+
 /**
- * 95 % percentile intervals from 1 000 lines, each through the medians of cells whose samples were drawn anew: a
- * handful of points is too few for Sen's own interval. Null with fewer than six samples in a cell.
+ * 95 % percentile intervals from 1 000 lines, each through cells whose values were drawn anew: a handful of
+ * points is too few for Sen's own interval. Null with fewer than six values in a cell.
  */
 export function theilSenCi95(cells: readonly Cell[], x: number, seed: number): LineIntervals | null {
-  if (cells.some(({ samples }) => samples.length < FEWEST_FOR_INTERVAL)) return null;
+  if (cells.some(({ values }) => values.length < FEWEST_FOR_INTERVAL)) return null;
   const random = seededRandom(seed);
-  const drawn = cells.map((cell) => ({ x: cell.x, draw: redrawnMedian(cell.samples, random) }));
   const lines = Array.from({ length: REPLICATES }, () =>
-    theilSen(drawn.map((cell) => ({ x: cell.x, y: cell.draw() }))),
+    theilSen(cells.map(({ x, values }) => ({ x, y: redrawn(values, random) }))),
   );
   const interval = (of: (line: Line) => number): Interval => {
     const sorted = lines.map(of).sort((a, b) => a - b);

@@ -4,6 +4,7 @@ import type { MetricResult } from '../../../lib/document.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';
 import { at, type Cell, theilSen, theilSenCi95 } from '../../../lib/stats/theil-sen.js';
+import { trimmed } from '../../../lib/stats/trimmed-mean.js';
 import { measure, measureRecorded, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
@@ -42,9 +43,9 @@ interface RecordedPair {
   cuPointerGetAttribute: number;
 }
 
-/** Allocations that a free follows, with the queries between them, by how many blocks were live before. */
-function recordedPairs({ calls }: Recorded): RecordedPair[] {
-  const pairs: RecordedPair[] = [];
+/** Allocations that a free follows, with the queries between them, by how many blocks were live before: visit by visit. */
+function recordedVisits({ calls }: Recorded): RecordedPair[][] {
+  const visits: RecordedPair[][] = [];
   let live = 0;
   let allocated: RecordedCall | null = null;
   let queries: RecordedCall[] = [];
@@ -57,29 +58,32 @@ function recordedPairs({ calls }: Recorded): RecordedPair[] {
         const [cuMemAlloc, cuMemFree] = [durationOf(allocated), durationOf(call)];
         const looked = (queries.at(-1) as RecordedCall).left - (queries[0] as RecordedCall).entered;
         const cuPointerGetAttribute = looked / QUERIES;
-        pairs.push({ live, pair: cuMemAlloc + cuMemFree, cuMemAlloc, cuMemFree, cuPointerGetAttribute });
+        const pair = { live, pair: cuMemAlloc + cuMemFree, cuMemAlloc, cuMemFree, cuPointerGetAttribute };
+        visits.at(-1)?.push(pair);
       }
       allocated = null;
     }
     if (call.name === 'cuMemAlloc_v2' && ofBlock) {
+      // Every live set is made anew.
+      if (live === 0) visits.push([]);
       live++;
       allocated = call;
       queries = [];
     }
   }
-  return pairs;
+  return visits;
 }
 
 type Part = Exclude<keyof RecordedPair, 'live'>;
 
-/** The line through the recorded medians, as OH-007 fits it through its own. */
+/** The line through the means of the visits' medians, as OH-007 fits it through its own. */
 function recordedLine(recorded: Recorded, part: Part, { ownCalls = 1 } = {}): { level: Truth; slope: Truth } {
-  const pairs = recordedPairs(recorded);
+  const visits = recordedVisits(recorded);
   const cells = ON_LINE.map((x): Cell => {
-    const samples = pairs.filter(({ live }) => live === x).map((pair) => pair[part]);
-    return { x, samples: Float64Array.from(samples) };
+    const ofCell = visits.filter(([first]) => first?.live === x);
+    return { x, values: ofCell.map((visit) => median(visit.map((pair) => pair[part])).value) };
   });
-  const line = theilSen(cells.map(({ x, samples }) => ({ x, y: median(samples).value })));
+  const line = theilSen(cells.map(({ x, values }) => ({ x, y: trimmed(values) })));
   const intervals = theilSenCi95(cells, HEADLINE_LIVE, 1);
   if (!intervals) throw new Error('The record has no intervals.');
   const half = ([low, high]: readonly [number, number]) => (high - low) / 2;
