@@ -5,7 +5,14 @@
  */
 import type { GpuDetail, GpuState } from './gpu-state-types.js';
 import type { ClockReading, Inspection, LayerProbe, Provenance, Scheduling } from './inspection-types.js';
-import type { LaunchBlock, LaunchRequest, PacedLaunches, PacedLaunchRequest, PairBlock, PairRequest } from './launch-types.js';
+import type {
+  LaunchBlock,
+  LaunchRequest,
+  PacedLaunches,
+  PacedLaunchRequest,
+  PairBlock,
+  PairRequest,
+} from './launch-types.js';
 import type {
   AllocationBlock,
   AllocationRequest,
