@@ -1,4 +1,4 @@
-// The module: its functions by topic, those that need neither driver nor executor, and the life of an environment.
+// The module: the functions of all topics, what it says of itself, and the life of an environment.
 #include <dlfcn.h>
 #include <napi.h>
 #include <sys/prctl.h>
@@ -6,38 +6,22 @@
 #include <csignal>
 
 #include "addon/executor.h"
-#include "addon/functions.h"
 #include "addon/job.h"
-#include "addon/promises.h"
-#include "addon/to_js.h"
-#include "driver/clock.h"
+#include "addon/topic.h"
 #include "driver/clock_check.h"
 
 namespace gvb {
 
 namespace {
 
-// Not by the executor, whose thread may be stuck in the driver: it takes no longer than the wait for its first 10 ms.
-Napi::Value clock_reading(const Napi::CallbackInfo& info) { return to_js(info.Env(), read_clocks()); }
-
-Napi::Value now(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), static_cast<double>(now_ns())); }
-
-Napi::Value timer(const Napi::CallbackInfo& info) {
-  const TimerCalibration calibration = calibrate_timer();
-  Napi::Object out = Napi::Object::New(info.Env());
-  out.Set("resolutionNs", Napi::Number::New(info.Env(), calibration.resolution_ns));
-  out.Set("pairCostNs", Napi::Number::New(info.Env(), calibration.pair_cost_ns));
-  return out;
-}
-
-Napi::Value die_with_parent(const Napi::CallbackInfo& info) {
+Nothing die_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return info.Env().Undefined();
+  return {};
 }
 
-std::vector<ExportedFunction> process_functions() {
-  return {{"clockReading", clock_reading}, {"now", now}, {"timer", timer}, {"dieWithParent", die_with_parent}};
-}
+const Topic process{"Process",
+                    {at_once("dieWithParent", die_with_parent)
+                         .says("The kernel kills this process when the thread that started it ends.")}};
 
 // Node unloads an addon with the last environment that loaded it. A driver call may be stuck in this one by then, and
 // would return into code that is gone.
@@ -45,6 +29,17 @@ void stay_loaded() {
   Dl_info own;
   if (dladdr(reinterpret_cast<const void*>(&stay_loaded), &own) != 0 && own.dli_fname)
     dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+Napi::Function exported(Napi::Env env, const Function& function) {
+  return Napi::Function::New(
+      env,
+      [call = function.call](const Napi::CallbackInfo& info) {
+        js::Call arguments{info.Env(), {}};
+        for (size_t i = 0; i < info.Length(); ++i) arguments.arguments.push_back(info[i]);
+        return Napi::Value(info.Env(), call(arguments));
+      },
+      function.name);
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
@@ -58,9 +53,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     const std::lock_guard<std::mutex> lock(environment->mutex);
     environment->alive = false;
   });
-  for (const auto& topic : {inspection_functions(), latency_functions(), session_functions(), start_up_functions(),
-                            tenant_functions(), process_functions()})
-    for (const auto& [name, function] : topic) exports.Set(name, Napi::Function::New(env, function, name));
+  for (const Topic* topic : Topic::all())
+    for (const Function& function : topic->functions) exports.Set(function.name, exported(env, function));
   return exports;
 }
 

@@ -69,28 +69,28 @@ void Executor::push(Task task) {
   changed_.notify_all();
 }
 
-bool Executor::next_task(Task& task) {
+std::optional<Executor::Task> Executor::next_task() {
   const auto ready = std::find_if(queue_.begin(), queue_.end(), [&](const Task& candidate) {
     return !candidate.opens_session || active_ == kNoSession;
   });
-  if (ready == queue_.end()) return false;
-  task = std::move(*ready);
+  if (ready == queue_.end()) return std::nullopt;
+  Task task = std::move(*ready);
   queue_.erase(ready);
-  return true;
+  return task;
 }
 
 void Executor::loop(const bool& stop) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop) {
-    Task task;
-    if (!next_task(task)) {
+    std::optional<Task> task = next_task();
+    if (!task) {
       changed_.wait(lock);
       continue;
     }
-    running_for_ = task.owner;
+    running_for_ = task->owner;
     lock.unlock();
-    task.run();
-    task.run = nullptr;
+    task->run();
+    task.reset();
     lock.lock();
     running_for_ = nullptr;
     changed_.notify_all();
@@ -109,13 +109,13 @@ void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(Sess
             opened(kNoSession, std::current_exception());
             return;
           }
-          if (const SessionId id = activate(owner, token, session)) opened(id, nullptr);
+          if (const SessionId id = activate(owner, token, std::move(session))) opened(id, nullptr);
         }});
 }
 
 // An owner that left while its session was being opened would never close it: then it is dropped here.
 SessionId Executor::activate(Owner owner, const std::shared_ptr<CancelToken>& token,
-                             std::unique_ptr<DeviceSession>& session) {
+                             std::unique_ptr<DeviceSession> session) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (owners_.count(owner) == 0) return kNoSession;
   session_ = std::move(session);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -16,7 +17,7 @@
 
 namespace gvb {
 
-using SessionId = uint32_t;
+using SessionId = uint32_t;  // from 1 on
 constexpr SessionId kNoSession = 0;
 
 class Executor {
@@ -50,9 +51,9 @@ class Executor {
 
   void push(Task task);
   void loop(const bool& stop);
-  bool next_task(Task& task);
+  std::optional<Task> next_task();
   void close_active();
-  SessionId activate(Owner owner, const std::shared_ptr<CancelToken>& token, std::unique_ptr<DeviceSession>& session);
+  SessionId activate(Owner owner, const std::shared_ptr<CancelToken>& token, std::unique_ptr<DeviceSession> session);
 
   std::mutex mutex_;
   std::condition_variable changed_;

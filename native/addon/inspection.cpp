@@ -1,100 +1,219 @@
-// What a process finds out about driver, GPU and layer.
+// What a process finds out about driver, devices and the owners of functions.
 #include <system_error>
 
-#include "addon/functions.h"
-#include "addon/promises.h"
+#include "addon/clock_fields.h"
+#include "addon/target_fields.h"
+#include "addon/topic.h"
+#include "bench/inspect.h"
 #include "driver/driver_probe.h"
 
 namespace gvb {
 
-namespace {
-
-Napi::Value driver_probe(const Napi::CallbackInfo& info) {
-  try {
-    const auto patience = static_cast<int64_t>(Fields(info[0]).number("timeoutMs"));
-    const DriverProbe probe = probe_driver(std::chrono::milliseconds{patience});
-    Napi::Object out = Napi::Object::New(info.Env());
-    out.Set("path", probe.path ? Napi::Value(Napi::String::New(info.Env(), *probe.path)) : info.Env().Null());
-    out.Set("error", probe.path ? info.Env().Null() : Napi::Value(Napi::String::New(info.Env(), probe.error)));
-    out.Set("fatal", probe.fatal);
-    return out;
-  } catch (const std::system_error& error) {
-    throw Napi::Error::New(info.Env(), std::string("The driver cannot be looked for: ") + error.what());
-  }
-}
-
-struct InspectionOf {
-  const Driver* driver;
-  Inspection inspection;
+struct DriverProbeRequest {
+  uint64_t timeout_ms = 0;
 };
 
-Napi::Value inspect_driver(const Napi::CallbackInfo& info) {
-  const auto folder = Fields(info[0]).simulated_folder();
-  return promise_of<InspectionOf>(
-      info.Env(),
-      [folder] {
-        const Driver& driver = Driver::load(folder);
-        return InspectionOf{&driver, inspect(driver)};
-      },
-      [](Napi::Env env, const InspectionOf& seen) { return to_js(env, *seen.driver, seen.inspection); });
-}
+namespace {
 
-Napi::Value read_provenance(const Napi::CallbackInfo& info) {
-  const auto folder = Fields(info[0]).simulated_folder();
-  return promise_of<Provenance>(
-      info.Env(), [folder] { return provenance(Driver::load(folder)); }, convert_result<Provenance>);
-}
+const Choices<MigMode> kMigModes{
+    "", {{MigMode::kEnabled, "enabled"}, {MigMode::kDisabled, "disabled"}, {MigMode::kNotSupported, "not supported"}}};
 
-// By the UUID and without a session: a coordinator makes no CUDA call.
-Napi::Value gpu_state(const Napi::CallbackInfo& info) {
-  using State = std::optional<GpuState>;
-  const Fields fields(info[0]);
-  const auto folder = fields.simulated_folder();
-  const auto uuid = fields.text("uuid");
-  const auto detail = fields.choice<GpuDetail>("detail", {"readings", "all"});
-  return promise_of<State>(
-      info.Env(), [folder, uuid, detail] { return read_gpu_state(Nvml::load(folder).api, uuid, detail); },
-      convert_result<State>);
-}
-
-Napi::Value health(const Napi::CallbackInfo& info) {
-  return promise_in<GpuState>(
-      info, [](DeviceSession& session) { return read_gpu_state(session.driver.nvml.api, session.nvml_device); },
-      convert_result<GpuState>);
-}
-
-Napi::Value scheduling(const Napi::CallbackInfo& info) {
-  using Name = std::optional<std::string>;
-  return promise_in<Name>(
-      info, [](DeviceSession& session) { return scheduling_name(session.context.scheduling()); },
-      [](Napi::Env env, const Name& name) -> Napi::Value {
-        return name ? Napi::Value(Napi::String::New(env, *name)) : env.Null();
-      });
-}
-
-Napi::Value visible_memory_of(const Napi::CallbackInfo& info) {
-  return promise_in<VisibleMemory>(
-      info, [](DeviceSession& session) { return visible_memory(session); }, convert_result<VisibleMemory>);
-}
-
-Napi::Value layer_probe(const Napi::CallbackInfo& info) {
-  const std::vector<uint64_t> allocations = Fields(info[1]).integers("allocations");
-  return promise_in<LayerProbe>(
-      info, [allocations](DeviceSession& session) { return probe_layer(session, allocations); },
-      convert_result<LayerProbe>);
-}
+const Choices<ComputeMode> kComputeModes{"",
+                                         {{ComputeMode::kDefault, "default"},
+                                          {ComputeMode::kExclusiveThread, "exclusive-thread"},
+                                          {ComputeMode::kProhibited, "prohibited"},
+                                          {ComputeMode::kExclusiveProcess, "exclusive-process"}}};
 
 }  // namespace
 
-std::vector<ExportedFunction> inspection_functions() {
-  return {{"probeDriver", driver_probe},
-          {"inspect", inspect_driver},
-          {"provenance", read_provenance},
-          {"gpuState", gpu_state},
-          {"health", health},
-          {"scheduling", scheduling},
-          {"visibleMemory", visible_memory_of},
-          {"probeLayer", layer_probe}};
+template <>
+struct Fields<DriverProbeRequest> : FieldsOf<DriverProbeRequest> {
+  static constexpr const char* kName = "DriverProbeRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(timeout_ms));
+  }
+};
+
+template <>
+struct Fields<DriverProbe> : FieldsOf<DriverProbe> {
+  static constexpr const char* kName = "DriverProbe";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(path));
+    visit(GVB_FIELD(error).or_null());
+    visit(GVB_FIELD(fatal).says("It is there, but whatever loads it ends or hangs; `error` says how."));
+  }
+};
+
+template <>
+struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
+  static constexpr const char* kName = "NativeDevice";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(index));
+    visit(GVB_FIELD(uuid));
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(memory_bytes));
+    visit(GVB_FIELD(visible_memory_bytes).says("As cuDeviceTotalMem tells this process; a layer may bend it."));
+    visit(GVB_FIELD(compute_capability));
+    visit(GVB_FIELD(multiprocessors));
+    visit(GVB_FIELD(max_sm_clock_mhz));
+    visit(GVB_FIELD(pci_bus_id));
+    visit(GVB_FIELD(mig_mode).one_of(kMigModes));
+    visit(GVB_FIELD(persistence_mode));
+    visit(GVB_FIELD(compute_mode).one_of(kComputeModes));
+    visit(GVB_FIELD(mps_client));
+  }
+};
+
+template <>
+struct Fields<FailedCall> : FieldsOf<FailedCall> {
+  static constexpr const char* kName = "FailedCall";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(code));
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(call));
+  }
+};
+
+template <>
+struct Fields<Inspection> : FieldsOf<Inspection> {
+  static constexpr const char* kName = "Inspection";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(simulated));
+    visit(GVB_FIELD(libcuda));
+    visit(GVB_FIELD(libnvidia_ml));
+    visit(GVB_FIELD(driver_version));
+    visit(GVB_FIELD(cuda_version));
+    visit(GVB_FIELD(cuda).says("Set where the library is there but refused."));
+    visit(GVB_FIELD(nvml));
+    visit(GVB_FIELD(devices));
+    visit(GVB_FIELD(clock).says("`judgeClock` (clock.ts) says whether times taken in that process may be published."));
+  }
+};
+
+template <>
+struct Fields<PatchedCode> : FieldsOf<PatchedCode> {
+  static constexpr const char* kName = "PatchedCode";
+  static constexpr const char* kDoc = "The beginning of a driver function differs from the file it was mapped from.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).says("As it is in memory, hexadecimal."));
+    visit(
+        GVB_FIELD(owner).or_null().says("The object that the jump at its beginning leads to; null "
+                                        "where there is no jump, or its target belongs to no "
+                                        "object."));
+  }
+};
+
+template <>
+struct Fields<CudaOwners> : FieldsOf<CudaOwners> {
+  static constexpr const char* kName = "CudaOwners";
+  static constexpr const char* kDoc = "Whom the address belongs to that a function has on each symbol path.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(runtime).or_null());
+    visit(GVB_FIELD(dlsym).or_null());
+    visit(GVB_FIELD(linked).or_null());
+    visit(GVB_FIELD(bare).or_null());
+  }
+};
+
+template <>
+struct Fields<NvmlOwners> : FieldsOf<NvmlOwners> {
+  static constexpr const char* kName = "NvmlOwners";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(dlsym).or_null());
+    visit(GVB_FIELD(bare).or_null());
+  }
+};
+
+template <class Owners>
+struct OwnedFunctionFields : FieldsOf<OwnedFunction<Owners>> {
+  using Self = OwnedFunction<Owners>;
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(owners));
+    visit(GVB_FIELD(patched).or_left_out());
+  }
+};
+template <>
+struct Fields<OwnedFunction<CudaOwners>> : OwnedFunctionFields<CudaOwners> {
+  static constexpr const char* kName = "CudaFunction";
+};
+template <>
+struct Fields<OwnedFunction<NvmlOwners>> : OwnedFunctionFields<NvmlOwners> {
+  static constexpr const char* kName = "NvmlFunction";
+};
+
+template <>
+struct Fields<MappedObject> : FieldsOf<MappedObject> {
+  static constexpr const char* kName = "MappedObject";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(path));
+    visit(GVB_FIELD(cuda_exports));
+    visit(GVB_FIELD(exports_dlsym));
+    visit(GVB_FIELD(exports_init));
+  }
+};
+
+template <>
+struct Fields<LibcudaInfo> : FieldsOf<LibcudaInfo> {
+  static constexpr const char* kName = "LibcudaInfo";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(loaded).says("What the process gets as libcuda.so.1."));
+    visit(GVB_FIELD(driver).says(
+        "The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it."));
+    visit(GVB_FIELD(simulated));
+    visit(GVB_FIELD(kernel_module).says("Version of the NVIDIA kernel module; null where the system does not tell."));
+    visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` is of that version; null where it is unknown."));
+  }
+};
+
+template <>
+struct Fields<Provenance> : FieldsOf<Provenance> {
+  static constexpr const char* kName = "Provenance";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(functions));
+    visit(GVB_FIELD(nvml));
+    visit(
+        GVB_FIELD(objects).says("Objects mapped into the process that export `dlsym` or names beginning with `cu`, "
+                                "drivers and libc aside."));
+    visit(GVB_FIELD(code_unreadable)
+              .or_null()
+              .says("Why the driver's code was not compared with its file; null where it was."));
+    visit(GVB_FIELD(libcuda));
+  }
+};
+
+namespace {
+
+DriverProbe driver_probe(const DriverProbeRequest& request) {
+  return probe_driver(std::chrono::milliseconds{static_cast<int64_t>(request.timeout_ms)});
 }
+
+Inspection inspect_driver(const Target& target) { return inspect(Driver::load(target.simulated_driver)); }
+
+Provenance read_provenance(const Target& target) { return provenance(Driver::load(target.simulated_driver)); }
+
+const Topic topic{
+    "Driver and layers",
+    {at_once("probeDriver", driver_probe)
+         .says("dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. "
+               "Blocks."),
+     without_session("inspect", inspect_driver)
+         .says("Versions and devices as NVML and the driver say. Initialises both; never creates a context."),
+     without_session("provenance", read_provenance)
+         .says("Who owns each driver function on each of the four symbol paths. Makes no driver call.")}};
+
+}  // namespace
 
 }  // namespace gvb

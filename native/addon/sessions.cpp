@@ -1,62 +1,76 @@
 // Sessions: turns on the device, and the end of what runs in one.
-#include "addon/functions.h"
-#include "addon/promises.h"
+#include "addon/executor.h"
+#include "addon/job.h"
+#include "addon/session_id.h"
+#include "addon/target_fields.h"
+#include "addon/topic.h"
 
 namespace gvb {
 
 namespace {
 
 // Both ways to take a turn: with the device, or (for a coordinator, which makes no CUDA call) without.
-Napi::Value take_turn(Napi::Env env, Executor::OpenDevice open) {
-  auto job = make_job<SessionId>(
-      env, [](Napi::Env e, const SessionId& id) -> Napi::Value { return Napi::Number::New(e, id); });
-  return submitted(job, [&] {
-    Executor::instance().submit_open(owner_of_environment(env), std::move(open),
-                                     [job](SessionId id, const std::exception_ptr& failure) {
-                                       if (failure)
-                                         job->fail(failure);
-                                       else
-                                         job->perform([id] { return id; });
-                                       JobBase::finish(job);
-                                     });
-  });
-}
-
-Napi::Value open_session(const Napi::CallbackInfo& info) {
-  const Fields fields(info[0]);
-  const auto folder = fields.simulated_folder();
-  const auto device = fields.device();
-  const auto path = fields.path();
-  return take_turn(info.Env(), [folder, device, path](const CancelToken& token) {
-    return std::make_unique<DeviceSession>(Driver::load(folder), path, device, token);
-  });
-}
-
-Napi::Value open_turn(const Napi::CallbackInfo& info) {
-  return take_turn(info.Env(), [](const CancelToken&) { return nullptr; });
-}
-
-Napi::Value close_session(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const SessionId session = session_id(info[0]);
-  auto job = make_job<bool>(env, [](Napi::Env e, const bool&) -> Napi::Value { return e.Undefined(); });
-  return submitted(job, [&] {
-    Executor::instance().submit_close(owner_of_environment(env), session, [job] {
-      job->perform([] { return true; });
-      JobBase::finish(job);
+js::Value take_turn(js::Env env, const Executor::OpenDevice& open) {
+  const Executor::Owner owner = environment_of(env).get();
+  return promise(env, [&](const std::shared_ptr<Job>& job) {
+    Executor::instance().submit_open(owner, open, [job](SessionId id, const std::exception_ptr& failure) {
+      if (failure)
+        job->fail(failure);
+      else
+        job->finish([id] { return result_of(id); });
     });
   });
 }
 
-Napi::Value cancel(const Napi::CallbackInfo& info) {
-  Executor::instance().cancel(session_id(info[0]));
-  return info.Env().Undefined();
+js::Value open_session(const js::Call& call) {
+  const auto target = read<DeviceTarget>({call.env, call[0]});
+  return take_turn(call.env, [target](const CancelToken& token) {
+    return std::make_unique<DeviceSession>(Driver::load(target.simulated_driver), target, token);
+  });
 }
+
+js::Value open_turn(const js::Call& call) {
+  return take_turn(call.env, [](const CancelToken&) { return nullptr; });
+}
+
+js::Value close_session(const js::Call& call) {
+  const SessionId session = session_id(call.env, call[0]);
+  const Executor::Owner owner = environment_of(call.env).get();
+  return promise(call.env, [&](const std::shared_ptr<Job>& job) {
+    Executor::instance().submit_close(owner, session, [job] { job->finish([] { return result_of(Nothing()); }); });
+  });
+}
+
+js::Value cancel(const js::Call& call) {
+  Executor::instance().cancel(session_id(call.env, call[0]));
+  return js::undefined(call.env);
+}
+
+Nothing keep_context_of(const DeviceTarget& target) {
+  keep_context(Driver::load(target.simulated_driver), target);
+  return {};
+}
+
+Function special(const char* name, js::Value (*call)(const js::Call&), std::string (*signature)(Types&)) {
+  return {name, "", call, signature};
+}
+
+const Topic topic{
+    "Sessions",
+    {
+        without_session("keepContext", keep_context_of)
+            .says("Retains the device's primary context until the process ends: sessions on it then open at once."),
+        special("openSession", open_session,
+                [](Types& types) { return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>"; })
+            .says("Waits until no other session of this process is open, then retains the device's primary context."),
+        special("openTurn", open_turn, [](Types&) { return std::string("(): Promise<number>"); })
+            .says("Waits as openSession does, but touches no device: the turn of a measurement made by other "
+                  "processes."),
+        special("closeSession", close_session, [](Types&) { return std::string("(session: number): Promise<void>"); }),
+        special("cancel", cancel, [](Types&) { return std::string("(session: number): void"); })
+            .says("Stops the session's running task at its next sample; that task rejects with kind `aborted`."),
+    }};
 
 }  // namespace
-
-std::vector<ExportedFunction> session_functions() {
-  return {{"openSession", open_session}, {"openTurn", open_turn}, {"closeSession", close_session}, {"cancel", cancel}};
-}
 
 }  // namespace gvb

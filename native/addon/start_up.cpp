@@ -1,51 +1,102 @@
 // The start of a process, split into steps.
-#include "addon/functions.h"
-#include "addon/promises.h"
+#include "bench/start_up.h"
+
+#include "addon/target_fields.h"
+#include "addon/topic.h"
 
 namespace gvb {
 
 namespace {
 
-Napi::Value start_up(const Napi::CallbackInfo& info) {
-  const Fields fields(info[0]);
-  const StartUpRequest request{fields.simulated_folder(),
-                               fields.device(),
-                               fields.path(),
-                               fields.choice<ContextApi>("contextApi", {"cuDevicePrimaryCtxRetain", "cuCtxCreate"}),
-                               fields.integer<unsigned>("recreations"),
-                               fields.optional_time_ns("startAtNs"),
-                               fields.flag("keep")};
-  return promise_of<StartUp>(
-      info.Env(), [request] { return measure_start_up(request, CancelToken()); }, convert_result<StartUp>);
-}
+const Choices<ContextApi> kContextApis{
+    "ContextApi", {{ContextApi::kPrimary, "cuDevicePrimaryCtxRetain"}, {ContextApi::kCreate, "cuCtxCreate"}}};
 
-Napi::Value discovery(const Napi::CallbackInfo& info) {
-  const Fields fields(info[0]);
-  const auto folder = fields.simulated_folder();
-  const auto repeats = fields.integer<unsigned>("repeats");
-  return promise_of<Discovery>(
-      info.Env(), [folder, repeats] { return measure_discovery(folder, repeats, CancelToken()); },
-      convert_result<Discovery>);
-}
+const Choices<LoadingMode> kLoadingModes{"", {{LoadingMode::kEager, "eager"}, {LoadingMode::kLazy, "lazy"}}};
 
-Napi::Value keep_context_of(const Napi::CallbackInfo& info) {
-  const Fields fields(info[0]);
-  const auto folder = fields.simulated_folder();
-  const auto device = fields.device();
-  const auto path = fields.path();
-  return promise_of<bool>(
-      info.Env(),
-      [folder, device, path] {
-        keep_context(Driver::load(folder), path, device);
-        return true;
-      },
-      [](Napi::Env env, const bool&) -> Napi::Value { return env.Undefined(); });
-}
+const Choices<InitialisedAt> kInitialisedAt{"",
+                                            {{InitialisedAt::kProcessStart, "process start"},
+                                             {InitialisedAt::kLoad, "load"},
+                                             {InitialisedAt::kLookUp, "look-up"},
+                                             {InitialisedAt::kInit, "cuInit"},
+                                             {InitialisedAt::kUnknown, "unknown"}}};
 
 }  // namespace
 
-std::vector<ExportedFunction> start_up_functions() {
-  return {{"startUp", start_up}, {"discovery", discovery}, {"keepContext", keep_context_of}};
-}
+template <>
+struct Fields<StartUpRequest> : FieldsOf<StartUpRequest, DeviceTarget> {
+  static constexpr const char* kName = "StartUpRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(context_api).one_of(kContextApis));
+    visit(GVB_FIELD(recreations).says("How often the primary context is released and retained again after the start."));
+    visit(
+        GVB_FIELD(start_at_ns)
+            .says("As `now` says it, waited for before libcuda is looked for; null, or a time that has passed, starts "
+                  "at once."));
+    visit(
+        GVB_FIELD(keep).says("The context stays until the process ends, as that of a program at work does; nothing is "
+                             "re-created."));
+  }
+};
+
+template <>
+struct Fields<StartUp> : FieldsOf<StartUp> {
+  static constexpr const char* kName = "StartUp";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(load_ns));
+    visit(GVB_FIELD(resolve_ns));
+    visit(GVB_FIELD(init_ns));
+    visit(GVB_FIELD(device_ns));
+    visit(GVB_FIELD(context_ns));
+    visit(GVB_FIELD(module_ns));
+    visit(GVB_FIELD(first_alloc_ns));
+    visit(GVB_FIELD(first_launch_ns));
+    visit(GVB_FIELD(second_launch_ns));
+    visit(GVB_FIELD(total_ns).says("cuInit … first kernel's result on the host."));
+    visit(GVB_FIELD(ready_at_ns)
+              .says("As `now` says it: the request is there; the start begins; the first result is on the host."));
+    visit(GVB_FIELD(began_at_ns));
+    visit(GVB_FIELD(first_result_at_ns));
+    visit(GVB_FIELD(first_release_ns).says("Of the context that did the work; null where it is kept."));
+    visit(GVB_FIELD(result_correct));
+    visit(GVB_FIELD(context_function));
+    visit(GVB_FIELD(context_owner).or_null());
+    visit(GVB_FIELD(loading_mode).one_of(kLoadingModes));
+    visit(GVB_FIELD(initialised_at)
+              .one_of(kInitialisedAt)
+              .says("When the driver's device files were opened; `process start`: before libcuda was looked for."));
+    visit(GVB_FIELD(interposer)
+              .or_null()
+              .says("The object whose functions a program meets in place of the driver's, or of libc's dlsym."));
+    visit(GVB_FIELD(context_was_active)
+              .says("Whether the primary context was there before it was retained; null where the driver does not "
+                    "tell."));
+    visit(GVB_FIELD(processes_during)
+              .says("PIDs in NVML's list while the context existed and after its release; null where NVML cannot "
+                    "tell."));
+    visit(GVB_FIELD(processes_after));
+    visit(GVB_FIELD(gpu_free_during_bytes).says("Free memory of the GPU as NVML says it, likewise."));
+    visit(GVB_FIELD(gpu_free_after_bytes));
+    visit(GVB_FIELD(pid));
+    visit(GVB_FIELD(retain_ns).as_array());
+    visit(GVB_FIELD(release_ns).as_array());
+    visit(GVB_FIELD(inactive_between).says("Whether cuDevicePrimaryCtxGetState said inactive after every release."));
+    visit(GVB_FIELD(left_list_between)
+              .says("Whether this process left NVML's list after every release; null where NVML cannot tell."));
+    visit(GVB_FIELD(mps_client)
+              .says("NVML lists an MPS client until its process ends, whatever becomes of its context."));
+  }
+};
+
+namespace {
+
+StartUp start_up(const StartUpRequest& request) { return measure_start_up(request, CancelToken()); }
+
+const Topic topic{"Start of a process",
+                  {without_session("startUp", start_up)
+                       .says("The start of a process split into steps; once per process, before anything else.")}};
+
+}  // namespace
 
 }  // namespace gvb

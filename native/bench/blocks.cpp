@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bench/memory_pool.h"
+
 namespace gvb {
 
 using abi::CUDA_SUCCESS;
@@ -103,30 +105,23 @@ class VirtualAllocator : public Allocator {
   const char* failed_ = "";
 };
 
-// Keeps the pool from returning memory at every synchronisation (the default threshold is 0), and puts that back.
 class PoolAllocator : public Allocator {
  public:
-  PoolAllocator(const DeviceSession& session, size_t bytes, abi::CUstream stream)
-      : cuda_(session.cuda),
+  PoolAllocator(const DeviceSession& session, AllocationApi api, size_t bytes, abi::CUstream stream)
+      : pool_(session, stream),
         bytes_(bytes),
         stream_(stream),
-        allocate_(cuda_.require(cuda_.api.cuMemAllocAsync, "cuMemAllocAsync")),
-        free_(cuda_.require(cuda_.api.cuMemFreeAsync, "cuMemFreeAsync")) {
-    GVB_CALL(cuda_, "finding the memory pool", cuDeviceGetDefaultMemPool, &pool_, session.device);
-    GVB_CALL(cuda_, "reading the pool's threshold", cuMemPoolGetAttribute, pool_,
-             abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
-    unsigned long long keep = ~0ULL;
-    GVB_CALL(cuda_, "setting the pool's threshold", cuMemPoolSetAttribute, pool_,
-             abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
-  }
-  ~PoolAllocator() override {
-    cuda_.api.cuStreamSynchronize(stream_);
-    cuda_.api.cuMemPoolSetAttribute(pool_, abi::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold_);
-    if (cuda_.api.cuMemPoolTrimTo) cuda_.api.cuMemPoolTrimTo(pool_, 0);
+        named_(api == AllocationApi::kAllocFromPool),
+        free_(session.cuda.require(session.cuda.api.cuMemFreeAsync, "cuMemFreeAsync")) {
+    if (named_)
+      from_pool_ = session.cuda.require(session.cuda.api.cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync");
+    else
+      allocate_ = session.cuda.require(session.cuda.api.cuMemAllocAsync, "cuMemAllocAsync");
   }
   CUresult allocate(Block& block) override {
-    failed_ = "cuMemAllocAsync";
-    return allocate_(&block.pointer, bytes_, stream_);
+    failed_ = named_ ? "cuMemAllocFromPoolAsync" : "cuMemAllocAsync";
+    return named_ ? from_pool_(&block.pointer, bytes_, pool_.get(), stream_)
+                  : allocate_(&block.pointer, bytes_, stream_);
   }
   CUresult release(const Block& block) override {
     failed_ = "cuMemFreeAsync";
@@ -135,12 +130,12 @@ class PoolAllocator : public Allocator {
   const char* failed_call() const override { return failed_; }
 
  private:
-  const Cuda& cuda_;
+  const WarmPool pool_;
   const size_t bytes_;
   const abi::CUstream stream_;
-  abi::CUmemoryPool pool_ = nullptr;
-  unsigned long long threshold_ = 0;
-  decltype(CudaApi::cuMemAllocAsync) allocate_;
+  const bool named_;
+  decltype(CudaApi::cuMemAllocAsync) allocate_ = nullptr;
+  decltype(CudaApi::cuMemAllocFromPoolAsync) from_pool_ = nullptr;
   decltype(CudaApi::cuMemFreeAsync) free_;
   const char* failed_ = "";
 };
@@ -150,8 +145,8 @@ class PoolAllocator : public Allocator {
 std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi api, size_t bytes,
                                           abi::CUstream stream) {
   if (api == AllocationApi::kMemCreate) return std::make_unique<VirtualAllocator>(session, bytes);
-  if (api == AllocationApi::kAllocAsync) return std::make_unique<PoolAllocator>(session, bytes, stream);
-  return std::make_unique<DirectAllocator>(session, bytes);
+  if (api == AllocationApi::kMemAlloc) return std::make_unique<DirectAllocator>(session, bytes);
+  return std::make_unique<PoolAllocator>(session, api, bytes, stream);
 }
 
 size_t allocation_granularity(const DeviceSession& session) {

@@ -1,4 +1,4 @@
-// A block of device memory obtained in one of three ways, with the allocation and the release as separate calls, so
+// A block of device memory obtained in one of four ways, with the allocation and the release as separate calls, so
 // that a measurement can time either.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gvb {
 
-enum class AllocationApi { kMemAlloc, kMemCreate, kAllocAsync };
+enum class AllocationApi { kMemAlloc, kMemCreate, kAllocAsync, kAllocFromPool };
 
 struct Block {
   abi::CUdeviceptr pointer = 0;

@@ -6,9 +6,9 @@
 #include <array>
 #include <random>
 
+#include "base/wait.h"
 #include "bench/block_counter.h"
 #include "bench/on_core.h"
-#include "driver/clock.h"
 
 namespace gvb {
 
@@ -71,8 +71,11 @@ struct Arguments {
   abi::CUdriverProcAddressQueryResult query{};
 };
 
-// Makes `calls` calls and returns the time of all of them; `codes` collects their results.
-using RunBatch = int64_t (*)(void* function, Arguments& a, unsigned calls, CUresult& codes);
+struct Batch {
+  int64_t took_ns;  // of all calls
+  CUresult codes;   // of all calls, one or-ed to the other
+};
+using RunBatch = Batch (*)(void* function, Arguments& a, unsigned calls);
 
 struct PairedCall {
   const char* name;
@@ -80,20 +83,24 @@ struct PairedCall {
   bool queues_work;
 };
 
-#define GVB_PAIR(function, queues_work, ...)                                     \
-  {                                                                              \
-#function,                                                                     \
-        [](void* pointer, [[maybe_unused]] Arguments& a, unsigned calls,       \
-           CUresult& codes) {                                                  \
-          const auto call = reinterpret_cast<decltype(CudaApi::function)>(pointer); \
-          const int64_t before = now_ns();                                     \
-          for (unsigned i = 0; i < calls; ++i) codes |= call(__VA_ARGS__);     \
-          return now_ns() - before;                                            \
-        },                                                                     \
-        queues_work \
-  }
+// Inlined into each call's own function, so that nothing but the call is in the loop.
+template <class Call>
+[[gnu::always_inline]] inline Batch timed(unsigned calls, const Call& call) {
+  CUresult codes = abi::CUDA_SUCCESS;
+  const int64_t before = now_ns();
+  for (unsigned i = 0; i < calls; ++i) codes |= call();
+  return {now_ns() - before, codes};
+}
 
 // clang-format off
+#define GVB_PAIR(function, queues_work, ...)                                                \
+  {#function,                                                                               \
+   [](void* pointer, [[maybe_unused]] Arguments& a, unsigned calls) {                       \
+     const auto call = reinterpret_cast<decltype(CudaApi::function)>(pointer);              \
+     return timed(calls, [&] { return call(__VA_ARGS__); });                                \
+   },                                                                                       \
+   queues_work}
+
 constexpr PairedCall kPairedCalls[] = {
     GVB_PAIR(cuDriverGetVersion, false, &a.number),
     GVB_PAIR(cuGetErrorName, false, abi::CUDA_ERROR_OUT_OF_MEMORY, &a.text),
@@ -142,15 +149,13 @@ constexpr PairedCall kPairedCalls[] = {
 #undef GVB_PAIR
 
 // Not a driver function, but every interposer of the driver sits here first.
-constexpr PairedCall kDlsym = {"dlsym",
-                               [](void* pointer, Arguments& a, unsigned calls, CUresult& codes) {
-                                 const auto look_up = reinterpret_cast<DlsymFunction>(pointer);
-                                 const int64_t before = now_ns();
-                                 for (unsigned i = 0; i < calls; ++i)
-                                   codes |= look_up(a.libcuda, "cuMemGetInfo_v2") == nullptr;
-                                 return now_ns() - before;
-                               },
-                               false};
+constexpr PairedCall kDlsym = {
+    "dlsym",
+    [](void* pointer, Arguments& a, unsigned calls) {
+      const auto look_up = reinterpret_cast<DlsymFunction>(pointer);
+      return timed(calls, [&] { return static_cast<CUresult>(look_up(a.libcuda, "cuMemGetInfo_v2") == nullptr); });
+    },
+    false};
 
 const PairedCall& find_call(const std::string& name) {
   if (name == kDlsym.name) return kDlsym;
@@ -216,12 +221,12 @@ class Batches {
   // costs would depend on how many they are.
   double per_call(void* function, unsigned calls) {
     CUresult codes = abi::CUDA_SUCCESS;
-    if (calls > 1) call_.run(function, arguments_, 1, codes);
+    if (calls > 1) codes = call_.run(function, arguments_, 1).codes;
     made_ += calls + (calls > 1 ? 1 : 0);
-    const int64_t elapsed = call_.run(function, arguments_, calls, codes);
-    session_.cuda.check(codes, call_.name, "making it in a batch");
+    const Batch batch = call_.run(function, arguments_, calls);
+    session_.cuda.check(codes | batch.codes, call_.name, "making it in a batch");
     if (call_.queues_work) GVB_CALL(session_.cuda, "draining a batch", cuStreamSynchronize, arguments_.stream);
-    return static_cast<double>(elapsed) / calls;
+    return static_cast<double>(batch.took_ns) / calls;
   }
 
   // That every launch ran, through either pointer.
@@ -252,7 +257,10 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   const Pointers pointers = pointers_of(session, request.name);
   Batches batches(session, call);
   const OnCore core(request.core);
-  PairBlock block{owner_of(pointers.hooked), owner_of(pointers.bare), false, request.calls, {}, {}, {}};
+  PairBlock block;
+  block.owner = owner_of(pointers.hooked);
+  block.bare_owner = owner_of(pointers.bare);
+  block.calls = request.calls;
   block.intercepted = block.owner != block.bare_owner;
   if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);
 

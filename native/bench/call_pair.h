@@ -14,18 +14,18 @@ namespace gvb {
 
 struct PairRequest {
   std::string name;
-  unsigned batches;     // of each pointer, as the mean of two
-  unsigned calls;       // at most, per batch
-  double max_batch_ns;  // two batches of dear calls are shortened to about this
-  double gap_ns;        // before each batch the host does something else for up to so long, at least a quarter of it
-  uint64_t seed;        // of the order within each pair of batches, and of the gaps
-  uint64_t core;        // whose turn it is
+  unsigned batches = 0;     // of each pointer, as the mean of two
+  unsigned calls = 0;       // at most, per batch
+  double max_batch_ns = 0;  // two batches of expensive calls are shortened to about this
+  double gap_ns = 0;  // before each batch the host does something else for up to so long, at least a quarter of it
+  uint64_t seed = 0;  // of the order within each pair of batches, and of the gaps
+  uint64_t core = 0;  // whose turn it is
 };
 
 struct PairBlock {
   std::string owner, bare_owner;
-  bool intercepted;
-  unsigned calls;
+  bool intercepted = false;
+  unsigned calls = 0;
   std::vector<double> hooked_ns, bare_ns;  // per call, one per sample
   // What the calibration interposer, where it is loaded, says its hook took at the median.
   std::optional<double> achieved_ns;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/clock.h"
+#include "base/wait.h"
 
 namespace gvb {
 
@@ -98,7 +98,7 @@ void ClockMapping::fit() {
     points.insert(points.end(), kept.begin(), kept.end());
     const auto tighter = [](const Exchange& a, const Exchange& b) { return a.bracket < b.bracket; };
     const auto tight = std::min_element(kept.begin(), kept.end(), tighter);
-    bracket_ns_ = std::max(bracket_ns_, static_cast<double>(tight->bracket));
+    quality_.bracket_ns = std::max(quality_.bracket_ns, static_cast<double>(tight->bracket));
   }
   // Differences to the first point: device times are too large for a double to hold nanoseconds.
   host_origin_ = points[0].host;
@@ -120,12 +120,14 @@ void ClockMapping::fit() {
     const double residual = offset(e) - (offset_ + drift_ * host(e));
     squares += residual * residual;
   }
-  residual_ns_ = std::sqrt(squares / n);
+  quality_.residual_ns = std::sqrt(squares / n);
+  quality_.drift_ppm = drift_ * 1e6;
+  quality_.tick_ns = echo_.tick_ns();
 }
 
-double ClockMapping::since(int64_t origin, uint64_t device_time) const {
+double ClockMapping::since(int64_t origin, DeviceTime time) const {
   // device = host + offset + drift·host, solved for host.
-  const double device = static_cast<double>(static_cast<int64_t>(device_time) - device_origin_);
+  const double device = static_cast<double>(static_cast<int64_t>(time.ns) - device_origin_);
   const double host = (device - offset_) / (1 + drift_);
   return host - static_cast<double>(origin - host_origin_);
 }

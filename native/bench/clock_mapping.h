@@ -41,6 +41,18 @@ class ClockEcho {
   const double tick_ns_;
 };
 
+// A reading of %globaltimer.
+struct DeviceTime {
+  uint64_t ns;
+};
+
+struct MappingQuality {
+  double residual_ns = 0;  // root mean square of the tightest exchanges about the line
+  double bracket_ns = 0;   // the tightest round trip, of the end where it is wider
+  double drift_ppm = 0;
+  double tick_ns = 0;
+};
+
 class ClockMapping {
  public:
   explicit ClockMapping(DeviceSession& session) : echo_(session.kept<ClockEcho>()) { echo_.move(); }
@@ -50,13 +62,9 @@ class ClockMapping {
   void fit();
 
   // Host time of a device reading, relative to the host reading `origin`, in ns.
-  double since(int64_t origin, uint64_t device_time) const;
+  double since(int64_t origin, DeviceTime device) const;
 
-  double residual_ns() const { return residual_ns_; }  // root mean square about the line
-  double bracket_ns() const { return bracket_ns_; }    // the tightest round trip, of the end where it is wider
-  double drift_ppm() const { return drift_ * 1e6; }
-  double tick_ns() const { return echo_.tick_ns(); }
-  static constexpr unsigned kExchanges = ClockEcho::kExchanges;
+  const MappingQuality& quality() const { return quality_; }
 
  private:
   using Exchange = ClockEcho::Exchange;
@@ -68,8 +76,7 @@ class ClockMapping {
   int64_t device_origin_ = 0;
   double offset_ = 0;
   double drift_ = 0;
-  double residual_ns_ = 0;
-  double bracket_ns_ = 0;
+  MappingQuality quality_;
 };
 
 }  // namespace gvb

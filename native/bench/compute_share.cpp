@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "driver/clock.h"
+#include "base/clock.h"
 
 namespace gvb {
 
@@ -95,6 +95,7 @@ double length(const Occupied& kernel) { return static_cast<double>(kernel.end - 
 
 double median_length(const std::vector<Occupied>& kernels) {
   std::vector<double> lengths;
+  lengths.reserve(kernels.size());
   for (const Occupied& kernel : kernels) lengths.push_back(length(kernel));
   const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::nth_element(lengths.begin(), middle, lengths.end());
@@ -128,7 +129,12 @@ ComputeShare share_of(const std::vector<Occupied>& kernels, double bin_ns) {
   if (length(whole) == 0)
     throw Failure(FailureKind::kInvalidResult,
                   "Expected kernels that last longer than a step of the device's timer: ask for a longer spin.");
-  return {kernels.size(), median_length(kernels), busy / length(whole), shares_of_windows(kernels, bin_ns)};
+  ComputeShare share;
+  share.launches = kernels.size();
+  share.kernel_ns = median_length(kernels);
+  share.busy_share = busy / length(whole);
+  share.bins = shares_of_windows(kernels, bin_ns);
+  return share;
 }
 
 ComputeShare measure_compute_share(DeviceSession& session, const ComputeShareRequest& request) {

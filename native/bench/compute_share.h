@@ -10,12 +10,12 @@
 namespace gvb {
 
 struct ComputeShareRequest {
-  unsigned duration_ms;  // for which the host goes on launching
-  unsigned blocks;       // 0: 1000 for each of the device's multiprocessors
-  unsigned threads_per_block;
-  uint64_t spin_ns;    // of every block
-  unsigned in_flight;  // most launches not over at any time
-  unsigned bin_ms;     // device time
+  unsigned duration_ms = 0;  // for which the host keeps launching
+  unsigned blocks = 0;       // 0: 1000 for each of the device's multiprocessors
+  unsigned threads_per_block = 1024;
+  uint64_t spin_ns = 0;    // of every block
+  unsigned in_flight = 1;  // most launches not over at any time
+  unsigned bin_ms = 1;     // device time
 };
 
 // A kernel's stretch of device time. The layout is what gvb_occupy writes.
@@ -25,9 +25,9 @@ struct Occupied {
 };
 
 struct ComputeShare {
-  size_t launches;
-  double kernel_ns;          // median
-  double busy_share;         // from the first kernel's start to the last one's end
+  size_t launches = 0;
+  double kernel_ns = 0;      // median
+  double busy_share = 0;     // from the first kernel's start to the last one's end
   std::vector<double> bins;  // whole windows from the first start on; what is left behind the last one is in none
 };
 

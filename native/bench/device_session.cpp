@@ -1,9 +1,11 @@
 #include "bench/device_session.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <deque>
 
+#include "base/text.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -32,6 +34,11 @@ std::optional<int> device_attribute(const Cuda& cuda, CUdevice device, abi::CUde
   return value;
 }
 
+ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device) {
+  return {device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0),
+          device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0)};
+}
+
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
   abi::nvmlDevice_t handle = nullptr;
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByUUID || nvml.nvmlInit_v2() != NVML_SUCCESS) return nullptr;
@@ -57,7 +64,7 @@ std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
 
 // The driver and NVML put different prefixes before the digits of one MIG device.
 std::string without_prefix(const std::string& uuid) {
-  return uuid.rfind("GPU-", 0) == 0 || uuid.rfind("MIG-", 0) == 0 ? uuid.substr(4) : uuid;
+  return begins_with(uuid, "GPU-") || begins_with(uuid, "MIG-") ? uuid.substr(4) : uuid;
 }
 
 [[noreturn]] void fail_no_such_device(const std::string& wanted, int count) {
@@ -78,7 +85,7 @@ std::optional<CUdevice> device_by_uuid(const Cuda& cuda, const std::string& begi
   const std::string digits = without_prefix(beginning);
   for (int ordinal = 0; !digits.empty() && ordinal < count; ++ordinal) {
     const CUdevice device = device_at(cuda, ordinal);
-    if (without_prefix(device_uuid(cuda, device)).rfind(digits, 0) != 0) continue;
+    if (!begins_with(without_prefix(device_uuid(cuda, device)), digits.c_str())) continue;
     if (found) return std::nullopt;
     found = device;
   }
@@ -138,23 +145,18 @@ PrimaryContext::PrimaryContext(const Cuda& cuda, CUdevice device) : cuda_(cuda),
   }
 }
 
-std::optional<unsigned> PrimaryContext::scheduling() const {
+std::optional<Scheduling> PrimaryContext::scheduling() const {
   unsigned flags = 0;
   if (!cuda_.api.cuCtxGetFlags || cuda_.api.cuCtxGetFlags(&flags) != CUDA_SUCCESS) return std::nullopt;
-  return flags;
-}
-
-std::optional<std::string> scheduling_name(std::optional<unsigned> flags) {
-  if (!flags) return std::nullopt;
-  switch (*flags & abi::CU_CTX_SCHED_MASK) {
+  switch (flags & abi::CU_CTX_SCHED_MASK) {
     case abi::CU_CTX_SCHED_SPIN:
-      return "spin";
+      return Scheduling::kSpin;
     case abi::CU_CTX_SCHED_YIELD:
-      return "yield";
+      return Scheduling::kYield;
     case abi::CU_CTX_SCHED_BLOCKING_SYNC:
-      return "blocking";
+      return Scheduling::kBlocking;
     case abi::CU_CTX_SCHED_AUTO:
-      return "auto";
+      return Scheduling::kAuto;
     default:
       return std::nullopt;
   }
@@ -178,27 +180,36 @@ const Driver& initialised(const Driver& driver, SymbolPath path) {
 
 }  // namespace
 
-void keep_context(const Driver& loaded, SymbolPath path, const DeviceSelector& selector) {
+void keep_context(const Driver& loaded, const DeviceTarget& target) {
   struct Kept {
-    explicit Kept(const Driver& driver, SymbolPath path, const DeviceSelector& selector)
-        : cuda(driver.cuda(path)), context(cuda, find_device(driver, cuda, selector)) {}
+    Kept(const Driver& driver, const DeviceTarget& wanted)
+        : cuda(driver.cuda(wanted.path)), context(cuda, find_device(driver, cuda, wanted.device)) {}
     const Cuda cuda;
     const PrimaryContext context;
   };
   // Never destroyed: at the exit the driver may be gone before.
   static auto& kept = *new std::deque<Kept>;
-  kept.emplace_back(initialised(loaded, path), path, selector);
+  kept.emplace_back(initialised(loaded, target.path), target);
 }
 
-DeviceSession::DeviceSession(const Driver& loaded, SymbolPath path, const DeviceSelector& selector,
-                             const CancelToken& cancel)
-    : driver(initialised(loaded, path)),
-      cuda(driver.cuda(path)),
-      device(find_device(driver, cuda, selector)),
+DeviceSession::DeviceSession(const Driver& loaded, const DeviceTarget& target, const CancelToken& cancel)
+    : driver(initialised(loaded, target.path)),
+      cuda(driver.cuda(target.path)),
+      device(find_device(driver, cuda, target.device)),
       uuid(device_uuid(cuda, device)),
       nvml_device(nvml_handle(driver.nvml.api, uuid)),
       context(cuda, device),
       module(cuda, gvb_ptx_base),
       token(cancel) {}
+
+unsigned multiprocessors_of(const DeviceSession& session) {
+  const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  return static_cast<unsigned>(std::max(1, count.value_or(1)));
+}
+
+void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what) {
+  if (device_attribute(session.cuda, session.device, which).value_or(1) != 0) return;
+  throw Failure(FailureKind::kFunctionMissing, std::string("This device has no ") + what + ".");
+}
 
 }  // namespace gvb

@@ -6,17 +6,14 @@
 #include <string>
 #include <typeindex>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bench/cancel.h"
 #include "bench/guards.h"
+#include "bench/target.h"
 #include "driver/driver.h"
 
 namespace gvb {
-
-// The first visible device, an NVML index, or a UUID ("GPU-…", "MIG-…") or its unambiguous beginning.
-using DeviceSelector = std::variant<std::monostate, int, std::string>;
 
 // The CUDA ordinal of a device. CUDA_VISIBLE_DEVICES renumbers ordinals, so an index is looked up by the UUID that NVML
 // has for it; only where there is no NVML is it taken as the ordinal.
@@ -24,6 +21,12 @@ abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSe
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
 // nullopt where the driver does not tell.
 std::optional<int> device_attribute(const Cuda& cuda, abi::CUdevice device, abi::CUdevice_attribute which);
+struct ComputeCapability {
+  int major, minor;
+  std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
+};
+// 0.0 where the driver does not tell.
+ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr where NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
 
@@ -41,8 +44,8 @@ class Module {
   abi::CUmodule module_ = nullptr;
 };
 
-// Of CU_CTX_SCHED_MASK: auto, spin, yield or blocking.
-std::optional<std::string> scheduling_name(std::optional<unsigned> flags);
+// How the host waits for the device.
+enum class Scheduling { kAuto, kSpin, kYield, kBlocking };
 
 // Retains the primary context with a spinning synchronisation (a blocking one would measure the scheduler), makes it
 // current, and puts back the flags it found.
@@ -53,8 +56,8 @@ class PrimaryContext {
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
-  // How the host waits in it, as cuCtxGetFlags says: whoever made the context first decided. Nothing where that fails.
-  std::optional<unsigned> scheduling() const;
+  // As cuCtxGetFlags says: whoever made the context first decided. Nothing where it does not tell.
+  std::optional<Scheduling> scheduling() const;
 
  private:
   void leave() const;
@@ -67,11 +70,11 @@ class PrimaryContext {
 
 // Retains the primary context until the process ends, so that every later session on it opens at once. For a worker,
 // which measures one thing after the other.
-void keep_context(const Driver& driver, SymbolPath path, const DeviceSelector& selector);
+void keep_context(const Driver& driver, const DeviceTarget& target);
 
 class DeviceSession {
  public:
-  DeviceSession(const Driver& driver, SymbolPath path, const DeviceSelector& selector, const CancelToken& token);
+  DeviceSession(const Driver& driver, const DeviceTarget& target, const CancelToken& token);
 
   const Driver& driver;
   const Cuda cuda;
@@ -96,5 +99,11 @@ class DeviceSession {
  private:
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
 };
+
+// As the process is told; at least 1.
+unsigned multiprocessors_of(const DeviceSession& session);
+
+// Throws kFunctionMissing where the device says that it does not have `what`.
+void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what);
 
 }  // namespace gvb

@@ -1,6 +1,6 @@
 #include "bench/discovery.h"
 
-#include "driver/clock.h"
+#include "base/clock.h"
 #include "driver/driver.h"
 
 namespace gvb {
@@ -32,7 +32,7 @@ class Questions {
   // Where the answer `also` is no failure either: a card without the feature says so.
   template <class Function, class... Arguments>
   void ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
-    const char* name = function_of(step);
+    const char* name = kFunctions[index_of(step)];
     if (!function) fail_without(std::string(name) + " is not offered by this libnvidia-ml.so.1");
     const int64_t called = now_ns();
     const abi::nvmlReturn_t code = function(arguments...);
@@ -64,47 +64,60 @@ std::string ask_device(const NvmlApi& api, Questions& questions, unsigned index)
   return uuid.data();
 }
 
-DiscoveryPass discover(const NvmlApi& api, std::vector<std::string>& uuids) {
+struct Discovered {
   DiscoveryPass pass;
-  Questions questions(api, pass);
+  std::vector<std::string> uuids;
+};
+
+Discovered discover(const NvmlApi& api) {
+  Discovered out;
+  Questions questions(api, out.pass);
   unsigned count = 0;
-  uuids.clear();
   const int64_t began = now_ns();
   questions.ask(DiscoveryStep::kInit, NVML_SUCCESS, api.nvmlInit_v2);
   questions.ask(DiscoveryStep::kCount, NVML_SUCCESS, api.nvmlDeviceGetCount_v2, &count);
-  for (unsigned index = 0; index < count; ++index) uuids.push_back(ask_device(api, questions, index));
-  pass.total_ns = static_cast<double>(now_ns() - began);
+  for (unsigned index = 0; index < count; ++index) out.uuids.push_back(ask_device(api, questions, index));
+  out.pass.total_ns = static_cast<double>(now_ns() - began);
   if (count == 0) throw Failure(FailureKind::kInvalidResult, "Expected NVML to list a GPU but received none.");
-  return pass;
+  return out;
+}
+
+std::vector<DiscoveryFunction> called_functions(const Nvml& nvml) {
+  std::vector<DiscoveryFunction> functions;
+  for (const char* name : kFunctions) {
+    const size_t index = slot_of(name);
+    DiscoveryFunction function;
+    function.name = name;
+    function.owner = owner_of(slot(nvml.dlsym, index));
+    function.intercepted = function.owner != owner_of(slot(nvml.api, index));
+    functions.push_back(std::move(function));
+  }
+  return functions;
 }
 
 }  // namespace
 
-const char* function_of(DiscoveryStep step) { return kFunctions[index_of(step)]; }
-
-Discovery measure_discovery(const std::optional<std::string>& simulated_folder, unsigned repeats,
-                            const CancelToken& token) {
-  Discovery out{};
+Discovery measure_discovery(const DiscoveryRequest& request, const CancelToken& token) {
+  Discovery out;
   const int64_t began = now_ns();
-  const Nvml& nvml = Nvml::load(simulated_folder);
+  const Nvml& nvml = Nvml::load(request.simulated_driver);
   out.load_ns = static_cast<double>(now_ns() - began);
   if (!nvml.path) {
     // Where there is no driver at all, that is what is missing.
-    Driver::load(simulated_folder);
+    Driver::load(request.simulated_driver);
     fail_without("There is no libnvidia-ml.so.1");
   }
-  for (size_t step = 0; step < kDiscoverySteps; ++step) {
-    const size_t function = slot_of(kFunctions[step]);
-    out.owners[step] = owner_of(slot(nvml.dlsym, function));
-    out.intercepted[step] = out.owners[step] != owner_of(slot(nvml.api, function));
-  }
-  out.first = discover(nvml.dlsym, out.uuids);
-  for (unsigned i = 0; i < repeats; ++i) {
+  out.functions = called_functions(nvml);
+  Discovered found = discover(nvml.dlsym);
+  out.first = found.pass;
+  for (unsigned i = 0; i < request.repeats; ++i) {
     token.check();
-    out.repeats.push_back(discover(nvml.dlsym, out.uuids));
+    found = discover(nvml.dlsym);
+    out.repeats.push_back(found.pass);
     // Back to the one reference the first pass took.
     if (nvml.dlsym.nvmlShutdown) nvml.dlsym.nvmlShutdown();
   }
+  out.uuids = std::move(found.uuids);
   return out;
 }
 

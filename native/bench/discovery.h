@@ -2,37 +2,42 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/cancel.h"
+#include "bench/target.h"
 
 namespace gvb {
 
 enum class DiscoveryStep { kInit, kCount, kHandle, kName, kUuid, kMemory, kPci, kMig };
 constexpr size_t kDiscoverySteps = 8;
 
-// The NVML function of a step.
-const char* function_of(DiscoveryStep step);
+struct DiscoveryRequest : Target {
+  unsigned repeats = 0;  // warm passes after the first
+};
 
 // One round of questions; a step asked of every device is the sum over them.
 struct DiscoveryPass {
-  std::array<double, kDiscoverySteps> steps_ns{};
   double total_ns = 0;
+  std::array<double, kDiscoverySteps> steps_ns{};
+};
+
+// What was called in a step: the address that dlsym gave.
+struct DiscoveryFunction {
+  std::string name;
+  std::string owner;         // empty where no object owns the address
+  bool intercepted = false;  // that is not NVML itself
 };
 
 struct Discovery {
-  double load_ns;       // dlopen and resolving; about 0 where the process had NVML loaded already
+  double load_ns = 0;   // dlopen and resolving; about 0 where the process had NVML loaded already
   DiscoveryPass first;  // cold where the process had not initialised NVML before
   std::vector<DiscoveryPass> repeats;
   std::vector<std::string> uuids;
-  // By step: who owns the address that was called, and whether that is not NVML itself.
-  std::array<std::string, kDiscoverySteps> owners;
-  std::array<bool, kDiscoverySteps> intercepted;
+  std::vector<DiscoveryFunction> functions;  // by step
 };
 
-Discovery measure_discovery(const std::optional<std::string>& simulated_folder, unsigned repeats,
-                            const CancelToken& token);
+Discovery measure_discovery(const DiscoveryRequest& request, const CancelToken& token);
 
 }  // namespace gvb

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -21,8 +22,8 @@ std::optional<Value> query(Function function, Arguments... arguments) {
 
 using ListProcesses = decltype(NvmlApi::nvmlDeviceGetComputeRunningProcesses_v3);
 
-bool append_processes(ListProcesses list, abi::nvmlDevice_t device, std::vector<GpuProcess>& out) {
-  if (!list) return false;
+std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDevice_t device) {
+  if (!list) return std::nullopt;
   std::vector<abi::nvmlProcessInfo_t> infos(64);
   abi::nvmlReturn_t code = NVML_ERROR_INSUFFICIENT_SIZE;
   unsigned count = 0;
@@ -32,22 +33,24 @@ bool append_processes(ListProcesses list, abi::nvmlDevice_t device, std::vector<
     count = static_cast<unsigned>(infos.size());
     code = list(device, &count, infos.data());
   }
-  if (code != NVML_SUCCESS) return false;
+  if (code != NVML_SUCCESS) return std::nullopt;
+  std::vector<GpuProcess> processes;
   for (unsigned i = 0; i < count; ++i) {
     const bool known = infos[i].usedGpuMemory != abi::NVML_VALUE_NOT_AVAILABLE;
-    out.push_back({infos[i].pid, known ? std::optional<uint64_t>(infos[i].usedGpuMemory) : std::nullopt});
+    processes.push_back({infos[i].pid, known ? std::optional<uint64_t>(infos[i].usedGpuMemory) : std::nullopt});
   }
-  return true;
+  return processes;
 }
 
 }  // namespace
 
 std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device) {
-  std::vector<GpuProcess> processes;
-  if (!device || !append_processes(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, processes))
-    return std::nullopt;
-  // Drivers list MPS clients apart; one that has no such list has no such clients.
-  append_processes(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, processes);
+  if (!device) return std::nullopt;
+  auto processes = listed_by(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device);
+  if (!processes) return std::nullopt;
+  // Drivers list MPS clients separately; one that has no such list has no such clients.
+  if (const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device))
+    processes->insert(processes->end(), clients->begin(), clients->end());
   return processes;
 }
 
@@ -88,13 +91,42 @@ std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& u
   return read_gpu_state(nvml, device, detail);
 }
 
+namespace {
+
+std::optional<std::vector<ProcessUtilization>> utilization_since(const NvmlApi& nvml, abi::nvmlDevice_t device,
+                                                                 uint64_t since_us) {
+  if (!nvml.nvmlDeviceGetProcessUtilization) return std::nullopt;
+  std::vector<abi::nvmlProcessUtilizationSample_t> samples(256);
+  auto count = static_cast<unsigned>(samples.size());
+  const abi::nvmlReturn_t code = nvml.nvmlDeviceGetProcessUtilization(device, samples.data(), &count, since_us);
+  std::vector<ProcessUtilization> processes;
+  if (code == abi::NVML_ERROR_NOT_FOUND) return processes;
+  if (code != NVML_SUCCESS) return std::nullopt;
+  for (unsigned i = 0; i < std::min<size_t>(count, samples.size()); ++i)
+    processes.push_back({samples[i].pid, samples[i].smUtil, static_cast<double>(samples[i].timeStamp)});
+  return processes;
+}
+
+}  // namespace
+
+std::optional<GpuUtilization> read_utilization(const NvmlApi& nvml, const std::string& uuid, uint64_t since_us) {
+  const abi::nvmlDevice_t device = remembered_handle(nvml, uuid);
+  if (!device) return std::nullopt;
+  GpuUtilization utilization;
+  if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device))
+    utilization.gpu_percent = rates->gpu;
+  utilization.processes = utilization_since(nvml, device, since_us);
+  return utilization;
+}
+
 GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail) {
   GpuState state;
   if (!device) return state;
   state.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
   state.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
   state.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
-  state.power_mw = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device);
+  if (const auto milliwatts = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device))
+    state.power_w = *milliwatts / 1000.0;
   if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device)) {
     state.gpu_percent = rates->gpu;
     state.memory_percent = rates->memory;
@@ -113,7 +145,7 @@ GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail
   // On an H200 the highest clock takes 1.1 ms, and the lists of processes half as long as all the readings.
   state.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
   state.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
-  state.persistence_mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device);
+  if (const auto mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device)) state.persistence_mode = *mode != 0;
   state.processes = gpu_processes(nvml, device);
   return state;
 }

@@ -15,8 +15,10 @@ struct GpuProcess {
 };
 
 struct GpuState {
-  std::optional<unsigned> sm_clock_mhz, max_sm_clock_mhz, memory_clock_mhz, temperature_c, power_mw;
-  std::optional<int> performance_state, persistence_mode;
+  std::optional<unsigned> sm_clock_mhz, max_sm_clock_mhz, memory_clock_mhz, temperature_c;
+  std::optional<double> power_w;
+  std::optional<int> performance_state;
+  std::optional<bool> persistence_mode;
   // Per cent of the last sampling period (NVML's own, 1/6 to 1 s) in which a kernel ran, or memory was accessed.
   std::optional<unsigned> gpu_percent, memory_percent;
   std::optional<uint64_t> event_reasons, used_bytes, free_bytes, total_bytes;
@@ -30,6 +32,22 @@ enum class GpuDetail { kReadings, kAll };
 GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail = GpuDetail::kAll);
 // nullopt where there is no NVML or it knows no such device.
 std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid, GpuDetail detail);
+
+struct ProcessUtilization {
+  unsigned pid;
+  unsigned sm_percent;  // of NVML's own sampling period, in which one of its kernels ran
+  double at_us;         // CLOCK_REALTIME
+};
+
+struct GpuUtilization {
+  std::optional<unsigned> gpu_percent;
+  // The latest of each process after the given time; NVML leaves out those that did nothing. nullopt where it cannot
+  // tell.
+  std::optional<std::vector<ProcessUtilization>> processes;
+};
+
+// nullopt where there is no NVML or it knows no such device.
+std::optional<GpuUtilization> read_utilization(const NvmlApi& nvml, const std::string& uuid, uint64_t since_us);
 
 // What the process itself is told by cuMemGetInfo, which a layer may bend, or refuse.
 struct VisibleMemory {

@@ -25,8 +25,6 @@ class Owned {
     if (handle_ && cuda_->api.*Destroy) (cuda_->api.*Destroy)(handle_);
   }
   Handle get() const { return handle_; }
-  // Hands the object to a caller who destroys it himself, e.g. in a timed call.
-  Handle release() { return std::exchange(handle_, Handle{}); }
 
  private:
   const Cuda* cuda_;
@@ -45,9 +43,9 @@ inline Stream make_stream(const Cuda& cuda) {
   return Stream(cuda, stream);
 }
 
-inline Event make_event(const Cuda& cuda) {
+inline Event make_event(const Cuda& cuda, unsigned flags = abi::CU_EVENT_DEFAULT) {
   abi::CUevent event = nullptr;
-  GVB_CALL(cuda, "creating an event", cuEventCreate, &event, abi::CU_EVENT_DEFAULT);
+  GVB_CALL(cuda, "creating an event", cuEventCreate, &event, flags);
   return Event(cuda, event);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "bench/device_session.h"
 #include "driver/libcuda_images.h"
@@ -16,8 +17,8 @@ using abi::NVML_SUCCESS;
 
 namespace {
 
-void add_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, DeviceInfo& info) {
-  if (!handle) return;
+DeviceInfo with_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, DeviceInfo info) {
+  if (!handle) return info;
   unsigned index = 0, current = 0, pending = 0;
   int mode = 0;
   abi::nvmlMemory_t memory{};
@@ -32,13 +33,14 @@ void add_nvml_facts(const NvmlApi& nvml, abi::nvmlDevice_t handle, DeviceInfo& i
   if (nvml.nvmlDeviceGetPciInfo_v3 && nvml.nvmlDeviceGetPciInfo_v3(handle, &pci) == NVML_SUCCESS)
     info.pci_bus_id = pci.busId;
   if (nvml.nvmlDeviceGetMigMode && nvml.nvmlDeviceGetMigMode(handle, &current, &pending) == NVML_SUCCESS)
-    info.mig_mode = current;
+    info.mig_mode = current != 0 ? MigMode::kEnabled : MigMode::kDisabled;
   unsigned clock = 0;
   if (nvml.nvmlDeviceGetMaxClockInfo &&
       nvml.nvmlDeviceGetMaxClockInfo(handle, abi::NVML_CLOCK_SM, &clock) == NVML_SUCCESS)
     info.max_sm_clock_mhz = clock;
   if (nvml.nvmlDeviceGetPersistenceMode && nvml.nvmlDeviceGetPersistenceMode(handle, &mode) == NVML_SUCCESS)
-    info.persistence_mode = mode;
+    info.persistence_mode = mode != 0;
+  return info;
 }
 
 DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
@@ -48,40 +50,50 @@ DeviceInfo describe(const Driver& driver, const Cuda& cuda, int ordinal) {
   GVB_CALL(cuda, "reading a device's name", cuDeviceGetName, name.data(), static_cast<int>(name.size()), device);
   size_t total = 0;
   GVB_CALL(cuda, "reading a device's memory", cuDeviceTotalMem_v2, &total, device);
-  DeviceInfo info{};
+  DeviceInfo info;
   info.index = ordinal;
   info.uuid = device_uuid(cuda, device);
   info.name = name.data();
   info.memory_bytes = info.visible_memory_bytes = total;
-  info.major = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).value_or(0);
-  info.minor = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).value_or(0);
-  info.multiprocessors = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
-  info.compute_mode = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
-  info.mps_client = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
-  add_nvml_facts(driver.nvml.api, nvml_handle(driver.nvml.api, info.uuid), info);
-  return info;
+  const auto attribute = [&](abi::CUdevice_attribute which) { return device_attribute(cuda, device, which); };
+  info.compute_capability = compute_capability(cuda, device).text();
+  info.multiprocessors = attribute(abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).value_or(0);
+  const auto mode = attribute(abi::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
+  if (mode && *mode >= 0 && *mode <= static_cast<int>(ComputeMode::kExclusiveProcess))
+    info.compute_mode = static_cast<ComputeMode>(*mode);
+  if (const auto client = attribute(abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED)) info.mps_client = *client != 0;
+  const abi::nvmlDevice_t handle = nvml_handle(driver.nvml.api, info.uuid);
+  return with_nvml_facts(driver.nvml.api, handle, std::move(info));
 }
 
-void inspect_nvml(const Driver& driver, Inspection& out) {
-  const NvmlApi& nvml = driver.nvml.api;
-  if (!nvml.nvmlInit_v2) return;
+struct NvmlState {
+  std::optional<std::string> driver_version;
+  std::optional<FailedCall> failure;
+};
+
+NvmlState inspect_nvml(const NvmlApi& nvml) {
+  if (!nvml.nvmlInit_v2) return {};
   const abi::nvmlReturn_t code = nvml.nvmlInit_v2();
   if (code != NVML_SUCCESS) {
     const char* text = nvml.nvmlErrorString ? nvml.nvmlErrorString(code) : nullptr;
-    out.nvml_error = CodeInfo{code, text ? text : "unknown code", "nvmlInit_v2"};
-    return;
+    return {std::nullopt, FailedCall{code, text ? text : "unknown code", "nvmlInit_v2"}};
   }
   std::array<char, 96> version{};
   if (nvml.nvmlSystemGetDriverVersion &&
       nvml.nvmlSystemGetDriverVersion(version.data(), version.size()) == NVML_SUCCESS)
-    out.driver_version = version.data();
+    return {version.data(), std::nullopt};
+  return {};
 }
 
 }  // namespace
 
 Inspection inspect(const Driver& driver) {
   Inspection out;
-  inspect_nvml(driver, out);
+  out.libcuda = driver.libcuda_path;
+  out.libnvidia_ml = driver.nvml.path;
+  NvmlState nvml = inspect_nvml(driver.nvml.api);
+  out.driver_version = std::move(nvml.driver_version);
+  out.nvml = std::move(nvml.failure);
   // Looked at through the path most applications take, so that a layer's view of the device is what is shown.
   const Cuda cuda = driver.cuda(SymbolPath::kRuntime);
   try {
@@ -93,8 +105,10 @@ Inspection inspect(const Driver& driver) {
     GVB_CALL(cuda, "counting devices", cuDeviceGetCount, &count);
     for (int ordinal = 0; ordinal < count; ++ordinal) out.devices.push_back(describe(driver, cuda, ordinal));
   } catch (const CallFailure& failure) {
-    out.cuda_error = CodeInfo{failure.code, failure.name, failure.call};
+    out.cuda = FailedCall{failure.code, failure.name, failure.call};
   }
+  // Not before: a libcuda.so.1 may have loaded the true driver only now.
+  out.simulated = driver.simulated;
   out.clock = read_clocks();
   return out;
 }
@@ -114,30 +128,37 @@ size_t compared_bytes(const ElfImage& image, const void* address) {
   return size > 0 ? std::min(size, CodeOnDisk::kCompared) : CodeOnDisk::kCompared;
 }
 
-void find_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance& out) {
+Provenance with_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance out) {
   const ElfImage* image = image_of(images, driver.driver_path);
   if (!image) {
     out.code_unreadable = driver.driver_path + " is not among the mapped objects";
-    return;
+    return out;
   }
   const CodeOnDisk disk(*image);
   out.code_unreadable = disk.unreadable();
   for (size_t i = 0; i < kCudaFunctionCount; ++i)
     for (const void* address : own_addresses(driver, i))
-      if (address && !out.cuda[i].patch) out.cuda[i].patch = disk.patch_at(address, compared_bytes(*image, address));
+      if (address && !out.functions[i].patched)
+        out.functions[i].patched = disk.patch_at(address, compared_bytes(*image, address));
+  return out;
 }
 
-void find_nvml_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance& out) {
+Provenance with_nvml_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance out) {
   const ElfImage* image = driver.nvml.path ? image_of(images, *driver.nvml.path) : nullptr;
-  if (!image) return;
+  if (!image) return out;
   const CodeOnDisk disk(*image);
   for (size_t i = 0; i < kNvmlFunctionCount; ++i)
     if (const void* address = slot(driver.nvml.api, i))
-      out.nvml[i].patch = disk.patch_at(address, compared_bytes(*image, address));
+      out.nvml[i].patched = disk.patch_at(address, compared_bytes(*image, address));
+  return out;
 }
 
 LibcudaInfo libcuda_info(const Driver& driver, const std::vector<ElfImage>& images) {
-  LibcudaInfo out{driver.libcuda_path, driver.driver_path, driver.simulated, kernel_module_version(), std::nullopt};
+  LibcudaInfo out;
+  out.loaded = driver.libcuda_path;
+  out.driver = driver.driver_path;
+  out.simulated = driver.simulated;
+  out.kernel_module = kernel_module_version();
   const ElfImage* image = image_of(images, driver.driver_path);
   if (image && out.kernel_module) out.carries_kernel_version = carries_version(*image, *out.kernel_module);
   return out;
@@ -154,9 +175,12 @@ std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::ve
   std::vector<MappedObject> out;
   for (const ElfImage& image : images) {
     if (expected(image.path())) continue;
-    const unsigned exports = image.count_exports("cu");
-    const bool has_dlsym = image.find("dlsym") != nullptr, has_init = image.find("cuInit") != nullptr;
-    if (exports > 0 || has_dlsym) out.push_back({image.path(), exports, has_dlsym, has_init});
+    MappedObject object;
+    object.path = image.path();
+    object.cuda_exports = image.count_exports("cu");
+    object.exports_dlsym = image.find("dlsym") != nullptr;
+    object.exports_init = image.find("cuInit") != nullptr;
+    if (object.cuda_exports > 0 || object.exports_dlsym) out.push_back(std::move(object));
   }
   return out;
 }
@@ -168,20 +192,24 @@ Provenance provenance(const Driver& driver) {
   driver.find_true_driver();
   Provenance out;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
-    FunctionOwners owners{kCudaFunctions[i].name, {}, {}};
-    for (const SymbolPath path : kSymbolPaths)
-      owners.owners[static_cast<size_t>(path)] = owner_of(slot(driver.tables.of(path), i));
-    out.cuda.push_back(std::move(owners));
+    const auto owner = [&](SymbolPath path) { return owner_of(slot(driver.tables.of(path), i)); };
+    OwnedFunction<CudaOwners> function;
+    function.name = kCudaFunctions[i].name;
+    function.owners.runtime = owner(SymbolPath::kRuntime);
+    function.owners.dlsym = owner(SymbolPath::kDlsym);
+    function.owners.linked = owner(SymbolPath::kLinked);
+    function.owners.bare = owner(SymbolPath::kBare);
+    out.functions.push_back(std::move(function));
   }
   for (size_t i = 0; i < kNvmlFunctionCount; ++i) {
-    FunctionOwners owners{kNvmlFunctions[i], {}, {}};
-    owners.owners[static_cast<size_t>(SymbolPath::kDlsym)] = owner_of(slot(driver.nvml.dlsym, i));
-    owners.owners[static_cast<size_t>(SymbolPath::kBare)] = owner_of(slot(driver.nvml.api, i));
-    out.nvml.push_back(std::move(owners));
+    OwnedFunction<NvmlOwners> function;
+    function.name = kNvmlFunctions[i];
+    function.owners.dlsym = owner_of(slot(driver.nvml.dlsym, i));
+    function.owners.bare = owner_of(slot(driver.nvml.api, i));
+    out.nvml.push_back(std::move(function));
   }
   const std::vector<ElfImage> images = mapped_images();
-  find_patches(driver, images, out);
-  find_nvml_patches(driver, images, out);
+  out = with_nvml_patches(driver, images, with_patches(driver, images, std::move(out)));
   out.libcuda = libcuda_info(driver, images);
   out.objects = suspicious_objects(driver, images);
   return out;

@@ -1,7 +1,6 @@
 // What is there: versions and devices as NVML and the driver say, without creating a context.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,58 +12,77 @@
 
 namespace gvb {
 
+enum class MigMode { kNotSupported, kDisabled, kEnabled };
+// The values of CU_DEVICE_ATTRIBUTE_COMPUTE_MODE.
+enum class ComputeMode { kDefault = 0, kExclusiveThread = 1, kProhibited = 2, kExclusiveProcess = 3 };
+
 struct DeviceInfo {
-  int index;
+  int index = 0;
   std::string uuid, name;
-  uint64_t memory_bytes;          // as NVML says it, where it does
-  uint64_t visible_memory_bytes;  // as the process is told by cuDeviceTotalMem, which a layer may bend
-  int major, minor, multiprocessors;
-  std::optional<std::string> pci_bus_id;
-  std::optional<unsigned> mig_mode;  // nullopt: not supported
+  uint64_t memory_bytes = 0;          // as NVML says it, where it does
+  uint64_t visible_memory_bytes = 0;  // as the process is told by cuDeviceTotalMem, which a layer may bend
+  std::string compute_capability;
+  int multiprocessors = 0;
   std::optional<unsigned> max_sm_clock_mhz;
-  std::optional<int> persistence_mode, compute_mode, mps_client;
+  std::optional<std::string> pci_bus_id;
+  MigMode mig_mode = MigMode::kNotSupported;
+  std::optional<bool> persistence_mode;
+  std::optional<ComputeMode> compute_mode;
+  std::optional<bool> mps_client;
 };
 
-struct CodeInfo {
-  int code;
+struct FailedCall {
+  int code = 0;
   std::string name, call;
 };
 
 struct Inspection {
+  bool simulated = false;
+  std::string libcuda;
+  std::optional<std::string> libnvidia_ml;
   std::optional<std::string> driver_version;
   std::optional<int> cuda_version;
   // Set when the library is there but refused.
-  std::optional<CodeInfo> cuda_error, nvml_error;
+  std::optional<FailedCall> cuda, nvml;
   std::vector<DeviceInfo> devices;
   ClockReading clock;
 };
 
 Inspection inspect(const Driver& driver);
 
-struct FunctionOwners {
+// Whom the address belongs to that a function has on each path; empty where it does not resolve.
+struct CudaOwners {
+  std::string runtime, dlsym, linked, bare;
+};
+struct NvmlOwners {
+  std::string dlsym, bare;
+};
+
+template <class Owners>
+struct OwnedFunction {
   std::string name;
-  std::array<std::string, 4> owners;  // by SymbolPath; empty where it does not resolve
-  std::optional<PatchedCode> patch;   // of the driver's own function
+  Owners owners;
+  std::optional<PatchedCode> patched;  // the driver's own function
 };
 
 struct MappedObject {
   std::string path;
-  unsigned cuda_exports;
-  bool exports_dlsym;
-  bool exports_init;
+  unsigned cuda_exports = 0;
+  bool exports_dlsym = false;
+  bool exports_init = false;
 };
 
 // The library that programs get as libcuda.so.1, and the one that is the driver.
 struct LibcudaInfo {
   std::string loaded, driver;
-  bool simulated;
+  bool simulated = false;
   std::optional<std::string> kernel_module;    // its version
   std::optional<bool> carries_kernel_version;  // whether `driver` does; nullopt where there is nothing to look for
 };
 
 struct Provenance {
-  std::vector<FunctionOwners> cuda;
-  std::vector<FunctionOwners> nvml;  // only dlsym and bare are filled
+  std::vector<OwnedFunction<CudaOwners>> functions;
+  std::vector<OwnedFunction<NvmlOwners>> nvml;
   std::vector<MappedObject> objects;
   LibcudaInfo libcuda;
   std::string code_unreadable;  // why code was not compared with the driver's file; empty where it was

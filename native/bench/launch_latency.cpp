@@ -2,10 +2,9 @@
 
 #include <random>
 
-#include "bench/clock_mapping.h"
+#include "base/wait.h"
 #include "bench/mapped_places.h"
 #include "bench/on_core.h"
-#include "driver/clock.h"
 
 namespace gvb {
 
@@ -80,18 +79,12 @@ LaunchBlock run(DeviceSession& session, const LaunchRequest& request, const Prep
   mapping.exchange();
   mapping.fit();
 
-  LaunchBlock block{{},
-                    {},
-                    {},
-                    mapping.residual_ns(),
-                    mapping.bracket_ns(),
-                    mapping.drift_ppm(),
-                    mapping.tick_ns(),
-                    ClockMapping::kExchanges,
-                    core.number()};
+  LaunchBlock block;
+  block.core = core.number();
+  block.mapping = mapping.quality();
   for (const Launch& launch : launches) {
     block.submit_ns.push_back(static_cast<double>(launch.returned - launch.called));
-    block.start_ns.push_back(mapping.since(launch.called, launch.started));
+    block.start_ns.push_back(mapping.since(launch.called, DeviceTime{launch.started}));
     block.round_trip_ns.push_back(static_cast<double>(launch.finished - launch.called));
   }
   return block;

@@ -5,28 +5,25 @@
 #include <optional>
 #include <vector>
 
+#include "bench/clock_mapping.h"
 #include "bench/prepared_launch.h"
 
 namespace gvb {
 
 struct LaunchRequest {
-  LaunchCall call;
-  unsigned count;
-  unsigned warmup;
-  uint64_t seed;  // of the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
-  uint64_t core;  // whose turn it is
+  LaunchCall call = LaunchCall::kKernel;
+  unsigned count = 0;
+  unsigned warmup = 0;
+  uint64_t seed = 0;  // of the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
+  uint64_t core = 0;  // whose turn it is
 };
 
 struct LaunchBlock {
   std::vector<double> submit_ns;
   std::vector<double> start_ns;
   std::vector<double> round_trip_ns;
-  double residual_ns;
-  double bracket_ns;
-  double drift_ppm;
-  double tick_ns;
-  unsigned exchanges;
   std::optional<int> core;
+  MappingQuality mapping;
 };
 
 LaunchBlock measure_launches(DeviceSession& session, const LaunchRequest& request);

@@ -18,12 +18,15 @@ void* layer_symbol(const DeviceSession& session, const char* name) {
 
 }  // namespace
 
-LayerProbe probe_layer(DeviceSession& session, const std::vector<uint64_t>& allocations) {
+LayerProbe probe_layer(DeviceSession& session, const LayerProbeRequest& request) {
   const Cuda& cuda = session.cuda;
   LayerProbe probe;
   size_t free_bytes = 0, total = 0;
   const auto info = cuda.require(cuda.api.cuMemGetInfo_v2, "cuMemGetInfo_v2");
-  if (info(&free_bytes, &total) == abi::CUDA_SUCCESS) probe.visible_total_bytes = total;
+  if (info(&free_bytes, &total) == abi::CUDA_SUCCESS) {
+    probe.visible_total_bytes = total;
+    probe.visible_free_bytes = free_bytes;
+  }
   if (const auto* found = static_cast<const int*>(layer_symbol(session, "pidfound"))) probe.pid_found = *found != 0;
   if (void* limit = layer_symbol(session, "get_current_device_memory_limit"))
     probe.memory_limit_bytes = reinterpret_cast<uint64_t (*)(int)>(limit)(session.device);
@@ -31,7 +34,7 @@ LayerProbe probe_layer(DeviceSession& session, const std::vector<uint64_t>& allo
     probe.sm_percent = reinterpret_cast<int (*)(int)>(limit)(session.device);
   const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
   const auto release = cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2");
-  for (const uint64_t bytes : allocations) {
+  for (const uint64_t bytes : request.allocations) {
     session.token.check();
     abi::CUdeviceptr pointer = 0;
     const abi::CUresult code = allocate(&pointer, bytes);

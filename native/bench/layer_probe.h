@@ -17,6 +17,7 @@ struct TriedAllocation {
 
 struct LayerProbe {
   std::optional<uint64_t> visible_total_bytes;
+  std::optional<uint64_t> visible_free_bytes;
   // HAMi-core's internals, where that layer owns the measured path and exports them.
   std::optional<bool> pid_found;
   std::optional<uint64_t> memory_limit_bytes;
@@ -24,7 +25,11 @@ struct LayerProbe {
   std::vector<TriedAllocation> allocations;
 };
 
+struct LayerProbeRequest {
+  std::vector<uint64_t> allocations;  // bytes of each
+};
+
 // Every granted allocation is freed at once.
-LayerProbe probe_layer(DeviceSession& session, const std::vector<uint64_t>& allocations);
+LayerProbe probe_layer(DeviceSession& session, const LayerProbeRequest& request);
 
 }  // namespace gvb

@@ -1,6 +1,6 @@
 #include "bench/live_blocks.h"
 
-#include "driver/clock.h"
+#include "base/clock.h"
 
 namespace gvb {
 

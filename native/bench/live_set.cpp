@@ -2,9 +2,9 @@
 
 #include <random>
 
+#include "base/clock.h"
 #include "bench/live_blocks.h"
 #include "bench/on_core.h"
-#include "driver/clock.h"
 
 namespace gvb {
 
@@ -30,7 +30,8 @@ class Cells {
     blocks_.resize(0, session_.token);
     blocks_.resize(live, session_.token);
     blocks_.verify(session_, request_.bytes, random_);
-    LiveSetCell cell{live, {}, {}, {}};
+    LiveSetCell cell;
+    cell.live = live;
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {
       session_.token.check();
       const double allocated = blocks_.allocate();

@@ -11,17 +11,17 @@
 namespace gvb {
 
 struct LiveSetRequest {
-  size_t bytes;                 // of a block
+  size_t bytes = 0;             // of a block
   std::vector<uint64_t> lives;  // live blocks of each cell, in the order of measurement
-  unsigned count;               // pairs of a cell
-  unsigned warmup;
-  unsigned queries;  // pointers looked at for one sample, as one call is too short to be timed; 0: none
-  uint64_t seed;     // of the victims
-  uint64_t core;     // whose turn it is
+  unsigned count = 0;           // pairs of a cell
+  unsigned warmup = 0;
+  unsigned queries = 0;  // pointers looked at for one sample, as one call is too short to be timed; 0: none
+  uint64_t seed = 0;     // of the victims
+  uint64_t core = 0;     // whose turn it is
 };
 
 struct LiveSetCell {
-  uint64_t live;  // beside the block of the pair itself
+  uint64_t live = 0;  // beside the block of the pair itself
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;   // of a random one of all that are live, the new one included
   std::vector<double> query_ns;  // of one cuPointerGetAttribute

@@ -8,7 +8,6 @@
 namespace gvb {
 
 using abi::CUdeviceptr;
-using abi::CUresult;
 
 namespace {
 
@@ -27,7 +26,9 @@ size_t victim(FreeOrder order, size_t live, std::mt19937_64& random) {
 }  // namespace
 
 AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request) {
-  AllocationBlock block{block_bytes(session, request.api, request.bytes), request.live, {}, {}};
+  AllocationBlock block;
+  block.bytes = block_bytes(session, request.api, request.bytes);
+  block.live = request.live;
   const Stream stream = make_stream(session.cuda);
   const auto allocator = make_allocator(session, request.api, block.bytes, stream.get());
   LiveBlocks blocks(session.cuda, *allocator);
@@ -46,7 +47,9 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
 }
 
 FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
-  FreeBlock block{block_bytes(session, AllocationApi::kMemAlloc, request.bytes), request.live, {}, {}, {}};
+  FreeBlock block;
+  block.bytes = block_bytes(session, AllocationApi::kMemAlloc, request.bytes);
+  block.live = request.live;
   const Cuda& cuda = session.cuda;
   block.used_before = used_bytes(session);
   {
@@ -70,12 +73,13 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
   return block;
 }
 
-CUresult measure_double_free(DeviceSession& session) {
+DriverCode measure_double_free(DeviceSession& session) {
   const Cuda& cuda = session.cuda;
   CUdeviceptr pointer = 0;
   GVB_CALL(cuda, "allocating device memory", cuMemAlloc_v2, &pointer, allocation_granularity(session));
   GVB_CALL(cuda, "freeing device memory", cuMemFree_v2, pointer);
-  return cuda.api.cuMemFree_v2(pointer);
+  const abi::CUresult code = cuda.api.cuMemFree_v2(pointer);
+  return {code, cuda.error_name(code)};
 }
 
 }  // namespace gvb

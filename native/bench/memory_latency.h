@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/blocks.h"
@@ -9,16 +10,16 @@
 namespace gvb {
 
 struct AllocationRequest {
-  AllocationApi api;
-  size_t bytes;  // 0: the allocation granularity
-  unsigned live;
-  unsigned count;
-  unsigned warmup;
+  AllocationApi api = AllocationApi::kMemAlloc;
+  size_t bytes = 0;  // 0: the allocation granularity
+  unsigned live = 0;
+  unsigned count = 0;
+  unsigned warmup = 0;
 };
 
 struct AllocationBlock {
-  size_t bytes;
-  unsigned live;
+  size_t bytes = 0;
+  unsigned live = 0;
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;  // oldest first
 };
@@ -28,17 +29,17 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
 enum class FreeOrder { kFifo, kLifo, kRandom };
 
 struct FreeRequest {
-  size_t bytes;  // 0: the allocation granularity
-  unsigned live;
-  FreeOrder order;
-  unsigned count;
-  unsigned warmup;
-  uint64_t seed;
+  size_t bytes = 0;  // 0: the allocation granularity
+  unsigned live = 1;
+  FreeOrder order = FreeOrder::kFifo;
+  unsigned count = 0;
+  unsigned warmup = 0;
+  uint64_t seed = 0;
 };
 
 struct FreeBlock {
-  size_t bytes;
-  unsigned live;
+  size_t bytes = 0;
+  unsigned live = 0;
   std::vector<double> free_ns;
   // Bytes in use on the device by this process, before and after the block; nullopt where NVML cannot tell.
   std::optional<uint64_t> used_before;
@@ -47,7 +48,12 @@ struct FreeBlock {
 
 FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request);
 
+struct DriverCode {
+  abi::CUresult code = abi::CUDA_SUCCESS;
+  std::string name;
+};
+
 // The code a second free of one pointer returns. Some layers leak or worse: run it last.
-abi::CUresult measure_double_free(DeviceSession& session);
+DriverCode measure_double_free(DeviceSession& session);
 
 }  // namespace gvb

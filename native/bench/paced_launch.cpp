@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "base/wait.h"
 #include "bench/block_counter.h"
 #include "bench/on_core.h"
-#include "driver/clock.h"
 
 namespace gvb {
 
@@ -73,7 +73,7 @@ PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRe
   PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_count"), request.grid, kThreads,
                           spins ? occupying : ending);
   return prepared.by(request.call, [&](const char* name, const auto& call) {
-    const PacedLaunches launches = paced(session, request, prepared.stream(), name, call);
+    PacedLaunches launches = paced(session, request, prepared.stream(), name, call);
     counter.check(uint64_t{request.warmup + request.count} * request.grid, name);
     return launches;
   });

@@ -9,13 +9,13 @@
 namespace gvb {
 
 struct PacedLaunchRequest {
-  LaunchCall call;
-  unsigned count;
-  unsigned warmup;
-  uint64_t period_ns;  // from one call to the next
-  uint64_t spin_ns;    // of every block of the kernel; 0: the kernel ends at once
-  unsigned grid;       // blocks
-  uint64_t core;       // whose turn it is
+  LaunchCall call = LaunchCall::kKernel;
+  unsigned count = 0;
+  unsigned warmup = 0;
+  uint64_t period_ns = 0;  // from one call to the next
+  uint64_t spin_ns = 0;    // of every block of the kernel; 0: the kernel ends at once
+  unsigned grid = 1;       // blocks
+  uint64_t core = 0;       // whose turn it is
 };
 
 struct PacedLaunches {

@@ -7,8 +7,8 @@
 #include <array>
 #include <memory>
 
+#include "base/wait.h"
 #include "bench/gpu_state.h"
-#include "driver/clock.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -91,43 +91,6 @@ bool contains(const std::optional<std::vector<unsigned>>& ids, unsigned pid) {
   return ids && std::find(ids->begin(), ids->end(), pid) != ids->end();
 }
 
-void time_first_work(const Cuda& cuda, Lap& lap, StartUp& out) {
-  const Module module(cuda, gvb_ptx_base);
-  const abi::CUfunction kernel = module.function("gvb_mix");
-  out.module_ns = lap.next();
-  const DeviceMemory words = make_memory(cuda, kWords * sizeof(uint32_t));
-  out.first_alloc_ns = lap.next();
-  launch_mix(cuda, kernel, words.get());
-  std::array<uint32_t, kWords> result{};
-  GVB_CALL(cuda, "reading the first result", cuMemcpyDtoH_v2, result.data(), words.get(), sizeof result);
-  out.first_launch_ns = lap.next();
-  out.first_result_at_ns = lap.at();
-  launch_mix(cuda, kernel, words.get());
-  GVB_CALL(cuda, "waiting for the second kernel", cuCtxSynchronize);
-  out.second_launch_ns = lap.next();
-  out.result_correct = mixed_correctly(result);
-}
-
-void recreate_primary(const Cuda& cuda, CUdevice device, const Driver& driver, abi::nvmlDevice_t nvml, unsigned count,
-                      const CancelToken& token, StartUp& out) {
-  for (unsigned i = 0; i < count; ++i) {
-    token.check();
-    Lap lap;
-    {
-      const StartedContext context(cuda, device, ContextApi::kPrimary);
-      out.retain_ns.push_back(lap.next());
-      lap.next();
-    }
-    out.release_ns.push_back(lap.next());
-    unsigned flags = 0;
-    int active = 0;
-    GVB_CALL(cuda, "reading the primary context's state", cuDevicePrimaryCtxGetState, device, &flags, &active);
-    out.inactive_between = out.inactive_between && !active;
-    if (!out.mps_client && contains(out.processes_during, out.pid))
-      out.left_list_between = out.left_list_between.value_or(true) && !contains(process_ids(driver, nvml), out.pid);
-  }
-}
-
 // Asked past any layer.
 std::optional<bool> primary_is_active(const Cuda& bare, CUdevice device) {
   unsigned flags = 0;
@@ -149,88 +112,141 @@ std::string interposer_of(const Driver& driver, const Cuda& cuda, const std::str
   return "";
 }
 
-// The context, made and first used: what a program pays before its first result.
-std::unique_ptr<StartedContext> time_start(const Driver& driver, const Cuda& cuda, const StartUpRequest& request,
-                                           CUdevice& device, DeviceFileLooks& looks, StartUp& out) {
-  Lap lap;
-  driver.initialise(request.path);
-  out.init_ns = lap.next();
-  looks.initialised = open_device_files();
-  // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
-  device = find_device(driver, cuda, request.device);
-  lap.next();
-  CUdevice same = 0;
-  GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device);
-  out.device_ns = lap.next();
-  out.context_was_active = primary_is_active(driver.cuda(SymbolPath::kBare), device);
-  lap.next();
-  auto context = std::make_unique<StartedContext>(cuda, device, request.context_api);
-  out.context_ns = lap.next();
-  looks.in_context = open_device_files();
-  lap.next();
-  time_first_work(cuda, lap, out);
-  out.total_ns =
-      out.init_ns + out.device_ns + out.context_ns + out.module_ns + out.first_alloc_ns + out.first_launch_ns;
-  return context;
-}
+// The start, step by step, each of which fills its part of the result.
+class Start {
+ public:
+  explicit Start(const StartUpRequest& request) : request_(request) {
+    out_.pid = static_cast<unsigned>(getpid());
+    looks_.first = open_device_files();
+  }
 
-void describe_context(const Cuda& cuda, ContextApi api, StartUp& out) {
-  out.context_function = api == ContextApi::kPrimary ? "cuDevicePrimaryCtxRetain" : "cuCtxCreate_v2";
-  out.context_owner = owner_of(slot(cuda.api, cuda_function_index(out.context_function.c_str())));
-  abi::CUmoduleLoadingMode mode;
-  if (cuda.api.cuModuleGetLoadingMode && cuda.api.cuModuleGetLoadingMode(&mode) == abi::CUDA_SUCCESS)
-    out.loading_mode = mode;
-}
+  StartUp measure(const CancelToken& token) {
+    // The tool's own need, not a program's: kept out of what is timed.
+    Nvml::load(request_.simulated_driver);
+    out_.ready_at_ns = now_ns();
+    if (request_.start_at_ns) wait_until(*request_.start_at_ns, [&] { token.check(); });
+    out_.began_at_ns = now_ns();
+    const Driver& driver = load();
+    const Cuda cuda = driver.cuda(request_.path);
+    auto context = first_result(driver, cuda);
+    describe(driver, cuda);
+    if (request_.keep) {
+      // Left to the process's end: at the exit the driver may be gone before.
+      static_cast<void>(context.release());
+      return std::move(out_);
+    }
+    const abi::nvmlDevice_t nvml = release(driver, cuda, std::move(context));
+    for (unsigned i = 0; i < request_.recreations; ++i) {
+      token.check();
+      recreate(driver, cuda, nvml);
+    }
+    return std::move(out_);
+  }
 
-// NVML is asked before and after, so that the context is seen to come and go.
-abi::nvmlDevice_t time_release(const Driver& driver, const Cuda& cuda, CUdevice device,
-                               std::unique_ptr<StartedContext> context, StartUp& out) {
-  const NvmlApi& api = driver.nvml.api;
-  const abi::nvmlDevice_t nvml = nvml_handle(api, device_uuid(cuda, device));
-  out.processes_during = process_ids(driver, nvml);
-  out.gpu_free_during = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
-  Lap lap;
-  context.reset();
-  out.first_release_ns = lap.next();
-  out.processes_after = process_ids(driver, nvml);
-  out.gpu_free_after = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
-  return nvml;
-}
+ private:
+  const Driver& load() {
+    const Driver& driver = Driver::load(request_.simulated_driver);
+    out_.load_ns = static_cast<double>(driver.opened.took_ns);
+    out_.resolve_ns = static_cast<double>(driver.resolve_ns);
+    looks_.before_load = driver.files_before_load;
+    looks_.loaded = driver.files_loaded;
+    looks_.resolved = driver.files_resolved;
+    return driver;
+  }
+
+  // The context, made and first used: what a program pays before its first result.
+  std::unique_ptr<StartedContext> first_result(const Driver& driver, const Cuda& cuda) {
+    Lap lap;
+    driver.initialise(request_.path);
+    out_.init_ns = lap.next();
+    looks_.initialised = open_device_files();
+    // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
+    device_ = find_device(driver, cuda, request_.device);
+    lap.next();
+    CUdevice same = 0;
+    GVB_CALL(cuda, "opening the device", cuDeviceGet, &same, device_);
+    out_.device_ns = lap.next();
+    out_.context_was_active = primary_is_active(driver.cuda(SymbolPath::kBare), device_);
+    lap.next();
+    auto context = std::make_unique<StartedContext>(cuda, device_, request_.context_api);
+    out_.context_ns = lap.next();
+    looks_.in_context = open_device_files();
+    lap.next();
+    first_work(cuda, lap);
+    out_.total_ns =
+        out_.init_ns + out_.device_ns + out_.context_ns + out_.module_ns + out_.first_alloc_ns + out_.first_launch_ns;
+    return context;
+  }
+
+  void first_work(const Cuda& cuda, Lap& lap) {
+    const Module module(cuda, gvb_ptx_base);
+    const abi::CUfunction kernel = module.function("gvb_mix");
+    out_.module_ns = lap.next();
+    const DeviceMemory words = make_memory(cuda, kWords * sizeof(uint32_t));
+    out_.first_alloc_ns = lap.next();
+    launch_mix(cuda, kernel, words.get());
+    std::array<uint32_t, kWords> result{};
+    GVB_CALL(cuda, "reading the first result", cuMemcpyDtoH_v2, result.data(), words.get(), sizeof result);
+    out_.first_launch_ns = lap.next();
+    out_.first_result_at_ns = lap.at();
+    launch_mix(cuda, kernel, words.get());
+    GVB_CALL(cuda, "waiting for the second kernel", cuCtxSynchronize);
+    out_.second_launch_ns = lap.next();
+    out_.result_correct = mixed_correctly(result);
+  }
+
+  void describe(const Driver& driver, const Cuda& cuda) {
+    out_.context_function =
+        request_.context_api == ContextApi::kPrimary ? "cuDevicePrimaryCtxRetain" : "cuCtxCreate_v2";
+    out_.context_owner = owner_of(slot(cuda.api, cuda_function_index(out_.context_function.c_str())));
+    abi::CUmoduleLoadingMode mode;
+    if (cuda.api.cuModuleGetLoadingMode && cuda.api.cuModuleGetLoadingMode(&mode) == abi::CUDA_SUCCESS)
+      out_.loading_mode = mode == abi::CU_MODULE_LAZY_LOADING ? LoadingMode::kLazy : LoadingMode::kEager;
+    out_.initialised_at = initialised_at(looks_);
+    out_.interposer = interposer_of(driver, cuda, out_.context_owner);
+    out_.mps_client = device_attribute(cuda, device_, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
+  }
+
+  // NVML is asked before and after, so that the context is seen to come and go.
+  abi::nvmlDevice_t release(const Driver& driver, const Cuda& cuda, std::unique_ptr<StartedContext> context) {
+    const NvmlApi& api = driver.nvml.api;
+    const abi::nvmlDevice_t nvml = nvml_handle(api, device_uuid(cuda, device_));
+    out_.processes_during = process_ids(driver, nvml);
+    out_.gpu_free_during_bytes = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
+    Lap lap;
+    context.reset();
+    out_.first_release_ns = lap.next();
+    out_.processes_after = process_ids(driver, nvml);
+    out_.gpu_free_after_bytes = read_gpu_state(api, nvml, GpuDetail::kReadings).free_bytes;
+    return nvml;
+  }
+
+  void recreate(const Driver& driver, const Cuda& cuda, abi::nvmlDevice_t nvml) {
+    Lap lap;
+    {
+      const StartedContext context(cuda, device_, ContextApi::kPrimary);
+      out_.retain_ns.push_back(lap.next());
+      lap.next();
+    }
+    out_.release_ns.push_back(lap.next());
+    unsigned flags = 0;
+    int active = 0;
+    GVB_CALL(cuda, "reading the primary context's state", cuDevicePrimaryCtxGetState, device_, &flags, &active);
+    out_.inactive_between = out_.inactive_between && !active;
+    if (!out_.mps_client && contains(out_.processes_during, out_.pid))
+      out_.left_list_between = out_.left_list_between.value_or(true) && !contains(process_ids(driver, nvml), out_.pid);
+  }
+
+  const StartUpRequest& request_;
+  StartUp out_;
+  DeviceFileLooks looks_;
+  CUdevice device_ = 0;
+};
 
 }  // namespace
 
 StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token) {
-  StartUp out{};
-  out.pid = static_cast<unsigned>(getpid());
-  // The tool's own need, not a program's: kept out of what is timed.
-  DeviceFileLooks looks;
-  looks.first = open_device_files();
-  Nvml::load(request.simulated_folder);
-  out.ready_at_ns = now_ns();
-  if (request.start_at_ns) wait_until(*request.start_at_ns, [&] { token.check(); });
-  out.began_at_ns = now_ns();
-  const Driver& driver = Driver::load(request.simulated_folder);
-  out.load_ns = static_cast<double>(driver.load_ns);
-  out.resolve_ns = static_cast<double>(driver.resolve_ns);
-  looks.before_load = driver.files_before_load;
-  looks.loaded = driver.files_loaded;
-  looks.resolved = driver.files_resolved;
-  const Cuda cuda = driver.cuda(request.path);
-
-  CUdevice device = 0;
-  auto context = time_start(driver, cuda, request, device, looks, out);
-  describe_context(cuda, request.context_api, out);
-  out.initialised_at = initialised_at(looks);
-  out.interposer = interposer_of(driver, cuda, out.context_owner);
-  out.mps_client = device_attribute(cuda, device, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
-  if (request.keep) {
-    // Left to the process's end: at the exit the driver may be gone before.
-    static_cast<void>(context.release());
-    return out;
-  }
-  const abi::nvmlDevice_t nvml = time_release(driver, cuda, device, std::move(context), out);
-  recreate_primary(cuda, device, driver, nvml, request.recreations, token, out);
-  return out;
+  return Start(request).measure(token);
 }
 
 }  // namespace gvb

@@ -11,42 +11,41 @@ namespace gvb {
 
 enum class ContextApi { kPrimary, kCreate };
 
-struct StartUpRequest {
-  std::optional<std::string> simulated_folder;
-  DeviceSelector device;
-  SymbolPath path;
-  ContextApi context_api;
-  unsigned recreations;  // of the primary context, after the start
+struct StartUpRequest : DeviceTarget {
+  ContextApi context_api = ContextApi::kPrimary;
+  unsigned recreations = 0;  // of the primary context, after the start
   // CLOCK_MONOTONIC_RAW, waited for before libcuda is looked for; a time that has passed starts at once.
   std::optional<int64_t> start_at_ns;
   // The context stays until the process ends, as that of a program at work does, and nothing is re-created.
-  bool keep;
+  bool keep = false;
 };
 
+enum class LoadingMode { kEager, kLazy };
+
 struct StartUp {
-  double load_ns, resolve_ns, init_ns, device_ns, context_ns, module_ns, first_alloc_ns, first_launch_ns,
-      second_launch_ns;
-  double total_ns;  // cuInit … first kernel's result on the host, without resolving symbols
+  double load_ns = 0, resolve_ns = 0, init_ns = 0, device_ns = 0, context_ns = 0, module_ns = 0, first_alloc_ns = 0,
+         first_launch_ns = 0, second_launch_ns = 0;
+  double total_ns = 0;  // cuInit … first kernel's result on the host, without resolving symbols
   // By CLOCK_MONOTONIC_RAW: the request is there; the start begins; the first result is on the host.
-  int64_t ready_at_ns, began_at_ns, first_result_at_ns;
+  int64_t ready_at_ns = 0, began_at_ns = 0, first_result_at_ns = 0;
   std::optional<double> first_release_ns;  // of the context that did the work; nullopt where it is kept
-  bool result_correct;
+  bool result_correct = false;
   std::string context_function, context_owner;
-  std::optional<int> loading_mode;
+  std::optional<LoadingMode> loading_mode;
   // When the driver was initialised, and the object that stands between it and us, if any; whether the primary context
   // was there before it was retained (nullopt: the driver does not tell).
-  InitialisedAt initialised_at;
+  InitialisedAt initialised_at = InitialisedAt::kUnknown;
   std::string interposer;
   std::optional<bool> context_was_active;
   // NVML's compute processes while the context existed and after it was released.
   std::optional<std::vector<unsigned>> processes_during, processes_after;
-  std::optional<uint64_t> gpu_free_during, gpu_free_after;  // bytes, likewise
-  unsigned pid;
+  std::optional<uint64_t> gpu_free_during_bytes, gpu_free_after_bytes;  // likewise
+  unsigned pid = 0;
   std::vector<double> retain_ns, release_ns;
   // Whether the driver, and NVML, said after every release that the context was gone.
   bool inactive_between = true;
   std::optional<bool> left_list_between;  // of MPS clients nullopt: they stay listed until they end
-  bool mps_client;
+  bool mps_client = false;
 };
 
 StartUp measure_start_up(const StartUpRequest& request, const CancelToken& token);

@@ -2,11 +2,11 @@
 
 #include <random>
 
+#include "base/wait.h"
 #include "bench/block_counter.h"
 #include "bench/blocks.h"
 #include "bench/gpu_state.h"
 #include "bench/live_blocks.h"
-#include "driver/clock.h"
 
 namespace gvb {
 
@@ -17,17 +17,22 @@ class Thinned {
  public:
   explicit Thinned(size_t most) : most_(most) {}
 
-  void add(int64_t at, int64_t took, Window& window) {
+  struct Sample {
+    int64_t at, took;
+  };
+  void add(const Sample& sample) {
     if (seen_++ % stride_ != 0) return;
-    if (window.at_ns.size() == most_) {
-      thin(window.at_ns);
-      thin(window.took_ns);
+    if (at_.size() == most_) {
+      thin(at_);
+      thin(took_);
       stride_ *= 2;
       if ((seen_ - 1) % stride_ != 0) return;
     }
-    window.at_ns.push_back(static_cast<double>(at));
-    window.took_ns.push_back(static_cast<double>(took));
+    at_.push_back(static_cast<double>(sample.at));
+    took_.push_back(static_cast<double>(sample.took));
   }
+  const std::vector<double>& at() const { return at_; }
+  const std::vector<double>& took() const { return took_; }
 
  private:
   static void thin(std::vector<double>& samples) {
@@ -37,6 +42,7 @@ class Thinned {
   }
 
   const size_t most_;
+  std::vector<double> at_, took_;
   uint64_t seen_ = 0;
   uint64_t stride_ = 1;
 };
@@ -50,7 +56,8 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   for (unsigned i = 0; i < request.warmup; ++i) operation();
   wait_until(request.start_at_ns, [&] { session.token.check(); });
   const int64_t started = now_ns();
-  const int64_t until = request.start_at_ns + request.window_ns;
+  let_others_begin();
+  const int64_t until = request.start_at_ns + static_cast<int64_t>(request.window_ns);
   int64_t ended = started;
   while (ended < until) {
     session.token.check();
@@ -59,8 +66,10 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
     const int64_t took = operation();
     ended = now_ns();
     ++window.operations;
-    samples.add(began - request.start_at_ns, took, window);
+    samples.add({began - request.start_at_ns, took});
   }
+  window.at_ns = samples.at();
+  window.took_ns = samples.took();
   window.started_ns = static_cast<double>(started - request.start_at_ns);
   window.ended_ns = static_cast<double>(ended - request.start_at_ns);
   return window;
@@ -151,7 +160,7 @@ Window repeat_launches(DeviceSession& session, const WindowRequest& request) {
   abi::CUdeviceptr count = counter.device();
   void* parameters[] = {&count};
   const Stream stream = make_stream(cuda);
-  const Window window = repeat(session, request, [&] {
+  Window window = repeat(session, request, [&] {
     const int64_t called = now_ns();
     const abi::CUresult launched = launch(kernel, 1, 1, 1, 32, 1, 1, 0, stream.get(), parameters, nullptr);
     const int64_t took = now_ns() - called;

@@ -15,12 +15,12 @@ namespace gvb {
 enum class WindowOperation { kAllocFree, kMemGetInfo, kLaunch };
 
 struct WindowRequest {
-  WindowOperation operation;
-  size_t bytes;         // of an allocation; 0: the granularity
-  int64_t start_at_ns;  // CLOCK_MONOTONIC_RAW; a time that has passed starts at once, and says so
-  int64_t window_ns;
-  unsigned warmup;
-  size_t most_samples;
+  WindowOperation operation = WindowOperation::kAllocFree;
+  size_t bytes = 0;         // of an allocation; 0: the granularity
+  int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW; a time that has passed starts at once, and says so
+  uint64_t window_ns = 0;
+  unsigned warmup = 0;
+  size_t most_samples = 1;
 };
 
 struct Window {

@@ -21,38 +21,48 @@ uint16_t half_of(int small) {
   return static_cast<uint16_t>(kMagnitudes[std::abs(small)] | (small < 0 ? 0x8000 : 0));
 }
 
-std::vector<int> whole_numbers(size_t count, int largest, std::mt19937_64& random) {
+struct Count {
+  size_t value;
+};
+
+std::vector<int> whole_numbers(Count count, int largest, std::mt19937_64& random) {
   std::uniform_int_distribution<int> any(-largest, largest);
-  std::vector<int> numbers(count);
+  std::vector<int> numbers(count.value);
   for (int& number : numbers) number = any(random);
   return numbers;
 }
 
-std::vector<float> reals(size_t count, float largest, std::mt19937_64& random) {
+std::vector<float> reals(Count count, float largest, std::mt19937_64& random) {
   std::uniform_real_distribution<float> any(-largest, largest);
-  std::vector<float> numbers(count);
+  std::vector<float> numbers(count.value);
   for (float& number : numbers) number = any(random);
   return numbers;
 }
 
-// One head, one query after the other.
-void attend(const float* queries, const float* keys, const float* values, float* results) {
+struct Head {
+  const float* queries;
+  const float* keys;
+  const float* values;
+};
+
+// One query after the other.
+void attend(const Head& head, float* results) {
   constexpr unsigned kTokens = Attention::kTokens, kWidth = Attention::kWidth;
   std::vector<float> by_width(Attention::kHead);
   for (unsigned key = 0; key < kTokens; ++key)
-    for (unsigned i = 0; i < kWidth; ++i) by_width[i * kTokens + key] = keys[key * kWidth + i];
+    for (unsigned i = 0; i < kWidth; ++i) by_width[i * kTokens + key] = head.keys[key * kWidth + i];
   for (unsigned query = 0; query < kTokens; ++query) {
     std::array<float, kTokens> weights{};
     for (unsigned i = 0; i < kWidth; ++i)
       for (unsigned key = 0; key < kTokens; ++key)
-        weights[key] += queries[query * kWidth + i] / 8 * by_width[i * kTokens + key];
+        weights[key] += head.queries[query * kWidth + i] / 8 * by_width[i * kTokens + key];
     const float largest = *std::max_element(weights.begin(), weights.end());
     float sum = 0;
     for (float& weight : weights) sum += weight = std::exp(weight - largest);
-    float* result = results + query * kWidth;
+    float* result = results + size_t{query} * kWidth;
     std::fill_n(result, kWidth, 0.0f);
     for (unsigned key = 0; key < kTokens; ++key)
-      for (unsigned i = 0; i < kWidth; ++i) result[i] += weights[key] / sum * values[key * kWidth + i];
+      for (unsigned i = 0; i < kWidth; ++i) result[i] += weights[key] / sum * head.values[key * kWidth + i];
   }
 }
 
@@ -68,7 +78,7 @@ DeviceMemory upload(const Cuda& cuda, const std::vector<float>& numbers) {
 Factors::Factors(const Cuda& cuda, std::mt19937_64& random)
     : a_(cuda, size_t{kSide + kSpareRows} * kSide * 2),
       b_(cuda, size_t{kSide + kSpareBands * kBand} * kSide * 2),
-      x_(whole_numbers(kSide + kSpareRows, 3, random)) {
+      x_(whole_numbers(Count{kSide + kSpareRows}, 3, random)) {
   std::array<int, kBand> signs;
   for (int& sign : signs) sign = (random() & 1) != 0 ? 1 : -1;
   // A row of zeros would hide what it is multiplied with.
@@ -76,7 +86,7 @@ Factors::Factors(const Cuda& cuda, std::mt19937_64& random)
   auto* a = static_cast<uint16_t*>(a_.host());
   for (const int x : x_)
     for (unsigned k = 0; k < kSide; ++k) *a++ = half_of(x * signs[k % kBand]);
-  const std::vector<int> y = whole_numbers(size_t{kBands + kSpareBands} * kSide, 2, random);
+  const std::vector<int> y = whole_numbers(Count{size_t{kBands + kSpareBands} * kSide}, 2, random);
   auto* b = static_cast<uint16_t*>(b_.host());
   for (unsigned row = 0; row < (kBands + kSpareBands) * kBand; ++row)
     for (unsigned j = 0; j < kSide; ++j) *b++ = half_of(signs[row % kBand] * y[row / kBand * size_t{kSide} + j]);
@@ -93,17 +103,29 @@ Attention::Attention(const Cuda& cuda, std::mt19937_64& random) : Attention(cuda
 
 // Scores have a deviation of about 1.3: some tokens count for much more than others.
 Attention::Heads::Heads(std::mt19937_64& random)
-    : queries(reals(kPool * kHead, 2, random)),
-      keys(reals(kPool * kHead, 2, random)),
-      values(reals(kPool * kHead, 1, random)) {}
+    : queries(reals(Count{kPool * kHead}, 2, random)),
+      keys(reals(Count{kPool * kHead}, 2, random)),
+      values(reals(Count{kPool * kHead}, 1, random)) {}
+
+namespace {
+
+template <class Heads>
+Head head_at(const Heads& heads, size_t at) {
+  Head head{};
+  head.queries = &heads.queries[at];
+  head.keys = &heads.keys[at];
+  head.values = &heads.values[at];
+  return head;
+}
+
+}  // namespace
 
 Attention::Attention(const Cuda& cuda, const Heads& heads)
     : queries_(upload(cuda, heads.queries)),
       keys_(upload(cuda, heads.keys)),
       values_(upload(cuda, heads.values)),
       results_(kPool * kHead) {
-  for (size_t at = 0; at < results_.size(); at += kHead)
-    attend(&heads.queries[at], &heads.keys[at], &heads.values[at], &results_[at]);
+  for (size_t at = 0; at < results_.size(); at += kHead) attend(head_at(heads, at), &results_[at]);
 }
 
 unsigned Attention::other_than(unsigned before, std::mt19937_64& random) const {

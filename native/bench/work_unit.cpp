@@ -1,16 +1,15 @@
 #include "bench/work_unit.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
 
+#include "base/clock.h"
+#include "base/secret.h"
 #include "bench/blocks.h"
 #include "bench/work_inputs.h"
-#include "driver/clock.h"
 #include "kernels/ptx.h"
 
 namespace gvb {
@@ -18,7 +17,7 @@ namespace gvb {
 namespace {
 
 constexpr unsigned kSmallKernels = 64, kSmallWords = 1024;
-constexpr size_t kSmallBytes = kSmallKernels * kSmallWords * sizeof(uint32_t);
+constexpr size_t kSmallBytes = size_t{kSmallKernels} * kSmallWords * sizeof(uint32_t);
 constexpr unsigned kSide = Factors::kSide;
 constexpr unsigned kProductRows = 64;  // of C go back, so that it is 1 MiB with the other results
 constexpr size_t kProductBytes = size_t{kProductRows} * kSide * sizeof(float);
@@ -30,13 +29,6 @@ constexpr float kTolerance = 1e-4f;
 // Not a number, on the device; on the host another pattern, so that it shows who did not write.
 constexpr uint32_t kDevicePoison = 0xffffffff, kHostPoison = 0xfefefefe;
 constexpr unsigned kUnitsPerAudit = 8;
-
-// What a layer cannot know beforehand; no result depends on it.
-uint64_t secret() {
-  uint64_t value = 0;
-  if (getrandom(&value, sizeof value, 0) != sizeof value) value = static_cast<uint64_t>(now_ns());
-  return value;
-}
 
 std::string reason_for(const char* launched, uint32_t bits) {
   if (bits == kHostPoison) return "cuMemcpyDtoH reported success but copied nothing";

@@ -15,8 +15,8 @@
 namespace gvb {
 
 struct WorkRequest {
-  unsigned warmup_ms;
-  unsigned window_ms;
+  unsigned warmup_ms = 0;
+  unsigned window_ms = 0;
 };
 
 struct Work {

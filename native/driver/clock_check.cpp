@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/processor_counter.h"
+#include "base/wait.h"
 #include "driver/code_on_disk.h"
-#include "driver/processor_counter.h"
 #include "driver/symbol_paths.h"
 
 namespace gvb {
@@ -98,7 +99,7 @@ std::vector<TimeFunction> time_functions() {
     if (own && libc && owner == libc->path())
       if (const auto patch = CodeOnDisk(*libc).patch_at(address)) {
         own = false;
-        if (!patch->target_owner.empty()) owner = patch->target_owner;
+        if (!patch->owner.empty()) owner = patch->owner;
       }
     functions.push_back({name, owner, own});
   }
@@ -106,11 +107,13 @@ std::vector<TimeFunction> time_functions() {
 }
 
 ClockRate rate_of(size_t index, const ClockMoment& from, const ClockMoment& to, std::optional<double> frequency) {
-  const double ticks = static_cast<double>(to.counter - from.counter);
-  return {kClocks[index].name, static_cast<double>(to.library_ns - from.library_ns),
-          static_cast<double>(to.system_ns - from.system_ns),
-          frequency ? std::optional<double>(ticks / *frequency * 1e9) : std::nullopt,
-          static_cast<double>(from.bracket_ns + to.bracket_ns)};
+  ClockRate rate{};
+  rate.clock = kClocks[index].name;
+  rate.library_ns = static_cast<double>(to.library_ns - from.library_ns);
+  rate.system_ns = static_cast<double>(to.system_ns - from.system_ns);
+  if (frequency) rate.counter_ns = static_cast<double>(to.counter - from.counter) / *frequency * 1e9;
+  rate.bracket_ns = static_cast<double>(from.bracket_ns + to.bracket_ns);
+  return rate;
 }
 
 }  // namespace
@@ -119,14 +122,13 @@ void begin_clock_check() { beginning(); }
 
 ClockReading read_clocks(int64_t least_ns) {
   const Moments& from = beginning();
-  while (system_time(kClocks[0].id) - from[0].system_ns < least_ns) {
-    const timespec nap{0, 1'000'000};
-    nanosleep(&nap, nullptr);
-  }
-  ClockReading reading{time_functions(), {}, ""};
-  const std::optional<double> frequency = counter_frequency(reading.counter_unused);
+  while (system_time(kClocks[0].id) - from[0].system_ns < least_ns) nap_ns(1'000'000);
+  const CounterFrequency frequency = counter_frequency();
   const Moments to = read_moments();
-  for (size_t i = 0; i < kClockCount; ++i) reading.rates.push_back(rate_of(i, from[i], to[i], frequency));
+  ClockReading reading;
+  reading.functions = time_functions();
+  reading.counter_unused = frequency.unknown;
+  for (size_t i = 0; i < kClockCount; ++i) reading.rates.push_back(rate_of(i, from[i], to[i], frequency.hertz));
   return reading;
 }
 

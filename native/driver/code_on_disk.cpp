@@ -36,7 +36,7 @@ std::string follow(uintptr_t address) {
     Code code;
     const size_t size = read_own_memory(address, code.data(), code.size());
     const size_t skipped = landing_pad(code.data(), size);
-    const auto target = jump_target(code.data() + skipped, size - skipped, address + skipped);
+    const auto target = jump_target({code.data() + skipped, size - skipped}, address + skipped);
     if (!target) break;
     address = *target;
     owner = owner_of(reinterpret_cast<const void*>(address));

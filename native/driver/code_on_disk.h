@@ -11,8 +11,8 @@
 namespace gvb {
 
 struct PatchedCode {
-  std::string bytes;         // of memory, hexadecimal, from the function's beginning
-  std::string target_owner;  // the object the jump at its beginning leads to; empty where none is found
+  std::string bytes;  // of memory, hexadecimal, from the function's beginning
+  std::string owner;  // the object the jump at its beginning leads to; empty where none is found
 };
 
 class CodeOnDisk {

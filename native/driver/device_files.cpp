@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "base/text.h"
+
 namespace gvb {
 
 namespace {
-
-bool begins_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 // nvidia* on servers and desktops, nvhost* and nvmap on Jetson, dxg under WSL.
 bool is_device(const std::string& path) {
@@ -33,11 +33,6 @@ DeviceFiles open_device_files() {
     if (path == "/dev/nvidiactl") ++files.control;
   }
   return files;
-}
-
-const char* to_string(InitialisedAt when) {
-  constexpr const char* names[] = {"unknown", "process start", "load", "look-up", "cuInit"};
-  return names[static_cast<size_t>(when)];
 }
 
 InitialisedAt initialised_at(const DeviceFileLooks& looks) {

@@ -23,7 +23,6 @@ struct DeviceFileLooks {
 
 enum class InitialisedAt { kUnknown, kProcessStart, kLoad, kLookUp, kInit };
 
-const char* to_string(InitialisedAt when);
 InitialisedAt initialised_at(const DeviceFileLooks& looks);
 
 }  // namespace gvb

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "driver/clock.h"
+#include "base/clock.h"
 #include "driver/libcuda_images.h"
 
 namespace gvb {
@@ -65,13 +65,13 @@ std::string no_driver(const std::string& reason, bool simulated) {
                          ". Install the driver, or pass { simulate: true } (--simulate) to measure the simulated GPU.";
 }
 
-void* open_libcuda(const std::optional<std::string>& simulated_folder, int64_t& took_ns) {
+OpenedLibrary open_libcuda(const std::optional<std::string>& simulated_folder) {
   const std::string file = simulated_folder ? *simulated_folder + "/libcuda.so.1" : "libcuda.so.1";
   const int64_t start = now_ns();
   void* libcuda = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  took_ns = now_ns() - start;
+  const int64_t took_ns = now_ns() - start;
   if (!libcuda) throw Failure(FailureKind::kNoDriver, no_driver(last_dl_error(), simulated_folder.has_value()));
-  return libcuda;
+  return {libcuda, took_ns};
 }
 
 }  // namespace
@@ -79,16 +79,16 @@ void* open_libcuda(const std::optional<std::string>& simulated_folder, int64_t& 
 Driver::Driver(const std::optional<std::string>& simulated_folder)
     : from_folder(simulated_folder.has_value()),
       files_before_load(open_device_files()),
-      libcuda(open_libcuda(simulated_folder, load_ns)),
+      opened(open_libcuda(simulated_folder)),
       nvml(Nvml::load(simulated_folder)) {
-  const ElfImage image = ElfImage::of_handle(libcuda);
+  const ElfImage image = ElfImage::of_handle(opened.handle);
   libcuda_path = image.path();
   const ElfImage driver = true_driver(image, libcuda_images());
   driver_path = driver.path();
   simulated = is_simulation(driver);
   files_loaded = open_device_files();
   const int64_t loaded = now_ns();
-  tables = resolve_cuda(libcuda, driver);
+  tables = resolve_cuda(opened.handle, driver);
   resolve_ns = now_ns() - loaded;
   files_resolved = open_device_files();
 }

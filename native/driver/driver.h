@@ -22,6 +22,8 @@ class Cuda {
  public:
   Cuda(const SymbolTables& tables, SymbolPath resolved_by)
       : api(tables.of(resolved_by)), path(resolved_by), tables_(tables) {}
+  // With other functions, which outlive it.
+  Cuda(const Cuda& like, const CudaApi& functions) : api(functions), path(like.path), tables_(like.tables_) {}
 
   template <class Function>
   Function require(Function function, const char* name) const {
@@ -43,6 +45,12 @@ class Cuda {
   [[noreturn]] void fail_missing(const char* name) const;
 };
 
+// What dlopen gave, and how long it took.
+struct OpenedLibrary {
+  void* handle;
+  int64_t took_ns;
+};
+
 class Driver {
  public:
   // Loads libcuda.so.1 and NVML at first use: the machine's, or those in `simulated_folder`.
@@ -61,10 +69,9 @@ class Driver {
   std::string libcuda_path;         // what dlopen gave
   mutable std::string driver_path;  // the driver itself: another one where libcuda.so.1 was replaced
   mutable SymbolTables tables;
-  int64_t load_ns = 0;
   const DeviceFiles files_before_load;
   // Before NVML: a process that has no driver keeps no NVML either, and may turn to the simulation.
-  void* const libcuda;
+  const OpenedLibrary opened;  // libcuda
   const Nvml& nvml;
   int64_t resolve_ns;
   DeviceFiles files_loaded, files_resolved;

@@ -16,6 +16,8 @@ T value_at(const unsigned char* code) {
   return value;
 }
 
+uintptr_t moved(uintptr_t address, intptr_t by) { return address + static_cast<uintptr_t>(by); }
+
 std::optional<uintptr_t> pointer_at(uintptr_t address) {
   uintptr_t target = 0;
   if (read_own_memory(address, &target, sizeof target) != sizeof target) return std::nullopt;
@@ -67,11 +69,12 @@ std::optional<uintptr_t> through_stack(const unsigned char* code, size_t size) {
 
 }  // namespace
 
-std::optional<uintptr_t> jump_target(const unsigned char* code, size_t size, uintptr_t address) {
-  if (size >= 2 && code[0] == 0xeb) return address + 2 + static_cast<intptr_t>(static_cast<int8_t>(code[1]));
-  if (size >= 5 && code[0] == 0xe9) return address + 5 + static_cast<intptr_t>(value_at<int32_t>(code + 1));
+std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address) {
+  const auto [code, size] = given;
+  if (size >= 2 && code[0] == 0xeb) return moved(address + 2, static_cast<int8_t>(code[1]));
+  if (size >= 5 && code[0] == 0xe9) return moved(address + 5, value_at<int32_t>(code + 1));
   if (size >= 6 && code[0] == 0xff && code[1] == 0x25)
-    return pointer_at(address + 6 + static_cast<intptr_t>(value_at<int32_t>(code + 2)));
+    return pointer_at(moved(address + 6, value_at<int32_t>(code + 2)));
   if (const auto target = through_register(code, size)) return target;
   return through_stack(code, size);
 }
@@ -83,23 +86,24 @@ size_t landing_pad(const unsigned char* code, size_t size) {
   return size >= 4 && (value_at<uint32_t>(code) & 0xffffff3fu) == 0xd503241fu ? 4 : 0;
 }
 
-std::optional<uintptr_t> jump_target(const unsigned char* code, size_t size, uintptr_t address) {
+std::optional<uintptr_t> jump_target(CodeBytes given, uintptr_t address) {
+  const auto [code, size] = given;
   if (size < 4) return std::nullopt;
   const auto first = value_at<uint32_t>(code);
   // b imm26, in words.
-  if (first >> 26 == 0x05) return address + (static_cast<intptr_t>(static_cast<int32_t>(first << 6)) >> 6) * 4;
+  if (first >> 26 == 0x05) return moved(address, (static_cast<intptr_t>(static_cast<int32_t>(first << 6)) >> 6) * 4);
   if (size < 8) return std::nullopt;
   const auto second = value_at<uint32_t>(code + 4);
   const uint32_t number = first & 0x1f;
   const uint32_t branch = 0xd61f0000u | number << 5;
   // ldr xN, literal; br xN.
   if (first >> 24 == 0x58 && second == branch)
-    return pointer_at(address + (static_cast<intptr_t>(static_cast<int32_t>(first << 8)) >> 13) * 4);
+    return pointer_at(moved(address, (static_cast<intptr_t>(static_cast<int32_t>(first << 8)) >> 13) * 4));
   // adrp xN, page; add xN, xN, #imm12; br xN.
   if (size < 12 || (first & 0x9f000000u) != 0x90000000u || value_at<uint32_t>(code + 8) != branch) return std::nullopt;
   if ((second & 0xffc003ffu) != (0x91000000u | number << 5 | number)) return std::nullopt;
   const auto pages = static_cast<int32_t>((((first >> 5) & 0x7ffff) << 2 | ((first >> 29) & 3)) << 11) >> 11;
-  return (address & ~uintptr_t{0xfff}) + static_cast<intptr_t>(pages) * 4096 + ((second >> 10) & 0xfff);
+  return moved(address & ~uintptr_t{0xfff}, static_cast<intptr_t>(pages) * 4096) + ((second >> 10) & 0xfff);
 }
 
 #else

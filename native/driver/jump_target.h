@@ -7,8 +7,13 @@
 
 namespace gvb {
 
-// `code`: `size` bytes that are, or would be, at `address`. Nothing where no jump to a fixed place begins there.
-std::optional<uintptr_t> jump_target(const unsigned char* code, size_t size, uintptr_t address);
+struct CodeBytes {
+  const unsigned char* bytes;
+  size_t size;
+};
+
+// `code` is, or would be, at `address`. Nothing where no jump to a fixed place begins there.
+std::optional<uintptr_t> jump_target(CodeBytes code, uintptr_t address);
 
 // How many bytes at the beginning of `code` mark a valid target of indirect jumps (endbr64, bti) and do nothing else.
 size_t landing_pad(const unsigned char* code, size_t size);

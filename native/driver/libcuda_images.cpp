@@ -8,7 +8,7 @@
 #include <memory>
 #include <sstream>
 
-#include "driver/first_line.h"
+#include "base/text.h"
 #include "driver/mapped_images.h"
 
 namespace gvb {
@@ -19,7 +19,7 @@ constexpr char kLibrary[] = "libcuda.so";
 
 bool is_named_libcuda(const ElfImage& image) {
   const std::string file = image.path().substr(image.path().rfind('/') + 1);
-  return file.rfind(kLibrary, 0) == 0 || image.soname().rfind(kLibrary, 0) == 0;
+  return begins_with(file, kLibrary) || begins_with(image.soname(), kLibrary);
 }
 
 // Three digits, then two or three groups: what a release of the driver looks like since 2009.

@@ -7,6 +7,7 @@ namespace gvb::abi {
 
 using nvmlReturn_t = int;
 using nvmlDevice_t = struct nvmlDevice_st*;
+using nvmlEventSet_t = struct nvmlEventSet_st*;
 
 constexpr nvmlReturn_t NVML_SUCCESS = 0;
 constexpr nvmlReturn_t NVML_ERROR_UNINITIALIZED = 1;
@@ -15,6 +16,7 @@ constexpr nvmlReturn_t NVML_ERROR_NOT_SUPPORTED = 3;
 constexpr nvmlReturn_t NVML_ERROR_NOT_FOUND = 6;
 constexpr nvmlReturn_t NVML_ERROR_INSUFFICIENT_SIZE = 7;
 constexpr nvmlReturn_t NVML_ERROR_DRIVER_NOT_LOADED = 9;
+constexpr nvmlReturn_t NVML_ERROR_TIMEOUT = 10;
 constexpr nvmlReturn_t NVML_ERROR_FUNCTION_NOT_FOUND = 13;
 constexpr nvmlReturn_t NVML_ERROR_UNKNOWN = 999;
 
@@ -59,6 +61,25 @@ struct nvmlProcessInfo_t {
 struct nvmlUtilization_t {
   unsigned gpu;
   unsigned memory;
+};
+
+struct nvmlProcessUtilizationSample_t {
+  unsigned pid;
+  unsigned long long timeStamp;  // microseconds of CLOCK_REALTIME
+  unsigned smUtil;
+  unsigned memUtil;
+  unsigned encUtil;
+  unsigned decUtil;
+};
+
+constexpr unsigned long long nvmlEventTypeXidCriticalError = 0x8;
+
+struct nvmlEventData_t {
+  nvmlDevice_t device;
+  unsigned long long eventType;
+  unsigned long long eventData;  // of an Xid event: its number
+  unsigned gpuInstanceId;
+  unsigned computeInstanceId;
 };
 
 // Bits of nvmlDeviceGetCurrentClocksEventReasons.

@@ -14,8 +14,6 @@
 namespace gvb {
 
 enum class SymbolPath { kRuntime, kDlsym, kLinked, kBare };
-constexpr std::array<SymbolPath, 4> kSymbolPaths = {SymbolPath::kRuntime, SymbolPath::kDlsym, SymbolPath::kLinked,
-                                                    SymbolPath::kBare};
 const char* to_string(SymbolPath path);
 
 using DlsymFunction = void* (*)(void*, const char*);

@@ -1,7 +1,8 @@
 # Links against the stand-ins before anything else can offer newer versions.
 {
-  "sources": ["single_threaded.cpp"],
   "dependencies": ["floor"],
+  # single_threaded.cpp, from the library `base`: also where only the C++ library asks for it.
+  "ldflags": ["-Wl,-u,__libc_single_threaded"],
   "libraries": [
     "-Wl,--push-state,--no-as-needed",
     "<(PRODUCT_DIR)/floor/libpthread.so.0",

@@ -1,13 +1,11 @@
 #include "interpose/compute_limit.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 
-#include "driver/clock.h"
-#include "interpose/interposer.h"
+#include "base/wait.h"
+#include "interpose/timed_launch.h"
 
 namespace gvb::interpose {
 
@@ -23,16 +21,16 @@ constexpr int64_t kCatchUpNs = 50'000'000;
 // machine: that much less is waited for the next time, or the device would get less than its share.
 class Schedule {
  public:
-  void charge(int64_t called, double busy_ns) {
+  struct BusyTime {
+    double ns;
+  };
+  void charge(int64_t called, BusyTime busy) {
     // What the tenant idles by itself is not made up for.
     due_ = std::max(due_ + (called - released_), called - kCatchUpNs);
-    due_ += std::llround(busy_ns * 100 / settings().sm_percent);
+    due_ += std::llround(busy.ns * 100 / settings().sm_percent);
   }
   void hold() {
-    for (int64_t left; (left = due_ - now_ns()) > 0;) {
-      const timespec duration{left / 1'000'000'000, left % 1'000'000'000};
-      nanosleep(&duration, nullptr);
-    }
+    sleep_until(due_);
     released_ = now_ns();
   }
 
@@ -51,50 +49,14 @@ Compute& compute() {
   return instance;
 }
 
-// The two ends of a launch, in the context that is current.
-class Interval {
- public:
-  Interval() {
-    code_ = driver().cuEventCreate(&from_, abi::CU_EVENT_DEFAULT);
-    if (code_ == CUDA_SUCCESS) code_ = driver().cuEventCreate(&to_, abi::CU_EVENT_DEFAULT);
-  }
-  ~Interval() {
-    if (from_) driver().cuEventDestroy_v2(from_);
-    if (to_) driver().cuEventDestroy_v2(to_);
-  }
-  Interval(const Interval&) = delete;
-  Interval& operator=(const Interval&) = delete;
-
-  // Launches and waits. The time of a launch that failed is 0.
-  template <class Launch>
-  CUresult time(abi::CUstream stream, const Launch& launch) {
-    const auto next = [&](auto call) {
-      if (code_ == CUDA_SUCCESS) code_ = call();
-    };
-    next([&] { return driver().cuEventRecord(from_, stream); });
-    next(launch);
-    next([&] { return driver().cuEventRecord(to_, stream); });
-    next([&] { return driver().cuEventSynchronize(to_); });
-    next([&] { return driver().cuEventElapsedTime(&milliseconds_, from_, to_); });
-    return code_;
-  }
-  double busy_ns() const { return milliseconds_ * 1e6; }
-
- private:
-  CUresult code_;
-  abi::CUevent from_ = nullptr;
-  abi::CUevent to_ = nullptr;
-  float milliseconds_ = 0;
-};
-
 template <class Launch>
 CUresult limited(abi::CUstream stream, const Launch& launch) {
   const std::lock_guard<std::mutex> lock(compute().mutex);
   const int64_t called = now_ns();
-  Interval interval;
-  const CUresult code = interval.time(stream, launch);
+  TimedLaunch timed;
+  const CUresult code = timed.time(stream, launch);
   if (code != CUDA_SUCCESS) return code;
-  compute().schedule.charge(called, interval.busy_ns());
+  compute().schedule.charge(called, {timed.busy_ns()});
   compute().schedule.hold();
   return code;
 }

@@ -47,7 +47,6 @@ class FifoLock {
 
   explicit FifoLock(State* state) : state_(state) {}
   static void initialise(State* state);
-  static std::unique_ptr<FifoLock> map(int file, const std::string& path);
   uint64_t enter();
   void leave(uint64_t place);
   pthread_mutex_t* at(uint64_t place) { return &state_->places[place % kPlaces]; }

@@ -7,8 +7,9 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "driver/clock.h"
+#include "base/wait.h"
 #include "interpose/fifo_lock.h"
 #include "interpose/interposer.h"
 #include "interpose/polling.h"
@@ -111,9 +112,9 @@ void* target_of(size_t index) {
 // then takes some ns to go on from (15 in 1 000 on an H200's host).
 inline uint64_t delay(const Hook& hook, uint64_t entered) {
   const uint64_t wanted = hook.delay_ticks.load(std::memory_order_relaxed);
-  while (ticks() - entered < wanted) {
+  while (processor_counter() - entered < wanted) {
   }
-  return ticks();
+  return processor_counter();
 }
 
 inline void remember(Hook& hook, uint64_t spent) {
@@ -124,16 +125,16 @@ void hold_lock(record::Call& call) {
   const FifoLock::Hold hold(*lock);
   call.begins = now_ns();
   const int64_t until = call.begins + settings().lock_ns;
-  if (settings().lock_ns < kShortestSleepNs) return spin_for_ns(settings().lock_ns);
-  for (int64_t left; (left = until - now_ns()) > 0;) {
-    const timespec duration{left / 1'000'000'000, left % 1'000'000'000};
-    nanosleep(&duration, nullptr);
-  }
+  if (settings().lock_ns < kShortestSleepNs)
+    spin_until(until);
+  else
+    sleep_until(until);
 }
 
 // The first call of a function, and every call behind the lock or recorded. Out of the way of all others, which cost
 // nothing more for it.
-[[gnu::noinline, gnu::cold]] void* take_long_way(Hook& hook, size_t index, uint64_t entered) {
+[[gnu::noinline, gnu::cold]] void* take_long_way(Hook& hook, uint64_t entered) {
+  const auto index = static_cast<size_t>(&hook - hooks);
   const bool hooked = settings().hooked[index];
   const bool locked = lock && hooked;
   const bool recorded = calls_log && hooked;
@@ -143,7 +144,7 @@ void hold_lock(record::Call& call) {
   if (!target) target = target_of(index);
   delay(hook, entered);
   if (locked) hold_lock(call);
-  remember(hook, ticks() - entered);
+  remember(hook, processor_counter() - entered);
   if (recorded) {
     call.function = static_cast<uint32_t>(index);
     if (locked) call.ends = now_ns();
@@ -154,14 +155,14 @@ void hold_lock(record::Call& call) {
 
 // Beside the driver's functions, the burst of the polling thread.
 void start_record() {
-  const char* names[kCudaFunctionCount + 1];
-  for (size_t i = 0; i < kCudaFunctionCount; ++i) names[i] = kCudaFunctions[i].name;
-  names[kCudaFunctionCount] = "poll";
-  std::string why;
-  calls_log = record::CallLog::make(settings().record, names, kCudaFunctionCount + 1, &why);
-  if (!calls_log)
+  std::vector<const char*> names;
+  for (const CudaFunction& function : kCudaFunctions) names.push_back(function.name);
+  names.push_back("poll");
+  const record::MadeLog made = record::CallLog::make(settings().record, names);
+  if (!made.log)
     throw std::invalid_argument("The folder of GVB_INTERPOSE_RECORD, '" + settings().record +
-                                "', cannot be written to: " + why + ".");
+                                "', cannot be written to: " + made.why_not + ".");
+  calls_log = made.log;
 }
 
 }  // namespace
@@ -187,9 +188,9 @@ void set_live_blocks(size_t live) {
 }
 
 extern "C" __attribute__((used, visibility("hidden"))) void* gvb_interpose_enter(unsigned index) {
-  const uint64_t entered = ticks();
+  const uint64_t entered = processor_counter();
   Hook& hook = hooks[index];
-  if (!hook.target) return take_long_way(hook, index, entered);
+  if (!hook.target) return take_long_way(hook, entered);
   remember(hook, delay(hook, entered) - entered);
   return hook.target;
 }

@@ -1,28 +1,20 @@
-// Which functions the settings replace; the account of live blocks, and the byte limit per process, which is exact.
+// Which functions the settings replace: the byte limit, exact in what it covers, and its faults.
+#include <algorithm>
 #include <mutex>
-#include <unordered_map>
 
-#include "driver/clock.h"
+#include "base/clock.h"
+#include "interpose/account.h"
 #include "interpose/compute_limit.h"
 #include "interpose/interposer.h"
+#include "interpose/share_limit.h"
 
 namespace gvb::interpose {
 
+using abi::CUDA_SUCCESS;
 using abi::CUdeviceptr;
 using abi::CUresult;
 
 namespace {
-
-struct Account {
-  std::mutex mutex;
-  uint64_t used = 0;
-  std::unordered_map<CUdeviceptr, size_t> blocks;
-};
-
-Account& account() {
-  static Account& instance = *new Account;
-  return instance;
-}
 
 // The record of a replacement as a whole: its account costs time after the driver's call as well.
 class Replacement {
@@ -43,47 +35,139 @@ class Replacement {
   record::Call call_{};
 };
 
-bool exceeds_limit(size_t bytes) {
-  const uint64_t limit = settings().memory_limit;
-  return limit > 0 && bytes > limit - account().used;
+template <class Value>
+uint64_t key_of(Value value) {
+  return (uint64_t)value;  // an address or a handle, which is a number or a pointer
+}
+
+// `made`: where the driver puts what it makes, whose value names the block.
+template <class Made, class Call>
+CUresult counted(const char* function, size_t bytes, Made* made, const Call& call) {
+  const Replacement replacement(function);
+  if (!settings().counts[cuda_function_index(function)]) return call();
+  const std::lock_guard<std::mutex> lock(account().mutex);
+  if (!account().take(bytes)) return settings().refusal;
+  const CUresult code = call();
+  if (code != CUDA_SUCCESS) {
+    account().give(bytes);
+    return code;
+  }
+  account().remember(key_of(*made), bytes);
+  set_live_blocks(account().blocks());
+  return code;
+}
+
+template <class Block, class Call>
+CUresult given_back(const char* function, Block block, const Call& call) {
+  const Replacement replacement(function);
+  const std::lock_guard<std::mutex> lock(account().mutex);
+  const CUresult code = call();
+  if (code == CUDA_SUCCESS && account().forget(key_of(block)) > 0) set_live_blocks(account().blocks());
+  return code;
+}
+
+// What is handed out in place of memory: of one block for all, the driver's only free is the last.
+struct Handed {
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  unsigned times = 0;
+};
+
+Handed& handed() {
+  static Handed instance;
+  return instance;
+}
+
+CUresult hand_out(CUdeviceptr* pointer, size_t bytes) {
+  if (settings().grants == Grants::kMemory) return driver().cuMemAlloc_v2(pointer, bytes);
+  if (settings().grants == Grants::kNothing) return driver().cuMemAlloc_v2(pointer, 1);
+  Handed& block = handed();
+  if (block.times > 0 && bytes <= block.bytes) {
+    ++block.times;
+    *pointer = block.address;
+    return CUDA_SUCCESS;
+  }
+  const CUresult code = driver().cuMemAlloc_v2(pointer, bytes);
+  if (code == CUDA_SUCCESS && block.times == 0) block = {*pointer, bytes, 1};
+  return code;
+}
+
+CUresult take_back(CUdeviceptr pointer) {
+  Handed& block = handed();
+  if (block.times > 0 && pointer == block.address && --block.times > 0) return CUDA_SUCCESS;
+  return driver().cuMemFree_v2(pointer);
 }
 
 CUresult counted_alloc(CUdeviceptr* pointer, size_t bytes) {
-  const Replacement replacement("cuMemAlloc_v2");
-  const std::lock_guard<std::mutex> lock(account().mutex);
-  if (exceeds_limit(bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
-  const CUresult code = driver().cuMemAlloc_v2(pointer, bytes);
-  if (code != abi::CUDA_SUCCESS) return code;
-  account().blocks[*pointer] = bytes;
-  account().used += bytes;
-  set_live_blocks(account().blocks.size());
-  return code;
+  return counted("cuMemAlloc_v2", bytes, pointer, [&] { return hand_out(pointer, bytes); });
+}
+
+CUresult counted_pitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height, unsigned element) {
+  return counted("cuMemAllocPitch_v2", width * height, pointer,
+                 [&] { return driver().cuMemAllocPitch_v2(pointer, pitch, width, height, element); });
+}
+
+CUresult counted_managed(CUdeviceptr* pointer, size_t bytes, unsigned flags) {
+  return counted("cuMemAllocManaged", bytes, pointer,
+                 [&] { return driver().cuMemAllocManaged(pointer, bytes, flags); });
+}
+
+CUresult counted_async(CUdeviceptr* pointer, size_t bytes, abi::CUstream stream) {
+  return counted("cuMemAllocAsync", bytes, pointer, [&] { return driver().cuMemAllocAsync(pointer, bytes, stream); });
+}
+
+CUresult counted_from_pool(CUdeviceptr* pointer, size_t bytes, abi::CUmemoryPool pool, abi::CUstream stream) {
+  return counted("cuMemAllocFromPoolAsync", bytes, pointer,
+                 [&] { return driver().cuMemAllocFromPoolAsync(pointer, bytes, pool, stream); });
+}
+
+CUresult counted_create(abi::CUmemGenericAllocationHandle* handle, size_t bytes,
+                        const abi::CUmemAllocationProp* properties, unsigned long long flags) {
+  return counted("cuMemCreate", bytes, handle, [&] { return driver().cuMemCreate(handle, bytes, properties, flags); });
+}
+
+CUresult counted_array(abi::CUarray* array, const abi::CUDA_ARRAY_DESCRIPTOR* from) {
+  // Of the arrays that this project makes: four floats an element.
+  return counted("cuArrayCreate_v2", 16 * from->Width * from->Height, array,
+                 [&] { return driver().cuArrayCreate_v2(array, from); });
 }
 
 CUresult counted_free(CUdeviceptr pointer) {
-  const Replacement replacement("cuMemFree_v2");
-  const std::lock_guard<std::mutex> lock(account().mutex);
-  const CUresult code = driver().cuMemFree_v2(pointer);
-  const auto block = account().blocks.find(pointer);
-  if (code != abi::CUDA_SUCCESS || block == account().blocks.end()) return code;
-  account().used -= block->second;
-  account().blocks.erase(block);
-  set_live_blocks(account().blocks.size());
+  return given_back("cuMemFree_v2", pointer, [&] { return take_back(pointer); });
+}
+
+CUresult counted_free_async(CUdeviceptr pointer, abi::CUstream stream) {
+  return given_back("cuMemFreeAsync", pointer, [&] { return driver().cuMemFreeAsync(pointer, stream); });
+}
+
+// As layers do that count handles: what a mapping keeps alive counts no more.
+CUresult counted_release(abi::CUmemGenericAllocationHandle handle) {
+  return given_back("cuMemRelease", handle, [&] { return driver().cuMemRelease(handle); });
+}
+
+CUresult counted_destroy(abi::CUarray array) {
+  return given_back("cuArrayDestroy", array, [&] { return driver().cuArrayDestroy(array); });
+}
+
+CUresult counted_context(abi::CUcontext* context, abi::CUdevice device) {
+  const CUresult code = driver().cuDevicePrimaryCtxRetain(context, device);
+  if (code == CUDA_SUCCESS) account().take_context(settings().context_bytes);
   return code;
 }
 
+uint64_t shown() { return settings().shown_bytes > 0 ? settings().shown_bytes : settings().memory_limit; }
+
 CUresult limited_info(size_t* free_bytes, size_t* total) {
   const CUresult code = driver().cuMemGetInfo_v2(free_bytes, total);
-  if (code != abi::CUDA_SUCCESS) return code;
-  const std::lock_guard<std::mutex> lock(account().mutex);
-  *total = settings().memory_limit;
-  *free_bytes = settings().memory_limit - account().used;
+  if (code != CUDA_SUCCESS) return code;
+  *total = shown();
+  *free_bytes = shown() - std::min(shown(), account().used());
   return code;
 }
 
 CUresult limited_total(size_t* total, abi::CUdevice device) {
   const CUresult code = driver().cuDeviceTotalMem_v2(total, device);
-  if (code == abi::CUDA_SUCCESS) *total = settings().memory_limit;
+  if (code == CUDA_SUCCESS) *total = shown();
   return code;
 }
 
@@ -92,16 +176,50 @@ void* address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
+// Of the functions that the limit is for.
+void* shared(size_t function) {
+  const ShareLimit& share = settings().share;
+  if (share.percent >= 100 || !share.limits[function]) return nullptr;
+  const CudaApi& api = driver();
+  void* real = slot(api, function);
+  if (real == address(api.cuLaunchKernel)) return address(shared_launch);
+  if (real == address(api.cuLaunchKernelEx)) return address(shared_launch_ex);
+  if (real == address(api.cuLaunchCooperativeKernel)) return address(shared_cooperative);
+  return address(shared_graph);
+}
+
+void* counting(void* real, const CudaApi& api) {
+  const struct {
+    void* driver;
+    void* own;
+  } replaced[] = {
+      {address(api.cuMemAlloc_v2), address(counted_alloc)},
+      {address(api.cuMemFree_v2), address(counted_free)},
+      {address(api.cuMemAllocPitch_v2), address(counted_pitch)},
+      {address(api.cuMemAllocManaged), address(counted_managed)},
+      {address(api.cuMemAllocAsync), address(counted_async)},
+      {address(api.cuMemAllocFromPoolAsync), address(counted_from_pool)},
+      {address(api.cuMemFreeAsync), address(counted_free_async)},
+      {address(api.cuMemCreate), address(counted_create)},
+      {address(api.cuMemRelease), address(counted_release)},
+      {address(api.cuArrayCreate_v2), address(counted_array)},
+      {address(api.cuArrayDestroy), address(counted_destroy)},
+      {address(api.cuDevicePrimaryCtxRetain), address(counted_context)},
+  };
+  for (const auto& [from, to] : replaced)
+    if (real == from) return to;
+  return nullptr;
+}
+
 }  // namespace
 
 void* replacement(size_t function) {
+  if (void* own = shared(function)) return own;
   const CudaApi& api = driver();
   void* real = slot(api, function);
-  if (settings().memory_limit > 0 || settings().per_live_ns > 0) {
-    if (real == address(api.cuMemAlloc_v2)) return address(counted_alloc);
-    if (real == address(api.cuMemFree_v2)) return address(counted_free);
-  }
-  if (settings().memory_limit > 0) {
+  if (settings().memory_limit > 0 || settings().per_live_ns > 0)
+    if (settings().accounted[function]) return counting(real, api);
+  if (shown() > 0) {
     if (real == address(api.cuMemGetInfo_v2)) return address(limited_info);
     if (real == address(api.cuDeviceTotalMem_v2)) return address(limited_total);
   }

@@ -1,15 +1,15 @@
 #include "interpose/polling.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
-#include <thread>
+#include <cstdio>
 
-#include "driver/clock.h"
+#include "base/thread.h"
+#include "base/wait.h"
 #include "interpose/interposer.h"
 
 namespace gvb::interpose {
@@ -19,30 +19,24 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kPeriodNs = kSecondNs / 10;
 
-int64_t read(clockid_t clock) {
+int64_t processor_time() {
   timespec t;
-  clock_gettime(clock, &t);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return t.tv_sec * kSecondNs + t.tv_nsec;
-}
-
-void sleep_until(int64_t at) {
-  const timespec when{at / kSecondNs, at % kSecondNs};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) != 0) {
-  }
 }
 
 // What a busy machine denied it in one period it takes in the next.
 [[noreturn]] void poll(double share) {
   prctl(PR_SET_NAME, "gvb-poll");
   const int64_t budget = std::llround(kPeriodNs * share);
-  const int64_t started = read(CLOCK_MONOTONIC);
+  const int64_t started = now_ns();
   for (int64_t period = 1;; ++period) {
     record::Call burst{};
     burst.entered = now_ns();
-    burst.begins = read(CLOCK_THREAD_CPUTIME_ID);
-    while (read(CLOCK_THREAD_CPUTIME_ID) < period * budget) {
+    burst.begins = processor_time();
+    while (processor_time() < period * budget) {
     }
-    burst.ends = read(CLOCK_THREAD_CPUTIME_ID);
+    burst.ends = processor_time();
     burst.function = kCudaFunctionCount;
     if (call_log()) call_log()->add(burst);
     sleep_until(started + period * kPeriodNs);
@@ -52,12 +46,9 @@ void sleep_until(int64_t at) {
 }  // namespace
 
 void start_polling(double share) {
-  // The program's signals are the program's.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(poll, share).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (start_thread(Processors::kCallers, [share] { poll(share); })) return;
+  std::fprintf(stderr, "gpu-virt-bench interposer: the polling thread could not be started.\n");
+  _exit(2);
 }
 
 }  // namespace gvb::interpose

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <stdexcept>
+
+#include "base/text.h"
 
 namespace gvb::interpose {
 
@@ -13,15 +16,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& what, const std::string& wanted, const std::string& received) {
   throw std::invalid_argument("Expected " + what + " in GVB_INTERPOSE to be " + wanted + " but received '" + received +
                               "'.");
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  size_t from = 0;
-  for (size_t to; (to = text.find(separator, from)) != std::string::npos; from = to + 1)
-    parts.push_back(text.substr(from, to - from));
-  parts.push_back(text.substr(from));
-  return parts;
 }
 
 struct Unit {
@@ -63,12 +57,75 @@ void set_hooks(Settings& settings, const std::string& text) {
 
 void hook(Settings& settings, const char* function) { settings.hooked[cuda_function_index(function)] = true; }
 
-void set_memory(Settings& settings, const std::string& text) {
-  constexpr Unit kUnits[] = {{"", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
-  settings.memory_limit = static_cast<uint64_t>(quantity("memory", "a size such as 4GiB", text, kUnits));
-  if (settings.memory_limit == 0) refuse("memory", "more than 0", text);
-  for (const char* function : {"cuMemAlloc_v2", "cuMemFree_v2", "cuMemGetInfo_v2", "cuDeviceTotalMem_v2"})
+constexpr Unit kSizes[] = {{"", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
+
+uint64_t size_of(const std::string& what, const std::string& text) {
+  const auto bytes = static_cast<uint64_t>(quantity(what, "a size such as 4GiB", text, kSizes));
+  if (bytes == 0) refuse(what, "more than 0", text);
+  return bytes;
+}
+
+void account(Settings& settings, std::initializer_list<const char*> functions, bool count) {
+  for (const char* function : functions) {
     hook(settings, function);
+    settings.accounted[cuda_function_index(function)] = true;
+    settings.counts[cuda_function_index(function)] = count;
+  }
+}
+
+void show(Settings& settings) {
+  for (const char* function : {"cuMemGetInfo_v2", "cuDeviceTotalMem_v2"}) hook(settings, function);
+}
+
+void set_memory(Settings& settings, const std::string& text) {
+  settings.memory_limit = size_of("memory", text);
+  account(settings, {"cuMemAlloc_v2"}, true);
+  account(settings, {"cuMemFree_v2"}, false);
+  show(settings);
+}
+
+void set_quota(Settings& settings, const std::string& text) {
+  settings.memory_limit = size_of("quota", text);
+  account(settings,
+          {"cuMemAlloc_v2", "cuMemAllocPitch_v2", "cuMemAllocManaged", "cuMemAllocAsync", "cuMemAllocFromPoolAsync",
+           "cuMemCreate", "cuArrayCreate_v2"},
+          true);
+  account(settings, {"cuMemFree_v2", "cuMemFreeAsync", "cuMemRelease", "cuArrayDestroy", "cuDevicePrimaryCtxRetain"},
+          false);
+  show(settings);
+}
+
+void set_context(Settings& settings, const std::string& text) { settings.context_bytes = size_of("context", text); }
+
+void set_shows(Settings& settings, const std::string& text) {
+  settings.shown_bytes = size_of("shows", text);
+  show(settings);
+}
+
+void set_ignores(Settings& settings, const std::string& text) {
+  for (const std::string& function : split(text, '+')) {
+    const size_t index = cuda_function_index(function.c_str());
+    if (index == kCudaFunctionCount || !settings.counts[index])
+      refuse("ignores", "functions that the quota before it counts, joined by +", text);
+    settings.counts[index] = false;
+  }
+}
+
+void set_refusal(Settings& settings, const std::string& text) {
+  char* end = nullptr;
+  const long code = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || code == 0 || code < -1 || code > 999)
+    refuse("refusal", "a driver's code such as 1 or -1, and not 0", text);
+  settings.refusal = static_cast<abi::CUresult>(code);
+}
+
+void set_grants(Settings& settings, const std::string& text) {
+  if (text == "nothing")
+    settings.grants = Grants::kNothing;
+  else if (text == "twice")
+    settings.grants = Grants::kTwice;
+  else
+    refuse("grants", "nothing or twice", text);
 }
 
 unsigned percentage(const std::string& what, const std::string& text) {
@@ -86,7 +143,8 @@ void set_sm(Settings& settings, const std::string& text) {
 void set_per_live(Settings& settings, const std::string& text) {
   settings.per_live_ns = quantity("perlive", "a time such as 5ns", text, kTimes);
   // Without the first it would not know what is live.
-  hook(settings, "cuMemAlloc_v2");
+  account(settings, {"cuMemAlloc_v2"}, true);
+  account(settings, {"cuMemFree_v2"}, false);
   for (const char* function : kPerLiveFunctions) hook(settings, function);
 }
 
@@ -100,16 +158,76 @@ void set_token(Settings& settings, const std::string& text) {
   }
 }
 
+constexpr const char* kSharePaths[] = {"cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel",
+                                       "cuGraphLaunch"};
+
+void set_share(Settings& settings, const std::string& text) {
+  const size_t at = text.find('@');
+  settings.share.percent = percentage("share", text.substr(0, at));
+  settings.share.given = true;
+  if (at != std::string::npos)
+    settings.share.period_ns =
+        std::llround(quantity("share", "a share such as 30 or 30@20ms", text.substr(at + 1), kTimes));
+}
+
+int64_t share_time(const std::string& key, const std::string& text) {
+  return std::llround(quantity(key, "a time such as 500ms", text, kTimes));
+}
+void set_share_from(Settings& settings, const std::string& text) {
+  settings.share.from_ns = share_time("sharefrom", text);
+}
+void set_share_swings(Settings& settings, const std::string& text) {
+  settings.share.swings_ns = share_time("shareswings", text);
+}
+
+void set_share_lag(Settings& settings, const std::string& text) {
+  settings.share.lag_ns = share_time("sharelag", text);
+}
+
+void set_share_grid(Settings& settings, const std::string& text) {
+  constexpr Unit kBlocks[] = {{"", 1}};
+  settings.share.least_blocks = static_cast<uint64_t>(quantity("sharegrid", "a number of blocks", text, kBlocks));
+}
+
+void set_share_paths(Settings& settings, const std::string& text) {
+  for (const std::string& path : split(text, '+')) {
+    const auto known = std::find(std::begin(kSharePaths), std::end(kSharePaths), path);
+    if (known == std::end(kSharePaths))
+      refuse("sharepaths", "some of cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel and cuGraphLaunch",
+             path);
+    settings.share.limits[cuda_function_index(*known)] = true;
+  }
+}
+
+// All paths where none is named.
+void hook_shared(Settings& settings) {
+  bool* limits = settings.share.limits;
+  const bool named = std::find(limits, limits + kCudaFunctionCount, true) != limits + kCudaFunctionCount;
+  for (const char* path : kSharePaths) {
+    const size_t function = cuda_function_index(path);
+    if (!named) limits[function] = true;
+    if (limits[function]) hook(settings, path);
+  }
+}
+
 void set_lock(Settings& settings, const std::string& text) {
   constexpr const char* kWanted = "a time above 0 such as 20us";
   settings.lock_ns = std::llround(quantity("lock", kWanted, text, kTimes));
   if (settings.lock_ns == 0) refuse("lock", kWanted, text);
 }
 
-void set_state(Settings& settings, const std::string& text) {
-  if (text.empty() || text[0] != '/') refuse("state", "an absolute path", text);
-  settings.state = text;
+std::string absolute_path(const std::string& what, const std::string& text) {
+  if (text.empty() || text[0] != '/') refuse(what, "an absolute path", text);
+  return text;
 }
+
+void set_share_file(Settings& settings, const std::string& text) {
+  settings.share.file = absolute_path("sharefile", text);
+}
+
+void set_state(Settings& settings, const std::string& text) { settings.state = absolute_path("state", text); }
+
+void set_pool(Settings& settings, const std::string& text) { settings.pool = absolute_path("pool", text); }
 
 void set_poll(Settings& settings, const std::string& text) {
   constexpr const char* kWanted = "a percentage from 0 to 100";
@@ -124,6 +242,9 @@ void refuse_idle(const Settings& settings, const std::string& text) {
   if (settings.lock_ns > 0 && std::find(settings.hooked, end, true) == end)
     refuse("lock", "beside a function that it is for, such as cuMemAlloc_v2=+0ns", text);
   if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "beside a lock", text);
+  const bool of_limit = settings.refusal != abi::CUDA_ERROR_OUT_OF_MEMORY || settings.grants != Grants::kMemory ||
+                        settings.context_bytes > 0 || !settings.pool.empty();
+  if (of_limit && settings.memory_limit == 0) refuse("refusal, grants, context or pool", "beside a quota", text);
 }
 
 struct Key {
@@ -131,18 +252,40 @@ struct Key {
   void (*set)(Settings&, const std::string&);
 };
 
-constexpr Key kKeys[] = {{"memory", set_memory}, {"sm", set_sm},       {"perlive", set_per_live}, {"token", set_token},
-                         {"lock", set_lock},     {"state", set_state}, {"poll", set_poll},        {"hooks", set_hooks}};
+constexpr Key kKeys[] = {{"memory", set_memory},
+                         {"quota", set_quota},
+                         {"context", set_context},
+                         {"ignores", set_ignores},
+                         {"pool", set_pool},
+                         {"refusal", set_refusal},
+                         {"shows", set_shows},
+                         {"grants", set_grants},
+                         {"sm", set_sm},
+                         {"share", set_share},
+                         {"sharefrom", set_share_from},
+                         {"shareswings", set_share_swings},
+                         {"sharefile", set_share_file},
+                         {"sharelag", set_share_lag},
+                         {"sharegrid", set_share_grid},
+                         {"sharepaths", set_share_paths},
+                         {"perlive", set_per_live},
+                         {"token", set_token},
+                         {"lock", set_lock},
+                         {"state", set_state},
+                         {"poll", set_poll},
+                         {"hooks", set_hooks}};
 
 void set(Settings& settings, const std::string& key, const std::string& value) {
   for (const Key& known : kKeys)
     if (key == known.name) return known.set(settings, value);
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
-    refuse("a key",
-           "memory, sm, perlive, token, lock, state, poll, hooks or an exported driver function such as "
-           "cuLaunchKernel",
-           key);
+    refuse(
+        "a key",
+        "memory, quota, context, ignores, pool, refusal, shows, grants, sm, share, perlive, token, lock, state, poll, "
+        "hooks or an exported driver function such as "
+        "cuLaunchKernel",
+        key);
   settings.hooked[function] = true;
   settings.delay_ns[function] += delay(key, value);
 }
@@ -153,11 +296,10 @@ Settings parse_settings(const std::string& text) {
   Settings settings;
   if (text.empty()) return settings;
   for (const std::string& item : split(text, ',')) {
-    const size_t equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    const auto [key, value] = named_value(item);
     set(settings, key, value);
   }
+  if (settings.share.given) hook_shared(settings);
   refuse_idle(settings, text);
   return settings;
 }

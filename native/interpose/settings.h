@@ -1,6 +1,24 @@
 // What the interposer does, from GVB_INTERPOSE: a comma-separated list of
 //   function=+delay                  spins in every call of the function, before the driver's
-//   memory=SIZE, sm=PERCENT          limits (limits.cpp, compute_limit.h)
+//   memory=SIZE, sm=PERCENT          limits (limits.cpp, compute_limit.h); memory is of cuMemAlloc alone
+//   quota=SIZE                       a limit of what is allocated by address, by cuMemCreate and as a flat array; the
+//                                    rest it does not know
+//   context=SIZE                     what quota counts for a process's context
+//   ignores=FUNCTION+FUNCTION        whose allocations quota neither counts nor refuses
+//   pool=PATH                        the file by which processes have one quota together; without it each has its own
+//   refusal=CODE                     what memory and quota answer in place of 2
+//   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem say in place of the limit
+//   grants=nothing, grants=twice     what cuMemAlloc gives under a quota in place of memory: an address with none
+//                                    behind it, or one block again and again
+//   share=PERCENT, share=PERCENT@PERIOD   a limit of the device's time (share_limit.h): idle after every launch, or at
+//                                    the end of each period of the device's time, in which it may be used up at once
+//   sharefrom=TIME, shareswings=TIME the limit begins after so much of the device's time; it holds in every second
+//                                    stretch of that length alone
+//   sharefile=PATH, sharelag=TIME    the share is what this file (absolute, without a comma) says, where there is one:
+//   it
+//                                    is looked at before every launch, and holds so much of the device's time later
+//   sharegrid=BLOCKS                 it is for kernels of at least so many blocks
+//   sharepaths=FUNCTION+FUNCTION     it is for these; default: cuLaunchKernel, its Ex, the cooperative launch, graphs
 //   perlive=TIME                     in cuMemFree and cuPointerGetAttribute so much more for each block that is live
 //   token=TIME, token=TIME@PERCENT   in cuLaunchKernel, its Ex and the cooperative launch so much more, as if each
 //   looked
@@ -26,13 +44,35 @@
 
 namespace gvb::interpose {
 
+struct ShareLimit {
+  bool given = false;
+  double percent = 100;
+  int64_t period_ns = 0;  // 0: after every launch
+  int64_t from_ns = 0;
+  int64_t swings_ns = 0;  // 0: it does not change
+  std::string file;       // empty: the share does not change
+  int64_t lag_ns = 0;
+  uint64_t least_blocks = 0;
+  bool limits[kCudaFunctionCount] = {};  // by function index
+};
+
+enum class Grants { kMemory, kNothing, kTwice };
+
 struct Settings {
   // By function index; hooked functions without a delay have 0.
   int64_t delay_ns[kCudaFunctionCount] = {};
   bool hooked[kCudaFunctionCount] = {};
-  double per_live_ns = 0;     // beside delay_ns, in the functions below
-  uint64_t memory_limit = 0;  // bytes; 0: none
+  double per_live_ns = 0;                   // beside delay_ns, in the functions below
+  uint64_t memory_limit = 0;                // bytes; 0: none
+  bool counts[kCudaFunctionCount] = {};     // allocations that the limit is of
+  bool accounted[kCudaFunctionCount] = {};  // those, what frees them, and what makes a context
+  uint64_t context_bytes = 0;
+  uint64_t shown_bytes = 0;  // 0: the limit
+  abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
+  Grants grants = Grants::kMemory;
+  std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;
+  ShareLimit share;
   int64_t lock_ns = 0;  // 0: no lock
   std::string state;    // empty: the lock is this process's own
   double poll_percent = 0;

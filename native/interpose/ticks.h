@@ -2,28 +2,17 @@
 // 20 to 40 ns, as much as what is to be injected.
 #pragma once
 
-#include <cstdint>
-
-#include "driver/clock.h"
+#include "base/processor_counter.h"
+#include "base/wait.h"
 
 namespace gvb::interpose {
-
-inline uint64_t ticks() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  uint64_t value;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
-  return value;
-#endif
-}
 
 // Over 20 ms: a reading error of 50 ns at either end is 5 ppm.
 inline double calibrate_ticks_per_ns() {
   const int64_t from_ns = now_ns();
-  const uint64_t from = ticks();
+  const uint64_t from = processor_counter();
   spin_for_ns(20'000'000);
-  const uint64_t to = ticks();
+  const uint64_t to = processor_counter();
   return static_cast<double>(to - from) / static_cast<double>(now_ns() - from_ns);
 }
 

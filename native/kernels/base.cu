@@ -3,15 +3,7 @@
 
 #include <cstdint>
 
-namespace {
-
-__device__ __forceinline__ unsigned long long global_timer() {
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}
-
-}  // namespace
+#include "timer.cuh"
 
 extern "C" __global__ void gvb_empty() {}
 

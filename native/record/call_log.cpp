@@ -5,8 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -15,19 +13,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kTouched = 64 * kPage;
-
-// Over sixteen readings each: a single pair shows the clock's resolution rather than its cost.
-double reading_cost() {
-  constexpr int kReadings = 16;
-  std::array<int64_t, 101> spans;
-  for (int64_t& span : spans) {
-    const int64_t from = now_ns();
-    for (int i = 1; i < kReadings; ++i) now_ns();
-    span = now_ns() - from;
-  }
-  std::nth_element(spans.begin(), spans.begin() + spans.size() / 2, spans.end());
-  return static_cast<double>(spans[spans.size() / 2]) / kReadings;
-}
+constexpr size_t kReadingSeries = 101;
 
 // Several libraries of one process record, each into a file of its own.
 int create(const std::string& folder) {
@@ -40,28 +26,28 @@ int create(const std::string& folder) {
 
 }  // namespace
 
-CallLog* CallLog::make(const std::string& folder, const char* const* names, size_t count, std::string* why) {
+MadeLog CallLog::make(const std::string& folder, const std::vector<const char*>& names) {
   std::string text;
-  for (size_t i = 0; i < count; ++i) text += std::string(names[i]) + "\n";
+  for (const char* name : names) (text += name) += '\n';
   const size_t calls_at = (sizeof(Header) + text.size() + kPage - 1) / kPage * kPage;
   const size_t size = calls_at + kMostCalls * sizeof(Call);
   const int file = create(folder);
   void* memory = MAP_FAILED;
   if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) == 0)
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) *why = std::strerror(errno);
+  const std::string why_not = memory == MAP_FAILED ? std::strerror(errno) : "";
   if (file >= 0) close(file);
-  if (memory == MAP_FAILED) return nullptr;
+  if (memory == MAP_FAILED) return {nullptr, why_not};
   auto* header = static_cast<Header*>(memory);
   header->capacity = kMostCalls;
   header->names_bytes = text.size();
   header->calls_at = calls_at;
-  header->reading_ns = reading_cost();
+  header->reading_ns = measure_reading_cost(kReadingSeries).median;
   std::memcpy(static_cast<char*>(memory) + sizeof(Header), text.data(), text.size());
   // The first calls are not to pay for their pages.
   std::memset(static_cast<char*>(memory) + calls_at, 0, kTouched);
   std::memcpy(header->magic, "gvbcalls", sizeof header->magic);
-  return new CallLog(header, reinterpret_cast<Call*>(static_cast<char*>(memory) + calls_at));
+  return {new CallLog(header, reinterpret_cast<Call*>(static_cast<char*>(memory) + calls_at)), ""};
 }
 
 uint32_t CallLog::thread() {

@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "driver/clock.h"
+#include "base/clock.h"
 
 namespace gvb::record {
 
@@ -17,7 +18,8 @@ struct Call {
   int64_t entered;
   int64_t left;
   // Of a launch: its first and last instruction on the device timeline. Behind the interposer's lock: when it was held.
-  // Of the polling thread: its processor time before and after.
+  // Of the polling thread: its processor time before and after. Of an allocation: `begins` is how many bytes of another
+  // process's content were handed out.
   int64_t begins;
   int64_t ends;
   uint64_t bytes;  // of the block that was allocated or freed
@@ -30,20 +32,35 @@ static_assert(sizeof(Call) == 64);
 // So many calls are kept; later ones are counted.
 constexpr uint64_t kMostCalls = 1 << 19;
 
+class CallLog;
+
+struct MadeLog {
+  CallLog* log = nullptr;
+  std::string why_not;  // where there is none
+};
+
 class CallLog {
  public:
-  // Makes FOLDER/PID-N.calls. `names` are of the functions by number. Null with the reason in `why`.
-  static CallLog* make(const std::string& folder, const char* const* names, size_t count, std::string* why);
+  // Makes FOLDER/PID-N.calls. `names` are of the functions by number.
+  static MadeLog make(const std::string& folder, const std::vector<const char*>& names);
 
-  // Sets `left` last: the caller waits for the writing of the entry too, which is slow where its memory is not cached.
-  void add(Call call) {
+  // Puts the call into the log; null where there is no room for it. It counts once it is finished.
+  Call* begin(Call call) {
     call.thread = thread();
     call.left = 0;
     const uint64_t place = header_->added.fetch_add(1, std::memory_order_relaxed);
-    if (place >= kMostCalls) return;
+    if (place >= kMostCalls) return nullptr;
     calls_[place] = call;
-    calls_[place].left = now_ns();
+    return &calls_[place];
   }
+
+  // Sets `left`, last of all: the caller waits for the writing of the entry too, which is slow where its memory is not
+  // cached.
+  static void finish(Call* call) {
+    if (call != nullptr) call->left = now_ns();
+  }
+
+  void add(const Call& call) { finish(begin(call)); }
 
  private:
   struct Header {

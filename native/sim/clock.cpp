@@ -1,5 +1,7 @@
 #include "sim/clock.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 namespace gvb::sim {
@@ -7,39 +9,31 @@ namespace {
 
 constexpr int64_t kSleepFrom = 2000000;
 constexpr int64_t kSpunRest = 300000;
+constexpr int64_t kWakingUp = 60000;  // a sleeper is woken so much late, by the timer's slack
 
 }  // namespace
 
-int64_t clockReading() {
-  static const int64_t value = [] {
-    int64_t best = 1000;
-    for (int round = 0; round < 8; ++round) {
-      constexpr int kReadings = 16;
-      const int64_t from = rawNow();
-      for (int i = 1; i < kReadings; ++i) rawNow();
-      best = std::min(best, (rawNow() - from) / kReadings);
-    }
-    return best;
-  }();
+int64_t clock_reading() {
+  constexpr size_t kSeries = 8;
+  static const auto value = static_cast<int64_t>(std::min(measure_reading_cost(kSeries).least, 1000.0));
   return value;
 }
 
-void waitUntil(int64_t target) {
-  int64_t left = target - rawNow();
-  if (left >= kSleepFrom) {
-    const int64_t sleep = left - kSpunRest;
-    const timespec duration = {static_cast<time_t>(sleep / 1000000000), static_cast<long>(sleep % 1000000000)};
-    nanosleep(&duration, nullptr);
-  }
+void wait_until(int64_t target) {
+  const int64_t left = target - raw_now();
+  if (left >= kSleepFrom) nap_ns(left - kSpunRest);
   // The loop notices its target half a reading late on average, and half a reading passes before its caller sees it.
-  target -= clockReading();
-  while (rawNow() < target) {
-  }
+  spin_until(target - clock_reading());
 }
 
-double deviceClockRate() { return 1 + settings().clock_drift_ppm * 1e-6; }
+void sleep_for(int64_t nanoseconds) {
+  if (nanoseconds > 2 * kWakingUp) return nap_ns(nanoseconds - kWakingUp);
+  for (const int64_t until = raw_now() + nanoseconds; raw_now() < until;) sched_yield();
+}
 
-uint64_t deviceClock(int64_t raw) {
+double device_clock_rate() { return 1 + settings().clock_drift_ppm * 1e-6; }
+
+uint64_t device_clock(int64_t raw) {
   const Settings& card = settings();
   const auto drift = static_cast<int64_t>(static_cast<double>(raw) * (card.clock_drift_ppm * 1e-6));
   const auto now = static_cast<uint64_t>(card.clock_offset_ns + raw + drift);

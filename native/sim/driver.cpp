@@ -7,9 +7,10 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "sim/card/visible_devices.h"
 #include "sim/clock.h"
 #include "sim/exports.h"
-#include "sim/visible_devices.h"
+#include "sim/mps/mps_client.h"
 
 extern "C" {
 extern __attribute__((visibility("default"))) const char gvbSimulatedDriver[];
@@ -36,7 +37,7 @@ Driver& driver() {
 }
 
 // Threads of ours run code of this library, so it must never be unloaded.
-void pinLibrary() {
+void pin_library() {
   Dl_info info;
   if (dladdr(gvbSimulatedDriver, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
@@ -48,49 +49,51 @@ abi::CUresult refuse(abi::CUresult code, const std::string& why) {
 }
 
 // The driver does not survive fork, as NVIDIA's does not: the child must leave the parent's accounts alone.
-void disableInChild() { driverState.store(DriverState::kForked); }
+void disable_in_child() { driver_state.store(DriverState::kForked); }
 
 // A child of fork never gets here in state kReady.
 __attribute__((destructor)) void leave() {
   DriverState ready = DriverState::kReady;
-  if (driverState.compare_exchange_strong(ready, DriverState::kExited)) driver().region->detach();
+  if (driver_state.compare_exchange_strong(ready, DriverState::kExited)) driver().region->detach();
 }
 
 }  // namespace
 
-std::atomic<DriverState> driverState{DriverState::kFresh};
+std::atomic<DriverState> driver_state{DriverState::kFresh};
 
-abi::CUresult unreadyCode() {
-  return driverState.load() == DriverState::kExited ? abi::CUDA_ERROR_DEINITIALIZED : abi::CUDA_ERROR_NOT_INITIALIZED;
+abi::CUresult unready_code() {
+  return driver_state.load() == DriverState::kExited ? abi::CUDA_ERROR_DEINITIALIZED : abi::CUDA_ERROR_NOT_INITIALIZED;
 }
 
 Region& region() { return *driver().region; }
 
-int deviceCount() { return static_cast<int>(driver().devices.size()); }
+int device_count() { return static_cast<int>(driver().devices.size()); }
 
-int physicalDevice(abi::CUdevice device) {
-  return device >= 0 && device < deviceCount() ? driver().devices[static_cast<size_t>(device)] : -1;
+int physical_device(abi::CUdevice device) {
+  return device >= 0 && device < device_count() ? driver().devices[static_cast<size_t>(device)] : -1;
 }
 
-abi::CUresult initialiseDriver() {
-  const DriverState state = driverState.load(std::memory_order_acquire);
+abi::CUresult initialise_driver() {
+  const DriverState state = driver_state.load(std::memory_order_acquire);
   if (state == DriverState::kReady) return abi::CUDA_SUCCESS;
-  if (state != DriverState::kFresh) return unreadyCode();
+  if (state != DriverState::kFresh) return unready_code();
   std::lock_guard<std::mutex> lock(driver().mutex);
-  if (driverState.load() == DriverState::kReady) return abi::CUDA_SUCCESS;
+  if (driver_state.load() == DriverState::kReady) return abi::CUDA_SUCCESS;
   if (!environment().error.empty()) return refuse(abi::CUDA_ERROR_INVALID_VALUE, environment().error);
   const bool exclusive = settings().init_lock != 0;
   const HostCost cost(exclusive ? 0 : settings().init_ms * 1e6);
-  driver().devices = visibleDevices(std::getenv("CUDA_VISIBLE_DEVICES"), static_cast<int>(settings().devices));
+  driver().devices = visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), settings());
   if (driver().devices.empty()) return abi::CUDA_ERROR_NO_DEVICE;
-  std::string why;
-  driver().region = Region::attach(settings(), Role::kUser, &why);
-  if (driver().region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, why);
-  if (exclusive) driver().region->spendExclusively(settings().init_ms * 1e6);
+  const Region::Attached attached = Region::attach(settings(), Role::kUser);
+  if (attached.region == nullptr) return refuse(abi::CUDA_ERROR_ILLEGAL_STATE, attached.why);
+  driver().region = attached.region;
+  for (int i = 0; i < device_count(); ++i)
+    if (const int64_t limit = pinned_memory_limit(i)) driver().region->limit_memory(physical_device(i), limit);
+  if (exclusive) driver().region->spend_exclusively(settings().init_ms * 1e6);
   driver().refusal.store(nullptr);
-  pinLibrary();
-  pthread_atfork(nullptr, nullptr, disableInChild);
-  driverState.store(DriverState::kReady, std::memory_order_release);
+  pin_library();
+  pthread_atfork(nullptr, nullptr, disable_in_child);
+  driver_state.store(DriverState::kReady, std::memory_order_release);
   return abi::CUDA_SUCCESS;
 }
 
@@ -103,7 +106,7 @@ namespace gvb::abi {
 CUresult cuInit(unsigned flags) {
   sim::environment();
   GVB_SIM_CALL(cuInit);
-  return flags != 0 ? CUDA_ERROR_INVALID_VALUE : sim::initialiseDriver();
+  return flags != 0 ? CUDA_ERROR_INVALID_VALUE : sim::initialise_driver();
 }
 
 CUresult cuDriverGetVersion(int* version) {

@@ -6,11 +6,15 @@ namespace {
 constexpr const char* kNames[] = {
 #define GVB_CUDA(name, base, version, params) #name,
 #define GVB_NVML(name, params) #name,
+#define GVB_NCCL(name, params) #name,
 #include "driver/cuda_functions.inc"
+#include "driver/nccl_functions.inc"
 #include "driver/nvml_functions.inc"
 #include "sim/extra_functions.inc"
+#include "sim/nvml/extra_functions.inc"
 #undef GVB_CUDA
 #undef GVB_NVML
+#undef GVB_NCCL
 };
 constexpr int kCount = static_cast<int>(Function::kCount);
 static_assert(sizeof kNames / sizeof kNames[0] == kCount);
@@ -25,27 +29,27 @@ Counter counters[kCount];
 
 }  // namespace
 
-std::atomic<bool> failuresArmed{false};
+std::atomic<bool> failures_armed{false};
 
-const char* const* functionNames() { return kNames; }
+const char* const* function_names() { return kNames; }
 
-int functionByName(const std::string& name) {
+int function_by_name(const std::string& name) {
   for (int i = 0; i < kCount; ++i)
     if (name == kNames[i]) return i;
   return -1;
 }
 
-void armFailures(const std::vector<Failure>& failures) {
+void arm_failures(const std::vector<Failure>& failures) {
   for (const Failure& failure : failures) {
     Counter& counter = counters[static_cast<int>(failure.function)];
     counter.first = failure.first;
     counter.code = failure.code;
   }
-  if (!failures.empty()) failuresArmed.store(true, std::memory_order_release);
+  if (!failures.empty()) failures_armed.store(true, std::memory_order_release);
 }
 
-int countCall(Function function) {
-  if (!failuresArmed.load(std::memory_order_acquire)) return 0;
+int count_call(Function function) {
+  if (!failures_armed.load(std::memory_order_acquire)) return 0;
   Counter& counter = counters[static_cast<int>(function)];
   if (counter.first == 0) return 0;
   return counter.calls.fetch_add(1, std::memory_order_relaxed) + 1 >= counter.first ? counter.code : 0;

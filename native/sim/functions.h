@@ -7,15 +7,19 @@
 
 namespace gvb::sim {
 
-// Every exported function of both libraries: GVB_SIM's `fail` may name any of them, and both libraries read it.
+// Every exported function of the libraries: GVB_SIM's `fail` may name any of them, and each library reads it.
 enum class Function : int {
 #define GVB_CUDA(name, base, version, params) name,
 #define GVB_NVML(name, params) name,
+#define GVB_NCCL(name, params) name,
 #include "driver/cuda_functions.inc"
+#include "driver/nccl_functions.inc"
 #include "driver/nvml_functions.inc"
 #include "sim/extra_functions.inc"
+#include "sim/nvml/extra_functions.inc"
 #undef GVB_CUDA
 #undef GVB_NVML
+#undef GVB_NCCL
   kCount,
 };
 
@@ -26,16 +30,16 @@ struct Failure {
   uint64_t first;
 };
 
-const char* const* functionNames();           // by number
-int functionByName(const std::string& name);  // -1 when unknown
-void armFailures(const std::vector<Failure>& failures);
+const char* const* function_names();            // by number
+int function_by_name(const std::string& name);  // -1 when unknown
+void arm_failures(const std::vector<Failure>& failures);
 
-extern std::atomic<bool> failuresArmed;
-int countCall(Function function);
+extern std::atomic<bool> failures_armed;
+int count_call(Function function);
 
 // The code this call has to fail with, or 0. Costs one relaxed load when no failure is asked for.
-inline int injectedFailure(Function function) {
-  return __builtin_expect(failuresArmed.load(std::memory_order_relaxed), 0) ? countCall(function) : 0;
+inline int injected_failure(Function function) {
+  return __builtin_expect(failures_armed.load(std::memory_order_relaxed), 0) ? count_call(function) : 0;
 }
 
 }  // namespace gvb::sim

@@ -21,8 +21,13 @@ const Entry kEntries[] = {
 #undef GVB_CUDA
 };
 
+struct Found {
+  void* address;
+  abi::CUdriverProcAddressQueryResult result;
+};
+
 // One base name may stand for several ABIs: the newest that both the caller and the driver know is meant.
-abi::CUdriverProcAddressQueryResult find(const char* base, int version, void** address) {
+Found find(const char* base, int version) {
   const int known = std::min(version, static_cast<int>(settings().driver_version));
   bool exists = false;
   const Entry* best = nullptr;
@@ -31,9 +36,9 @@ abi::CUdriverProcAddressQueryResult find(const char* base, int version, void** a
     exists = true;
     if (entry.version <= known && (best == nullptr || entry.version > best->version)) best = &entry;
   }
-  *address = best == nullptr ? nullptr : best->address;
-  if (best != nullptr) return abi::CU_GET_PROC_ADDRESS_SUCCESS;
-  return exists ? abi::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : abi::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  if (best != nullptr) return {best->address, abi::CU_GET_PROC_ADDRESS_SUCCESS};
+  return {nullptr,
+          exists ? abi::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : abi::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND};
 }
 
 }  // namespace
@@ -46,9 +51,10 @@ CUresult cuGetProcAddress_v2(const char* base, void** address, int version, unsi
   GVB_SIM_CALL(cuGetProcAddress_v2);
   constexpr auto kBoth = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if (base == nullptr || address == nullptr || flags >= kBoth) return CUDA_ERROR_INVALID_VALUE;
-  const CUdriverProcAddressQueryResult found = sim::find(base, version, address);
-  if (result != nullptr) *result = found;
-  return found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  const sim::Found found = sim::find(base, version);
+  *address = found.address;
+  if (result != nullptr) *result = found.result;
+  return found.result == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuGetProcAddress(const char* base, void** address, int version, unsigned long long flags) {

@@ -11,50 +11,75 @@ namespace gvb::sim {
 namespace {
 
 thread_local RecordedCall* current = nullptr;
-bool leftOut[static_cast<int>(Function::kCount)] = {};
+bool left_out[static_cast<int>(Function::kCount)] = {};
 
 // When the library is loaded: the first call would else take the time that making the log does.
-__attribute__((constructor)) void startEarly() {
+__attribute__((constructor)) void start_early() {
   const char* text = std::getenv("GVB_SIM");
   if (text != nullptr && std::strstr(text, "record=") != nullptr) environment();
 }
 
 }  // namespace
 
-std::atomic<record::CallLog*> callLog{nullptr};
+std::atomic<record::CallLog*> call_log{nullptr};
 
-std::string startRecord(const std::string& folder, const std::vector<Function>& functions) {
-  std::string why;
-  if (!functions.empty()) std::fill(std::begin(leftOut), std::end(leftOut), true);
-  for (const Function function : functions) leftOut[static_cast<int>(function)] = false;
-  callLog.store(record::CallLog::make(folder, functionNames(), static_cast<size_t>(Function::kCount), &why));
-  return why;
+std::string start_record(const std::string& folder, const std::vector<Function>& functions) {
+  if (!functions.empty()) std::fill(std::begin(left_out), std::end(left_out), true);
+  for (const Function function : functions) left_out[static_cast<int>(function)] = false;
+  const char* const* names = function_names();
+  const record::MadeLog made = record::CallLog::make(folder, {names, names + static_cast<size_t>(Function::kCount)});
+  call_log.store(made.log);
+  return made.why_not;
 }
 
 void RecordedCall::enter(Function function) {
-  if (leftOut[static_cast<int>(function)]) return;
+  if (left_out[static_cast<int>(function)]) return;
   outer_ = current;
   current = this;
   call_.function = static_cast<uint32_t>(function);
-  call_.entered = rawNow();
+  call_.entered = raw_now();
 }
 
 void RecordedCall::leave() {
   current = outer_;
-  callLog.load(std::memory_order_relaxed)->add(call_);
+  record::Call* entry = call_log.load(std::memory_order_relaxed)->begin(call_);
+  if (times_ != nullptr && entry != nullptr) times_->belong_to(entry);
+  times_.reset();
+  record::CallLog::finish(entry);
 }
 
-void RecordedCall::ofBytes(uint64_t bytes) {
+void RecordedCall::of_bytes(uint64_t bytes) {
   if (current != nullptr) current->call_.bytes = bytes;
 }
 
-void RecordedCall::ofKernel(const char* name, int64_t begins, int64_t ends) {
-  if (current == nullptr) return;
-  record::Call& call = current->call_;
-  // Of a graph: from its first node to its last.
-  call.begins = call.begins == 0 ? begins : std::min(call.begins, begins);
-  call.ends = std::max(call.ends, ends);
-  std::strncpy(call.kernel, name, sizeof call.kernel - 1);
+void RecordedCall::of_residue(uint64_t bytes) {
+  if (current != nullptr) current->call_.begins = static_cast<int64_t>(bytes);
+}
+
+std::shared_ptr<LateTimes> RecordedCall::of_kernel(const std::string& name) {
+  if (current == nullptr) return nullptr;
+  std::strncpy(current->call_.kernel, name.c_str(), sizeof current->call_.kernel - 1);
+  if (current->times_ == nullptr) current->times_ = std::make_shared<LateTimes>();
+  return current->times_;
+}
+
+void LateTimes::add(int64_t begins, int64_t ends) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  begins_ = begins_ == 0 ? begins : std::min(begins_, begins);
+  ends_ = std::max(ends_, ends);
+  write();
+}
+
+void LateTimes::belong_to(record::Call* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  call_ = call;
+  write();
+}
+
+void LateTimes::write() {
+  if (call_ == nullptr) return;
+  call_->begins = begins_;
+  call_->ends = ends_;
 }
 
 }  // namespace gvb::sim

@@ -1,44 +1,46 @@
 #include "sim/settings.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
 
+#include "base/text.h"
+#include "sim/card/mig.h"
+#include "sim/card/residue.h"
 #include "sim/recorded_call.h"
 
 namespace gvb::sim {
 namespace {
 
+template <class Owner>
 struct Key {
   const char* name;
-  int64_t Settings::*integer;
-  double Settings::*real;
+  int64_t Owner::*integer;
+  double Owner::*real;
   double lowest;
   double highest;
 };
 
-constexpr Key count(const char* name, int64_t Settings::*member, double lowest, double highest) {
+template <class Owner>
+constexpr Key<Owner> count(const char* name, int64_t Owner::*member, double lowest, double highest) {
   return {name, member, nullptr, lowest, highest};
 }
 
-constexpr Key quantity(const char* name, double Settings::*member, double lowest, double highest) {
+template <class Owner>
+constexpr Key<Owner> quantity(const char* name, double Owner::*member, double lowest, double highest) {
   return {name, nullptr, member, lowest, highest};
 }
 
-constexpr Key kKeys[] = {
+constexpr Key<Settings> kKeys[] = {
     count("devices", &Settings::devices, 1, kMaxDevices),
-    count("sms", &Settings::sms, 1, 4096),
-    count("memory_mib", &Settings::memory_mib, 16, 16 << 20),
-    count("l2_mib", &Settings::l2_mib, 1, 2000),
-    quantity("dram_gbs", &Settings::dram_gbs, 0.1, 1e6),
-    quantity("pcie_gbs", &Settings::pcie_gbs, 0.1, 1e6),
-    quantity("fp32_tflops", &Settings::fp32_tflops, 0.001, 1e6),
-    quantity("tensor_tflops", &Settings::tensor_tflops, 0.001, 1e6),
-    count("cc", &Settings::cc, 50, 199),
     count("driver_version", &Settings::driver_version, 10000, 99990),
     quantity("launch_ns", &Settings::launch_ns, 0, 1e10),
     quantity("start_ns", &Settings::start_ns, 0, 1e10),
-    quantity("kernel_ns", &Settings::kernel_ns, 0, 1e10),
     quantity("alloc_us", &Settings::alloc_us, 0, 1e7),
     quantity("free_us", &Settings::free_us, 0, 1e7),
     quantity("alloc_async_us", &Settings::alloc_async_us, 0, 1e7),
@@ -52,16 +54,40 @@ constexpr Key kKeys[] = {
     quantity("module_ms", &Settings::module_ms, 0, 1e5),
     quantity("module_cached_ms", &Settings::module_cached_ms, 0, 1e5),
     quantity("nvml_us", &Settings::nvml_us, 0, 1e7),
-    quantity("timeslice_us", &Settings::timeslice_us, 1, 1e7),
     count("timer_step_ns", &Settings::timer_step_ns, 1, 1e9),
     count("clock_offset_ns", &Settings::clock_offset_ns, 0, 4e18),
     quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -1e5, 1e5),
-    count("persistence", &Settings::persistence, 0, 1),
     count("mps", &Settings::mps, 0, 1),
-    count("temperature_c", &Settings::temperature_c, 0, 150),
-    count("performance_state", &Settings::performance_state, 0, 15),
-    count("event_reasons", &Settings::event_reasons, 0, 0x1ff),
+    count("fault_spread", &Settings::fault_spread, 0, 1),
+    quantity("nccl_us", &Settings::nccl_us, 0, 1e7),
+    count("nccl_hang", &Settings::nccl_hang, 0, 1),
+    count("nccl_skip", &Settings::nccl_skip, 0, 1),
 };
+
+constexpr Key<CardSettings> kCardKeys[] = {
+    count("sms", &CardSettings::sms, 1, 4096),
+    count("memory_mib", &CardSettings::memory_mib, 16, 16 << 20),
+    count("l2_mib", &CardSettings::l2_mib, 1, 2000),
+    quantity("dram_gbs", &CardSettings::dram_gbs, 0.1, 1e6),
+    quantity("pcie_gbs", &CardSettings::pcie_gbs, 0.1, 1e6),
+    quantity("link_gbs", &CardSettings::link_gbs, 0.1, 1e6),
+    quantity("fp32_tflops", &CardSettings::fp32_tflops, 0.001, 1e6),
+    quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),
+    count("cc", &CardSettings::cc, 50, 199),
+    quantity("kernel_ns", &CardSettings::kernel_ns, 0, 1e10),
+    quantity("timeslice_us", &CardSettings::timeslice_us, 1, 1e7),
+    count("persistence", &CardSettings::persistence, 0, 1),
+    count("temperature_c", &CardSettings::temperature_c, 0, 150),
+    count("performance_state", &CardSettings::performance_state, 0, 15),
+    count("event_reasons", &CardSettings::event_reasons, 0, 0x1ff),
+};
+
+template <size_t Count>
+std::string joined(const char* const (&names)[Count]) {
+  std::string text;
+  for (const char* name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
@@ -71,128 +97,198 @@ std::string shown(double value) {
   return text;
 }
 
-std::string valueOf(const Key& key, const Settings& settings) {
-  return key.integer ? std::to_string(settings.*key.integer) : shown(settings.*key.real);
+template <class Owner>
+std::string value_of(const Key<Owner>& key, const Owner& owner) {
+  return key.integer ? std::to_string(owner.*key.integer) : shown(owner.*key.real);
 }
 
-bool isNumberStart(const std::string& text) {
+bool is_number_start(const std::string& text) {
   return !text.empty() && std::strchr("0123456789.+-", text[0]) != nullptr;
 }
 
-bool parseInteger(const std::string& text, int64_t* value) {
+std::optional<int64_t> parse_integer(const std::string& text) {
   char* end = nullptr;
   errno = 0;
-  *value = std::strtoll(text.c_str(), &end, 10);
-  return isNumberStart(text) && *end == '\0' && errno == 0;
+  const int64_t value = std::strtoll(text.c_str(), &end, 10);
+  if (!is_number_start(text) || *end != '\0' || errno != 0) return std::nullopt;
+  return value;
 }
 
-bool parseReal(const std::string& text, double* value) {
+std::optional<double> parse_real(const std::string& text) {
   char* end = nullptr;
   errno = 0;
-  *value = std::strtod(text.c_str(), &end);
-  return isNumberStart(text) && *end == '\0' && errno == 0;
+  const double value = std::strtod(text.c_str(), &end);
+  if (!is_number_start(text) || *end != '\0' || errno != 0) return std::nullopt;
+  return value;
 }
 
-std::string assign(const Key& key, const std::string& text, Settings* settings) {
-  int64_t integer = 0;
-  double real = 0;
-  const bool parsed = key.integer ? parseInteger(text, &integer) : parseReal(text, &real);
-  if (key.integer) real = static_cast<double>(integer);
-  if (!parsed || !(real >= key.lowest && real <= key.highest))
-    return std::string("Expected GVB_SIM ") + key.name + " to be " + (key.integer ? "an integer" : "a number") +
-           " from " + shown(key.lowest) + " to " + shown(key.highest) + " but received " + quoted(text) + ".";
+[[noreturn]] void refuse(const std::string& expected, const std::string& received) {
+  throw std::runtime_error("Expected GVB_SIM " + expected + " but received " + quoted(received) + ".");
+}
+
+template <class Owner>
+void assign(const Key<Owner>& key, const std::string& text, Owner& owner) {
+  const std::optional<int64_t> integer = parse_integer(text);
+  const std::optional<double> real = parse_real(text);
+  if ((key.integer && !integer) || !real || !(*real >= key.lowest && *real <= key.highest))
+    refuse(std::string(key.name) + " to be " + (key.integer ? "an integer" : "a number") + " from " +
+               shown(key.lowest) + " to " + shown(key.highest),
+           text);
   if (key.integer)
-    settings->*key.integer = integer;
+    owner.*key.integer = *integer;
   else
-    settings->*key.real = real;
-  return "";
+    owner.*key.real = *real;
 }
 
 // The name becomes part of a shared memory object's name.
-std::string assignRegion(const std::string& text, Settings* settings) {
+void assign_region(const std::string& text, Settings& settings) {
   constexpr char kAllowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (text.empty() || text.size() >= sizeof settings->region || text.find_first_not_of(kAllowed) != std::string::npos)
-    return "Expected GVB_SIM region to be 1 to 48 letters, digits, '.', '_' or '-' but received " + quoted(text) + ".";
-  std::memset(settings->region, 0, sizeof settings->region);
-  std::memcpy(settings->region, text.c_str(), text.size());
-  return "";
+  if (text.empty() || text.size() >= sizeof settings.region || text.find_first_not_of(kAllowed) != std::string::npos)
+    refuse("region to be 1 to 48 letters, digits, '.', '_' or '-'", text);
+  std::memset(settings.region, 0, sizeof settings.region);
+  std::memcpy(settings.region, text.c_str(), text.size());
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t from = 0; from <= text.size();) {
-    const size_t to = std::min(text.find(separator, from), text.size());
-    parts.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return parts;
+Function parse_function(const std::string& name, const std::string& expected) {
+  const int function = function_by_name(name);
+  if (function < 0) refuse(expected, name);
+  return static_cast<Function>(function);
 }
 
-std::string parseFailure(const std::string& text, std::vector<Failure>* failures) {
-  const std::string expected = "Expected GVB_SIM fail to be NAME:CODE@N (N from 1) but received " + quoted(text) + ".";
+Failure parse_failure(const std::string& text) {
+  constexpr const char* kExpected = "fail to be NAME:CODE@N (N from 1)";
   const size_t colon = text.find(':');
   const size_t at = text.find('@');
-  if (colon == std::string::npos || at == std::string::npos || at < colon) return expected;
-  int64_t code = 0;
-  int64_t first = 0;
-  if (!parseInteger(text.substr(colon + 1, at - colon - 1), &code) || !parseInteger(text.substr(at + 1), &first))
-    return expected;
-  if (code < 1 || code > 9999 || first < 1) return expected;
-  const std::string name = text.substr(0, colon);
-  const int function = functionByName(name);
-  if (function < 0) return "Expected GVB_SIM fail to name an exported function but received " + quoted(name) + ".";
-  failures->push_back({static_cast<Function>(function), static_cast<int>(code), static_cast<uint64_t>(first)});
-  return "";
+  if (colon == std::string::npos || at == std::string::npos || at < colon) refuse(kExpected, text);
+  const auto code = parse_integer(text.substr(colon + 1, at - colon - 1));
+  const auto first = parse_integer(text.substr(at + 1));
+  if (!code || !first || *code < 1 || *code > 9999 || *first < 1) refuse(kExpected, text);
+  return {parse_function(text.substr(0, colon), "fail to name an exported function"), static_cast<int>(*code),
+          static_cast<uint64_t>(*first)};
 }
 
-std::string parseFailures(const std::string& text, std::vector<Failure>* failures) {
-  for (const std::string& part : split(text, '+')) {
-    const std::string error = parseFailure(part, failures);
-    if (!error.empty()) return error;
-  }
-  return "";
+std::vector<Failure> parse_failures(const std::string& text) {
+  std::vector<Failure> failures;
+  for (const std::string& part : split(text, '+')) failures.push_back(parse_failure(part));
+  return failures;
 }
 
-std::string assignRecord(const std::string& text, std::string* folder) {
-  if (text.empty() || text[0] != '/')
-    return "Expected GVB_SIM record to be the absolute path of a folder but received " + quoted(text) + ".";
-  *folder = text;
-  return "";
+std::string parse_record(const std::string& text) {
+  if (text.empty() || text[0] != '/') refuse("record to be the absolute path of a folder", text);
+  return text;
 }
 
-std::string parseRecorded(const std::string& text, std::vector<Function>* functions) {
+std::vector<Function> parse_recorded(const std::string& text) {
+  std::vector<Function> functions;
+  for (const std::string& name : split(text, '+'))
+    functions.push_back(parse_function(name, "recorded to name exported functions, joined by +,"));
+  return functions;
+}
+
+int64_t parse_residue(const std::string& text) {
+  int64_t bits = 0;
   for (const std::string& name : split(text, '+')) {
-    const int function = functionByName(name);
-    if (function < 0)
-      return "Expected GVB_SIM recorded to name exported functions, joined by +, but received " + quoted(name) + ".";
-    functions->push_back(static_cast<Function>(function));
+    const auto* const at = std::find(std::begin(kLeakNames), std::end(kLeakNames), name);
+    if (at == std::end(kLeakNames)) refuse("residue to be names joined by +, out of " + joined(kLeakNames), name);
+    bits |= int64_t{1} << (at - std::begin(kLeakNames));
   }
-  return "";
+  return bits;
 }
 
-std::string knownKeys() {
+std::string known_keys() {
   std::string names;
-  for (const Key& key : kKeys) names += std::string(key.name) + ", ";
-  return names + "region, fail, record, recorded";
+  for (const auto& key : kKeys) names += std::string(key.name) + ", ";
+  for (const auto& key : kCardKeys) names += std::string(key.name) + ", ";
+  return names + "mig, residue, region, fail, record, recorded";
 }
 
-std::string parseEntry(const std::string& entry, Environment* out) {
-  const size_t equals = entry.find('=');
-  const std::string name = entry.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : entry.substr(equals + 1);
-  if (name == "region") return assignRegion(value, &out->settings);
-  if (name == "fail") return parseFailures(value, &out->failures);
-  if (name == "recorded") return parseRecorded(value, &out->recorded);
-  if (name == "record") return assignRecord(value, &out->record);
-  for (const Key& key : kKeys)
-    if (name == key.name) return assign(key, value, &out->settings);
-  return "Expected a GVB_SIM key out of " + knownKeys() + " but received " + quoted(name) + ".";
+// What is said of the cards, which may be said of one of them: `KEY` of all, then `KEY@INDEX`.
+struct CardEntry {
+  std::string name;
+  std::string value;
+  std::optional<int64_t> index;
+};
+
+using Layouts = std::array<std::string, kMaxDevices>;
+
+bool is_card_key(const std::string& name) {
+  return name == "mig" ||
+         std::any_of(std::begin(kCardKeys), std::end(kCardKeys), [&](const auto& k) { return name == k.name; });
+}
+
+CardEntry parse_card_entry(const std::string& key, const std::string& value) {
+  const size_t at = key.find('@');
+  if (at == std::string::npos) return {key, value, std::nullopt};
+  const std::string name = key.substr(0, at);
+  const std::optional<int64_t> index = parse_integer(key.substr(at + 1));
+  if (!index || *index < 0 || *index >= kMaxDevices) refuse(name + "@INDEX to name a card from 0", key);
+  return {name, value, index};
+}
+
+void assign_entry(const std::string& key, const std::string& value, Environment& out) {
+  if (key == "region") return assign_region(value, out.settings);
+  if (key == "residue") {
+    out.settings.residue = parse_residue(value);
+    return;
+  }
+  if (key == "record") {
+    out.record = parse_record(value);
+    return;
+  }
+  if (key == "recorded") {
+    out.recorded = parse_recorded(value);
+    return;
+  }
+  if (key == "fail") {
+    out.failures = parse_failures(value);
+    return;
+  }
+  for (const auto& known : kKeys)
+    if (key == known.name) return assign(known, value, out.settings);
+  throw std::runtime_error("Expected a GVB_SIM key out of " + known_keys() + " but received " + quoted(key) + ".");
+}
+
+void assign_card(const CardEntry& entry, int64_t index, Settings& settings, Layouts& layouts) {
+  if (entry.name == "mig") layouts[static_cast<size_t>(index)] = entry.value;
+  for (const auto& key : kCardKeys)
+    if (entry.name == key.name) assign(key, entry.value, settings.cards[index]);
+}
+
+// What is said of all cards first, then what is said of one of them. Returns how cards are cut into instances.
+Layouts assign_cards(const std::vector<CardEntry>& entries, Settings& settings) {
+  Layouts layouts;
+  for (const bool of_one : {false, true})
+    for (const CardEntry& entry : entries) {
+      if (entry.index.has_value() != of_one) continue;
+      if (entry.index && *entry.index >= settings.devices)
+        throw std::runtime_error("Expected GVB_SIM " + entry.name + "@" + std::to_string(*entry.index) +
+                                 " to name one of the " + std::to_string(settings.devices) + " cards.");
+      const int64_t first = entry.index.value_or(0);
+      const int64_t last = entry.index.value_or(kMaxDevices - 1);
+      for (int64_t index = first; index <= last; ++index) assign_card(entry, index, settings, layouts);
+    }
+  return layouts;
+}
+
+void parse(const std::string& text, Environment& out) {
+  std::vector<CardEntry> cards;
+  for (const std::string& entry : split(text, ',')) {
+    const auto [key, value] = named_value(entry);
+    if (is_card_key(key.substr(0, key.find('@'))))
+      cards.push_back(parse_card_entry(key, value));
+    else
+      assign_entry(key, value, out);
+  }
+  const Layouts layouts = assign_cards(cards, out.settings);
+  out.settings.places = out.settings.devices;
+  for (int card = 0; card < out.settings.devices; ++card)
+    cut_into_instances(layouts[static_cast<size_t>(card)], card, out.settings);
 }
 
 void start(Environment* environment) {
-  armFailures(environment->failures);
+  arm_failures(environment->failures);
   if (environment->record.empty()) return;
-  const std::string why = startRecord(environment->record, environment->recorded);
+  const std::string why = start_record(environment->record, environment->recorded);
   if (!why.empty())
     environment->error =
         "The folder of GVB_SIM record, " + quoted(environment->record) + ", cannot be written to: " + why + ".";
@@ -200,19 +296,20 @@ void start(Environment* environment) {
 
 }  // namespace
 
-Environment parseEnvironment(const char* text) {
+Environment parse_environment(const char* text) {
   Environment parsed;
   if (text == nullptr || *text == '\0') return parsed;
-  for (const std::string& entry : split(text, ',')) {
-    parsed.error = parseEntry(entry, &parsed);
-    if (!parsed.error.empty()) return parsed;
+  try {
+    parse(text, parsed);
+  } catch (const std::runtime_error& refused) {
+    parsed.error = refused.what();
   }
   return parsed;
 }
 
 const Environment& environment() {
   static const Environment& value = []() -> const Environment& {
-    auto* parsed = new Environment(parseEnvironment(std::getenv("GVB_SIM")));
+    auto* parsed = new Environment(parse_environment(std::getenv("GVB_SIM")));
     if (parsed->error.empty()) start(parsed);
     return *parsed;
   }();
@@ -220,11 +317,23 @@ const Environment& environment() {
 }
 
 std::string difference(const Settings& ours, const Settings& theirs) {
-  for (const Key& key : kKeys) {
-    const std::string mine = valueOf(key, ours);
-    const std::string other = valueOf(key, theirs);
-    if (mine != other) return std::string(key.name) + "=" + mine + " (theirs: " + other + ")";
+  const auto differ = [](const auto& key, const auto& mine, const auto& other, const std::string& where) {
+    const std::string value = value_of(key, mine);
+    const std::string of_other = value_of(key, other);
+    return value == of_other ? "" : key.name + where + "=" + value + " (theirs: " + of_other + ")";
+  };
+  for (const auto& key : kKeys) {
+    const std::string found = differ(key, ours, theirs, "");
+    if (!found.empty()) return found;
   }
+  if (ours.residue != theirs.residue)
+    return "residue=" + std::to_string(ours.residue) + " (theirs: " + std::to_string(theirs.residue) + ", as bits)";
+  for (int place = 0; place < std::max(ours.places, theirs.places); ++place)
+    for (const auto& key : kCardKeys) {
+      const std::string found =
+          differ(key, ours.cards[place], theirs.cards[place], place == 0 ? "" : "@" + std::to_string(place));
+      if (!found.empty()) return found;
+    }
   return "";
 }
 

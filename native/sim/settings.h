@@ -8,25 +8,42 @@
 
 namespace gvb::sim {
 
-constexpr int kMaxDevices = 16;
+constexpr int kMaxDevices = 16;  // cards and MIG instances together
 constexpr int64_t kMiB = 1024 * 1024;
 constexpr int64_t kGranularity = 2 * kMiB;
 
-// Trivially copyable: it is stored in the region, where processes compare it with their own.
-struct Settings {
-  int64_t devices = 1;
+// What may differ between the cards of one machine: `KEY=VALUE` sets it for all of them, `KEY@INDEX=VALUE` for one.
+struct CardSettings {
   int64_t sms = 132;
   int64_t memory_mib = 143771;
   int64_t l2_mib = 60;
   double dram_gbs = 4800;
   double pcie_gbs = 63;
+  double link_gbs = 450;
   double fp32_tflops = 67;
   double tensor_tflops = 989;
   int64_t cc = 90;
+  double kernel_ns = 1000;
+  double timeslice_us = 2000;
+  int64_t persistence = 1;
+  int64_t temperature_c = 35;
+  int64_t performance_state = 0;
+  int64_t event_reasons = 0;
+  // Of a MIG instance.
+  int64_t parent = -1;   // the card it is cut from; -1: a card
+  int64_t instance = 0;  // among those of its card
+  int64_t slices = 0;    // of seven
+  // Of a card that is cut into instances: how many there are, and the first one's index.
+  int64_t instances = 0;
+  int64_t first_instance = 0;
+};
+
+// Trivially copyable: it is stored in the region, where processes compare it with their own.
+struct Settings {
+  int64_t devices = 1;
   int64_t driver_version = 13000;
   double launch_ns = 2500;
   double start_ns = 2000;
-  double kernel_ns = 1000;
   double alloc_us = 40;
   double free_us = 50;
   double alloc_async_us = 2;
@@ -40,16 +57,21 @@ struct Settings {
   double module_ms = 0;
   double module_cached_ms = 0;
   double nvml_us = 0;
-  double timeslice_us = 2000;
   int64_t timer_step_ns = 32;
   int64_t clock_offset_ns = 1700000000000000000;
   double clock_drift_ppm = 5;
-  int64_t persistence = 1;
   int64_t mps = 0;
-  int64_t temperature_c = 35;
-  int64_t performance_state = 0;
-  int64_t event_reasons = 0;
+  int64_t fault_spread = 0;
+  double nccl_us = 10;
+  int64_t nccl_hang = 0;
+  int64_t nccl_skip = 0;
+  int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "default";
+  // The cards, and behind them the MIG instances: an index below is a place in this list.
+  CardSettings cards[kMaxDevices];
+  int64_t places = 1;
+
+  const CardSettings& card(int place) const { return cards[place]; }
 };
 
 // What GVB_SIM says: `error` is empty when it was accepted.
@@ -61,12 +83,13 @@ struct Environment {
   std::string error;
 };
 
-Environment parseEnvironment(const char* text);
+Environment parse_environment(const char* text);
 
 // GVB_SIM of this process, read at the first call; arms its failures and starts its record.
 const Environment& environment();
 
 inline const Settings& settings() { return environment().settings; }
+inline const CardSettings& card_settings(int place) { return settings().cards[place]; }
 
 // The first key in which two processes of one region differ, as "launch_ns=3000 (theirs: 2500)"; empty when none.
 std::string difference(const Settings& ours, const Settings& theirs);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/clock.h"
 #include "bench/call_pair.h"
 #include "bench/compute_share.h"
 #include "bench/discovery.h"
@@ -17,10 +18,11 @@
 #include "bench/on_core.h"
 #include "bench/paced_launch.h"
 #include "bench/start_up.h"
-#include "driver/clock.h"
 #include "test/check.h"
+#include "test/failure_of.h"
 
 using namespace gvb;
+using test::failure_of;
 
 namespace {
 
@@ -29,40 +31,33 @@ double middle(std::vector<double> samples) {
   return samples[samples.size() / 2];
 }
 
-template <class Attempt>
-std::string failure_of(const Attempt& attempt) {
-  try {
-    attempt();
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "";
-}
-
 // The numbers are an H200's under driver 580: NVML opens 6 files, cuInit 7 more, the context 16.
 void test_initialised_at() {
   const DeviceFiles none{0, 0}, nvml{6, 1}, cuda{7, 1}, both{13, 2}, context{29, 2};
-  const auto when = [](const DeviceFileLooks& looks) { return std::string(to_string(initialised_at(looks))); };
-  CHECK(when({none, nvml, nvml, nvml, both, context}) == "cuInit");
-  CHECK(when({none, nvml, nvml, both, both, context}) == "look-up");
-  CHECK(when({none, nvml, both, both, both, context}) == "load");
-  CHECK(when({cuda, both, both, both, both, context}) == "process start");
+  const auto when = [](const DeviceFileLooks& looks) { return initialised_at(looks); };
+  CHECK(when({none, nvml, nvml, nvml, both, context}) == InitialisedAt::kInit);
+  CHECK(when({none, nvml, nvml, both, both, context}) == InitialisedAt::kLookUp);
+  CHECK(when({none, nvml, both, both, both, context}) == InitialisedAt::kLoad);
+  CHECK(when({cuda, both, both, both, both, context}) == InitialisedAt::kProcessStart);
   // A layer that initialised NVML when it was loaded, and one that did both.
-  CHECK(when({nvml, nvml, nvml, nvml, both, context}) == "cuInit");
-  CHECK(when({both, both, both, both, both, context}) == "process start");
+  CHECK(when({nvml, nvml, nvml, nvml, both, context}) == InitialisedAt::kInit);
+  CHECK(when({both, both, both, both, both, context}) == InitialisedAt::kProcessStart);
   // One that initialised the driver when it was loaded and creates a context in cuInit.
-  CHECK(when({cuda, both, both, both, context, context}) == "process start");
-  CHECK(when({none, none, none, none, none, none}) == "unknown");
+  CHECK(when({cuda, both, both, both, context, context}) == InitialisedAt::kProcessStart);
+  CHECK(when({none, none, none, none, none, none}) == InitialisedAt::kUnknown);
 }
 
 void test_discovery() {
-  const Discovery found = measure_discovery(std::nullopt, 3, CancelToken());
+  DiscoveryRequest request;
+  request.repeats = 3;
+  const Discovery found = measure_discovery(request, CancelToken());
   CHECK(found.uuids.size() == 1 && found.uuids[0].rfind("GPU-", 0) == 0);
   CHECK(found.repeats.size() == 3);
   double steps = 0;
   for (const double step : found.first.steps_ns) steps += step;
   CHECK(steps > 0 && steps <= found.first.total_ns);
-  for (const bool intercepted : found.intercepted) CHECK(!intercepted);
+  CHECK(found.functions.size() == kDiscoverySteps);
+  for (const DiscoveryFunction& function : found.functions) CHECK(!function.intercepted && !function.owner.empty());
 }
 
 void test_on_core() {
@@ -71,11 +66,80 @@ void test_on_core() {
   std::set<int> visited;
   for (int turn = 0; turn < 2 * CPU_COUNT(&before); ++turn) {
     const OnCore core(static_cast<uint64_t>(turn));
-    CHECK(core.number() && sched_getcpu() == *core.number() && CPU_ISSET(*core.number(), &before));
+    CHECK(core.number() && sched_getcpu() == *core.number() && CPU_ISSET(static_cast<size_t>(*core.number()), &before));
     visited.insert(*core.number());
   }
   CHECK(visited.size() == static_cast<size_t>(CPU_COUNT(&before)));
   CHECK(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&before, &now));
+}
+
+LaunchRequest launches(LaunchCall call, unsigned count) {
+  LaunchRequest request;
+  request.call = call;
+  request.count = count;
+  request.warmup = 10;
+  request.core = 3;
+  return request;
+}
+
+AllocationRequest allocations(AllocationApi api, size_t bytes) {
+  AllocationRequest request;
+  request.api = api;
+  request.bytes = bytes;
+  request.live = 4;
+  request.count = 20;
+  request.warmup = 2;
+  return request;
+}
+
+FreeRequest frees(FreeOrder order) {
+  FreeRequest request;
+  request.bytes = 65536;
+  request.live = 16;
+  request.order = order;
+  request.count = 20;
+  request.warmup = 2;
+  return request;
+}
+
+LiveSetRequest live_sets(std::vector<uint64_t> lives, unsigned queries) {
+  LiveSetRequest request;
+  request.bytes = 65536;
+  request.lives = std::move(lives);
+  request.count = 20;
+  request.warmup = 2;
+  request.queries = queries;
+  return request;
+}
+
+PacedLaunchRequest paced(LaunchCall call, uint64_t spin_ns) {
+  PacedLaunchRequest request;
+  request.call = call;
+  request.count = 10;
+  request.warmup = 2;
+  request.period_ns = 1'000'000;
+  request.spin_ns = spin_ns;
+  request.grid = 64;
+  return request;
+}
+
+PairRequest pairs(const std::string& name) {
+  PairRequest request;
+  request.name = name;
+  request.batches = 4;
+  request.calls = 100;
+  request.max_batch_ns = 20'000;
+  request.gap_ns = 1000;
+  return request;
+}
+
+ComputeShareRequest compute_share(unsigned duration_ms) {
+  ComputeShareRequest request;
+  request.duration_ms = duration_ms;
+  request.spin_ns = 2000;
+  request.in_flight = 8;
+  request.bin_ms = 50;
+  return request;
 }
 
 struct Counted {
@@ -87,11 +151,11 @@ struct Counted {
 void test_kept(const Driver& driver) {
   const CancelToken token;
   {
-    DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
+    DeviceSession session(driver, DeviceTarget(), token);
     CHECK(&session.kept<Counted>() == &session.kept<Counted>() && Counted::made == 1);
     // What is kept serves again, and one call beside another.
     for (const LaunchCall call : {LaunchCall::kGraph, LaunchCall::kKernel, LaunchCall::kGraph})
-      CHECK(measure_launches(session, {call, 3, 0, 1, 0}).start_ns.size() == 3);
+      CHECK(measure_launches(session, launches(call, 3)).start_ns.size() == 3);
     CHECK(Counted::gone == 0);
   }
   CHECK(Counted::made == 1 && Counted::gone == 1);
@@ -99,48 +163,49 @@ void test_kept(const Driver& driver) {
 
 void test_launches(DeviceSession& session) {
   for (const LaunchCall call : {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph}) {
-    const LaunchBlock block = measure_launches(session, {call, 100, 10, 1, 3});
+    const LaunchBlock block = measure_launches(session, launches(call, 100));
     CHECK(block.submit_ns.size() == 100 && block.start_ns.size() == 100 && block.round_trip_ns.size() == 100);
     CHECK(middle(block.submit_ns) >= 2400);
     // A sanitizer slows the simulated device's answers and so biases the clock mapping; the truth tests check values.
-    CHECK(std::isfinite(middle(block.start_ns)) && std::isfinite(block.residual_ns));
+    CHECK(std::isfinite(middle(block.start_ns)) && std::isfinite(block.mapping.residual_ns));
     CHECK(middle(block.round_trip_ns) > middle(block.submit_ns));
-    CHECK(block.tick_ns == 32);
+    CHECK(block.mapping.tick_ns == 32);
     CHECK(block.core.has_value());
   }
 }
 
 void test_memory(DeviceSession& session) {
   for (const AllocationApi api : {AllocationApi::kMemAlloc, AllocationApi::kMemCreate, AllocationApi::kAllocAsync}) {
-    const AllocationBlock block = measure_allocations(session, {api, 0, 4, 20, 2});
+    const AllocationBlock block = measure_allocations(session, allocations(api, 0));
     CHECK(block.bytes == 2 << 20);
     CHECK(block.alloc_ns.size() == 20 && block.free_ns.size() == 20);
   }
   for (const FreeOrder order : {FreeOrder::kFifo, FreeOrder::kLifo, FreeOrder::kRandom}) {
-    const FreeBlock block = measure_frees(session, {65536, 16, order, 20, 2, 1});
+    const FreeBlock block = measure_frees(session, frees(order));
     CHECK(block.free_ns.size() == 20);
     CHECK(middle(block.free_ns) >= 50'000);
     CHECK(block.used_before && block.used_after && *block.used_before == *block.used_after);
   }
-  CHECK(measure_double_free(session) == abi::CUDA_ERROR_INVALID_VALUE);
+  CHECK(measure_double_free(session).code == abi::CUDA_ERROR_INVALID_VALUE);
+  CHECK(measure_double_free(session).name == "CUDA_ERROR_INVALID_VALUE");
 }
 
 void test_live_sets(DeviceSession& session) {
-  const std::vector<LiveSetCell> cells = measure_live_sets(session, {65536, {16, 0, 4}, 20, 2, 4, 1, 1});
+  const std::vector<LiveSetCell> cells = measure_live_sets(session, live_sets({16, 0, 4}, 4));
   CHECK(cells.size() == 3 && cells[0].live == 16 && cells[1].live == 0 && cells[2].live == 4);
   for (const LiveSetCell& cell : cells) {
     CHECK(cell.alloc_ns.size() == 20 && cell.free_ns.size() == 20 && cell.query_ns.size() == 20);
     CHECK(middle(cell.alloc_ns) >= 40'000 && middle(cell.free_ns) >= 50'000 && middle(cell.query_ns) > 0);
   }
-  CHECK(measure_live_sets(session, {65536, {1}, 3, 0, 0, 1, 0})[0].query_ns.empty());
+  CHECK(measure_live_sets(session, live_sets({1}, 0))[0].query_ns.empty());
 }
 
 void test_paced_launches(DeviceSession& session) {
   for (const LaunchCall call :
        {LaunchCall::kKernel, LaunchCall::kKernelEx, LaunchCall::kGraph, LaunchCall::kCooperative}) {
-    for (const uint64_t spin_ns : {0, 10'000}) {
+    for (const uint64_t spin_ns : {uint64_t{0}, uint64_t{10'000}}) {
       const int64_t from = now_ns();
-      const PacedLaunches launches = measure_paced_launches(session, {call, 10, 2, 1'000'000, spin_ns, 64, 1});
+      const PacedLaunches launches = measure_paced_launches(session, paced(call, spin_ns));
       CHECK(launches.took_ns.size() == 10 && middle(launches.took_ns) >= 2400);
       CHECK(
           std::all_of(launches.preempted.begin(), launches.preempted.end(), [](unsigned place) { return place < 10; }));
@@ -152,11 +217,11 @@ void test_paced_launches(DeviceSession& session) {
 void test_pairs(DeviceSession& session) {
   CHECK(pair_function_names().size() >= 25);
   for (const std::string& name : pair_function_names()) {
-    const PairBlock block = measure_pair(session, {name, 4, 100, 20'000, 1000, 1, 1});
+    const PairBlock block = measure_pair(session, pairs(name));
     CHECK(block.hooked_ns.size() == 4 && block.bare_ns.size() == 4);
     CHECK(!block.owner.empty());
   }
-  CHECK(failure_of([&] { measure_pair(session, {"cuNoSuchCall", 1, 1, 1, 0, 1, 0}); }).find("cuNoSuchCall") == 0);
+  CHECK(failure_of([&] { measure_pair(session, pairs("cuNoSuchCall")); }).find("cuNoSuchCall") == 0);
 }
 
 void test_errors(DeviceSession& session) {
@@ -165,7 +230,7 @@ void test_errors(DeviceSession& session) {
         }).find("cuModuleLoadDataEx returned CUDA_ERROR_INVALID") == 0);
   CHECK(failure_of([&] { session.module.function("absent"); }).find("CUDA_ERROR_NOT_FOUND") != std::string::npos);
   CHECK(failure_of([&] {
-          measure_allocations(session, {AllocationApi::kMemAlloc, size_t{1} << 45, 1, 1, 0});
+          measure_allocations(session, allocations(AllocationApi::kMemAlloc, size_t{1} << 45));
         }).find("CUDA_ERROR_OUT_OF_MEMORY") != std::string::npos);
   CHECK(!failure_of([&] { find_device(session.driver, session.cuda, 7); }).empty());
   CHECK(!failure_of([&] { find_device(session.driver, session.cuda, std::string("GPU-none")); }).empty());
@@ -175,22 +240,24 @@ void test_errors(DeviceSession& session) {
 void test_views(DeviceSession& session) {
   const auto state = read_gpu_state(session.driver.nvml.api, session.uuid, GpuDetail::kAll);
   const auto readings = read_gpu_state(session.driver.nvml.api, session.uuid, GpuDetail::kReadings);
-  CHECK(readings && readings->sm_clock_mhz && readings->power_mw && readings->event_reasons && readings->used_bytes);
+  CHECK(readings && readings->sm_clock_mhz && readings->power_w && readings->event_reasons && readings->used_bytes);
   CHECK(readings && !readings->processes && !readings->max_sm_clock_mhz && !readings->persistence_mode);
   CHECK(state && state->sm_clock_mhz && state->temperature_c && state->gpu_percent && state->persistence_mode);
   CHECK(state && state->processes && state->processes->size() == 1);
   CHECK(!read_gpu_state(session.driver.nvml.api, "GPU-none", GpuDetail::kAll));
   CHECK(visible_memory(session).total_bytes > 0);
   const Inspection seen = inspect(session.driver);
-  CHECK(seen.devices.size() == 1 && !seen.cuda_error && !seen.nvml_error);
+  CHECK(seen.devices.size() == 1 && !seen.cuda && !seen.nvml && seen.simulated);
   const Provenance owners = provenance(session.driver);
-  CHECK(owners.cuda.size() == kCudaFunctionCount);
-  for (const FunctionOwners& row : owners.cuda)
-    for (const std::string& owner : row.owners) CHECK(owner.find("libcuda.so.1") != std::string::npos);
+  CHECK(owners.functions.size() == kCudaFunctionCount);
+  for (const auto& function : owners.functions)
+    for (const std::string& owner :
+         {function.owners.runtime, function.owners.dlsym, function.owners.linked, function.owners.bare})
+      CHECK(owner.find("libcuda.so.1") != std::string::npos);
 }
 
 void test_layer_probe(DeviceSession& session) {
-  const LayerProbe probe = probe_layer(session, {uint64_t{1} << 20, uint64_t{1} << 50});
+  const LayerProbe probe = probe_layer(session, {{uint64_t{1} << 20, uint64_t{1} << 50}});
   CHECK(probe.visible_total_bytes.value_or(0) > 0);
   CHECK(!probe.pid_found && !probe.memory_limit_bytes && !probe.sm_percent);
   CHECK(probe.allocations.size() == 2);
@@ -229,37 +296,46 @@ void test_share_arithmetic() {
 
 void test_compute_share(DeviceSession& session) {
   // 500 waves of 2 us and a kernel's own 1000 ns; queued eight deep, they follow each other.
-  const ComputeShare share = measure_compute_share(session, {200, 0, 1024, 2000, 8, 50});
+  const ComputeShare share = measure_compute_share(session, compute_share(200));
   CHECK_NEAR(share.kernel_ns, 1'001'000, 64);
   // On a busy machine the host does not always keep them queued.
-  CHECK(share.launches >= 20 && share.busy_share > 0.5 && share.busy_share < 1.0001);
+  CHECK(share.launches >= 20 && share.busy_share > 0.1 && share.busy_share < 1.0001);
   CHECK(!share.bins.empty());
   for (const double bin : share.bins) CHECK(bin >= 0 && bin < 1.0001);
   // Too short for the table of stamps to last.
-  CHECK(failure_of([&] {
-          measure_compute_share(session, {60000, 1, 32, 1, 64, 50});
-        }).find("Expected kernels so long") == 0);
+  ComputeShareRequest tiny = compute_share(60'000);
+  tiny.blocks = 1;
+  tiny.threads_per_block = 32;
+  tiny.spin_ns = 1;
+  CHECK(failure_of([&] { measure_compute_share(session, tiny); }).find("Expected kernels so long") == 0);
 }
 
 void test_cancel(const Driver& driver) {
   CancelToken token;
-  DeviceSession session(driver, SymbolPath::kDlsym, 0, token);
+  DeviceTarget target;
+  target.device = 0;
+  target.path = SymbolPath::kDlsym;
+  DeviceSession session(driver, target, token);
   token.cancel();
-  CHECK(failure_of([&] { measure_launches(session, {LaunchCall::kKernel, 1000, 0, 1, 0}); }) == "aborted");
-  CHECK(failure_of([&] { measure_compute_share(session, {60000, 0, 1024, 2000, 8, 100}); }) == "aborted");
-  CHECK(failure_of([&] { measure_live_sets(session, {65536, {100}, 1, 0, 0, 1, 0}); }) == "aborted");
-  CHECK(failure_of([&] { measure_paced_launches(session, {LaunchCall::kKernel, 9, 0, 1, 0, 1, 0}); }) == "aborted");
+  CHECK(failure_of([&] { measure_launches(session, launches(LaunchCall::kKernel, 1000)); }) == "aborted");
+  CHECK(failure_of([&] { measure_compute_share(session, compute_share(60'000)); }) == "aborted");
+  CHECK(failure_of([&] { measure_live_sets(session, live_sets({100}, 0)); }) == "aborted");
+  CHECK(failure_of([&] { measure_paced_launches(session, paced(LaunchCall::kKernel, 0)); }) == "aborted");
 }
 
 }  // namespace
 
 int main() {
   const int64_t start_at = now_ns() + 300'000'000;
-  const StartUp start = measure_start_up(
-      {std::nullopt, 0, SymbolPath::kRuntime, ContextApi::kPrimary, 2, start_at, false}, CancelToken());
+  StartUpRequest request;
+  request.device = 0;
+  request.recreations = 2;
+  request.start_at_ns = start_at;
+  const StartUp start = measure_start_up(request, CancelToken());
   CHECK(start.began_at_ns >= start_at && start.began_at_ns >= start.ready_at_ns);
-  CHECK(start.first_result_at_ns - start.began_at_ns >= start.total_ns);
-  CHECK(start.first_release_ns && start.gpu_free_after && *start.gpu_free_after > start.gpu_free_during);
+  CHECK(static_cast<double>(start.first_result_at_ns - start.began_at_ns) >= start.total_ns);
+  CHECK(start.first_release_ns && start.gpu_free_after_bytes &&
+        *start.gpu_free_after_bytes > start.gpu_free_during_bytes);
   CHECK(start.result_correct && start.inactive_between && start.left_list_between.value_or(false));
   CHECK(start.init_ns >= 29e6 && start.context_ns >= 29e6 && start.retain_ns.size() == 2);
   const Driver& driver = Driver::load(std::nullopt);
@@ -271,7 +347,7 @@ int main() {
   test_kept(driver);
   {
     CancelToken token;
-    DeviceSession session(driver, SymbolPath::kRuntime, 0, token);
+    DeviceSession session(driver, DeviceTarget(), token);
     test_launches(session);
     test_memory(session);
     test_live_sets(session);

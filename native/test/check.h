@@ -14,7 +14,7 @@ inline void check(bool passed, const char* file, int line, const char* expected,
 }
 
 template <class A, class B>
-void checkEqual(const A& actual, const B& expected, const char* file, int line, const char* text) {
+void check_equal(const A& actual, const B& expected, const char* file, int line, const char* text) {
   check(actual == expected, file, line, text, static_cast<double>(actual));
 }
 
@@ -28,7 +28,7 @@ inline int report(const char* name) {
 
 #define CHECK(condition) test::check(condition, __FILE__, __LINE__, #condition, 0)
 
-#define CHECK_EQUAL(actual, expected) test::checkEqual(actual, expected, __FILE__, __LINE__, #actual " == " #expected)
+#define CHECK_EQUAL(actual, expected) test::check_equal(actual, expected, __FILE__, __LINE__, #actual " == " #expected)
 
 #define CHECK_NEAR(actual, expected, tolerance)                                                                 \
   test::check((actual) >= (expected) - (tolerance) && (actual) <= (expected) + (tolerance), __FILE__, __LINE__, \

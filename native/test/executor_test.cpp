@@ -13,7 +13,14 @@ using namespace gvb;
 namespace {
 
 std::unique_ptr<DeviceSession> open_device(const CancelToken& token) {
-  return std::make_unique<DeviceSession>(Driver::load(std::nullopt), SymbolPath::kRuntime, 0, token);
+  return std::make_unique<DeviceSession>(Driver::load(std::nullopt), DeviceTarget(), token);
+}
+
+// Until it is cancelled.
+void measure_for_long(DeviceSession& device) {
+  LaunchRequest request;
+  request.count = 1'000'000;
+  measure_launches(device, request);
 }
 
 SessionId open_session(Executor& executor, Executor::Owner owner) {
@@ -33,7 +40,7 @@ bool aborted(Executor& executor, Executor::Owner owner, SessionId session, std::
   executor.submit_in(owner, session, [&](DeviceSession* device) {
     if (started) started->set_value();
     try {
-      if (device) measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1, 0});
+      if (device) measure_for_long(*device);
       outcome.set_value(false);
     } catch (const Failure& failure) {
       outcome.set_value(failure.kind() == FailureKind::kAborted);
@@ -83,7 +90,7 @@ void test_owner_leaves_in_the_middle(Executor& executor, Executor::Owner stays) 
   executor.submit_in(&leaving, session, [&](DeviceSession* device) {
     started.set_value();
     try {
-      measure_launches(*device, {LaunchCall::kKernel, 1'000'000, 0, 1, 0});
+      measure_for_long(*device);
     } catch (const Failure&) {
     }
     finished.set_value();

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/clock.h"
+#include "base/clock.h"
 #include "interpose/fifo_lock.h"
 #include "interpose/settings.h"
 #include "test/check.h"
@@ -83,7 +83,7 @@ void test_lets_in_by_order_of_coming() {
     }
   }
   for (std::thread& thread : threads) thread.join();
-  for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[i], i);
+  for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[static_cast<size_t>(i)], i);
 }
 
 // The lock is neither lost with a dead owner nor let go of while a dead waiter's predecessor still has it.
@@ -110,7 +110,7 @@ void test_passes_over_the_dead() {
     });
     nap(50);
     // The one in the middle first: who waits for it must then wait for the first, and after that for this one.
-    for (const size_t i : {1, 2, 0}) {
+    for (const size_t i : {size_t{1}, size_t{2}, size_t{0}}) {
       kill(waiting[i], SIGKILL);
       waitpid(waiting[i], nullptr, 0);
       nap(20);
@@ -154,6 +154,43 @@ void test_settings_of_lock_and_poll() {
     CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
 }
 
+void test_settings_of_share() {
+  const auto index = gvb::cuda_function_index;
+  const auto all = parse_settings("share=30@20ms,sharefrom=1ms,shareswings=2ms,sharegrid=100");
+  CHECK_EQUAL(all.share.percent, 30);
+  CHECK_EQUAL(all.share.period_ns, 20'000'000);
+  CHECK(all.share.from_ns == 1'000'000 && all.share.swings_ns == 2'000'000 && all.share.least_blocks == 100);
+  CHECK(all.hooked[index("cuGraphLaunch")] && all.share.limits[index("cuLaunchCooperativeKernel")]);
+  const auto live = parse_settings("share=30,sharefile=/tmp/x,sharelag=3ms");
+  CHECK(live.share.file == "/tmp/x" && live.share.lag_ns == 3'000'000);
+  const auto one = parse_settings("share=30,sharepaths=cuLaunchKernel");
+  CHECK(one.share.limits[index("cuLaunchKernel")] && !one.share.limits[index("cuGraphLaunch")]);
+  CHECK(!one.hooked[index("cuGraphLaunch")]);
+  for (const char* wrong : {"share=0", "share=101", "share=30@", "share=30@20", "sharefrom=1", "sharegrid=x",
+                            "share=30,sharefile=x", "share=30,sharelag=3", "share=30,sharepaths=cuMemAlloc_v2"})
+    CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
+}
+
+void test_settings_of_quota() {
+  const auto settings = parse_settings(
+      "quota=4GiB,context=500MiB,ignores=cuMemAllocAsync,pool=/tmp/x,refusal=-1,shows=8GiB,grants=twice");
+  CHECK_EQUAL(settings.memory_limit, uint64_t{4} << 30);
+  CHECK_EQUAL(settings.context_bytes, uint64_t{500} << 20);
+  CHECK_EQUAL(settings.shown_bytes, uint64_t{8} << 30);
+  CHECK_EQUAL(settings.refusal, -1);
+  CHECK(settings.grants == gvb::interpose::Grants::kTwice && settings.pool == "/tmp/x");
+  CHECK(settings.counts[gvb::cuda_function_index("cuMemCreate")]);
+  CHECK(!settings.counts[gvb::cuda_function_index("cuMemAllocAsync")]);
+  CHECK(settings.hooked[gvb::cuda_function_index("cuMemAllocAsync")]);
+  const auto memory = parse_settings("memory=4GiB");
+  CHECK(memory.counts[gvb::cuda_function_index("cuMemAlloc_v2")]);
+  CHECK(!memory.hooked[gvb::cuda_function_index("cuMemCreate")]);
+  for (const char* wrong : {"quota=0", "quota=4 apples", "ignores=cuMemAlloc_v2", "quota=1GiB,ignores=cuInit",
+                            "quota=1GiB,refusal=0", "quota=1GiB,refusal=x", "quota=1GiB,grants=all", "refusal=1",
+                            "grants=nothing", "context=1MiB", "pool=/tmp/x", "quota=1GiB,pool=x", "shows=0"})
+    CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
+}
+
 }  // namespace
 
 int main() {
@@ -162,5 +199,7 @@ int main() {
   test_passes_over_the_dead();
   test_refuses_a_file_of_something_else();
   test_settings_of_lock_and_poll();
+  test_settings_of_share();
+  test_settings_of_quota();
   return test::report("interpose_test");
 }

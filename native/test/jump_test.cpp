@@ -16,7 +16,7 @@ using namespace gvb;
 using Bytes = std::vector<unsigned char>;
 
 uintptr_t target_of(const Bytes& code, uintptr_t address = 0x1000) {
-  return jump_target(code.data(), code.size(), address).value_or(0);
+  return jump_target({code.data(), code.size()}, address).value_or(0);
 }
 
 #if defined(__x86_64__)
@@ -34,7 +34,7 @@ void forms_of_jumps() {
   unsigned char code[14] = {0xff, 0x25, 0, 0, 0, 0};
   const uintptr_t wanted = 0x123456789a;
   std::memcpy(code + 6, &wanted, sizeof wanted);
-  CHECK_EQUAL(jump_target(code, sizeof code, reinterpret_cast<uintptr_t>(code)).value_or(0), wanted);
+  CHECK_EQUAL(jump_target({code, sizeof code}, reinterpret_cast<uintptr_t>(code)).value_or(0), wanted);
   // Its pointer lies where nothing is mapped.
   CHECK_EQUAL(target_of({0xff, 0x25, 0, 0, 0, 0}, 8), 0u);
   // No jumps: what a compiler puts there, a load without its jump, one that is cut off.
@@ -113,7 +113,7 @@ void changed_code() {
     // A breakpoint jumps nowhere.
     const Overwritten breakpoint(function, {0xcc});
     const auto patch = disk.patch_at(function);
-    CHECK(patch && patch->bytes.rfind("cc", 0) == 0 && patch->target_owner.empty());
+    CHECK(patch && patch->bytes.rfind("cc", 0) == 0 && patch->owner.empty());
   }
   CHECK(!disk.patch_at(function));
 }

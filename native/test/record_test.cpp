@@ -91,10 +91,9 @@ Record only_record(const TemporaryFolder& folder) {
 
 void test_keeps_what_is_added_in_order() {
   const TemporaryFolder folder;
-  const char* names[] = {"first", "second"};
-  std::string why;
-  const std::unique_ptr<CallLog> log(CallLog::make(folder.path(), names, 2, &why));
-  CHECK(log != nullptr && why.empty());
+  const gvb::record::MadeLog made = CallLog::make(folder.path(), {"first", "second"});
+  const std::unique_ptr<CallLog> log(made.log);
+  CHECK(log != nullptr && made.why_not.empty());
   const int64_t begun = gvb::now_ns();
   for (int i = 0; i < 100; ++i) {
     Call call{};
@@ -118,10 +117,9 @@ void test_keeps_what_is_added_in_order() {
 }
 
 void test_refuses_a_folder_that_is_not_there() {
-  const char* names[] = {"first"};
-  std::string why;
-  CHECK(CallLog::make("/nonexistent", names, 1, &why) == nullptr);
-  CHECK(why == "No such file or directory");
+  const gvb::record::MadeLog made = CallLog::make("/nonexistent", {"first"});
+  CHECK(made.log == nullptr);
+  CHECK(made.why_not == "No such file or directory");
 }
 
 constexpr int kAllocUs = 3000, kFreeUs = 2000;

@@ -32,6 +32,7 @@ inline void* symbol(const char* library, const char* name) {
 #undef GVB_CUDA
 #define GVB_NVML(name, params) using name##_t = nvmlReturn_t(*) params;
 #include "driver/nvml_functions.inc"
+#include "sim/nvml/extra_functions.inc"
 #undef GVB_NVML
 
 #define GVB_CUDA(name, base, version, params) \
@@ -42,6 +43,7 @@ inline void* symbol(const char* library, const char* name) {
 #define GVB_NVML(name, params) \
   inline const name##_t name = reinterpret_cast<name##_t>(symbol("libnvidia-ml.so.1", #name));
 #include "driver/nvml_functions.inc"
+#include "sim/nvml/extra_functions.inc"
 #undef GVB_NVML
 
 inline const auto gvbSimError = reinterpret_cast<const char* (*)()>(symbol("libcuda.so.1", "gvbSimError"));
@@ -53,9 +55,11 @@ constexpr const char* kPtx =
     ".visible .entry gvb_mix(.param .u64 a) { ret; }\n.visible .entry gvb_occupy(.param .u64 a) { ret; }\n"
     ".visible .entry gvb_count(.param .u64 a) { ret; }\n"
     ".visible .entry gvb_gemm(.param .u64 a) { ret; }\n"
-    ".visible .entry foreign() { ret; }\n";
+    ".visible .entry gvb_out_of_bounds() { ret; }\n.visible .entry gvb_misaligned() { ret; }\n"
+    ".visible .entry gvb_trap() { ret; }\n.visible .entry gvb_assert() { ret; }\n"
+    ".visible .entry gvb_endless() { ret; }\n.visible .entry foreign() { ret; }\n";
 
-inline long long rawNow() {
+inline long long raw_now() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   return now.tv_sec * 1000000000LL + now.tv_nsec;
@@ -66,7 +70,7 @@ constexpr double kTimerStepNs = 32;
 
 // How long after a moment of the host a stamp of the device was taken. In whole nanoseconds: a double of such a size
 // has steps of 256.
-inline double sinceHost(unsigned long long stamp, long long raw) {
+inline double since_host(unsigned long long stamp, long long raw) {
   return double(static_cast<long long>(stamp - 1700000000000000000ULL) - raw - llround(5e-6 * double(raw)));
 }
 
@@ -82,7 +86,7 @@ inline CUresult launch(CUfunction function, CUstream stream, void** arguments) {
   return cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr);
 }
 
-inline CUcontext enterPrimary() {
+inline CUcontext enter_primary() {
   CUcontext context = nullptr;
   if (cuInit(0) != CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&context, 0) != CUDA_SUCCESS ||
       cuCtxSetCurrent(context) != CUDA_SUCCESS)

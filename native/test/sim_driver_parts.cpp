@@ -5,18 +5,16 @@
 
 namespace test {
 
-void refusedKey() {
+void refused_key() {
   CHECK(gvbSimError() == nullptr);
   CHECK_EQUAL(cuInit(0), CUDA_ERROR_INVALID_VALUE);
   CHECK(gvbSimError() != nullptr && std::strstr(gvbSimError(), "but received 'lunch_ns'.") != nullptr);
   CHECK_EQUAL(nvmlInit_v2(), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-void refusedRegion() {
-  enterPrimary();
-  CHECK_EQUAL(runPart("mismatched", "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0,launch_ns=1",
-                      ownRegion()),
-              0);
+void refused_region() {
+  enter_primary();
+  CHECK_EQUAL(run_part("mismatched", GVB_FAST ",launch_ns=1", own_region()), 0);
 }
 
 void contexts() {
@@ -67,7 +65,7 @@ void contexts() {
   CHECK_EQUAL(cuGetErrorString(12345, &name), CUDA_ERROR_INVALID_VALUE);
 }
 
-void procAddress() {
+void proc_address() {
   void* address = nullptr;
   CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SUCCESS;
 #define GVB_CUDA(name, base, version, params)                                          \
@@ -84,7 +82,7 @@ void procAddress() {
   CHECK_EQUAL(cuGetProcAddress("cuInit", &address, 12000, 0), CUDA_SUCCESS);
 }
 
-void oldDriver() {
+void old_driver() {
   int version = 0;
   CHECK_EQUAL(cuDriverGetVersion(&version), CUDA_SUCCESS);
   CHECK_EQUAL(version, 11040);
@@ -96,7 +94,7 @@ void oldDriver() {
 }
 
 void failures_() {
-  enterPrimary();
+  enter_primary();
   CUdeviceptr address = 0;
   CUdevice device = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, 1), CUDA_SUCCESS);
@@ -106,7 +104,7 @@ void failures_() {
 }
 
 void ptx() {
-  enterPrimary();
+  enter_primary();
   const std::string good = kPtx;
   const auto load = [](const std::string& text) {
     CUmodule module = nullptr;

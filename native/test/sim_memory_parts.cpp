@@ -9,16 +9,6 @@
 namespace test {
 namespace {
 
-constexpr size_t kMiB = 1 << 20;
-constexpr const char* kHolder = "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0";
-
-size_t freeBytes() {
-  size_t free = 0;
-  size_t total = 0;
-  CHECK_EQUAL(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
-  return free;
-}
-
 nvmlDevice_t nvmlDevice() {
   nvmlDevice_t device = nullptr;
   CHECK_EQUAL(nvmlInit_v2(), NVML_SUCCESS);
@@ -27,25 +17,25 @@ nvmlDevice_t nvmlDevice() {
 }
 
 // Starts a process holding 1000 MiB and waits until the card says so.
-int startHolder() {
-  const size_t before = freeBytes();
-  const int child = startPart("holdMemory", kHolder, ownRegion());
-  for (int i = 0; i < 40000 && before - freeBytes() < 1500 * kMiB; ++i) usleep(5000);
-  CHECK_EQUAL(before - freeBytes(), 1500 * kMiB);
+int start_holder() {
+  const size_t before = free_bytes();
+  const int child = start_part("holdMemory", kFast, own_region());
+  for (int i = 0; i < 40000 && before - free_bytes() < 1500 * kMiB; ++i) usleep(5000);
+  CHECK_EQUAL(before - free_bytes(), 1500 * kMiB);
   return child;
 }
 
 }  // namespace
 
 void memory() {
-  enterPrimary();
-  const size_t before = freeBytes();
+  enter_primary();
+  const size_t before = free_bytes();
   CHECK_EQUAL(before, (143771 - 500 - 2) * kMiB);
   CUdeviceptr address = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, 0), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(cuMemAlloc_v2(&address, before + 1), CUDA_ERROR_OUT_OF_MEMORY);
   CHECK_EQUAL(cuMemAlloc_v2(&address, before), CUDA_SUCCESS);
-  CHECK_EQUAL(freeBytes(), size_t{0});
+  CHECK_EQUAL(free_bytes(), size_t{0});
   CUdeviceptr another = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&another, 1), CUDA_ERROR_OUT_OF_MEMORY);
   CHECK_EQUAL(cuMemsetD8_v2(address, 0, before), CUDA_SUCCESS);
@@ -66,10 +56,10 @@ void memory() {
 
   std::vector<CUdeviceptr> blocks(20000);
   for (CUdeviceptr& block : blocks) CHECK_EQUAL(cuMemAlloc_v2(&block, 3 * kMiB), CUDA_SUCCESS);
-  CHECK_EQUAL(before - freeBytes(), blocks.size() * 3 * kMiB);
+  CHECK_EQUAL(before - free_bytes(), blocks.size() * 3 * kMiB);
   for (size_t i = 0; i < blocks.size(); i += 2) cuMemFree_v2(blocks[i]);
   for (size_t i = 1; i < blocks.size(); i += 2) cuMemFree_v2(blocks[i]);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
 
   void* host = nullptr;
   unsigned flags = 0;
@@ -80,14 +70,14 @@ void memory() {
   CHECK_EQUAL(cuMemHostGetDevicePointer_v2(&address, host, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address), CUDA_SUCCESS);
   CHECK_EQUAL(type, unsigned(CU_MEMORYTYPE_HOST));
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
   CHECK_EQUAL(cuMemFreeHost(host), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
   size_t pitch = 0;
   CHECK_EQUAL(cuMemAllocPitch_v2(&address, &pitch, 1000, 10, 4), CUDA_SUCCESS);
   CHECK_EQUAL(pitch, size_t{1024});
   CHECK_EQUAL(cuMemAllocManaged(&another, 5 * kMiB, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
-  CHECK_EQUAL(before - freeBytes(), 5 * kMiB + 10240);
+  CHECK_EQUAL(before - free_bytes(), 5 * kMiB + 10240);
   CHECK_EQUAL(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
   nvmlMemory_v2_t info = {};
   info.version = nvmlMemory_v2;
@@ -97,35 +87,35 @@ void memory() {
 }
 
 void pool() {
-  enterPrimary();
+  enter_primary();
   CUmemoryPool pool = nullptr;
   CHECK_EQUAL(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
-  const size_t before = freeBytes();
+  const size_t before = free_bytes();
   CUdeviceptr address = 0;
   unsigned long long value = 0;
   CHECK_EQUAL(cuMemAllocAsync(&address, 40 * kMiB, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value), CUDA_SUCCESS);
   CHECK_EQUAL(value, 40ULL * kMiB);
-  CHECK_EQUAL(before - freeBytes(), 64 * kMiB);
+  CHECK_EQUAL(before - free_bytes(), 64 * kMiB);
   CHECK_EQUAL(cuMemsetD8Async(address, 3, kMiB, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemFreeAsync(address, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemFreeAsync(address, nullptr), CUDA_ERROR_INVALID_VALUE);
-  CHECK_EQUAL(before - freeBytes(), 64 * kMiB);
+  CHECK_EQUAL(before - free_bytes(), 64 * kMiB);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
   value = ~0ULL;
   CHECK_EQUAL(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemAllocAsync(&address, kMiB, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemFreeAsync(address, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
-  CHECK_EQUAL(before - freeBytes(), 32 * kMiB);
+  CHECK_EQUAL(before - free_bytes(), 32 * kMiB);
   CHECK_EQUAL(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
 }
 
-void virtualMemory() {
-  enterPrimary();
-  const size_t before = freeBytes();
+void virtual_memory() {
+  enter_primary();
+  const size_t before = free_bytes();
   CUmemAllocationProp properties = {};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
@@ -137,7 +127,7 @@ void virtualMemory() {
   CHECK_EQUAL(cuMemAddressReserve(&address, 2 * granularity, 0, 0, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemCreate(&handle, granularity + 1, &properties, 0), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(cuMemCreate(&handle, granularity, &properties, 0), CUDA_SUCCESS);
-  CHECK_EQUAL(before - freeBytes(), granularity);
+  CHECK_EQUAL(before - free_bytes(), granularity);
   CHECK_EQUAL(cuMemMap(address, granularity, 0, handle, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemMap(address, granularity, 0, handle, 0), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(cuMemMap(address + granularity, granularity, 0, handle, 0), CUDA_SUCCESS);
@@ -150,17 +140,17 @@ void virtualMemory() {
   CHECK_EQUAL(alias, 0x5a);
   CHECK_EQUAL(cuMemRelease(handle), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemRelease(handle), CUDA_ERROR_INVALID_VALUE);
-  CHECK_EQUAL(before - freeBytes(), granularity);
+  CHECK_EQUAL(before - free_bytes(), granularity);
   CHECK_EQUAL(cuMemAddressFree(address, 2 * granularity), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(cuMemUnmap(address, 2 * granularity), CUDA_SUCCESS);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
   CHECK_EQUAL(cuMemAddressFree(address, 2 * granularity), CUDA_SUCCESS);
 }
 
 void sharing() {
-  enterPrimary();
-  const size_t before = freeBytes();
-  const int child = startHolder();
+  enter_primary();
+  const size_t before = free_bytes();
+  const int child = start_holder();
   nvmlProcessInfo_t infos[4] = {};
   unsigned count = 0;
   const nvmlDevice_t device = nvmlDevice();
@@ -174,42 +164,42 @@ void sharing() {
     CHECK_EQUAL(infos[i].usedGpuMemory, (own ? 500ULL : 1500ULL) * kMiB);
   }
   CUdeviceptr address = 0;
-  CHECK_EQUAL(cuMemAlloc_v2(&address, freeBytes() + 1), CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK_EQUAL(cuMemAlloc_v2(&address, free_bytes() + 1), CUDA_ERROR_OUT_OF_MEMORY);
   nvmlMemory_t memory = {};
   CHECK_EQUAL(nvmlDeviceGetMemoryInfo(device, &memory), NVML_SUCCESS);
-  CHECK_EQUAL(memory.free, freeBytes());
+  CHECK_EQUAL(memory.free, free_bytes());
   kill(child, SIGTERM);
   waitpid(child, nullptr, 0);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
 }
 
 void killed() {
-  enterPrimary();
-  const size_t before = freeBytes();
-  const int child = startHolder();
+  enter_primary();
+  const size_t before = free_bytes();
+  const int child = start_holder();
   kill(child, SIGKILL);
   // A zombie has given everything back already.
-  for (int i = 0; i < 40000 && freeBytes() != before; ++i) usleep(1000);
-  CHECK_EQUAL(freeBytes(), before);
+  for (int i = 0; i < 40000 && free_bytes() != before; ++i) usleep(1000);
+  CHECK_EQUAL(free_bytes(), before);
   waitpid(child, nullptr, 0);
-  const int again = startHolder();
+  const int again = start_holder();
   kill(again, SIGKILL);
   waitpid(again, nullptr, 0);
   CUdeviceptr address = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, before), CUDA_SUCCESS);
-  const int last = startPart("holdMemory", kHolder, ownRegion() + "x");
+  const int last = start_part("holdMemory", kFast, own_region() + "x");
   usleep(300000);
   kill(last, SIGKILL);
   waitpid(last, nullptr, 0);
-  CHECK_EQUAL(runPart("ptx", kHolder, ownRegion() + "y"), 0);
-  CHECK(access(("/dev/shm/gvb-sim-" + std::to_string(getuid()) + "-" + ownRegion() + "x").c_str(), F_OK) != 0);
+  CHECK_EQUAL(run_part("ptx", kFast, own_region() + "y"), 0);
+  CHECK(access(("/dev/shm/gvb-sim-" + std::to_string(getuid()) + "-" + own_region() + "x").c_str(), F_OK) != 0);
 }
 
 void forked() {
-  enterPrimary();
+  enter_primary();
   CUdeviceptr address = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, 100 * kMiB), CUDA_SUCCESS);
-  const size_t before = freeBytes();
+  const size_t before = free_bytes();
   const int child = fork();
   if (child == 0) {
     size_t free = 0;
@@ -221,7 +211,7 @@ void forked() {
   int status = 0;
   waitpid(child, &status, 0);
   CHECK_EQUAL(status, 0);
-  CHECK_EQUAL(freeBytes(), before);
+  CHECK_EQUAL(free_bytes(), before);
   CHECK_EQUAL(cuMemFree_v2(address), CUDA_SUCCESS);
 }
 

@@ -6,6 +6,10 @@
 
 namespace test {
 
+// Fast where a part does not measure: its costs would only make it slow.
+#define GVB_FAST "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0"
+constexpr const char* kFast = GVB_FAST;
+
 struct Part {
   const char* name;
   const char* settings;  // of GVB_SIM, without the region
@@ -20,34 +24,69 @@ void polling();
 void echo();
 void events();
 void graph();
+void capture();
 void slices();
 void threads();
 
 void memory();
 void pool();
-void virtualMemory();
+void virtual_memory();
 void sharing();
 void killed();
 void forked();
+void arrays();
+void globals();
+void graph_memory();
+void own_handle();
 
-void refusedKey();
-void refusedRegion();
+void refused_key();
+void refused_region();
 void contexts();
-void procAddress();
-void oldDriver();
+void proc_address();
+void old_driver();
 void failures_();
 void ptx();
 void device();
 void nvmlAlone();
 
+void faults();
+void mps_faults();
+void endless_neighbour();
+void two_halves();
+void mps_limits();
+void unlike_cards();
+void mig();
+void ipc();
+void shareable_handles();
+void peers();
+void many_launches();
+
+// Processes that the parts above start.
+void long_work();
+void refused_client();
+void endless();
+void half();
+void exporter();
+void launcher();
+
 void initialised();
-void initLock();
-void compilationCache();
+void init_lock();
+void compilation_cache();
 void nvmlCost();
 
 // Runs a part of this program in a process of the same region, with other settings; its exit status.
-int runPart(const std::string& name, const std::string& settings, const std::string& region);
-int startPart(const std::string& name, const std::string& settings, const std::string& region);  // its pid
-std::string ownRegion();
+int run_part(const std::string& name, const std::string& settings, const std::string& region);
+int start_part(const std::string& name, const std::string& settings, const std::string& region);  // its pid
+std::string own_region();
+
+constexpr size_t kMiB = 1 << 20;
+
+// As CUDA reports it.
+inline size_t free_bytes() {
+  size_t free = 0;
+  size_t total = 0;
+  CHECK_EQUAL(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
+  return free;
+}
 
 }  // namespace test

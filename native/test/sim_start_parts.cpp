@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kLocked = "init_ms=200,init_lock=1,context_ms=0";
 
-int filesIn(const char* folder) {
+int files_in(const char* folder) {
   int count = 0;
   DIR* directory = opendir(folder);
   while (const dirent* entry = readdir(directory)) count += entry->d_name[0] != '.';
@@ -23,14 +23,14 @@ int filesIn(const char* folder) {
   return count;
 }
 
-void removeFilesIn(const std::string& folder) {
+void remove_files_in(const std::string& folder) {
   DIR* directory = opendir(folder.c_str());
   while (const dirent* entry = readdir(directory))
     if (entry->d_name[0] != '.') unlink((folder + "/" + entry->d_name).c_str());
   closedir(directory);
 }
 
-double loadOnce() {
+double load_once() {
   CUmodule module = nullptr;
   return timed([&] { CHECK_EQUAL(cuModuleLoadData(&module, kPtx), CUDA_SUCCESS); });
 }
@@ -39,38 +39,38 @@ double loadOnce() {
 
 void initialised() { CHECK_EQUAL(cuInit(0), CUDA_SUCCESS); }
 
-void initLock() {
+void init_lock() {
   initialised();
   int children[3];
   const double all = timed([&] {
-    for (int& child : children) child = startPart("initialised", kLocked, ownRegion());
+    for (int& child : children) child = start_part("initialised", kLocked, own_region());
     for (const int child : children) waitpid(child, nullptr, 0);
   });
   CHECK(all >= 600e6);
-  const int holder = startPart("initialised", kLocked, ownRegion());
+  const int holder = start_part("initialised", kLocked, own_region());
   usleep(100000);
   kill(holder, SIGKILL);
   // Whoever was in its turn when it died leaves the turn to the next.
-  CHECK_EQUAL(runPart("initialised", kLocked, ownRegion()), 0);
+  CHECK_EQUAL(run_part("initialised", kLocked, own_region()), 0);
   waitpid(holder, nullptr, 0);
 }
 
-void compilationCache() {
+void compilation_cache() {
   char folder[] = "/tmp/gvb-sim-test-XXXXXX";
   CHECK(mkdtemp(folder) != nullptr);
   setenv("CUDA_CACHE_PATH", folder, 1);
-  enterPrimary();
+  enter_primary();
   setenv("CUDA_CACHE_DISABLE", "1", 1);
-  CHECK(loadOnce() >= 300e6);
-  CHECK_EQUAL(filesIn(folder), 0);
+  CHECK(load_once() >= 300e6);
+  CHECK_EQUAL(files_in(folder), 0);
   unsetenv("CUDA_CACHE_DISABLE");
   // The only one that finds no entry.
-  CHECK(loadOnce() >= 300e6);
-  CHECK_EQUAL(filesIn(folder), 1);
-  const double cached = shortestOf(loadOnce, 10);
+  CHECK(load_once() >= 300e6);
+  CHECK_EQUAL(files_in(folder), 1);
+  const double cached = shortest_of(load_once, 10);
   // Less than a compilation, which takes a hundred times as long.
   CHECK(cached >= 3e6 && cached < 300e6);
-  removeFilesIn(folder);
+  remove_files_in(folder);
   CHECK_EQUAL(rmdir(folder), 0);
 }
 

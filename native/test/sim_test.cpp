@@ -10,14 +10,11 @@
 namespace test {
 namespace {
 
-// Fast where a part does not measure: its costs would only make it slow.
-#define GVB_FAST "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0"
-constexpr const char* kFast = GVB_FAST;
 // Kernels of milliseconds: seconds of work are queued in milliseconds.
 constexpr const char* kSlowMemory = GVB_FAST ",dram_gbs=48";
 
-void holdMemory() {
-  enterPrimary();
+void hold_memory() {
+  enter_primary();
   CUdeviceptr address = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, 1000 << 20), CUDA_SUCCESS);
   std::printf("held\n");
@@ -39,32 +36,55 @@ const Part kParts[] = {
     {"echo", kFast, echo},
     {"events", kFast, events},
     {"graph", kFast, graph},
+    {"capture", kFast, capture},
     {"slices", kSlowMemory, slices},
     {"threads", kFast, threads},
+    {"faults", kFast, faults},
+    {"mpsFaults", GVB_FAST ",mps=1", mps_faults},
+    {"endlessNeighbour", kFast, endless_neighbour},
+    {"twoHalves", GVB_FAST ",mps=1", two_halves},
+    {"mpsLimits", GVB_FAST ",mps=1", mps_limits},
+    {"unlikeCards", GVB_FAST ",devices=3,sms=100,sms@1=50,memory_mib@2=1000,dram_gbs@1=100", unlike_cards},
+    {"mig", GVB_FAST ",devices=2,mig@1=3+2+1", mig},
+    {"ipc", kFast, ipc},
+    {"shareableHandles", kFast, shareable_handles},
+    {"peers", GVB_FAST ",devices=2,link_gbs=0.1", peers},
+    {"manyLaunches", GVB_FAST ",launch_ns=0", many_launches},
     {"memory", kFast, memory},
     {"pool", kFast, pool},
-    {"virtualMemory", kFast, virtualMemory},
+    {"virtualMemory", kFast, virtual_memory},
     {"sharing", kFast, sharing},
     {"killed", kFast, killed},
     {"forked", kFast, forked},
-    {"refusedKey", "lunch_ns=3", refusedKey},
-    {"refusedRegion", kFast, refusedRegion},
+    {"arrays", kFast, arrays},
+    {"globals", kFast, globals},
+    {"graphMemory", kFast, graph_memory},
+    {"ownHandle", kFast, own_handle},
+    {"refusedKey", "lunch_ns=3", refused_key},
+    {"refusedRegion", kFast, refused_region},
     {"contexts", kFast, contexts},
-    {"procAddress", kFast, procAddress},
-    {"oldDriver", "driver_version=11040", oldDriver},
+    {"procAddress", kFast, proc_address},
+    {"oldDriver", "driver_version=11040", old_driver},
     {"failures", "init_ms=0,context_ms=0,fail=cuMemAlloc_v2:2@3+cuCtxGetDevice:719@1", failures_},
     {"ptx", kFast, ptx},
     {"device", "devices=2,dram_gbs=3350,mps=1,cc=86", device},
     {"nvmlAlone", kFast, nvmlAlone},
-    {"initLock", "init_ms=200,init_lock=1,context_ms=0", initLock},
-    {"compilationCache", "init_ms=0,context_ms=0,module_ms=300,module_cached_ms=3", compilationCache},
+    {"initLock", "init_ms=200,init_lock=1,context_ms=0", init_lock},
+    {"compilationCache", "init_ms=0,context_ms=0,module_ms=300,module_cached_ms=3", compilation_cache},
     {"nvmlCost", "nvml_us=4000", nvmlCost},
 };
 
-const Part kHelpers[] = {
-    {"holdMemory", kFast, holdMemory}, {"mismatched", kFast, mismatched}, {"initialised", kFast, initialised}};
+const Part kHelpers[] = {{"holdMemory", kFast, hold_memory},
+                         {"mismatched", kFast, mismatched},
+                         {"initialised", kFast, initialised},
+                         {"longWork", kFast, long_work},
+                         {"refusedClient", kFast, refused_client},
+                         {"endless", kFast, endless},
+                         {"half", kFast, half},
+                         {"exporter", kFast, exporter},
+                         {"launcher", kFast, launcher}};
 
-int runHere(const char* name) {
+int run_here(const char* name) {
   for (const Part& part : kParts)
     if (std::strcmp(part.name, name) == 0) part.run();
   for (const Part& part : kHelpers)
@@ -72,12 +92,12 @@ int runHere(const char* name) {
   return failures == 0 ? 0 : 1;
 }
 
-int runAll(const char* only) {
+int run_all(const char* only) {
   int failed = 0;
   for (const Part& part : kParts) {
     if (only != nullptr && std::strcmp(only, part.name) != 0) continue;
     const std::string region = std::string("test-") + std::to_string(getpid()) + "-" + part.name;
-    const int status = runPart(part.name, part.settings, region);
+    const int status = run_part(part.name, part.settings, region);
     std::printf("%s %s\n", status == 0 ? "ok    " : "FAILED", part.name);
     failed += status != 0;
     if (access(("/dev/shm/gvb-sim-" + std::to_string(getuid()) + "-" + region).c_str(), F_OK) == 0) {
@@ -90,7 +110,7 @@ int runAll(const char* only) {
 
 }  // namespace
 
-int startPart(const std::string& name, const std::string& settings, const std::string& region) {
+int start_part(const std::string& name, const std::string& settings, const std::string& region) {
   std::fflush(nullptr);
   const int child = fork();
   if (child != 0) return child;
@@ -99,13 +119,13 @@ int startPart(const std::string& name, const std::string& settings, const std::s
   _exit(127);
 }
 
-int runPart(const std::string& name, const std::string& settings, const std::string& region) {
+int run_part(const std::string& name, const std::string& settings, const std::string& region) {
   int status = 0;
-  waitpid(startPart(name, settings, region), &status, 0);
+  waitpid(start_part(name, settings, region), &status, 0);
   return status;
 }
 
-std::string ownRegion() {
+std::string own_region() {
   const std::string settings = std::getenv("GVB_SIM");
   return settings.substr(settings.rfind('=') + 1);
 }
@@ -114,6 +134,6 @@ std::string ownRegion() {
 
 int main(int argc, char** argv) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
-  if (argc == 3 && std::strcmp(argv[1], "--part") == 0) return test::runHere(argv[2]);
-  return test::runAll(argc == 2 ? argv[1] : nullptr);
+  if (argc == 3 && std::strcmp(argv[1], "--part") == 0) return test::run_here(argv[2]);
+  return test::run_all(argc == 2 ? argv[1] : nullptr);
 }

@@ -9,7 +9,7 @@
 namespace test {
 
 void kernels() {
-  enterPrimary();
+  enter_primary();
   CUdeviceptr words = 0;
   const unsigned count = 1000;
   const unsigned seed = 7;
@@ -21,15 +21,15 @@ void kernels() {
   for (unsigned i = 0; i < count; ++i) CHECK_EQUAL(host[i], (i + seed) * 2654435761u);
 
   CUdeviceptr steps = 0;
-  const unsigned stepCount = 100;
-  CHECK_EQUAL(cuMemAlloc_v2(&steps, stepCount * 8), CUDA_SUCCESS);
-  void* stepArguments[] = {&steps, const_cast<unsigned*>(&stepCount)};
-  const long long from = rawNow();
-  CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, stepArguments), CUDA_SUCCESS);
-  std::vector<unsigned long long> times(stepCount);
-  CHECK_EQUAL(cuMemcpyDtoH_v2(times.data(), steps, stepCount * 8), CUDA_SUCCESS);
-  for (unsigned i = 1; i < stepCount; ++i) CHECK_EQUAL(times[i] - times[i - 1], 32ULL);
-  CHECK(sinceHost(times[0], from) >= 4500 - kTimerStepNs && sinceHost(times[stepCount - 1], rawNow()) <= 0);
+  const unsigned step_count = 100;
+  CHECK_EQUAL(cuMemAlloc_v2(&steps, step_count * 8), CUDA_SUCCESS);
+  void* step_arguments[] = {&steps, const_cast<unsigned*>(&step_count)};
+  const long long from = raw_now();
+  CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, step_arguments), CUDA_SUCCESS);
+  std::vector<unsigned long long> times(step_count);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(times.data(), steps, step_count * 8), CUDA_SUCCESS);
+  for (unsigned i = 1; i < step_count; ++i) CHECK_EQUAL(times[i] - times[i - 1], 32ULL);
+  CHECK(since_host(times[0], from) >= 4500 - kTimerStepNs && since_host(times[step_count - 1], raw_now()) <= 0);
 
   CHECK_EQUAL(launch(kernel("gvb_empty"), nullptr, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(launch(kernel("foreign"), nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
@@ -46,8 +46,8 @@ void kernels() {
   CHECK_EQUAL(cuLaunchCooperativeKernel(kernel("gvb_empty"), 1 << 20, 1, 1, 32, 1, 1, 0, nullptr, nullptr), 720);
 
   CUdeviceptr wild = 0x1000;
-  void* wildMix[] = {&wild, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
-  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, wildMix), CUDA_SUCCESS);
+  void* wild_mix[] = {&wild, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
+  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, wild_mix), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK_EQUAL(cuMemAlloc_v2(&wild, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -60,14 +60,14 @@ std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spi
   std::vector<unsigned long long> stamps(2);
   CHECK_EQUAL(cuMemAlloc_v2(&at, 16), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemsetD8_v2(at, 0, 16), CUDA_SUCCESS);
-  CUdeviceptr notCounted = 0;
-  void* arguments[] = {&at, &spin, &notCounted};
+  CUdeviceptr not_counted = 0;
+  void* arguments[] = {&at, &spin, &not_counted};
   CHECK_EQUAL(cuLaunchKernel(kernel("gvb_occupy"), blocks, 1, 1, 1024, 1, 1, 0, nullptr, arguments, nullptr),
               CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
-  const long long now = rawNow();
+  const long long now = raw_now();
   CHECK_EQUAL(cuMemcpyDtoH_v2(stamps.data(), at, 16), CUDA_SUCCESS);
-  CHECK(sinceHost(stamps[1], now) <= 0);
+  CHECK(since_host(stamps[1], now) <= 0);
   CHECK_EQUAL(cuMemFree_v2(at), CUDA_SUCCESS);
   return stamps;
 }
@@ -76,7 +76,7 @@ std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spi
 
 // 132 multiprocessors of two such blocks each: 264 run at a time. A trivial kernel takes 1000 ns.
 void occupying() {
-  enterPrimary();
+  enter_primary();
   const auto duration = [](unsigned blocks, unsigned long long spin) {
     const std::vector<unsigned long long> stamps = occupied(blocks, spin);
     return double(stamps[1] - stamps[0]);
@@ -130,7 +130,7 @@ std::vector<float> product(const std::vector<uint16_t>& a, const std::vector<uin
 }  // namespace
 
 void multiplying() {
-  enterPrimary();
+  enter_primary();
   constexpr uint16_t kOne = 0x3c00, kTwo = 0x4000, kThree = 0x4200, kMinusOne = 0xbc00;
   const std::vector<uint16_t> b = {kOne,   kTwo, kThree, 0,    kOne, kOne, kTwo, kMinusOne,
                                    kThree, 0,    kOne,   kTwo, kTwo, kTwo, kOne, kOne};
@@ -143,28 +143,28 @@ void multiplying() {
 }
 
 void polling() {
-  enterPrimary();
+  enter_primary();
   auto* slot = mapped<unsigned long long>(1);
   void* arguments[] = {&slot};
   for (int i = 0; i < 20; ++i) {
     __atomic_store_n(slot, 0ULL, __ATOMIC_RELEASE);
-    const long long from = rawNow();
+    const long long from = raw_now();
     CHECK_EQUAL(launch(kernel("gvb_stamp"), nullptr, arguments), CUDA_SUCCESS);
     // The kernel starts start_ns after the call returns, whenever the machine let it return.
-    const long long returned = rawNow();
-    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && rawNow() - from < kHangNs) {
+    const long long returned = raw_now();
+    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && raw_now() - from < kHangNs) {
     }
     const unsigned long long stamp = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-    CHECK(sinceHost(stamp, from) >= 4500 - kTimerStepNs);
-    CHECK(sinceHost(stamp, returned) <= 2000);
+    CHECK(since_host(stamp, from) >= 4500 - kTimerStepNs);
+    CHECK(since_host(stamp, returned) <= 2000);
     if (i == 10) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   const unsigned count = 1000000;
   CUdeviceptr steps = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&steps, count * 8), CUDA_SUCCESS);
-  void* stepArguments[] = {&steps, const_cast<unsigned*>(&count)};
+  void* step_arguments[] = {&steps, const_cast<unsigned*>(&count)};
   const double took = timed([&] {
-    CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, stepArguments), CUDA_SUCCESS);
+    CHECK_EQUAL(launch(kernel("gvb_timer_steps"), nullptr, step_arguments), CUDA_SUCCESS);
     CHECK_EQUAL(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY);
     CHECK_EQUAL(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
   });
@@ -174,7 +174,7 @@ void polling() {
 }
 
 void echo() {
-  enterPrimary();
+  enter_primary();
   const unsigned exchanges = 200;
   const unsigned long long patience = kHangNs;
   auto* request = mapped<unsigned>(1);
@@ -188,22 +188,22 @@ void echo() {
   double tightest = 1e18;
   double offset = 0;
   for (unsigned i = 1; i <= exchanges; ++i) {
-    const long long from = rawNow();
+    const long long from = raw_now();
     __atomic_store_n(request, i, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&replies[i - 1], __ATOMIC_ACQUIRE) == 0 && rawNow() - from < kHangNs) {
+    while (__atomic_load_n(&replies[i - 1], __ATOMIC_ACQUIRE) == 0 && raw_now() - from < kHangNs) {
     }
-    const long long to = rawNow();
+    const long long to = raw_now();
     if (double(to - from) >= tightest) continue;
     tightest = double(to - from);
-    offset = sinceHost(replies[i - 1], from + (to - from) / 2);
+    offset = since_host(replies[i - 1], from + (to - from) / 2);
   }
   std::printf("       echo bracket %.0f ns, offset error %.0f ns\n", tightest, offset);
   // The device read its clock somewhere between the two readings of the host.
   CHECK_NEAR(offset, 0, tightest / 2 + kTimerStepNs);
   CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
 
-  const unsigned long long shortPatience = 3000000;
-  arguments[3] = const_cast<unsigned long long*>(&shortPatience);
+  const unsigned long long short_patience = 3000000;
+  arguments[3] = const_cast<unsigned long long*>(&short_patience);
   replies[0] = 0;
   *request = 0;
   CHECK_EQUAL(launch(kernel("gvb_clock_echo"), stream, arguments), CUDA_SUCCESS);
@@ -213,7 +213,7 @@ void echo() {
 }
 
 void events() {
-  enterPrimary();
+  enter_primary();
   CUevent from = nullptr;
   CUevent to = nullptr;
   CHECK_EQUAL(cuEventCreate(&from, CU_EVENT_DEFAULT), CUDA_SUCCESS);
@@ -226,17 +226,17 @@ void events() {
   CHECK_EQUAL(cuMemAlloc_v2(&words, count * 4), CUDA_SUCCESS);
   void* mix[] = {&words, const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
   launch(kernel("gvb_mix"), nullptr, mix);
-  const long long began = rawNow();
+  const long long began = raw_now();
   CHECK_EQUAL(cuEventRecord(from, nullptr), CUDA_SUCCESS);
   const int kernels = 100000000 / (1 << 20);
   for (int i = 0; i < kernels; ++i) launch(kernel("gvb_mix"), nullptr, mix);
   CHECK_EQUAL(cuEventRecord(to, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuEventSynchronize(to), CUDA_SUCCESS);
-  const auto whole = double(rawNow() - began);
+  const auto whole = double(raw_now() - began);
   CHECK_EQUAL(cuEventElapsedTime(&milliseconds, from, to), CUDA_SUCCESS);
-  const double perKernel = 1000 + count * 4.0 / 4800;
+  const double per_kernel = 1000 + count * 4.0 / 4800;
   // The host submits one in 2500 ns, slower than the device runs them.
-  const double least = std::max(perKernel, 2500.0) * kernels;
+  const double least = std::max(per_kernel, 2500.0) * kernels;
   const double elapsed = 1e6 * double(milliseconds);
   CHECK(elapsed >= 0.99 * least && elapsed <= 1.01 * whole);
   CHECK_EQUAL(cuEventQuery(to), CUDA_SUCCESS);
@@ -250,7 +250,7 @@ void events() {
 }
 
 void graph() {
-  enterPrimary();
+  enter_primary();
   auto* slots = mapped<unsigned long long>(2);
   CUgraph graph = nullptr;
   CHECK_EQUAL(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
@@ -264,20 +264,49 @@ void graph() {
   CUgraphExec exec = nullptr;
   CHECK_EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuGraphDestroy(graph), CUDA_SUCCESS);
-  checkShortest("cuGraphLaunch", shortestOf([&] {
-                  const double call = timed([&] { cuGraphLaunch(exec, nullptr); });
-                  cuStreamSynchronize(nullptr);
-                  return call;
-                }),
-                2500);
+  check_shortest("cuGraphLaunch", shortest_of([&] {
+                   const double call = timed([&] { cuGraphLaunch(exec, nullptr); });
+                   cuStreamSynchronize(nullptr);
+                   return call;
+                 }),
+                 2500);
   CHECK_NEAR(double(slots[1] - slots[0]), 1000, 33);
   CHECK_EQUAL(cuGraphExecDestroy(exec), CUDA_SUCCESS);
   CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// Launches of a capture run when its graph is launched, and as often; what is no kernel is refused meanwhile.
+void capture() {
+  enter_primary();
+  auto* words = mapped<unsigned long long>(1);
+  CUstream stream = nullptr;
+  CHECK_EQUAL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CHECK_EQUAL(cuStreamIsCapturing(stream, &status), CUDA_SUCCESS);
+  CHECK_EQUAL(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  void* arguments[] = {&words};
+  for (int i = 0; i < 3; ++i)
+    CHECK_EQUAL(cuLaunchKernel(kernel("gvb_count"), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_ERROR_NOT_SUPPORTED);
+  CUgraph graph = nullptr;
+  CHECK_EQUAL(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamEndCapture(stream, &graph), CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  CHECK_EQUAL(*words, 0u);
+  CUgraphExec exec = nullptr;
+  CHECK_EQUAL(cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+  for (int i = 0; i < 2; ++i) CHECK_EQUAL(cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  CHECK_EQUAL(*words, 6u);
+  CHECK_EQUAL(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphDestroy(graph), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamDestroy_v2(stream), CUDA_SUCCESS);
+}
+
 // Everything at once from several threads: each finds its own results right.
 void threads() {
-  CUcontext context = enterPrimary();
+  CUcontext context = enter_primary();
   const CUfunction stamp = kernel("gvb_stamp");
   const CUfunction mix = kernel("gvb_mix");
   std::atomic<int> wrong{0};
@@ -294,10 +323,10 @@ void threads() {
       CUdeviceptr words = 0;
       unsigned host[count] = {};
       expect(i % 2 == 0 ? cuMemAlloc_v2(&words, sizeof host) : cuMemAllocAsync(&words, sizeof host, stream));
-      void* mixArguments[] = {&words, const_cast<unsigned*>(&count), &seed};
-      void* stampArguments[] = {&slot};
-      expect(launch(mix, stream, mixArguments));
-      expect(launch(stamp, stream, stampArguments));
+      void* mix_arguments[] = {&words, const_cast<unsigned*>(&count), &seed};
+      void* stamp_arguments[] = {&slot};
+      expect(launch(mix, stream, mix_arguments));
+      expect(launch(stamp, stream, stamp_arguments));
       expect(cuEventRecord(event, stream));
       expect(cuStreamWaitEvent(nullptr, event, 0));
       expect(cuEventSynchronize(event));
@@ -319,7 +348,7 @@ void threads() {
 
 // Two contexts of one card take turns: work of the second waits for at most one slice of the first.
 void slices() {
-  enterPrimary();
+  enter_primary();
   auto* slot = mapped<unsigned long long>(1);
   const unsigned count = 1u << 24;
   const unsigned seed = 1;
@@ -340,13 +369,13 @@ void slices() {
   for (double queued = 0; queued < 900e6; queued += each) launch(kernel("gvb_mix"), nullptr, mix);
   CHECK_EQUAL(cuCtxPushCurrent_v2(second), CUDA_SUCCESS);
   void* arguments[] = {&slot};
-  const long long from = rawNow();
+  const long long from = raw_now();
   CHECK_EQUAL(launch(stamp, nullptr, arguments), CUDA_SUCCESS);
-  const long long returned = rawNow();
+  const long long returned = raw_now();
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
   const double slice = 2000000, start = 2000, call = 2500;
-  CHECK(sinceHost(*slot, from) >= call + start + slice - kTimerStepNs);
-  CHECK(sinceHost(*slot, returned) <= start + slice);
+  CHECK(since_host(*slot, from) >= call + start + slice - kTimerStepNs);
+  CHECK(since_host(*slot, returned) <= start + slice);
   CHECK_EQUAL(cuCtxDestroy_v2(second), CUDA_SUCCESS);
 }
 

@@ -1,0 +1,15 @@
+// The names of ways to allocate device memory, for requests of several topics.
+#pragma once
+
+#include "addon/fields.h"
+#include "bench/blocks.h"
+
+namespace gvb {
+
+inline const Choices<AllocationApi> kAllocationApis{"AllocationApi",
+                                                    {{AllocationApi::kMemAlloc, "cuMemAlloc"},
+                                                     {AllocationApi::kMemCreate, "cuMemCreate"},
+                                                     {AllocationApi::kAllocAsync, "cuMemAllocAsync"},
+                                                     {AllocationApi::kAllocFromPool, "cuMemAllocFromPoolAsync"}}};
+
+}  // namespace gvb

@@ -1,0 +1,63 @@
+// Attention forward.
+#include "addon/topic.h"
+#include "bench/llm/attention_rate.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<Number> kNumbers{"", {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}}};
+
+}  // namespace
+
+template <>
+struct Fields<AttentionRequest> : FieldsOf<AttentionRequest> {
+  static constexpr const char* kName = "AttentionRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(number).one_of(kNumbers));
+    visit(GVB_FIELD(head_dim).above_zero().says("64 or 128."));
+    visit(GVB_FIELD(heads).above_zero());
+    visit(GVB_FIELD(kv_heads).above_zero());
+    visit(GVB_FIELD(length).above_zero().says("Tokens of a sequence."));
+    visit(GVB_FIELD(batch).says(
+        "Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory."));
+    visit(GVB_FIELD(causal));
+    visit(GVB_FIELD(batches).above_zero().says("Of launches, each timed."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
+    visit(GVB_FIELD(least_ns).says("Of a batch."));
+    visit(GVB_FIELD(seed).says("Of the inputs."));
+  }
+};
+
+template <>
+struct Fields<AttentionRate> : FieldsOf<AttentionRate> {
+  static constexpr const char* kName = "AttentionRate";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(variant));
+    visit(GVB_FIELD(compute_capability));
+    visit(GVB_FIELD(multiprocessors));
+    visit(GVB_FIELD(batch).says("Sequences."));
+    visit(GVB_FIELD(launch_flops).says("Of a launch: 4 · head dimension for each pair of a query and a key it sees."));
+    visit(GVB_FIELD(launch_bytes).says("Of a launch's operands, each once."));
+    visit(GVB_FIELD(launch_ns).as_array().says("Of each batch."));
+    visit(GVB_FIELD(launches).says("In a batch."));
+    visit(GVB_FIELD(sm_clock_mhz).says("The highest reading while launches ran, which only NVML gives."));
+    visit(GVB_FIELD(sampled_rows));
+    visit(
+        GVB_FIELD(worst_error).says("Of sampled rows against double precision, relative to the row's largest value."));
+    visit(GVB_FIELD(checksum).says("Of the whole output."));
+  }
+};
+
+namespace {
+
+const Topic topic{"Attention",
+                  {in_session("attention", measure_attention)
+                       .says("Attention forward, repeated; rejects where a launch did not run or the output is "
+                             "wrong.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,45 @@
+// Where and when a tenant's blocks ran.
+#include "bench/block_trace.h"
+
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<BlockTraceRequest> : FieldsOf<BlockTraceRequest> {
+  static constexpr const char* kName = "BlockTraceRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(window_ns).above_zero());
+    visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block watches the timer."));
+    visit(GVB_FIELD(gap_ns).above_zero().says("A block that does not see the timer for longer did not run."));
+  }
+};
+
+template <>
+struct Fields<BlockTrace> : FieldsOf<BlockTrace> {
+  static constexpr const char* kName = "BlockTrace";
+  static constexpr const char* kDoc =
+      "Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are "
+      "one.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(origin_ms).says("Of the device's clock; the other times count from there."));
+    visit(GVB_FIELD(multiprocessor));
+    visit(GVB_FIELD(from_ns).as_array());
+    visit(GVB_FIELD(to_ns).as_array());
+    visit(GVB_FIELD(blocks));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Traces of blocks",
+    {in_session("blockTrace", trace_blocks)
+         .says("Keeps blocks running for a time, and says on which multiprocessors they were and when.")}};
+
+}  // namespace
+
+}  // namespace gvb

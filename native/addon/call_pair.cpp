@@ -1,0 +1,49 @@
+// Pairs of one call through a layer and past it.
+#include "bench/call_pair.h"
+
+#include "addon/core_field.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<PairRequest> : FieldsOf<PairRequest> {
+  static constexpr const char* kName = "PairRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(batches).says("Samples: each is the mean of two batches of either pointer, in the order A B B A."));
+    visit(GVB_FIELD(calls).says("Most calls a batch; shortened so that two batches stay below maxBatchNs."));
+    visit(GVB_FIELD(max_batch_ns));
+    visit(GVB_FIELD(gap_ns).says(
+        "Before each batch the host does something else for up to so long, at least a quarter of it."));
+    visit(GVB_FIELD(seed));
+    visit(GVB_FIELD(core).says(kCoreDoc));
+  }
+};
+
+template <>
+struct Fields<PairBlock> : FieldsOf<PairBlock> {
+  static constexpr const char* kName = "PairBlock";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(owner).or_null());
+    visit(GVB_FIELD(bare_owner).or_null());
+    visit(GVB_FIELD(intercepted));
+    visit(GVB_FIELD(calls));
+    visit(GVB_FIELD(hooked_ns).says("Per call, one per batch."));
+    visit(GVB_FIELD(bare_ns));
+    visit(GVB_FIELD(achieved_ns)
+              .says("What the calibration interposer says its hook took at the median; null where it is not loaded."));
+  }
+};
+
+namespace {
+
+const Topic topic{"Pairs of calls",
+                  {at_once("pairFunctions", pair_function_names).says("Names pairBlock accepts."),
+                   in_session("pairBlock", measure_pair)}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,46 @@
+// The clocks of a process, which are an answer by themselves and a part of an inspection.
+#pragma once
+
+#include "addon/fields.h"
+#include "driver/clock_check.h"
+
+namespace gvb {
+
+template <>
+struct Fields<TimeFunction> : FieldsOf<TimeFunction> {
+  static constexpr const char* kName = "TimeFunction";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(owner).or_null());
+    visit(GVB_FIELD(own).says("It is libc's, with the code of its file."));
+  }
+};
+
+template <>
+struct Fields<ClockRate> : FieldsOf<ClockRate> {
+  static constexpr const char* kName = "ClockRate";
+  static constexpr const char* kDoc =
+      "What passed since the addon was loaded: by libc's function, the raw system call and the processor's counter.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(clock));
+    visit(GVB_FIELD(library_ns));
+    visit(GVB_FIELD(system_ns));
+    visit(GVB_FIELD(counter_ns).says("Null where the counter cannot be used, for the reason in `counterUnused`."));
+    visit(GVB_FIELD(bracket_ns).says("What lies between two readings of one moment."));
+  }
+};
+
+template <>
+struct Fields<ClockReading> : FieldsOf<ClockReading> {
+  static constexpr const char* kName = "ClockReading";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(functions).says("Whom the functions belong to that the process reads time with."));
+    visit(GVB_FIELD(rates));
+    visit(GVB_FIELD(counter_unused).or_null());
+  }
+};
+
+}  // namespace gvb

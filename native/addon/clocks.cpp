@@ -1,0 +1,33 @@
+// The clocks of this process.
+#include "addon/clock_fields.h"
+#include "addon/topic.h"
+#include "base/clock.h"
+
+namespace gvb {
+
+template <>
+struct Fields<TimerCalibration> : FieldsOf<TimerCalibration> {
+  static constexpr const char* kName = "TimerCalibration";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(resolution_ns).says("Smallest non-zero difference of two readings."));
+    visit(GVB_FIELD(pair_cost_ns).says("Median of a pair of readings with nothing between."));
+  }
+};
+
+namespace {
+
+// Not by the executor, whose thread may be stuck in the driver: it takes no longer than the wait for its first 10 ms.
+ClockReading clock_reading() { return read_clocks(); }
+
+const Topic topic{
+    "Clocks",
+    {at_once("clockReading", clock_reading)
+         .says("The clocks of this process, compared with the system call and the processor's counter "
+               "since the addon was loaded."),
+     at_once("now", now_ns).says("CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine."),
+     at_once("timer", calibrate_timer)}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,136 @@
+// A tenant that generates tokens.
+#include "addon/topic.h"
+#include "bench/llm/decode_attention.h"
+#include "bench/llm/decoding.h"
+
+namespace gvb {
+
+template <>
+struct Fields<DecoderShape> : FieldsOf<DecoderShape> {
+  static constexpr const char* kName = "DecoderShape";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(layers));
+    visit(GVB_FIELD(hidden));
+    visit(GVB_FIELD(heads));
+    visit(GVB_FIELD(kv_heads));
+    visit(GVB_FIELD(mlp));
+    visit(GVB_FIELD(vocabulary));
+  }
+};
+
+template <>
+struct Fields<DecoderRequest> : FieldsOf<DecoderRequest, DecoderShape> {
+  static constexpr const char* kName = "DecoderRequest";
+  static constexpr const char* kDoc = "Sizes that are all 0 follow from the memory's limit.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(limit_bytes).says("Of memory, that default sizes follow; 0: what the device has."));
+    visit(GVB_FIELD(batch).above_zero().says("Sequences that decode together."));
+    visit(GVB_FIELD(prompt).above_zero().says("Tokens of each."));
+    visit(GVB_FIELD(output).above_zero().says("Tokens that are made of each."));
+    visit(GVB_FIELD(seed).says("Of weights and prompts."));
+  }
+};
+
+template <>
+struct Fields<PreparedDecoder> : FieldsOf<PreparedDecoder, DecoderShape> {
+  static constexpr const char* kName = "PreparedDecoder";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(weight_bytes).says("That a step reads."));
+    visit(GVB_FIELD(cache_bytes).says("Of keys and values."));
+    visit(GVB_FIELD(l2_bytes).says("Of the device; 0: it does not tell."));
+    visit(GVB_FIELD(dram_ceiling_gbs).says("By its memory clock and bus width; 0: it does not tell."));
+    visit(GVB_FIELD(launches).says("Of a step."));
+    visit(GVB_FIELD(variant).says("Of the matrix products of steps that decode."));
+    visit(GVB_FIELD(prompt_variant).says("Of the matrix products of prompts, and of their attention."));
+    visit(GVB_FIELD(overlaps).says(
+        "Whether a kernel begins before the one ahead of it ends (programmatic dependent launch)."));
+    visit(GVB_FIELD(reference_error)
+              .says("Of a small decoder on this device, against double precision: the largest difference of a logit."));
+  }
+};
+
+template <>
+struct Fields<DecodeRequest> : FieldsOf<DecodeRequest> {
+  static constexpr const char* kName = "DecodeRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(graph).says("Steps as one captured graph."));
+    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(window_ns).says("For which requests are begun, and steps made; the first request is finished."));
+    visit(GVB_FIELD(requests).says("Of them at most; 0: as many as there is time for."));
+  }
+};
+
+template <>
+struct Fields<Decoding> : FieldsOf<Decoding> {
+  static constexpr const char* kName = "Decoding";
+  static constexpr const char* kDoc = "Times are relative to `startAtNs`.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(started_ns));
+    visit(GVB_FIELD(ended_ns));
+    visit(GVB_FIELD(first_at_ns).as_array().says("Of each request: when its prompt was submitted."));
+    visit(GVB_FIELD(first_token_ns).as_array().says("How long after that its first token was visible."));
+    visit(GVB_FIELD(digests).as_array().says(
+        "Of each request: of its tokens and of all logits' bits; 0 where the window cut it short."));
+    visit(GVB_FIELD(at_ns).as_array().says("Of each further step: when it was submitted."));
+    visit(GVB_FIELD(token_ns).as_array().says("How long after that its tokens were visible."));
+    visit(GVB_FIELD(blocks).says("Of matrix products and of attention of prompts, counted by the device."));
+  }
+};
+
+template <>
+struct Fields<DecodeAttentionRequest> : FieldsOf<DecodeAttentionRequest> {
+  static constexpr const char* kName = "DecodeAttentionRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(batch).above_zero().says("Sequences."));
+    visit(GVB_FIELD(context).above_zero().says("Tokens of each."));
+    visit(GVB_FIELD(heads).above_zero());
+    visit(GVB_FIELD(kv_heads).above_zero().says("At most eight heads share one."));
+    visit(GVB_FIELD(dimension).above_zero().says("Of a head: 64 or 128."));
+    visit(GVB_FIELD(seed));
+    visit(GVB_FIELD(batches).above_zero().says("Of launches that are timed."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
+    visit(GVB_FIELD(least_ns).says("Of a batch."));
+  }
+};
+
+template <>
+struct Fields<DecodeAttentionRate> : FieldsOf<DecodeAttentionRate> {
+  static constexpr const char* kName = "DecodeAttentionRate";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).says("Of keys and values that a launch reads."));
+    visit(GVB_FIELD(splits).says("Parts of a context."));
+    visit(GVB_FIELD(launch_ns).as_array().says("One a batch."));
+    visit(GVB_FIELD(reference_error).says("Of sampled heads, against double precision."));
+  }
+};
+
+namespace {
+
+Nothing drop(DeviceSession& session) {
+  drop_decoder(session);
+  return {};
+}
+
+const Topic topic{
+    "Decoders",
+    {in_session("prepareDecoder", prepare_decoder)
+         .says("Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double "
+               "precision."),
+     in_session("decodeTokens", decode_tokens)
+         .says(
+             "Serves requests one after the other with the session's decoder; rejects where a token does not come, or "
+             "work was skipped."),
+     in_session("decodeAttentionRate", decode_attention_rate)
+         .says("How fast decode attention reads a paged cache; rejects where sampled results are wrong."),
+     in_session("dropDecoder", drop).says("Frees the session's decoder.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,86 @@
+// What the addon says of itself: every function with its signature, every type with its fields.
+// lib/native/addon-types.ts is made from it (npm run docs).
+#include "addon/topic.h"
+
+namespace gvb {
+
+struct DescribedFunction {
+  std::string name, signature, doc;
+};
+
+struct DescribedTopic {
+  std::string heading;
+  std::vector<DescribedType> types;  // that no topic before uses
+  std::vector<DescribedFunction> functions;
+};
+
+template <>
+struct Fields<DescribedField> : FieldsOf<DescribedField> {
+  static constexpr const char* kName = "DescribedField";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(type));
+    visit(GVB_FIELD(doc));
+    visit(GVB_FIELD(optional));
+  }
+};
+
+template <>
+struct Fields<DescribedType> : FieldsOf<DescribedType> {
+  static constexpr const char* kName = "DescribedType";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(doc));
+    visit(GVB_FIELD(base).or_null());
+    visit(GVB_FIELD(text).or_null().says("Of another name for a type; null: an interface."));
+    visit(GVB_FIELD(fields));
+  }
+};
+
+template <>
+struct Fields<DescribedFunction> : FieldsOf<DescribedFunction> {
+  static constexpr const char* kName = "DescribedFunction";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(signature));
+    visit(GVB_FIELD(doc));
+  }
+};
+
+template <>
+struct Fields<DescribedTopic> : FieldsOf<DescribedTopic> {
+  static constexpr const char* kName = "DescribedTopic";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(heading));
+    visit(GVB_FIELD(types));
+    visit(GVB_FIELD(functions));
+  }
+};
+
+namespace {
+
+std::vector<DescribedTopic> description() {
+  std::vector<DescribedTopic> described;
+  Types types;
+  size_t told = 0;
+  for (const Topic* topic : Topic::all()) {
+    DescribedTopic out;
+    out.heading = topic->heading;
+    for (const Function& function : topic->functions)
+      out.functions.push_back({function.name, function.signature(types), function.doc});
+    for (; told < types.list().size(); ++told) out.types.push_back(types.list()[told]);
+    described.push_back(std::move(out));
+  }
+  return described;
+}
+
+const Topic topic{"This description",
+                  {at_once("description", description).says("From which this file was made (npm run docs).")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,63 @@
+// Finding all GPUs through NVML.
+#include "bench/discovery.h"
+
+#include "addon/target_fields.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<DiscoveryRequest> : FieldsOf<DiscoveryRequest, Target> {
+  static constexpr const char* kName = "DiscoveryRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(repeats).says("Warm passes after the first."));
+  }
+};
+
+template <>
+struct Fields<DiscoveryFunction> : FieldsOf<DiscoveryFunction> {
+  static constexpr const char* kName = "DiscoveryFunction";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(owner).or_null());
+    visit(GVB_FIELD(intercepted));
+  }
+};
+
+template <>
+struct Fields<DiscoveryPass> : FieldsOf<DiscoveryPass> {
+  static constexpr const char* kName = "DiscoveryPass";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(total_ns));
+    visit(GVB_FIELD(steps_ns).says("A step asked of every GPU is the sum over them."));
+  }
+};
+
+template <>
+struct Fields<Discovery> : FieldsOf<Discovery> {
+  static constexpr const char* kName = "Discovery";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(load_ns).says("dlopen of NVML and resolving its functions."));
+    visit(GVB_FIELD(functions).says("One per step, in the order of `stepsNs`, as dlsym gave them."));
+    visit(GVB_FIELD(first));
+    visit(GVB_FIELD(repeats));
+    visit(GVB_FIELD(uuids).says("Of the GPUs that were found."));
+  }
+};
+
+namespace {
+
+Discovery discovery(const DiscoveryRequest& request) { return measure_discovery(request, CancelToken()); }
+
+const Topic topic{"Discovery",
+                  {without_session("discovery", discovery)
+                       .says("How long finding all GPUs through NVML takes; the first pass is cold in a fresh "
+                             "process.")}};
+
+}  // namespace
+
+}  // namespace gvb

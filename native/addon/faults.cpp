@@ -1,0 +1,126 @@
+// Faults raised on purpose, and what a neighbour notices of them.
+#include "bench/faults.h"
+
+#include "addon/topic.h"
+#include "bench/verified_rounds.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<FaultKind> kFaults{"FaultKind",
+                                 {{FaultKind::kOutOfBounds, "outOfBounds"},
+                                  {FaultKind::kMisaligned, "misaligned"},
+                                  {FaultKind::kTrap, "trap"},
+                                  {FaultKind::kAssert, "assert"}}};
+
+}  // namespace
+
+template <>
+struct Fields<FaultRequest> : FieldsOf<FaultRequest> {
+  static constexpr const char* kName = "FaultRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(fault).one_of(kFaults));
+  }
+};
+
+template <>
+struct Fields<FaultAnswer> : FieldsOf<FaultAnswer> {
+  static constexpr const char* kName = "FaultAnswer";
+  static constexpr const char* kDoc = "What the driver said when it was waited for the faulty kernel.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(code));
+    visit(GVB_FIELD(name));
+  }
+};
+
+template <>
+struct Fields<EndlessKernel> : FieldsOf<EndlessKernel> {
+  static constexpr const char* kName = "EndlessKernel";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(blocks));
+  }
+};
+
+template <>
+struct Fields<StormRequest> : FieldsOf<StormRequest> {
+  static constexpr const char* kName = "StormRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).above_zero().says("Of an allocation."));
+    visit(GVB_FIELD(for_ms));
+  }
+};
+
+template <>
+struct Fields<Storm> : FieldsOf<Storm> {
+  static constexpr const char* kName = "Storm";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(allocations));
+  }
+};
+
+template <>
+struct Fields<HoardRequest> : FieldsOf<HoardRequest> {
+  static constexpr const char* kName = "HoardRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(most_bytes).above_zero().says("After these it asks for more than any card has."));
+  }
+};
+
+template <>
+struct Fields<Hoard> : FieldsOf<Hoard> {
+  static constexpr const char* kName = "Hoard";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).says("That were granted."));
+    visit(GVB_FIELD(code).says("Of the allocation that was refused; 0 where none was."));
+    visit(GVB_FIELD(name));
+  }
+};
+
+template <>
+struct Fields<RoundsRequest> : FieldsOf<RoundsRequest> {
+  static constexpr const char* kName = "RoundsRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).above_zero().says("Of the block that a round allocates, fills, reads back and frees."));
+    visit(GVB_FIELD(for_ms));
+  }
+};
+
+template <>
+struct Fields<VerifiedRounds> : FieldsOf<VerifiedRounds> {
+  static constexpr const char* kName = "VerifiedRounds";
+  static constexpr const char* kDoc = "Times are as `now` says them.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(rounds));
+    visit(GVB_FIELD(wrong).says("Rounds whose result was another than it must be."));
+    visit(GVB_FIELD(began_ns));
+    visit(GVB_FIELD(ended_ns).says("Of the last round."));
+    visit(GVB_FIELD(longest_gap_ns).says("Without a verified round, from the begin on."));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Faults",
+    {in_session("raiseFault", raise_fault)
+         .says("Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error."),
+     in_session("startEndless", start_endless)
+         .says("Starts a kernel that does not end; it runs when this resolves. The process is to be killed."),
+     in_session("allocationStorm", allocation_storm).says("Allocates and frees for a time."),
+     in_session("hoard", hoard).says("Allocates until it is refused and frees nothing."),
+     in_session("verifiedRounds", verified_rounds)
+         .says("Rounds of work whose results are all compared with what they must be.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,66 @@
+// Matrix products.
+#include "addon/topic.h"
+#include "bench/llm/gemm_rate.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<Number> kNumbers{
+    "NumberFormat",
+    {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}, {Number::kF32, "fp32"}, {Number::kE4m3, "fp8 e4m3"}}};
+const Choices<GemmFormats> kFormats{"GemmFormats", {{GemmFormats::kAll, "all"}, {GemmFormats::kSingle, "fp32"}}};
+
+}  // namespace
+
+template <>
+struct Fields<GemmRatesRequest> : FieldsOf<GemmRatesRequest> {
+  static constexpr const char* kName = "GemmRatesRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(formats).one_of(kFormats));
+    visit(GVB_FIELD(side).above_zero().says("Of all three matrices, a multiple of 16."));
+    visit(GVB_FIELD(rounds).above_zero().says("In each, a batch of launches of every format."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
+    visit(GVB_FIELD(least_ns).says("Of a batch."));
+    visit(GVB_FIELD(seed).says("Of the inputs, and of the elements behind the checksum."));
+  }
+};
+
+template <>
+struct Fields<GemmRate> : FieldsOf<GemmRate> {
+  static constexpr const char* kName = "GemmRate";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(number).one_of(kNumbers));
+    visit(GVB_FIELD(unsupported).or_null().says("Why the device has no kernel for it; then nothing follows."));
+    visit(GVB_FIELD(variant));
+    visit(GVB_FIELD(launch_flops));
+    visit(GVB_FIELD(launch_bytes).says("Of the three matrices, each once."));
+    visit(GVB_FIELD(launch_ns).says("Of each batch."));
+    visit(GVB_FIELD(launches).says("In a batch."));
+    visit(GVB_FIELD(sm_clock_mhz).says("The highest of the readings while launches ran; null where NVML cannot tell."));
+    visit(GVB_FIELD(sampled).says("Elements compared with double precision."));
+    visit(GVB_FIELD(worst_error).says("Of those, relative to the square root of the side."));
+    visit(GVB_FIELD(checksum).says("Of those elements that the seed chose."));
+  }
+};
+
+template <>
+struct Fields<GemmRates> : FieldsOf<GemmRates> {
+  static constexpr const char* kName = "GemmRates";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(compute_capability));
+    visit(GVB_FIELD(multiprocessors));
+    visit(GVB_FIELD(rates));
+  }
+};
+
+namespace {
+
+const Topic topic{"Matrix products", {in_session("gemmRates", measure_gemm)}};
+
+}  // namespace
+
+}  // namespace gvb

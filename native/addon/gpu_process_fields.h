@@ -1,0 +1,19 @@
+// What several topics say of a process on the GPU.
+#pragma once
+
+#include "addon/fields.h"
+#include "bench/gpu_state.h"
+
+namespace gvb {
+
+template <>
+struct Fields<GpuProcess> : FieldsOf<GpuProcess> {
+  static constexpr const char* kName = "GpuProcess";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(pid));
+    visit(GVB_FIELD(used_bytes));
+  }
+};
+
+}  // namespace gvb

@@ -1,0 +1,62 @@
+// Isolated launches.
+#include "bench/launch_latency.h"
+
+#include "addon/core_field.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<LaunchCall> kLaunchCalls{"LaunchCall",
+                                       {{LaunchCall::kKernel, "cuLaunchKernel"},
+                                        {LaunchCall::kKernelEx, "cuLaunchKernelEx"},
+                                        {LaunchCall::kGraph, "cuGraphLaunch"}}};
+
+}  // namespace
+
+template <>
+struct Fields<LaunchRequest> : FieldsOf<LaunchRequest> {
+  static constexpr const char* kName = "LaunchRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(call).one_of(kLaunchCalls));
+    visit(GVB_FIELD(count));
+    visit(GVB_FIELD(warmup));
+    visit(GVB_FIELD(seed));
+    visit(GVB_FIELD(core).says(kCoreDoc));
+  }
+};
+
+template <>
+struct Fields<MappingQuality> : FieldsOf<MappingQuality> {
+  static constexpr const char* kName = "MappingQuality";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(residual_ns).says("Root mean square of the tightest exchanges about the fitted line."));
+    visit(GVB_FIELD(bracket_ns));
+    visit(GVB_FIELD(drift_ppm));
+    visit(GVB_FIELD(tick_ns));
+  }
+};
+
+template <>
+struct Fields<LaunchBlock> : FieldsOf<LaunchBlock> {
+  static constexpr const char* kName = "LaunchBlock";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(submit_ns));
+    visit(GVB_FIELD(start_ns));
+    visit(GVB_FIELD(round_trip_ns));
+    visit(GVB_FIELD(core).says("The processor it was on; null where the system lets no thread choose."));
+    visit(GVB_FIELD(mapping));
+  }
+};
+
+namespace {
+
+const Topic topic{"Launches", {in_session("launchBlock", measure_launches)}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,51 @@
+// What a process finds out about its layer by trying.
+#include "bench/layer_probe.h"
+
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<LayerProbeRequest> : FieldsOf<LayerProbeRequest> {
+  static constexpr const char* kName = "LayerProbeRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(allocations).says("Bytes of each."));
+  }
+};
+
+template <>
+struct Fields<TriedAllocation> : FieldsOf<TriedAllocation> {
+  static constexpr const char* kName = "TriedAllocation";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes));
+    visit(GVB_FIELD(code));
+  }
+};
+
+template <>
+struct Fields<LayerProbe> : FieldsOf<LayerProbe> {
+  static constexpr const char* kName = "LayerProbe";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(visible_total_bytes));
+    visit(GVB_FIELD(visible_free_bytes));
+    visit(GVB_FIELD(pid_found).says(
+        "HAMi-core's own `pidfound`, and its limits as its functions say them; null under anything else."));
+    visit(GVB_FIELD(memory_limit_bytes));
+    visit(GVB_FIELD(sm_percent));
+    visit(GVB_FIELD(allocations));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Layer",
+    {in_session("probeLayer", probe_layer)
+         .says("What the process finds out about its layer by trying; every granted allocation is freed at once.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,45 @@
+// Allocations and frees among ever other numbers of live blocks.
+#include "bench/live_set.h"
+
+#include "addon/core_field.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<LiveSetRequest> : FieldsOf<LiveSetRequest> {
+  static constexpr const char* kName = "LiveSetRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).above_zero().says("Of a block."));
+    visit(GVB_FIELD(lives).says("Live blocks of each cell, beside the one its pairs allocate."));
+    visit(GVB_FIELD(count).above_zero().says("Pairs of a cell."));
+    visit(GVB_FIELD(warmup));
+    visit(GVB_FIELD(queries).says("Pointers looked at for one sample of `queryNs`; 0: none are."));
+    visit(GVB_FIELD(seed));
+    visit(GVB_FIELD(core).says(kCoreDoc));
+  }
+};
+
+template <>
+struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
+  static constexpr const char* kName = "LiveSetCell";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(live));
+    visit(GVB_FIELD(alloc_ns).says("One allocation and one free of a random live block, a pair."));
+    visit(GVB_FIELD(free_ns));
+    visit(GVB_FIELD(query_ns).says("Of one cuPointerGetAttribute of a random live block."));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Sets of live blocks",
+    {in_session("liveSets", measure_live_sets)
+         .says("Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,140 @@
+// Ranks of a communicator, and the transformer block that they share.
+#include "bench/llm/multi_gpu.h"
+
+#include "addon/topic.h"
+#include "bench/llm/ranks.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<StepKind> kStepKinds{"StepKind", {{StepKind::kBlock, "block"}, {StepKind::kReduce, "all-reduces"}}};
+
+}  // namespace
+
+template <>
+struct Fields<CommunicatorId> : FieldsOf<CommunicatorId> {
+  static constexpr const char* kName = "CommunicatorId";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(unsupported).or_null().says("Why there is no NCCL; then nothing follows."));
+    visit(GVB_FIELD(library).says("The file."));
+    visit(GVB_FIELD(version));
+    visit(GVB_FIELD(id).says("In hexadecimal, for every rank."));
+    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+  }
+};
+
+template <>
+struct Fields<JoinRequest> : FieldsOf<JoinRequest> {
+  static constexpr const char* kName = "JoinRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(id).says("Of makeCommunicatorId."));
+    visit(GVB_FIELD(ranks).above_zero());
+    visit(GVB_FIELD(rank));
+  }
+};
+
+template <>
+struct Fields<Joined> : FieldsOf<Joined> {
+  static constexpr const char* kName = "Joined";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+  }
+};
+
+template <>
+struct Fields<ShardRequest> : FieldsOf<ShardRequest> {
+  static constexpr const char* kName = "ShardRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(ranks).above_zero());
+    visit(GVB_FIELD(rank));
+    visit(GVB_FIELD(tokens).above_zero());
+    visit(GVB_FIELD(hidden).above_zero().says("Columns of the activations; a multiple of 16 times the ranks."));
+    visit(GVB_FIELD(mlp).above_zero().says("Columns between the projections of the MLP; likewise."));
+    visit(GVB_FIELD(seed).says("Of input and weights."));
+  }
+};
+
+template <>
+struct Fields<PreparedShard> : FieldsOf<PreparedShard> {
+  static constexpr const char* kName = "PreparedShard";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(variant).says("Of the matrix products."));
+    visit(GVB_FIELD(flops).says("Of a step, on this rank."));
+    visit(GVB_FIELD(weight_bytes).says("Of this rank."));
+    visit(GVB_FIELD(reduced_bytes).says("That the all-reduces of a step add up."));
+  }
+};
+
+template <>
+struct Fields<StepsRequest> : FieldsOf<StepsRequest> {
+  static constexpr const char* kName = "StepsRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
+    visit(GVB_FIELD(kind).one_of(kStepKinds));
+    visit(GVB_FIELD(steps).above_zero());
+    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+  }
+};
+
+template <>
+struct Fields<StepTimes> : FieldsOf<StepTimes> {
+  static constexpr const char* kName = "StepTimes";
+  static constexpr const char* kDoc = "Times are relative to `startAtNs`.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+    visit(GVB_FIELD(began_ns).says("Behind an all-reduce that all ranks began with."));
+    visit(GVB_FIELD(ended_ns).says("When the host knew that the last step was over."));
+    visit(GVB_FIELD(device_ns).says("Between events around the steps."));
+  }
+};
+
+template <>
+struct Fields<SampleRequest> : FieldsOf<SampleRequest> {
+  static constexpr const char* kName = "SampleRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
+    visit(GVB_FIELD(seed).says("Of the places."));
+  }
+};
+
+template <>
+struct Fields<BlockSample> : FieldsOf<BlockSample> {
+  static constexpr const char* kName = "BlockSample";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(elements).says("Of products that were compared with double precision."));
+    visit(GVB_FIELD(worst_allowed).says("The largest difference, relative to what its rounding allows."));
+    visit(GVB_FIELD(parts).as_array().says("At places of both results, before the all-reduces."));
+    visit(GVB_FIELD(sums).as_array().says("After them."));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Several GPUs",
+    {in_session("makeCommunicatorId", make_communicator_id)
+         .says("The unique id of a new NCCL communicator; the process stays until its ranks have joined."),
+     in_session("joinRanks", join_ranks)
+         .says("Makes the session's GPU a rank of a communicator; resolves when all ranks have joined, which may be "
+               "never."),
+     in_session("leaveRanks", leave_ranks).says("Ends the session's communicator; asked of all ranks."),
+     in_session("prepareShard", prepare_shard)
+         .says("Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks."),
+     in_session("runSteps", run_steps)
+         .says("How long steps of the block take, or its all-reduces alone; rejects where work was skipped."),
+     in_session("sampleBlock", sample_block)
+         .says("Numbers that the last step left; rejects where matrix products are wrong.")}};
+
+}  // namespace
+
+}  // namespace gvb

@@ -1,0 +1,53 @@
+// Launches at a slow, steady pace.
+#include "bench/paced_launch.h"
+
+#include "addon/core_field.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<LaunchCall> kPacedCalls{"PacedCall",
+                                      {{LaunchCall::kKernel, "cuLaunchKernel"},
+                                       {LaunchCall::kKernelEx, "cuLaunchKernelEx"},
+                                       {LaunchCall::kGraph, "cuGraphLaunch"},
+                                       {LaunchCall::kCooperative, "cuLaunchCooperativeKernel"}}};
+
+}  // namespace
+
+template <>
+struct Fields<PacedLaunchRequest> : FieldsOf<PacedLaunchRequest> {
+  static constexpr const char* kName = "PacedLaunchRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(call).one_of(kPacedCalls));
+    visit(GVB_FIELD(count).above_zero());
+    visit(GVB_FIELD(warmup));
+    visit(GVB_FIELD(period_ns).above_zero().says("From one call to the next."));
+    visit(GVB_FIELD(spin_ns).says("For how long every block spins; 0: the kernel ends at once."));
+    visit(GVB_FIELD(grid).above_zero().says("Blocks, of 32 threads."));
+    visit(GVB_FIELD(core).says(kCoreDoc));
+  }
+};
+
+template <>
+struct Fields<PacedLaunches> : FieldsOf<PacedLaunches> {
+  static constexpr const char* kName = "PacedLaunches";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(took_ns).as_array().says("The call alone, one a launch."));
+    visit(GVB_FIELD(preempted).says("Places of those during which the scheduler gave the processor to others."));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Launches at a pace",
+    {in_session("pacedLaunches", measure_paced_launches)
+         .says("How long each launch call took, of launches far enough apart that no limiter has to delay them.")}};
+
+}  // namespace
+
+}  // namespace gvb

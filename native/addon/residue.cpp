@@ -1,0 +1,137 @@
+// Memory that was never written by whoever looks at it, and attacks on memory of others.
+#include "bench/residue.h"
+
+#include "addon/topic.h"
+#include "bench/memory_attack.h"
+
+namespace gvb {
+
+namespace {
+
+const Choices<Surface> kSurfaces{"Surface",
+                                 {{Surface::kAlloc, "cuMemAlloc"},
+                                  {Surface::kPool, "cuMemAllocAsync"},
+                                  {Surface::kVirtual, "cuMemCreate"},
+                                  {Surface::kManaged, "cuMemAllocManaged"},
+                                  {Surface::kArray, "cuArrayCreate"},
+                                  {Surface::kPinned, "cuMemHostAlloc"},
+                                  {Surface::kShared, "shared memory"},
+                                  {Surface::kLocal, "local memory"},
+                                  {Surface::kRegisters, "registers"}}};
+
+const Choices<Attack> kAttacks{
+    "", {{Attack::kIpcHandle, "ipcHandle"}, {Attack::kDescriptor, "descriptor"}, {Attack::kAddress, "address"}}};
+
+}  // namespace
+
+template <>
+struct Fields<SurfaceRequest> : FieldsOf<SurfaceRequest> {
+  static constexpr const char* kName = "SurfaceRequest";
+  static constexpr const char* kDoc = "A tag and its mark have 32 digits of base 16.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(surface).one_of(kSurfaces));
+    visit(GVB_FIELD(mark).says("What is looked for."));
+    visit(GVB_FIELD(fill).says("The tag, which is written before; empty: nothing is written."));
+    visit(GVB_FIELD(most_bytes).says("Of memory."));
+    visit(GVB_FIELD(for_ms).says("On the chip: again and again for this time."));
+  }
+};
+
+template <>
+struct Fields<SurfaceFound> : FieldsOf<SurfaceFound> {
+  static constexpr const char* kName = "SurfaceFound";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).says("That were looked at."));
+    visit(GVB_FIELD(tagged_bytes));
+    visit(GVB_FIELD(other_bytes).says("Neither the tag nor zero."));
+    visit(GVB_FIELD(unsupported).or_null().says("Why nothing could be looked at; null: it could."));
+  }
+};
+
+template <>
+struct Fields<Released> : FieldsOf<Released> {
+  static constexpr const char* kName = "Released";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes));
+  }
+};
+
+template <>
+struct Fields<TenantMemory> : FieldsOf<TenantMemory> {
+  static constexpr const char* kName = "TenantMemory";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(free_bytes));
+    visit(GVB_FIELD(total_bytes));
+  }
+};
+
+template <>
+struct Fields<BaitRequest> : FieldsOf<BaitRequest> {
+  static constexpr const char* kName = "BaitRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(tag));
+  }
+};
+
+template <>
+struct Fields<Bait> : FieldsOf<Bait> {
+  static constexpr const char* kName = "Bait";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(address).says("Digits of base 16, of a block that is shared with nobody."));
+    visit(GVB_FIELD(ipc_handle).or_null().says("Likewise, of a block that the victim shares."));
+    visit(GVB_FIELD(stale_handle).or_null().says("Of a block that it shared and has freed since."));
+    visit(GVB_FIELD(descriptor).says("Of a shareable handle, in the victim's process; -1: it could not be made."));
+    visit(GVB_FIELD(bytes).says("Of each block."));
+    visit(GVB_FIELD(tagged_bytes).says("The least that the victim's own scan of a block found."));
+    visit(GVB_FIELD(no_ipc).or_null().says("Why there are no handles; null: there are."));
+    visit(GVB_FIELD(no_descriptor).or_null());
+  }
+};
+
+template <>
+struct Fields<AttackRequest> : FieldsOf<AttackRequest> {
+  static constexpr const char* kName = "AttackRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(attack).one_of(kAttacks));
+    visit(GVB_FIELD(target).says("A handle, an address, or PID:DESCRIPTOR."));
+    visit(GVB_FIELD(mark));
+    visit(GVB_FIELD(bytes).above_zero());
+  }
+};
+
+template <>
+struct Fields<AttackAnswer> : FieldsOf<AttackAnswer> {
+  static constexpr const char* kName = "AttackAnswer";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(code).says("Of the call that refused; 0: none did."));
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(tagged_bytes));
+    visit(GVB_FIELD(other_bytes));
+  }
+};
+
+namespace {
+
+const Topic topic{
+    "Leftover memory",
+    {in_session("visitSurface", visit_surface)
+         .says(
+             "Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until "
+             "releaseSurfaces."),
+     in_session("releaseSurfaces", release_surfaces),
+     in_session("tenantMemory", tenant_memory).says("As cuMemGetInfo tells this process."),
+     in_session("layBait", lay_bait).says("Leaves blocks with a tag open to attacks."),
+     in_session("attackMemory", attack_memory)
+         .says("Tries to read memory of another process; after `address` this one is of no use.")}};
+
+}  // namespace
+
+}  // namespace gvb

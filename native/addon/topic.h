@@ -1,0 +1,111 @@
+// The functions of one topic. Every file of this folder that has some registers them; addon.cpp exports all.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "addon/conversion.h"
+
+namespace gvb {
+
+class DeviceSession;
+
+// Makes the value a promise is resolved with; called on the environment's thread.
+using Result = std::function<js::Value(js::Env)>;
+
+struct Function {
+  std::string name;
+  std::string doc;
+  std::function<js::Value(const js::Call&)> call;
+  // "(session: number, request: WorkRequest): Promise<Work>"
+  std::function<std::string(Types&)> signature;
+
+  Function says(const char* text) && {
+    doc = text;
+    return std::move(*this);
+  }
+};
+
+class Topic {
+ public:
+  Topic(const char* heading, std::vector<Function> functions);
+  Topic(const Topic&) = delete;
+  Topic& operator=(const Topic&) = delete;
+
+  // In the order of their headings.
+  static std::vector<const Topic*> all();
+
+  const std::string heading;
+  const std::vector<Function> functions;
+};
+
+// Work on the executor: with the session that the first argument names, or without any.
+js::Value promise_in_session(const js::Call& call, std::function<Result(DeviceSession&)> work);
+js::Value promise_of(const js::Call& call, std::function<Result()> work);
+
+template <class T>
+Result result_of(T value) {
+  return [value = std::move(value)](js::Env env) { return to_js(env, value); };
+}
+
+// What `measure` makes of a request on a session.
+template <class T, class Request>
+Function in_session(const char* name, T (*measure)(DeviceSession&, const Request&)) {
+  return {name, "",
+          [measure](const js::Call& call) {
+            return promise_in_session(call,
+                                      [measure, request = read<Request>({call.env, call[1]})](DeviceSession& session) {
+                                        return result_of(measure(session, request));
+                                      });
+          },
+          [](Types& types) {
+            const std::string request = type_of<Request>(types);
+            return "(session: number, request: " + request + "): Promise<" + type_of<T>(types) + ">";
+          }};
+}
+
+template <class T>
+Function in_session(const char* name, T (*look)(DeviceSession&)) {
+  return {name, "",
+          [look](const js::Call& call) {
+            return promise_in_session(call, [look](DeviceSession& session) { return result_of(look(session)); });
+          },
+          [](Types& types) { return "(session: number): Promise<" + type_of<T>(types) + ">"; }};
+}
+
+// On the executor, without a session.
+template <class T, class Request>
+Function without_session(const char* name, T (*measure)(const Request&)) {
+  return {name, "",
+          [measure](const js::Call& call) {
+            return promise_of(
+                call, [measure, request = read<Request>({call.env, call[0]})] { return result_of(measure(request)); });
+          },
+          [](Types& types) {
+            const std::string request = type_of<Request>(types);
+            return "(request: " + request + "): Promise<" + type_of<T>(types) + ">";
+          }};
+}
+
+// At once, on the caller's thread.
+template <class T, class Request>
+Function at_once(const char* name, T (*call_it)(const Request&)) {
+  return {name, "",
+          [call_it](const js::Call& call) {
+            return to_js(call.env, call_it(read<Request>({call.env, call[0]})));
+          },
+          [](Types& types) {
+            const std::string request = type_of<Request>(types);
+            return "(request: " + request + "): " + type_of<T>(types);
+          }};
+}
+
+template <class T>
+Function at_once(const char* name, T (*call_it)()) {
+  return {name, "", [call_it](const js::Call& call) { return to_js(call.env, call_it()); },
+          [](Types& types) { return "(): " + type_of<T>(types); }};
+}
+
+}  // namespace gvb

@@ -1,0 +1,39 @@
+// What TypeScript is told of the addon's functions: the types they use, in the order in which they were met.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gvb {
+
+struct DescribedField {
+  std::string name;
+  std::string type;
+  std::string doc;
+  bool optional;
+};
+
+// An interface, or (with `text`) another name for a type.
+struct DescribedType {
+  std::string name;
+  std::string doc;
+  std::string base;  // of an interface; empty: none
+  std::string text;
+  std::vector<DescribedField> fields;
+};
+
+class Types {
+ public:
+  bool knows(const std::string& name) const {
+    return std::any_of(list_.begin(), list_.end(), [&](const DescribedType& type) { return type.name == name; });
+  }
+  void add(DescribedType type) { list_.push_back(std::move(type)); }
+  const std::vector<DescribedType>& list() const { return list_; }
+
+ private:
+  std::vector<DescribedType> list_;
+};
+
+}  // namespace gvb

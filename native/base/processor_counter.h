@@ -1,0 +1,29 @@
+// The processor's own counter of time: no library and no system call stands between it and who reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gvb {
+
+inline uint64_t processor_counter() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  uint64_t ticks;
+  asm volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+  return ticks;
+#endif
+}
+
+struct CounterFrequency {
+  std::optional<double> hertz;
+  std::string unknown;  // why there is none
+};
+
+// As the processor or the hypervisor states it; nothing where neither does or the counter does not keep time on this
+// machine.
+CounterFrequency counter_frequency();
+
+}  // namespace gvb

@@ -1,0 +1,89 @@
+#include "bench/aggressor.h"
+
+#include "base/wait.h"
+#include "bench/aggressor_item.h"
+#include "bench/kept_modules.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+namespace {
+
+// Progress over time, without a mark for each of a million launches.
+class Marks {
+ public:
+  Marks(Aggression* out, const AggressorRequest& request)
+      : out_(out), origin_(request.start_at_ns), apart_(static_cast<int64_t>(request.window_ns / 256)) {}
+
+  void add(uint64_t over) {
+    if (over == 0) return;
+    out_->operations += over;
+    const int64_t now = now_ns();
+    if (now < next_) return;
+    out_->marks_ns.push_back(static_cast<double>(now - origin_));
+    next_ = now + apart_;
+  }
+
+ private:
+  Aggression* out_;
+  const int64_t origin_, apart_;
+  int64_t next_ = 0;
+};
+
+bool makes_calls(AggressorKind kind) {
+  switch (kind) {
+    case AggressorKind::kCopyToDevice:
+    case AggressorKind::kCopyToHost:
+    case AggressorKind::kAllocStorm:
+    case AggressorKind::kContextStorm:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void check_blocks(uint64_t counted, uint64_t expected) {
+  if (counted == expected) return;
+  throw Failure(FailureKind::kInvalidResult,
+                "an aggressor's work was reported as done that was not: the driver "
+                "accepted " +
+                    std::to_string(expected) + " blocks, the device ran " + std::to_string(counted) + ".");
+}
+
+void run(AggressorItem& item, const AggressorTools& tools, Aggression* out) {
+  const AggressorRequest& request = tools.request;
+  const CancelToken& token = tools.session.token;
+  Marks marks(out, request);
+  wait_until(request.start_at_ns, [&] { token.check(); });
+  out->started_ns = static_cast<double>(now_ns() - request.start_at_ns);
+  let_others_begin();
+  const int64_t until = request.start_at_ns + static_cast<int64_t>(request.window_ns);
+  while (now_ns() < until) {
+    token.check();
+    marks.add(item.next());
+  }
+  marks.add(item.finish());
+  out->ended_ns = static_cast<double>(now_ns() - request.start_at_ns);
+}
+
+}  // namespace
+
+Aggression attack(DeviceSession& session, const AggressorRequest& request) {
+  Aggression out;
+  const BlockCounters counters(session.cuda);
+  const AggressorTools tools{session, request, kept_module(session, gvb_ptx_aggressors), counters};
+  try {
+    const auto item = makes_calls(request.kind) ? make_storm_item(tools) : make_kernel_item(tools);
+    item->describe(&out);
+    run(*item, tools, &out);
+    item->describe(&out);
+    GVB_CALL(session.cuda, "waiting for an aggressor's work", cuCtxSynchronize);
+    out.blocks = counters.read();
+    check_blocks(out.blocks, item->blocks_of(out.operations));
+  } catch (const Missing& missing) {
+    out.missing = missing.why;
+  }
+  return out;
+}
+
+}  // namespace gvb

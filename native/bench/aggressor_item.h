@@ -1,0 +1,57 @@
+// What the items of the aggressor's menu have in common: the loop knows no more of them than this.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/aggressor.h"
+#include "bench/block_counters.h"
+#include "bench/gpu_state.h"
+
+namespace gvb {
+
+// Why an item cannot run on this device or under this quota.
+struct Missing {
+  std::string why;
+};
+
+class AggressorItem {
+ public:
+  AggressorItem() = default;
+  virtual ~AggressorItem() = default;
+  AggressorItem(const AggressorItem&) = delete;
+  AggressorItem& operator=(const AggressorItem&) = delete;
+
+  // Begins an operation, or does it; the number of those that are over since the last call.
+  virtual uint64_t next() = 0;
+  // Waits for those that are not over, and counts them. Afterwards `blocks` of them have to have been counted.
+  virtual uint64_t finish() = 0;
+  virtual uint64_t blocks_of(uint64_t operations) const = 0;
+  virtual void describe(Aggression*) const {}
+};
+
+struct AggressorTools {
+  DeviceSession& session;
+  const AggressorRequest& request;
+  const Module& module;
+  const BlockCounters& counters;
+
+  const Cuda& cuda() const { return session.cuda; }
+  unsigned multiprocessors() const { return multiprocessors_of(session); }
+  // What may be taken: a gibibyte less than is free, as the process is told and as NVML knows past any layer.
+  size_t budget() const {
+    constexpr uint64_t kReserve = uint64_t{1} << 30;
+    const uint64_t seen = visible_memory(session).free_bytes.value_or(0);
+    const uint64_t real =
+        read_gpu_state(session.driver.nvml.api, session.nvml_device, GpuDetail::kReadings).free_bytes.value_or(seen);
+    const uint64_t least = std::min(seen, real);
+    return least > kReserve ? least - kReserve : 0;
+  }
+};
+
+std::unique_ptr<AggressorItem> make_kernel_item(const AggressorTools& tools);  // those that launch kernels
+std::unique_ptr<AggressorItem> make_storm_item(const AggressorTools& tools);   // those that make other calls
+
+}  // namespace gvb

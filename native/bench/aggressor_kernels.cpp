@@ -1,0 +1,276 @@
+// The items of the aggressor's menu that launch kernels.
+#include <vector>
+
+#include "bench/aggressor_item.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr unsigned kFullThreads = 1024;   // two such blocks fill a multiprocessor
+constexpr uint64_t kHoldNs = 20'000'000;  // of a block of long kernels
+constexpr unsigned kTinyThreads = 32;
+constexpr unsigned kTinyBlocksPerMultiprocessor = 1024;
+constexpr uint64_t kSweepBytes = uint64_t{4} << 30;  // of one launch, about a millisecond
+constexpr size_t kMostStream = size_t{4} << 30;
+constexpr size_t kPageBytes = size_t{2} << 20;
+constexpr size_t kMostPages = (size_t{16} << 30) / kPageBytes;
+// What the translation of addresses covers without a walk is some GiB on a large card.
+constexpr size_t kLeastPages = (size_t{4} << 30) / kPageBytes;
+constexpr unsigned kPageRounds = 128;
+constexpr unsigned kIssueRounds = 4'000;  // some 2 ms of a full multiprocessor
+constexpr unsigned kGraphNodes = 20;
+constexpr unsigned kStormBatch = 256;
+
+struct KernelShape {
+  unsigned grid;
+  unsigned threads;
+  unsigned in_flight = 4;
+};
+
+// Kernels one behind the other on one stream, of which a few are queued, so that the device never waits for the host.
+class Kernels : public AggressorItem {
+ public:
+  Kernels(const AggressorTools& tools, const char* kernel, const KernelShape& shape)
+      : cuda_(tools.cuda()),
+        kernel_(tools.module.function(kernel)),
+        counters_(tools.counters.device()),
+        grid_(shape.grid),
+        threads_(shape.threads),
+        in_flight_(shape.in_flight),
+        stream_(make_stream(cuda_)) {
+    for (unsigned i = 0; i < in_flight_; ++i) finished_.push_back(make_event(cuda_));
+  }
+  // The memory that kernels read is given back after this.
+  ~Kernels() override { cuda_.api.cuStreamSynchronize(stream_.get()); }
+
+  uint64_t next() override {
+    const Event& finished = finished_[begun_ % in_flight_];
+    const bool waits = begun_ >= in_flight_;
+    if (waits) GVB_CALL(cuda_, "waiting for an aggressor's kernel", cuEventSynchronize, finished.get());
+    begin();
+    ++begun_;
+    GVB_CALL(cuda_, "recording an event", cuEventRecord, finished.get(), stream());
+    return waits ? 1 : 0;
+  }
+  uint64_t finish() override {
+    GVB_CALL(cuda_, "waiting for an aggressor's kernels", cuStreamSynchronize, stream());
+    return std::min<uint64_t>(begun_, in_flight_);
+  }
+  uint64_t blocks_of(uint64_t operations) const override { return operations * grid_; }
+
+ protected:
+  virtual void begin() = 0;
+  void launch(void** parameters) {
+    GVB_CALL(cuda_, "launching an aggressor's kernel", cuLaunchKernel, kernel_, grid_, 1, 1, threads_, 1, 1, 0,
+             stream(), parameters, nullptr);
+  }
+  abi::CUstream stream() const { return stream_.get(); }
+
+  const Cuda& cuda_;
+  const abi::CUfunction kernel_;
+  abi::CUdeviceptr counters_;
+  const unsigned grid_, threads_;
+
+ private:
+  const unsigned in_flight_;
+  const Stream stream_;
+  std::vector<Event> finished_;
+  uint64_t begun_ = 0;
+};
+
+class Hold : public Kernels {
+ public:
+  explicit Hold(const AggressorTools& tools)
+      : Kernels(tools, "gvb_hold", {2 * tools.multiprocessors(), kFullThreads, 2}) {}
+
+ private:
+  void begin() override {
+    unsigned long long spin = kHoldNs;
+    void* parameters[] = {&spin, &counters_};
+    launch(parameters);
+  }
+};
+
+class TinyBlocks : public Kernels {
+ public:
+  explicit TinyBlocks(const AggressorTools& tools)
+      : Kernels(tools, "gvb_tiny_blocks", {kTinyBlocksPerMultiprocessor * tools.multiprocessors(), kTinyThreads}) {}
+
+ private:
+  void begin() override {
+    void* parameters[] = {&counters_};
+    launch(parameters);
+  }
+};
+
+class Issue : public Kernels {
+ public:
+  explicit Issue(const AggressorTools& tools)
+      : Kernels(tools, "gvb_issue", {2 * tools.multiprocessors(), kFullThreads}) {}
+
+ private:
+  void begin() override {
+    unsigned rounds = kIssueRounds;
+    float factor = 0.5f;
+    void* parameters[] = {&rounds, &factor, &counters_};
+    launch(parameters);
+  }
+};
+
+DeviceMemory cleared(const Cuda& cuda, size_t bytes) {
+  DeviceMemory memory = make_memory(cuda, bytes);
+  GVB_CALL(cuda, "clearing an aggressor's memory", cuMemsetD8_v2, memory.get(), 0, bytes);
+  GVB_CALL(cuda, "clearing an aggressor's memory", cuCtxSynchronize);
+  return memory;
+}
+
+size_t l2_bytes(const AggressorTools& tools) {
+  const auto bytes = device_attribute(tools.cuda(), tools.session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  if (!bytes || *bytes <= 0) throw Missing{"the driver does not say how large the L2 cache is"};
+  return static_cast<size_t>(*bytes);
+}
+
+// Eight times the L2 cache, so that next to nothing stays in it; or as large as the cache, so that nothing else does.
+size_t sweep_bytes(const AggressorTools& tools) {
+  const size_t l2 = l2_bytes(tools), budget = tools.budget();
+  const bool cached = tools.request.kind == AggressorKind::kL2Thrash;
+  const size_t bytes = cached ? l2 : std::min({std::max(8 * l2, size_t{256} << 20), kMostStream, budget / 2});
+  if (bytes > budget || bytes < (cached ? l2 : 4 * l2))
+    throw Missing{"only " + std::to_string(budget >> 20) + " MiB may be taken, and a working set of " +
+                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the least that shows anything"};
+  return bytes / 16 * 16;
+}
+
+class Sweep : public Kernels {
+ public:
+  explicit Sweep(const AggressorTools& tools)
+      : Kernels(tools, "gvb_sweep", {2 * tools.multiprocessors(), kFullThreads}),
+        bytes_(sweep_bytes(tools)),
+        memory_(cleared(cuda_, bytes_)) {}
+  ~Sweep() override { cuda_.api.cuStreamSynchronize(stream()); }
+  void describe(Aggression* out) const override { out->used_bytes = bytes_; }
+
+ private:
+  void begin() override {
+    abi::CUdeviceptr words = memory_.get();
+    unsigned long long count = bytes_ / 16;
+    auto passes = static_cast<unsigned>(std::max<uint64_t>(1, kSweepBytes / bytes_));
+    void* parameters[] = {&words, &count, &passes, &counters_};
+    launch(parameters);
+  }
+
+  const size_t bytes_;
+  const DeviceMemory memory_;
+};
+
+size_t page_count(const AggressorTools& tools) {
+  const size_t pages = std::min(kMostPages, tools.budget() / kPageBytes);
+  if (pages < kLeastPages)
+    throw Missing{"only " + std::to_string(pages * kPageBytes >> 20) + " MiB may be taken, and " +
+                  std::to_string(kLeastPages * kPageBytes >> 20) +
+                  " MiB of pages are the least that the translation of addresses does not hold at once"};
+  return pages;
+}
+
+class Pages : public Kernels {
+ public:
+  explicit Pages(const AggressorTools& tools)
+      : Kernels(tools, "gvb_touch_pages", {2 * tools.multiprocessors(), kFullThreads}),
+        pages_(page_count(tools)),
+        memory_(cleared(cuda_, pages_ * kPageBytes)) {}
+  ~Pages() override { cuda_.api.cuStreamSynchronize(stream()); }
+  void describe(Aggression* out) const override { out->used_bytes = pages_ * kPageBytes; }
+
+ private:
+  void begin() override {
+    abi::CUdeviceptr memory = memory_.get();
+    unsigned long long pages = pages_, page_bytes = kPageBytes;
+    unsigned rounds = kPageRounds;
+    void* parameters[] = {&memory, &pages, &page_bytes, &rounds, &counters_};
+    launch(parameters);
+  }
+
+  const size_t pages_;
+  const DeviceMemory memory_;
+};
+
+// Launches of one block as fast as the host can make them; the driver itself holds up who is too far ahead.
+class Launches : public Kernels {
+ public:
+  explicit Launches(const AggressorTools& tools) : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}) {}
+  uint64_t blocks_of(uint64_t operations) const override { return operations * kStormBatch; }
+
+ private:
+  // An operation is a batch, so that events are few beside launches.
+  void begin() override {
+    void* parameters[] = {&counters_};
+    for (unsigned i = 0; i < kStormBatch; ++i) launch(parameters);
+  }
+};
+
+class Graphs : public Kernels {
+ public:
+  explicit Graphs(const AggressorTools& tools)
+      : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}), graph_(make_graph()), executable_(instantiate()) {}
+  ~Graphs() override { cuda_.api.cuStreamSynchronize(stream()); }
+  uint64_t blocks_of(uint64_t operations) const override { return operations * kGraphNodes; }
+
+ private:
+  Graph make_graph() {
+    abi::CUgraph graph = nullptr;
+    GVB_CALL(cuda_, "creating an aggressor's graph", cuGraphCreate, &graph, 0);
+    Graph owned(cuda_, graph);
+    void* arguments[] = {&counters_};
+    abi::CUDA_KERNEL_NODE_PARAMS_v1 node{};
+    node.func = kernel_;
+    node.gridDimX = node.gridDimY = node.gridDimZ = 1;
+    node.blockDimX = kTinyThreads;
+    node.blockDimY = node.blockDimZ = 1;
+    node.kernelParams = arguments;
+    abi::CUgraphNode last = nullptr;
+    for (unsigned i = 0; i < kGraphNodes; ++i) {
+      abi::CUgraphNode added = nullptr;
+      GVB_CALL(cuda_, "adding a node", cuGraphAddKernelNode, &added, graph, &last, i == 0 ? 0 : 1, &node);
+      last = added;
+    }
+    return owned;
+  }
+  GraphExecutable instantiate() {
+    abi::CUgraphExec executable = nullptr;
+    GVB_CALL(cuda_, "instantiating an aggressor's graph", cuGraphInstantiateWithFlags, &executable, graph_.get(), 0);
+    return GraphExecutable(cuda_, executable);
+  }
+  void begin() override {
+    GVB_CALL(cuda_, "launching an aggressor's graph", cuGraphLaunch, executable_.get(), stream());
+  }
+
+  const Graph graph_;
+  const GraphExecutable executable_;
+};
+
+}  // namespace
+
+std::unique_ptr<AggressorItem> make_kernel_item(const AggressorTools& tools) {
+  switch (tools.request.kind) {
+    case AggressorKind::kLongKernels:
+      return std::make_unique<Hold>(tools);
+    case AggressorKind::kBlockFill:
+      return std::make_unique<TinyBlocks>(tools);
+    case AggressorKind::kDramStream:
+    case AggressorKind::kL2Thrash:
+      return std::make_unique<Sweep>(tools);
+    case AggressorKind::kTlbThrash:
+      return std::make_unique<Pages>(tools);
+    case AggressorKind::kIssueSlots:
+      return std::make_unique<Issue>(tools);
+    case AggressorKind::kLaunchStorm:
+      return std::make_unique<Launches>(tools);
+    case AggressorKind::kGraphStorm:
+      return std::make_unique<Graphs>(tools);
+    default:
+      throw Failure(FailureKind::kInvalidResult, "Expected an aggressor that launches kernels.");
+  }
+}
+
+}  // namespace gvb

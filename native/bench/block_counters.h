@@ -1,0 +1,37 @@
+// Counts on the device the blocks of the kernels of aggressors.cu, in several places so that many short blocks do not
+// queue at one. Only a block that ran adds to it.
+#pragma once
+
+#include <array>
+#include <numeric>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+class BlockCounters {
+ public:
+  explicit BlockCounters(const Cuda& cuda) : cuda_(cuda), memory_(make_memory(cuda, kBytes)) {
+    GVB_CALL(cuda, "clearing the counts of blocks", cuMemsetD8_v2, memory_.get(), 0, kBytes);
+    // Launches go to streams that do not wait for the default one.
+    GVB_CALL(cuda, "clearing the counts of blocks", cuCtxSynchronize);
+  }
+
+  abi::CUdeviceptr device() const { return memory_.get(); }
+
+  // After the kernels are over.
+  uint64_t read() const {
+    std::array<uint64_t, kBytes / sizeof(uint64_t)> counts{};
+    GVB_CALL(cuda_, "reading the counts of blocks", cuMemcpyDtoH_v2, counts.data(), memory_.get(), kBytes);
+    return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  }
+
+ private:
+  // As in kernels/aggressors.cu: 32 counters, 128 bytes apart, and nothing between them.
+  static constexpr size_t kBytes = size_t{32} * 128;
+
+  const Cuda& cuda_;
+  const DeviceMemory memory_;
+};
+
+}  // namespace gvb

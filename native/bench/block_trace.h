@@ -1,0 +1,29 @@
+// Where and when the blocks of a tenant ran: the record from which it follows how tenants share a device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct BlockTraceRequest {
+  int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW
+  uint64_t window_ns = 0;   // for which blocks are kept running
+  uint64_t spin_ns = 0;     // of a block
+  uint64_t gap_ns = 0;      // a block that does not see the timer for longer did not run
+};
+
+// Stretches of a multiprocessor during which a block of the tenant ran on it; those less than gap_ns apart are one.
+struct BlockTrace {
+  double origin_ms = 0;  // of %globaltimer; `from` and `to` are counted from there
+  std::vector<unsigned> multiprocessor;
+  std::vector<double> from_ns;
+  std::vector<double> to_ns;
+  uint64_t blocks = 0;
+};
+
+BlockTrace trace_blocks(DeviceSession& session, const BlockTraceRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,119 @@
+#include "bench/faults.h"
+
+#include "base/clock.h"
+#include "base/wait.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20, kMoreThanAnyCard = size_t{1} << 50;
+constexpr unsigned kEndlessThreads = 1024, kBlocksPerMultiprocessor = 2;
+constexpr int64_t kStartNs = 5'000'000'000;
+constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would be over long before
+// Under MPS a client of an H200 was told of its own fault after a synchronisation that succeeded, its neighbour at
+// once.
+constexpr int64_t kToldLateNs = 1'000'000'000, kLookEveryNs = 5'000'000;
+
+const char* kernel_of(FaultKind fault) {
+  switch (fault) {
+    case FaultKind::kOutOfBounds:
+      return "gvb_out_of_bounds";
+    case FaultKind::kMisaligned:
+      return "gvb_misaligned";
+    case FaultKind::kTrap:
+      return "gvb_trap";
+    case FaultKind::kAssert:
+      return "gvb_assert";
+  }
+  return "";
+}
+
+void launch(const Cuda& cuda, abi::CUfunction kernel, unsigned blocks, unsigned threads, abi::CUstream stream,
+            void** parameters) {
+  GVB_CALL(cuda, "launching a kernel that fails on purpose", cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0,
+           stream, parameters, nullptr);
+}
+
+[[noreturn]] void fail_endless(const char* why) {
+  throw Failure(FailureKind::kInvalidResult, std::string("the endless kernel ") + why + ".");
+}
+
+}  // namespace
+
+FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const Module module(cuda, gvb_ptx_faults);
+  launch(cuda, module.function(kernel_of(request.fault)), 1, 1, nullptr, nullptr);
+  const auto synchronize = cuda.require(cuda.api.cuCtxSynchronize, "cuCtxSynchronize");
+  const int64_t began = now_ns();
+  abi::CUresult code = synchronize();
+  while (code == abi::CUDA_SUCCESS && now_ns() - began < kToldLateNs) {
+    session.token.check();
+    sleep_until(now_ns() + kLookEveryNs);
+    code = synchronize();
+  }
+  return {code, cuda.error_name(code)};
+}
+
+EndlessKernel start_endless(DeviceSession& session) {
+  const Cuda& cuda = session.cuda;
+  // Neither is given back before the process ends: that would wait for the kernel.
+  const auto& module = *new Module(cuda, gvb_ptx_faults);
+  const auto& stream = *new Stream(make_stream(cuda));
+  const auto& stamp = *new MappedMemory(cuda, sizeof(uint64_t));
+  stamp.store(uint64_t{0});
+  abi::CUdeviceptr slot = stamp.device();
+  void* parameters[] = {&slot};
+  launch(cuda, session.module.function("gvb_stamp"), 1, 1, stream.get(), parameters);
+  const unsigned blocks = multiprocessors_of(session) * kBlocksPerMultiprocessor;
+  launch(cuda, module.function("gvb_endless"), blocks, kEndlessThreads, stream.get(), nullptr);
+  const int64_t began = now_ns();
+  while (stamp.load<uint64_t>() == 0) {
+    session.token.check();
+    if (now_ns() - began > kStartNs) fail_endless("did not start within 5 s");
+  }
+  sleep_until(now_ns() + kSurelyRunningNs);
+  const abi::CUresult code = cuda.require(cuda.api.cuStreamQuery, "cuStreamQuery")(stream.get());
+  if (code == abi::CUDA_SUCCESS) fail_endless("was over at once");
+  if (code != abi::CUDA_ERROR_NOT_READY) cuda.check(code, "cuStreamQuery", "looking for the endless kernel");
+  return {blocks};
+}
+
+Storm allocation_storm(DeviceSession& session, const StormRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const int64_t until = now_ns() + int64_t{request.for_ms} * 1'000'000;
+  Storm storm;
+  do {
+    session.token.check();
+    const DeviceMemory block = make_memory(cuda, request.bytes);
+    ++storm.allocations;
+  } while (now_ns() < until);
+  return storm;
+}
+
+Hoard hoard(DeviceSession& session, const HoardRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const auto allocate = cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2");
+  Hoard hoard;
+  const auto ask = [&](size_t bytes) {
+    abi::CUdeviceptr pointer = 0;
+    const abi::CUresult code = allocate(&pointer, bytes);
+    if (code == abi::CUDA_SUCCESS) {
+      hoard.bytes += bytes;
+      return true;
+    }
+    hoard.code = code;
+    hoard.name = cuda.error_name(code);
+    return false;
+  };
+  for (size_t chunk = kChunk; chunk >= kSmallestChunk;) {
+    session.token.check();
+    if (hoard.bytes + chunk > request.most_bytes || !ask(chunk)) chunk /= 2;
+  }
+  if (hoard.code == abi::CUDA_SUCCESS) ask(kMoreThanAnyCard);
+  return hoard;
+}
+
+}  // namespace gvb

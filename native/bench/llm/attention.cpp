@@ -1,0 +1,135 @@
+#include "bench/llm/attention.h"
+
+#include <cmath>
+#include <string>
+
+#include "bench/kept_modules.h"
+#include "bench/llm/tensor_map.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+namespace {
+
+struct Kernel {
+  Number number;
+  unsigned head_dim;
+  const char *name, *ptx;
+};
+
+const Kernel kSm80[] = {
+    {Number::kF16, 64, "gvb_attention_sm80_f16_d64", gvb_ptx_attention_sm80_f16_d64},
+    {Number::kF16, 128, "gvb_attention_sm80_f16_d128", gvb_ptx_attention_sm80_f16_d128},
+    {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", gvb_ptx_attention_sm80_bf16_d64},
+    {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", gvb_ptx_attention_sm80_bf16_d128},
+};
+const Kernel kSm90[] = {
+    {Number::kF16, 64, "gvb_attention_sm90_f16_d64", gvb_ptx_attention_sm90_f16_d64},
+    {Number::kF16, 128, "gvb_attention_sm90_f16_d128", gvb_ptx_attention_sm90_f16_d128},
+    {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", gvb_ptx_attention_sm90_bf16_d64},
+    {Number::kBf16, 128, "gvb_attention_sm90_bf16_d128", gvb_ptx_attention_sm90_bf16_d128},
+};
+
+std::string text_of(const AttentionShape& shape) {
+  return std::string(name_of(shape.number)) + ", head dimension " + std::to_string(shape.head_dim) + ", batch " +
+         std::to_string(shape.batch) + ", heads " + std::to_string(shape.heads) + " (" +
+         std::to_string(shape.kv_heads) + " of keys and values), length " + std::to_string(shape.length);
+}
+
+void check_shape(const AttentionShape& shape) {
+  const bool known = (shape.number == Number::kF16 || shape.number == Number::kBf16) &&
+                     (shape.head_dim == 64 || shape.head_dim == 128);
+  constexpr unsigned kMostOfGrid = 65535;
+  if (known && shape.batch >= 1 && shape.batch <= kMostOfGrid && shape.kv_heads >= 1 && shape.heads <= kMostOfGrid &&
+      shape.heads >= shape.kv_heads && shape.heads % shape.kv_heads == 0 && shape.length >= 1)
+    return;
+  throw Failure(
+      FailureKind::kInvalidResult,
+      "Expected attention of fp16 or bf16 with head dimension 64 or 128 and heads a multiple of those of keys "
+      "and values, but received " +
+          text_of(shape) + ".");
+}
+
+const Kernel& kernel_of(const Kernel (&kernels)[4], const AttentionShape& shape) {
+  for (const Kernel& kernel : kernels)
+    if (kernel.number == shape.number && kernel.head_dim == shape.head_dim) return kernel;
+  return kernels[0];
+}
+
+}  // namespace
+
+// Aligned as the kernel's parameters are.
+struct Attention::Maps {
+  Operands of{};
+  abi::CUtensorMap q, k, v, out;
+};
+
+Attention::~Attention() = default;
+
+Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda_(session.cuda), shape_(shape) {
+  check_shape(shape);
+  const ComputeCapability capability = compute_capability(cuda_, session.device);
+  if (capability.major < 8)
+    throw Failure(FailureKind::kFunctionMissing,
+                  "attention needs compute capability 8.0 or higher; this GPU has " + capability.text() + ".");
+  // Code for sm_90a runs on nothing later.
+  const bool hopper = capability.major == 9 && capability.minor == 0;
+  variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
+  tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim);
+  const Kernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
+  kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
+  allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
+  if (hopper) maps_ = std::make_unique<Maps>();
+}
+
+double Attention::flops() const {
+  const double length = shape_.length;
+  const double pairs = shape_.causal ? length * (length + 1) / 2 : length * length;
+  return 4.0 * shape_.batch * shape_.heads * pairs * shape_.head_dim;
+}
+
+uint64_t Attention::blocks() const {
+  const uint64_t tiles = (shape_.length + tile_.queries - 1) / tile_.queries;
+  return tiles * shape_.heads * shape_.batch;
+}
+
+void Attention::describe(const Operands& operands) {
+  const Operands& of = maps_->of;
+  if (of.q == operands.q && of.k == operands.k && of.v == operands.v && of.out == operands.out) return;
+  const auto map = [&](abi::CUdeviceptr address, unsigned heads, unsigned tokens) {
+    const uint64_t width = shape_.head_dim, row = width * heads, sequence = row * shape_.length;
+    return swizzled_tensor(
+        cuda_, address, shape_.number,
+        {{width, 1, 64}, {heads, width, 1}, {shape_.length, row, tokens}, {shape_.batch, sequence, 1}});
+  };
+  maps_->q = map(operands.q, shape_.heads, tile_.queries);
+  maps_->k = map(operands.k, shape_.kv_heads, tile_.keys);
+  maps_->v = map(operands.v, shape_.kv_heads, tile_.keys);
+  maps_->out = map(operands.out, shape_.heads, kSm90QueriesOfWarpgroup);
+  maps_->of = operands;
+}
+
+void Attention::launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter) {
+  constexpr double kLog2E = 1.4426950408889634;
+  AttentionShape shape = shape_;
+  unsigned group = shape.heads / shape.kv_heads, causal = shape.causal ? 1 : 0;
+  auto scale = static_cast<float>(kLog2E / std::sqrt(double{1} * shape.head_dim));
+  if (maps_) {
+    describe(operands);
+    void* parameters[] = {&maps_->q,     &maps_->k, &maps_->v, &maps_->out, &counter,
+                          &shape.length, &group,    &causal,   &scale};
+    return launch(stream, parameters);
+  }
+  Operands at = operands;
+  void* parameters[] = {&at.q,         &at.k,        &at.v,           &at.out, &counter,
+                        &shape.length, &shape.heads, &shape.kv_heads, &causal, &scale};
+  launch(stream, parameters);
+}
+
+void Attention::launch(abi::CUstream stream, void** parameters) const {
+  const unsigned tiles = (shape_.length + tile_.queries - 1) / tile_.queries;
+  GVB_CALL(cuda_, "launching attention", cuLaunchKernel, kernel_, tiles, shape_.heads, shape_.batch, tile_.threads, 1,
+           1, tile_.shared_bytes, stream, parameters, nullptr);
+}
+
+}  // namespace gvb

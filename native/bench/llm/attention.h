@@ -1,0 +1,55 @@
+// Attention forward, out = softmax(q kᵀ / √D) v, with half-precision numbers and single-precision sums: what a model
+// does with a prompt (prefill).
+#pragma once
+
+#include <memory>
+
+#include "bench/device_session.h"
+#include "bench/llm/number.h"
+#include "kernels/attention_shape.h"
+
+namespace gvb {
+
+struct AttentionShape {
+  Number number;                    // kF16 or kBf16, of all operands
+  unsigned head_dim;                // 64 or 128
+  unsigned batch, heads, kv_heads;  // heads is a multiple of kv_heads, whose keys and values several heads share
+  unsigned length;                  // tokens of each sequence
+  bool causal;                      // a token sees itself and those before it
+};
+
+class Attention {
+ public:
+  // Loads the module of number and head_dim once a session. Throws kFunctionMissing where the device has no kernel for
+  // it.
+  Attention(DeviceSession& session, const AttentionShape& shape);
+  ~Attention();
+
+  const char* variant() const { return variant_; }
+  // Multiplications and additions of a launch: 4 · D for each pair of a query and a key that it sees.
+  double flops() const;
+  // That a launch adds to the counter it is given.
+  uint64_t blocks() const;
+
+  // [batch][token][head][head_dim], 16-byte aligned; k and v have kv_heads.
+  struct Operands {
+    abi::CUdeviceptr q, k, v, out;
+  };
+  // `counter`: 8 bytes on the device to which every block that ran adds 1, or 0.
+  void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0);
+
+ private:
+  struct Maps;  // of the operands, for TMA
+
+  void describe(const Operands& operands);
+  void launch(abi::CUstream stream, void** parameters) const;
+
+  const Cuda& cuda_;
+  const AttentionShape shape_;
+  AttentionTile tile_{};
+  const char* variant_ = "";
+  abi::CUfunction kernel_ = nullptr;
+  std::unique_ptr<Maps> maps_;  // null where the kernel takes addresses
+};
+
+}  // namespace gvb

@@ -1,0 +1,63 @@
+#include "bench/llm/decode_product.h"
+
+#include <algorithm>
+
+#include "bench/llm/tensor_map.h"
+#include "kernels/decode_product_shape.h"
+
+namespace gvb {
+
+namespace {
+
+using namespace decode_product;
+
+// Of a multiprocessor of sm_90: 228 KiB, of which a block can have 227, and each block takes one more (CUDA C++
+// Programming Guide, compute capabilities).
+constexpr unsigned kMostShared = 227 * 1024, kSharedOfTwo = 113 * 1024;
+
+struct Inputs {
+  unsigned m, k;
+};
+
+unsigned stages_within(unsigned room, const Inputs& of) {
+  const unsigned fixed = decode_product::shared_bytes(of.m, of.k, 0);
+  return fixed >= room ? 0 : std::min(kMostStages, (room - fixed) / kStageBytes);
+}
+
+bool two_fit(unsigned m, unsigned k) { return stages_within(kSharedOfTwo, {m, k}) >= kFewestStages; }
+
+unsigned rounded_up(unsigned count, unsigned each) { return (count + each - 1) / each; }
+
+}  // namespace
+
+bool DecodeProduct::fits(unsigned sequences, unsigned hidden, unsigned widest) {
+  return sequences <= kMostTokens && hidden <= kMostNormed &&
+         stages_within(kMostShared, {sequences, std::max(hidden, widest)}) >= kFewestStages;
+}
+
+// Two blocks a multiprocessor where they fit: one's copies come while the other sums up. The results do not depend on
+// the number of blocks.
+DecodeProduct::DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape)
+    : kernel_(kernel), shape_(shape) {
+  const bool two = two_fit(shape.m, shape.k);
+  stages_ = stages_within(two ? kSharedOfTwo : kMostShared, {shape.m, shape.k});
+  const auto count = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  const unsigned most = (two ? 2 : 1) * static_cast<unsigned>(std::max(1, count.value_or(1)));
+  const unsigned groups = rounded_up(shape.n, kRows);
+  blocks_ = rounded_up(groups, rounded_up(groups, most));
+  allow_shared_memory(session.cuda, kernel, kMostShared);
+}
+
+void DecodeProduct::launch(const StepLaunch& launch, abi::CUstream stream, const Operands& operands,
+                           abi::CUdeviceptr counter) const {
+  Operands at = operands;
+  DecodeProductShape shape = shape_;
+  unsigned gated = shape.gated ? 1 : 0, stages = stages_;
+  void* parameters[] = {&at.x,       &at.residual, &at.delta, &at.gain,        &at.sum,       &at.normalised,
+                        &at.weights, &at.y,        &counter,  &at.delta_scale, &at.out_scale, &shape.m,
+                        &shape.n,    &shape.k,     &gated,    &stages};
+  launch(stream, kernel_, {blocks_, 1, 1, kThreads, decode_product::shared_bytes(shape.m, shape.k, stages)},
+         parameters);
+}
+
+}  // namespace gvb

@@ -1,0 +1,150 @@
+// A synthetic decoder of Llama's shape: fp16 weights from a seed, a paged KV cache, greedy tokens that the host sees in
+// mapped memory as soon as they are there. Its launches go through the application's functions, one by one or, for
+// steps that decode, as one captured graph.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "bench/llm/attention.h"
+#include "bench/llm/decode_product.h"
+#include "bench/llm/decoder_kernels.h"
+#include "bench/llm/gemm.h"
+#include "bench/llm/skinny.h"
+
+namespace gvb {
+
+struct DecoderTask {
+  unsigned batch = 1;   // sequences that decode together
+  unsigned prompt = 0;  // tokens of each
+  unsigned output = 0;  // tokens that are made of each
+  uint64_t seed = 0;    // of weights and prompts
+  // Of prompts that go through the layers together, in tokens: more make products hardly faster, and need memory. A
+  // prompt is never divided.
+  unsigned prompt_rows = 2048;
+};
+
+class Decoder {
+ public:
+  Decoder(DeviceSession& session, const DecoderShape& shape, const DecoderTask& task);
+  ~Decoder() { session_.cuda.api.cuStreamSynchronize(stream_.get()); }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  // Before a request, untimed: every activation and the whole cache are not a number, the prompts are those of that
+  // number. A kernel that does not run leaves what the next one cannot use.
+  void begin(uint64_t request);
+  // Submits all that the first token of each sequence needs.
+  void prefill();
+  // Submits a step that decodes.
+  void step();
+  // The same as one graph, captured at the first call.
+  void step_by_graph();
+
+  // What the host was shown.
+  struct Shown {
+    uint64_t checksum = 0;         // of all bits of the step's logits
+    std::vector<unsigned> tokens;  // of each sequence
+  };
+  // Until the tokens of step `number` (0: of the prefill) are visible; when they were seen. Throws kInvalidResult where
+  // the stream has nothing left to do and they are not, or they are made of logits that are not finite.
+  int64_t await(unsigned number);
+  Shown shown(unsigned number) const;
+
+  // Blocks of matrix products, and of attention of prompts, that ran by the device's count, and that should have.
+  uint64_t blocks_counted() const;
+  uint64_t blocks_submitted() const { return blocks_; }
+
+  // After a step that decodes: sampled results of its last products, chosen now, against double precision and weights
+  // that the host computes itself. Throws kInvalidResult.
+  void check_products() const;
+
+  std::vector<unsigned> prompts() const;  // of the request at hand, sequence by sequence
+  std::vector<float> logits() const;      // of the last step
+  const DecoderShape& shape() const { return shape_; }
+  uint64_t cache_bytes() const;  // of keys and values, all layers
+  // Of the matrix products of steps that decode, and of those of prompts and their attention.
+  const char* variant() const { return variant_; }
+  const char* prompt_variant() const { return prompt_variant_; }
+  unsigned launches_of_step() const;
+  // Whether a kernel begins before the one ahead of it ends.
+  bool overlaps() const { return kernels_.step_launch().overlaps(); }
+
+ private:
+  struct Matrix {
+    unsigned n, k;
+    uint64_t weights;
+  };
+  struct Vectors {
+    abi::CUdeviceptr x, y;
+  };
+  // Rows that go through the layers together: whole prompts, or a token of each sequence.
+  struct Pass {
+    TokenRows rows;
+    abi::CUdeviceptr tokens;
+    bool prompts;
+  };
+
+  template <class Value>
+  void upload(const DeviceMemory& to, const std::vector<Value>& values, const char* attempt);
+  void upload_tables();
+  void prepare_steps();
+  void prepare_fused_steps();
+  void prepare_prompts(unsigned sequences);
+  uint64_t prompt_cache_bytes() const;  // of the keys, or the values, of a layer's rows
+  abi::CUdeviceptr weights(uint64_t place) const { return weights_.get() + place * 2; }
+  void check_product(const Matrix& matrix, const Vectors& of) const;
+  void multiply(const Pass& pass, const Matrix& matrix, const Vectors& of);
+  void multiply_few(const Matrix& matrix, const Vectors& of);
+  void attend(const Pass& pass, const CachePages& cache);
+  void attend_newest(const CachePages& cache);
+  CachePages cache_of(unsigned layer) const;
+  void run_layers(const Pass& pass);
+  void run_layer(const Pass& pass, unsigned layer);
+  void finish(unsigned advance);
+  void pick(unsigned advance);
+  void decode();
+  // For few sequences on sm_90: norms and SwiGLU within the products.
+  void decode_fused();
+  void run_layer_fused(unsigned layer);
+  // RMSNorm of the residual stream, to which what the last product left, unless that is nothing, is added first.
+  struct Norm {
+    abi::CUdeviceptr delta;
+    float scale;
+    uint64_t gain;
+    abi::CUdeviceptr normalised;
+  };
+  void multiply_normed(const Matrix& matrix, const Norm& norm, abi::CUdeviceptr y, bool gated = false);
+  void multiply_fused(const Matrix& matrix, const DecodeProduct::Operands& of, bool gated);
+  void capture();
+
+  DeviceSession& session_;
+  const Cuda& cuda_;
+  const DecoderShape shape_;
+  const DecoderTask task_;
+  const WeightPlaces places_;
+  const DecoderScales scales_;
+  // Prompts that go through the layers together, rows that all buffers have room for, parts of a context.
+  const unsigned pages_each_, together_, rows_, splits_;
+  const Stream stream_;
+  const DecoderKernels kernels_;
+  const DeviceMemory weights_, keys_, values_, pages_, angles_, positions_, prompts_, state_, tokens_;
+  const DeviceMemory residual_, other_residual_, input_, qkv_, q_, prompt_keys_, prompt_values_, partial_, arrived_,
+      attended_, delta_, gate_up_, hidden_, last_, logits_, candidates_, counter_;
+  const MappedMemory words_;
+  std::map<std::array<unsigned, 2>, SkinnyGemm> products_;   // by n and k
+  std::map<std::array<unsigned, 3>, Gemm> prompt_products_;  // by rows, n and k
+  std::map<unsigned, Attention> prompt_attention_;           // by sequences
+  // By n, k and whether it is that of gate and up; none where they do not fit.
+  std::map<std::array<unsigned, 3>, DecodeProduct> fused_products_;
+  abi::CUdeviceptr residual_now_ = 0, residual_next_ = 0;
+  const char *variant_ = "", *prompt_variant_ = "";
+  std::vector<unsigned> prompt_tokens_;
+  uint64_t blocks_ = 0, blocks_of_step_ = 0;
+  std::optional<Graph> graph_;
+  std::optional<GraphExecutable> executable_;
+};
+
+}  // namespace gvb

@@ -1,0 +1,128 @@
+#include "bench/llm/kv_pages.h"
+
+#include <memory>
+
+#include "base/clock.h"
+#include "bench/blocks.h"
+#include "bench/gpu_state.h"
+#include "bench/llm/block_ends.h"
+
+namespace gvb {
+
+using abi::CUdeviceptr;
+using abi::CUresult;
+
+namespace {
+
+class Addresses {
+ public:
+  Addresses(const Cuda& cuda, size_t bytes) : cuda_(cuda), bytes_(bytes) {
+    cuda_.require(cuda_.api.cuMemAddressFree, "cuMemAddressFree");
+    GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &begin_, bytes_, 0, 0, 0);
+  }
+  ~Addresses() { cuda_.api.cuMemAddressFree(begin_, bytes_); }
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+  CUdeviceptr begin() const { return begin_; }
+
+ private:
+  const Cuda& cuda_;
+  const size_t bytes_;
+  CUdeviceptr begin_ = 0;
+};
+
+// The pages that are committed; given back on every way out.
+class Pages {
+ public:
+  Pages(DeviceSession& session, const PageRoundsRequest& request, size_t page_bytes, abi::CUstream stream)
+      : session_(session),
+        count_(request.pages),
+        page_bytes_(page_bytes),
+        stream_(stream),
+        ends_(session, request.pages, stream),
+        addresses_(request.mode == PageMode::kVirtual ? std::make_unique<Addresses>(session.cuda, count_ * page_bytes)
+                                                      : nullptr) {
+    const AllocationApi api = addresses_ ? AllocationApi::kMemCreate : AllocationApi::kAllocAsync;
+    allocator_ = make_allocator(session, api, page_bytes, stream);
+    committed_.reserve(count_);
+  }
+  ~Pages() {
+    session_.cuda.api.cuStreamSynchronize(stream_);
+    for (const Block& page : committed_) allocator_->release(page);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  void round(PageRounds& rounds) {
+    commit(rounds);
+    verify();
+    release(rounds);
+  }
+
+ private:
+  void commit(PageRounds& rounds) {
+    const int64_t began = now_ns();
+    int64_t before = began;
+    while (committed_.size() < count_) {
+      Block page;
+      if (addresses_) page.pointer = addresses_->begin() + committed_.size() * page_bytes_;
+      const CUresult code = allocator_->allocate(page);
+      const int64_t after = now_ns();
+      session_.cuda.check(code, allocator_->failed_call(), "committing a page");
+      committed_.push_back(page);
+      rounds.page_ns.push_back(static_cast<double>(after - before));
+      before = after;
+    }
+    rounds.commit_ns.push_back(static_cast<double>(before - began));
+  }
+  void verify() {
+    std::vector<CUdeviceptr> pointers;
+    for (const Block& page : committed_) pointers.push_back(page.pointer);
+    ends_.verify(pointers, page_bytes_);
+  }
+  void release(PageRounds& rounds) {
+    const int64_t began = now_ns();
+    while (!committed_.empty()) {
+      const Block page = committed_.back();
+      committed_.pop_back();
+      session_.cuda.check(allocator_->release(page), allocator_->failed_call(), "releasing a page");
+    }
+    rounds.release_ns.push_back(static_cast<double>(now_ns() - began));
+  }
+
+  DeviceSession& session_;
+  const size_t count_, page_bytes_;
+  const abi::CUstream stream_;
+  BlockEnds ends_;
+  const std::unique_ptr<const Addresses> addresses_;
+  std::unique_ptr<Allocator> allocator_;
+  std::vector<Block> committed_;
+};
+
+}  // namespace
+
+PageRounds measure_page_rounds(DeviceSession& session, const PageRoundsRequest& request) {
+  if (request.mode == PageMode::kVirtual)
+    require_attribute(session, abi::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                      "virtual memory management");
+  else
+    require_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, "memory pools");
+  PageRounds rounds;
+  rounds.page_bytes = allocation_granularity(session);
+  rounds.page_ns.reserve(size_t{request.rounds} * request.pages);
+  rounds.used_before = used_bytes(session);
+  {
+    const Stream stream = make_stream(session.cuda);
+    Pages pages(session, request, rounds.page_bytes, stream.get());
+    PageRounds untimed;
+    pages.round(untimed);
+    for (unsigned i = 0; i < request.rounds; ++i) {
+      session.token.check();
+      pages.round(rounds);
+    }
+  }
+  rounds.used_after = used_bytes(session);
+  return rounds;
+}
+
+}  // namespace gvb

@@ -1,0 +1,44 @@
+// LLM-005: an allocation and its free, again and again, from a warm pool or directly; and a request beyond the limit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/blocks.h"
+#include "bench/memory_pool.h"
+
+namespace gvb {
+
+struct PoolPairsRequest {
+  AllocationApi api = AllocationApi::kAllocAsync;
+  size_t bytes = 0;
+  unsigned count = 0;
+  unsigned warmup = 0;
+  size_t warm_bytes = 0;  // what the pool holds before the first pair
+};
+
+struct PoolPairs {
+  std::vector<double> alloc_ns;
+  std::vector<double> free_ns;
+  // Of the default pool, around all pairs and what prepared them.
+  PoolState before, after;
+};
+
+PoolPairs measure_pool_pairs(DeviceSession& session, const PoolPairsRequest& request);
+
+struct PoolRefusalRequest {
+  AllocationApi api = AllocationApi::kAllocAsync;
+  size_t bytes = 0;
+};
+
+struct PoolRefusal {
+  bool granted = false;
+  std::string name;  // the driver's, of the code that the request, or waiting for it, returned
+  abi::CUresult code = abi::CUDA_SUCCESS;
+  PoolState before, after;
+};
+
+// Asks the pool for more than there may be. What is granted is given back.
+PoolRefusal ask_pool_for(DeviceSession& session, const PoolRefusalRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,87 @@
+#include "bench/llm/ranks.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace gvb {
+
+namespace {
+
+std::string hexadecimal(const abi::ncclUniqueId& id) {
+  std::string text;
+  for (const char byte : id.internal) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    text += digits;
+  }
+  return text;
+}
+
+abi::ncclUniqueId unique_id(const std::string& text) {
+  abi::ncclUniqueId id;
+  for (size_t i = 0; i < sizeof id.internal; ++i) {
+    unsigned byte = 0;
+    if (text.size() != 2 * sizeof id.internal || std::sscanf(text.c_str() + 2 * i, "%2x", &byte) != 1)
+      throw Failure(FailureKind::kInvalidResult,
+                    "Expected id to be 256 hexadecimal digits but received '" + text + "'.");
+    id.internal[i] = static_cast<char>(byte);
+  }
+  return id;
+}
+
+const Nccl& required(const DeviceSession& session) {
+  const FoundNccl found = find_nccl(session.driver.simulated);
+  if (!found.nccl) throw Failure(FailureKind::kFunctionMissing, found.why);
+  return *found.nccl;
+}
+
+}  // namespace
+
+CommunicatorId make_communicator_id(DeviceSession& session) {
+  CommunicatorId out;
+  const FoundNccl found = find_nccl(session.driver.simulated);
+  out.unsupported = found.why;
+  if (!found.nccl) return out;
+  out.library = found.nccl->path;
+  out.version = found.nccl->version;
+  abi::ncclUniqueId id{};
+  out.failure = found.nccl->failure(found.nccl->api.ncclGetUniqueId(&id), "ncclGetUniqueId");
+  out.id = hexadecimal(id);
+  return out;
+}
+
+Joined join_ranks(DeviceSession& session, const JoinRequest& request) {
+  return {session.kept<Ranks>().join(required(session), request)};
+}
+
+Joined leave_ranks(DeviceSession& session) { return {session.kept<Ranks>().leave()}; }
+
+std::string Ranks::join(const Nccl& nccl, const JoinRequest& request) {
+  std::string left = leave();
+  if (!left.empty()) return left;
+  nccl_ = &nccl;
+  return nccl.failure(nccl.api.ncclCommInitRank(&communicator_, static_cast<int>(request.ranks), unique_id(request.id),
+                                                static_cast<int>(request.rank)),
+                      "ncclCommInitRank");
+}
+
+std::string Ranks::leave() {
+  if (!communicator_) return "";
+  return nccl_->failure(nccl_->api.ncclCommDestroy(std::exchange(communicator_, nullptr)), "ncclCommDestroy");
+}
+
+std::string Ranks::reduce(const Reduction& what, abi::CUstream stream) const {
+  return nccl_->failure(
+      nccl_->api.ncclAllReduce(reinterpret_cast<const void*>(what.from), reinterpret_cast<void*>(what.to), what.count,
+                               abi::ncclBfloat16, abi::ncclSum, communicator_, stream),
+      "ncclAllReduce");
+}
+
+std::string Ranks::asynchronous_failure() const {
+  abi::ncclResult_t error = abi::ncclSuccess;
+  const std::string asking =
+      nccl_->failure(nccl_->api.ncclCommGetAsyncError(communicator_, &error), "ncclCommGetAsyncError");
+  return asking.empty() ? nccl_->failure(error, "an all-reduce") : asking;
+}
+
+}  // namespace gvb

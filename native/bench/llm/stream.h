@@ -1,0 +1,34 @@
+// The rates of the device's memory, by kernels that do nothing but to read, write or copy a buffer much larger than the
+// L2 cache.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+enum class StreamKind { kRead, kWrite, kCopy };
+
+struct StreamRequest {
+  StreamKind kind = StreamKind::kRead;
+  uint64_t bytes = 0;  // of a buffer, a multiple of 32 KiB; 0: as stream_bytes says
+  unsigned batches = 1;
+  // Of a batch.
+  unsigned least_launches = 1;
+  uint64_t least_ns = 0;
+};
+
+struct StreamTimes {
+  double moved_bytes = 0;         // by a launch: a copy reads and writes
+  std::vector<double> launch_ns;  // of each batch
+};
+
+// Eight times the L2 cache and at least 1 GiB, where a quarter of the free memory allows that; a multiple of 2 MiB.
+uint64_t stream_bytes(const DeviceSession& session);
+
+// Throws kInvalidResult where a launch did not run, or the memory does not hold what it must.
+StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request);
+
+}  // namespace gvb

@@ -1,0 +1,78 @@
+#include "bench/reported_memory.h"
+
+#include <utility>
+
+namespace gvb {
+
+using abi::CUDA_SUCCESS;
+using abi::NVML_SUCCESS;
+
+namespace {
+
+ReportedSizes of_info(const DeviceSession& session) {
+  ReportedSizes sizes{"cuMemGetInfo", 0, {}, {}, {}};
+  size_t free_bytes = 0, total = 0;
+  sizes.code = session.cuda.require(session.cuda.api.cuMemGetInfo_v2, "cuMemGetInfo_v2")(&free_bytes, &total);
+  if (sizes.code != CUDA_SUCCESS) return sizes;
+  sizes.total_bytes = total;
+  sizes.free_bytes = free_bytes;
+  // A layer may say that more is free than there is.
+  if (free_bytes <= total) sizes.used_bytes = total - free_bytes;
+  return sizes;
+}
+
+ReportedSizes of_total(const DeviceSession& session) {
+  ReportedSizes sizes{"cuDeviceTotalMem", 0, {}, {}, {}};
+  size_t total = 0;
+  const auto ask = session.cuda.require(session.cuda.api.cuDeviceTotalMem_v2, "cuDeviceTotalMem_v2");
+  sizes.code = ask(&total, session.device);
+  if (sizes.code == CUDA_SUCCESS) sizes.total_bytes = total;
+  return sizes;
+}
+
+// Of either version of the structure; it holds nothing where NVML did not answer.
+template <class Memory>
+ReportedSizes with_answer(ReportedSizes sizes, const Memory& memory) {
+  if (sizes.code != NVML_SUCCESS) return sizes;
+  sizes.total_bytes = memory.total;
+  sizes.used_bytes = memory.used;
+  sizes.free_bytes = memory.free;
+  return sizes;
+}
+
+ReportedSizes of_nvml(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  ReportedSizes sizes{"nvmlDeviceGetMemoryInfo", abi::NVML_ERROR_FUNCTION_NOT_FOUND, {}, {}, {}};
+  abi::nvmlMemory_t memory{};
+  if (nvml.nvmlDeviceGetMemoryInfo) sizes.code = nvml.nvmlDeviceGetMemoryInfo(device, &memory);
+  return with_answer(std::move(sizes), memory);
+}
+
+ReportedSizes of_nvml_v2(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+  ReportedSizes sizes{"nvmlDeviceGetMemoryInfo_v2", abi::NVML_ERROR_FUNCTION_NOT_FOUND, {}, {}, {}};
+  abi::nvmlMemory_v2_t memory{};
+  memory.version = abi::nvmlMemory_v2;
+  if (nvml.nvmlDeviceGetMemoryInfo_v2) sizes.code = nvml.nvmlDeviceGetMemoryInfo_v2(device, &memory);
+  return with_answer(std::move(sizes), memory);
+}
+
+}  // namespace
+
+ReportedMemory reported_memory(DeviceSession& session) {
+  ReportedMemory reported;
+  reported.sizes = {of_info(session), of_total(session)};
+  constexpr auto kCount = abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+  reported.multiprocessors = device_attribute(session.cuda, session.device, kCount);
+  reported.bare_multiprocessors = device_attribute(session.driver.cuda(SymbolPath::kBare), session.device, kCount);
+  // Its handle too comes from the functions that a program finds.
+  const NvmlApi& nvml = session.driver.nvml.dlsym;
+  abi::nvmlDevice_t device = nullptr;
+  if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return reported;
+  device = nvml_handle(nvml, session.uuid);
+  if (!device) return reported;
+  reported.sizes.push_back(of_nvml(nvml, device));
+  reported.sizes.push_back(of_nvml_v2(nvml, device));
+  reported.processes = gpu_processes(nvml, device);
+  return reported;
+}
+
+}  // namespace gvb

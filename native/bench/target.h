@@ -1,0 +1,24 @@
+// Which driver and device a request means.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "driver/symbol_paths.h"
+
+namespace gvb {
+
+// The first visible device, an NVML index, or a UUID ("GPU-…", "MIG-…") or its unambiguous beginning.
+using DeviceSelector = std::variant<std::monostate, int, std::string>;
+
+struct Target {
+  std::optional<std::string> simulated_driver;  // its folder; nullopt: the machine's own driver
+};
+
+struct DeviceTarget : Target {
+  DeviceSelector device;
+  SymbolPath path = SymbolPath::kRuntime;
+};
+
+}  // namespace gvb

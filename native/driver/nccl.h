@@ -1,0 +1,41 @@
+// NCCL as a program finds it that loads it late, as PyTorch's Python bindings do: libnccl.so.2 by dlopen, its functions
+// by dlsym.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "driver/nccl_abi.h"
+
+namespace gvb {
+
+namespace abi {
+
+struct NcclApi {
+#define GVB_NCCL(name, parameters) ncclResult_t(*name) parameters = nullptr;
+#include "driver/nccl_functions.inc"
+#undef GVB_NCCL
+  const char* (*ncclGetErrorString)(ncclResult_t) = nullptr;
+  const char* (*ncclGetLastError)(ncclComm_t) = nullptr;  // since 2.13
+};
+
+}  // namespace abi
+
+struct Nccl {
+  std::string path;     // of the file that dlopen gave
+  std::string version;  // "2.27.7"
+  bool simulated = false;
+  abi::NcclApi api;
+
+  // Of a call that failed: its name, the code and what NCCL says of it; empty of one that succeeded.
+  std::string failure(abi::ncclResult_t code, const char* call) const;
+};
+
+// Why there is no NCCL that fits the driver, or NCCL itself. Loaded at first use.
+struct FoundNccl {
+  const Nccl* nccl = nullptr;
+  std::string why;
+};
+FoundNccl find_nccl(bool simulated_driver);
+
+}  // namespace gvb

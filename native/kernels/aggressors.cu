@@ -1,0 +1,96 @@
+// What an aggressor of IS-009 runs, one shared resource each, in a module of their own. Names are extern "C": the
+// simulated driver executes them by name.
+//
+// `blocks` are 32 counters, 128 bytes apart so that many short blocks do not queue at one address: each block adds 1
+// when it has done its work, which only a block that ran can do.
+
+#include <cstdint>
+
+#include "timer.cuh"
+
+namespace {
+
+constexpr unsigned kCounters = 32;
+constexpr unsigned kCounterStride = 16;  // in words of 8 bytes
+
+__device__ __forceinline__ void count_block(unsigned long long* blocks) {
+  if (threadIdx.x == 0) atomicAdd(&blocks[blockIdx.x % kCounters * kCounterStride], 1ull);
+}
+
+}  // namespace
+
+// Each block stays for spinNs.
+extern "C" __global__ void gvb_hold(unsigned long long spinNs, unsigned long long* blocks) {
+  const unsigned long long first = global_timer();
+  while (global_timer() - first < spinNs) {
+  }
+  count_block(blocks);
+}
+
+// Blocks that end at once: work for whoever hands out blocks.
+extern "C" __global__ void gvb_tiny_blocks(unsigned long long* blocks) { count_block(blocks); }
+
+// Reads `count` words of 16 bytes `passes` times, past L1. They hold zeros, which the compiler does not know.
+extern "C" __global__ void gvb_sweep(const uint4* words, unsigned long long count, unsigned passes,
+                                     unsigned long long* blocks) {
+  const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+  unsigned sum = 0;
+  for (unsigned pass = 0; pass < passes; ++pass)
+    for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += threads) {
+      uint4 word;
+      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                   : "l"(words + i));
+      sum += word.x ^ word.y ^ word.z ^ word.w;
+    }
+  if (sum == 0) count_block(blocks);
+}
+
+// One load of 4 bytes a page, in an order that no prefetcher follows: the number of pages must not be a multiple of
+// the step. Each thread makes `rounds` loads, each of which waits for the one before.
+extern "C" __global__ void gvb_touch_pages(const unsigned char* memory, unsigned long long pages,
+                                           unsigned long long pageBytes, unsigned rounds, unsigned long long* blocks) {
+  constexpr unsigned long long kStep = 7919;
+  unsigned long long page = (static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x) * kStep % pages;
+  unsigned sum = 0;
+  for (unsigned i = 0; i < rounds; ++i) {
+    // Another line of each page in each round, so that the line itself is not in a cache.
+    const unsigned long long line = (i + threadIdx.x) * 128ull % pageBytes;
+    unsigned word;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(memory + page * pageBytes + line));
+    sum += word;
+    page = (page + kStep + word) % pages;
+  }
+  if (sum == 0) count_block(blocks);
+}
+
+// Four independent chains of multiplications and additions: as many instructions as an SM can issue.
+extern "C" __global__ void gvb_issue(unsigned rounds, float factor, unsigned long long* blocks) {
+  float a = threadIdx.x, b = a + 1, c = a + 2, d = a + 3;
+  for (unsigned i = 0; i < rounds; ++i) {
+#pragma unroll
+    for (unsigned j = 0; j < 16; ++j) {
+      a = fmaf(a, factor, 1.0f);
+      b = fmaf(b, factor, 1.0f);
+      c = fmaf(c, factor, 1.0f);
+      d = fmaf(d, factor, 1.0f);
+    }
+  }
+  // Negative for no factor that is used.
+  if (a + b + c + d >= 0) count_block(blocks);
+}
+
+// After a copy to the device: counts where the first and the last word are what was sent.
+extern "C" __global__ void gvb_arrived(const uint32_t* words, unsigned long long count, uint32_t expected,
+                                       unsigned long long* blocks) {
+  if (words[0] == expected && words[count - 1] == expected) count_block(blocks);
+}
+
+// Before a copy from the device, and in memory that was just allocated: the first and the last word, for the host to find.
+extern "C" __global__ void gvb_mark_ends(uint32_t* words, unsigned long long count, uint32_t value,
+                                         unsigned long long* blocks) {
+  words[0] = value;
+  words[count - 1] = value;
+  count_block(blocks);
+}

@@ -1,0 +1,23 @@
+// What the host has to know of the attention kernels.
+#pragma once
+
+namespace gvb {
+
+struct AttentionTile {
+  unsigned queries, keys, threads, shared_bytes;
+};
+
+constexpr AttentionTile attention_tile_sm80(unsigned width) { return {128, 64, 128, (128 + 2 * 64) * width * 2}; }
+
+constexpr unsigned kSm90Stages = 2;  // of keys, and of values
+constexpr unsigned kSm90QueriesOfWarpgroup = 64;
+
+// Two or three warpgroups of 64 queries, and one that loads: as many as leave each the registers that its sums take.
+constexpr unsigned attention_consumers_sm90(unsigned width) { return width == 128 ? 2 : 3; }
+
+constexpr AttentionTile attention_tile_sm90(unsigned width) {
+  const unsigned consumers = attention_consumers_sm90(width), queries = kSm90QueriesOfWarpgroup * consumers, keys = 128;
+  return {queries, keys, 128 * (consumers + 1), (queries + 2 * kSm90Stages * keys) * width * 2 + 1024};
+}
+
+}  // namespace gvb

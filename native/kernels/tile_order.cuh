@@ -1,0 +1,18 @@
+// Which tile of a matrix comes when, and how many blocks ran.
+#pragma once
+
+__device__ __forceinline__ void count_block(unsigned long long* blocks) {
+  if (threadIdx.x == 0 && blocks != nullptr) atomicAdd(blocks, 1ull);
+}
+
+struct TilePlace {
+  unsigned row, column;  // counted in tiles
+};
+
+// Tiles follow each other down groups of `group` rows of tiles: those that are made at the same time share rows of A
+// and of B, which the L2 cache then holds.
+__device__ __forceinline__ TilePlace place_of_tile(unsigned index, unsigned down, unsigned across, unsigned group) {
+  const unsigned first = index / (group * across) * group;
+  const unsigned rows = down - first < group ? down - first : group, in_group = index - first * across;
+  return {first + in_group % rows, in_group / rows};
+}

@@ -1,0 +1,42 @@
+// The functions that probes call, typed: those that the project resolves anyway (namespace gvb::cuda), and what a probe
+// declares for itself with the same type.
+#pragma once
+
+#include "driver/cuda_abi.h"
+#include "driver/nvml_abi.h"
+
+namespace gvb::probe {
+
+using abi::CUdeviceptr;
+using abi::CUmemAccessDesc;
+using abi::CUmemLocation;
+
+// By exported name; `base` and `version` are what cuGetProcAddress is asked for, null where it is not asked.
+struct Symbol {
+  const char* exported;
+  const char* base = nullptr;
+  int version = 0;
+};
+
+template <class Signature>
+struct Function : Symbol {
+  using Pointer = Signature*;
+};
+
+}  // namespace gvb::probe
+
+namespace gvb::cuda {
+
+using namespace abi;
+
+#define GVB_CUDA(name, base, version, params) \
+  inline constexpr probe::Function<CUresult params> name{{#name, base, version}};
+#define GVB_NVML(name, params) inline constexpr probe::Function<nvmlReturn_t params> name{{#name}};
+#include "driver/cuda_functions.inc"
+#include "driver/nvml_functions.inc"
+#include "sim/extra_functions.inc"
+#include "sim/nvml/extra_functions.inc"
+#undef GVB_CUDA
+#undef GVB_NVML
+
+}  // namespace gvb::cuda

@@ -1,0 +1,43 @@
+// One library of the driver, opened and searched as applications do it.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <map>
+#include <string>
+
+#include "driver/symbol_paths.h"
+#include "probe/function.h"
+
+namespace gvb::probe {
+
+class Library {
+ public:
+  static constexpr int kUsual = RTLD_NOW | RTLD_GLOBAL;
+
+  explicit Library(SymbolPath path) : path_(path) {}
+
+  // The reason where it cannot be opened, else empty.
+  std::string open(const std::string& file, int flags = kUsual);
+  // Of a library that came with the program: every name is looked up in the global scope.
+  void use_global_scope() { handle_ = RTLD_DEFAULT, opened_ = true; }
+  void* handle() const { return handle_; }
+  bool opened() const { return opened_; }
+  void close();
+
+  // Safe in several threads at a time.
+  void* address(const Symbol& symbol) const;
+  // As `address`, and remembers whose function it is.
+  void* find(const Symbol& symbol);
+  const std::map<std::string, std::string>& owners() const { return owners_; }
+
+ private:
+  void* by_runtime(const Symbol& symbol) const;
+
+  SymbolPath path_;
+  void* handle_ = nullptr;
+  bool opened_ = false;
+  std::map<std::string, std::string> owners_;
+};
+
+}  // namespace gvb::probe

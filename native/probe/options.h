@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "driver/symbol_paths.h"
+
+namespace gvb::probe {
+
+struct Options {
+  std::string probe;
+  std::string self;                      // this program
+  std::string libcuda = "libcuda.so.1";  // as dlopen is given it
+  std::string nvml = "libnvidia-ml.so.1";
+  std::string driver;  // where the driver's libcuda lies, as a path
+  std::string device;  // UUID; empty: the first
+  SymbolPath path = SymbolPath::kRuntime;
+  std::optional<size_t> memory;      // what the system grants, in bytes
+  std::optional<size_t> count;       // as many as were made natively
+  std::optional<std::string> token;  // of a second process: what the first one tells it
+};
+
+// Throws std::invalid_argument.
+Options parse_options(int count, char** arguments);
+
+}  // namespace gvb::probe

@@ -1,0 +1,12 @@
+// Bytes as a word of a command line.
+#pragma once
+
+#include <string>
+
+namespace gvb::probe {
+
+std::string token_of(const void* bytes, size_t count);
+// Throws Over where it is not of so many bytes.
+void read_token(const std::string& token, void* bytes, size_t count);
+
+}  // namespace gvb::probe

@@ -1,0 +1,139 @@
+#include "sim/card/card.h"
+
+#include <algorithm>
+
+#include "sim/card/region_state.h"
+#include "sim/clock.h"
+
+namespace gvb::sim {
+namespace {
+
+constexpr int64_t kReapEvery = 20'000'000;
+
+bool all_reached(const CardState& state, const Points& points) {
+  return std::all_of(points.begin(), points.end(), [&](const LanePoint& p) { return reached(state.timeline, p); });
+}
+
+bool in_real_time(const CardState& state) { return state.timeline.contexts > 1 || state.timeline.open_items > 0; }
+
+}  // namespace
+
+Card::Card(RegionState* region, int place, int participant)
+    : region_(region), state_(&region->cards[place]), participant_(participant) {}
+
+int Card::open_client(bool joined, double sm_limit) {
+  int client = -1;
+  int64_t computed = 0;
+  {
+    const RobustLock lock(&state_->mutex);
+    client = sim::open_client(&state_->timeline, participant_, joined, sm_limit);
+    if (client < 0) return -1;
+    if (state_->timeline.contexts > 1) computed = state_->timeline.now;
+  }
+  wait_until(computed);
+  return client;
+}
+
+void Card::close_client(int client) {
+  const RobustLock lock(&state_->mutex);
+  sim::close_client(&state_->timeline, client);
+}
+
+int Card::fault(int client) const { return state_->timeline.clients[client].fault.load(std::memory_order_relaxed); }
+
+bool Card::party_failed() const {
+  const RobustLock lock(&state_->mutex);
+  const auto& clients = state_->timeline.clients;
+  return std::any_of(std::begin(clients), std::end(clients), [](const Client& client) {
+    return client.participant >= 0 && client.party == kJoined && client.fault.load() != 0;
+  });
+}
+
+int Card::open_lane(int client) {
+  const RobustLock lock(&state_->mutex);
+  return sim::open_lane(&state_->timeline, client);
+}
+
+void Card::close_lane(int lane) {
+  const RobustLock lock(&state_->mutex);
+  sim::close_lane(&state_->timeline, lane);
+}
+
+bool Card::has_room(int lane, size_t count) const { return sim::has_room(state_->timeline.lanes[lane], count); }
+
+LanePoint Card::submit(int lane, const Item* const* items, size_t count) {
+  const RobustLock lock(&state_->mutex);
+  LanePoint point;
+  for (size_t i = 0; i < count; ++i) point = sim::submit(&state_->timeline, lane, *items[i]);
+  advance(&state_->timeline, raw_now());
+  return point;
+}
+
+void Card::end_open(int lane, int64_t end) {
+  const RobustLock lock(&state_->mutex);
+  sim::end_open(&state_->timeline, lane, end);
+}
+
+bool Card::is_over(const LanePoint& point) const { return reached(state_->timeline, point); }
+
+bool Card::has_begun(const LanePoint& point) const {
+  return state_->timeline.lanes[point.lane].started.load(std::memory_order_acquire) >= point.items;
+}
+
+const Item& Card::item(const LanePoint& point) const {
+  return state_->timeline.item(state_->timeline.lanes[point.lane], point.items - 1);
+}
+
+Placement Card::placement(const LanePoint& point) const {
+  const Item& found = item(point);
+  return {found.start, found.end, found.pause_from, found.pause_to};
+}
+
+int64_t Card::start_of(const LanePoint& point) const { return item(point).start; }
+
+void Card::collected(const LanePoint& point) {
+  state_->timeline.lanes[point.lane].collected.store(point.items, std::memory_order_release);
+}
+
+void Card::look() {
+  const RobustLock lock(&state_->mutex);
+  advance(&state_->timeline, raw_now());
+}
+
+// How long it takes at least until the points are reached, as far as can be said; 0 when they are.
+int64_t Card::pass_time(const Points& points) {
+  constexpr int64_t kUnknown = 20'000;
+  const RobustLock lock(&state_->mutex);
+  if (all_reached(*state_, points)) return 0;
+  const bool real = in_real_time(*state_);
+  advance(&state_->timeline, real ? raw_now() : kForever, points.data(), points.size());
+  if (all_reached(*state_, points)) return 0;
+  int64_t least = 0;
+  for (const LanePoint& point : points) least = std::max(least, shortest_ns(&state_->timeline, point));
+  return least > 0 ? least : kUnknown;
+}
+
+bool Card::look_for(const Points& points) { return pass_time(points) == 0; }
+
+void Card::wait_for(const Points& points) {
+  int64_t reaped = raw_now();
+  while (const int64_t least = pass_time(points)) {
+    sleep_for(std::min(least, kReapEvery));
+    if (raw_now() - reaped < kReapEvery) continue;
+    const RobustLock lock(&region_->mutex);
+    reap_dead(region_);  // one that was killed does not hold the card for ever
+    reaped = raw_now();
+  }
+}
+
+bool Card::busy() {
+  const RobustLock lock(&state_->mutex);
+  Timeline& timeline = state_->timeline;
+  const int64_t now = raw_now();
+  advance(&timeline, now);
+  return timeline.now > now || std::any_of(timeline.lanes, timeline.lanes + timeline.lanes_ever, [&](Lane& lane) {
+           return lane.client >= 0 && lane.pending() && timeline.head(lane).not_before <= now;
+         });
+}
+
+}  // namespace gvb::sim

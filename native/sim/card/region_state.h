@@ -1,0 +1,76 @@
+// The layout of the shared memory object, and what guards it.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <string>
+
+#include "base/robust_mutex.h"
+#include "sim/card/residue.h"
+#include "sim/card/timeline.h"
+#include "sim/settings.h"
+
+namespace gvb::sim {
+
+constexpr int kMaxParticipants = 256;
+constexpr uint64_t kRegionMagic = 0x6776622d73696d32;
+
+// One loaded library of one process.
+struct Participant {
+  int pid;
+  uint64_t start_time;  // of the process, because pids are reused
+  bool observer;
+  int64_t used[kMaxDevices];
+  int64_t limit[kMaxDevices];  // 0: none
+  int contexts[kMaxDevices];
+};
+
+// A block that its process lets others map (cuIpcGetMemHandle).
+struct Export {
+  int participant;  // of `pid`, which holds the file
+  int pid;          // 0: free
+  uint64_t ticket;  // unguessable: what the handle proves
+  int place;
+  int file;
+  uint64_t offset;
+  uint64_t bytes;
+};
+constexpr int kMaxExports = 1024;
+
+struct CardState {
+  pthread_mutex_t mutex;  // of all below
+  Timeline timeline;
+};
+
+struct RegionState {
+  uint64_t magic;
+  pthread_mutex_t mutex;  // of participants and used; taken before a card's
+  pthread_mutex_t exclusive;
+  Settings settings;
+  Participant participants[kMaxParticipants];
+  int64_t used[kMaxDevices];
+  Export exports[kMaxExports];
+  Residues residues;
+  CardState cards[kMaxDevices];
+};
+
+// Of memory that is all zero: new shared memory.
+void initialise(RegionState* state, const Settings& settings);
+void configure(RegionState* state, const Settings& settings);  // of cards that nobody uses
+bool any_alive(const RegionState& state);
+bool any_user_alive(const RegionState& state);
+void reap_dead(RegionState* state);  // with the region's mutex held
+void forget(RegionState* state, int participant);
+uint64_t start_time_of(int pid);  // 0 when the process is gone or a zombie
+
+// The region's mutex; where its owner died inside, the totals are counted again.
+class RegionLock {
+ public:
+  explicit RegionLock(RegionState* state);
+
+ private:
+  RobustLock lock_;
+};
+
+}  // namespace gvb::sim

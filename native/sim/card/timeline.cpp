@@ -1,0 +1,296 @@
+#include "sim/card/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gvb::sim {
+namespace {
+
+constexpr double kOver = 1e-3;  // what may be left of work that is over: roundings, in ns
+
+struct Running {
+  Lane* lanes[kMaxLanes];
+  Sharer sharers[kMaxLanes];
+  size_t count = 0;
+};
+
+bool running(const Lane& lane) { return lane.started.load(std::memory_order_relaxed) > lane.over(); }
+
+// The start of what has begun is not written again: its owner may be reading it.
+void finish(Timeline* timeline, Lane* lane, int64_t end) {
+  Item& item = timeline->head(*lane);
+  if (!running(*lane)) item.start = end;
+  item.end = end;
+  const uint64_t finished = lane->over() + 1;
+  lane->started.store(finished, std::memory_order_release);
+  lane->finished.store(finished, std::memory_order_release);
+  if (item.fault.code != 0) fail(timeline, lane->client, item.fault);
+}
+
+// Items that take no time, as far as they are due; work may become due behind them.
+bool pass_instants(Timeline* timeline, Lane* lane) {
+  bool passed = false;
+  while (lane->pending()) {
+    const Item& item = timeline->head(*lane);
+    const bool due = item.not_before <= timeline->now;
+    const bool over = item.kind == ItemKind::kStamp || (item.kind == ItemKind::kWait && reached(*timeline, item.after));
+    if (!due || !over) break;
+    finish(timeline, lane, timeline->now);
+    passed = true;
+  }
+  return passed;
+}
+
+template <class Each>
+void each_pending(Timeline* timeline, const Each& each) {
+  for (int i = 0; i < timeline->lanes_ever; ++i) {
+    Lane& lane = timeline->lanes[i];
+    if (lane.client >= 0 && lane.pending()) each(lane);
+  }
+}
+
+void pass_all_instants(Timeline* timeline) {
+  for (bool again = true; again;) {
+    again = false;
+    each_pending(timeline, [&](Lane& lane) { again |= pass_instants(timeline, &lane) && lane.pending(); });
+  }
+}
+
+bool can_run(Timeline* timeline, const Lane& lane) {
+  const Item& item = timeline->head(lane);
+  return (item.kind == ItemKind::kWork || item.kind == ItemKind::kOpen) && item.not_before <= timeline->now;
+}
+
+int party_of(const Timeline& timeline, const Lane& lane) { return timeline.clients[lane.client].party; }
+
+// The parties with something to run: the one after the present turn (in cyclic order), and whether it and others are.
+struct Parties {
+  bool any = false;
+  bool own = false;
+  bool others = false;
+  int next = 0;
+};
+
+Parties parties(Timeline* timeline) {
+  Parties found;
+  int least = kMaxClients + 1;
+  int following = kMaxClients + 1;
+  each_pending(timeline, [&](Lane& lane) {
+    if (!can_run(timeline, lane)) return;
+    const int party = party_of(*timeline, lane);
+    found.any = true;
+    (party == timeline->turn ? found.own : found.others) = true;
+    least = std::min(least, party);
+    if (party > timeline->turn) following = std::min(following, party);
+  });
+  found.next = following <= kMaxClients ? following : least;
+  return found;
+}
+
+// A party that runs alone keeps its turn; once another one waits, it ends a slice later.
+void take_turns(Timeline* timeline) {
+  const Parties found = parties(timeline);
+  const bool over = timeline->now >= timeline->turn_ends;
+  if (!found.any) {
+    // Nobody is left to end it for: its end is not an event that time passes to.
+    if (over) timeline->turn_ends = kForever;
+    return;
+  }
+  if (!found.own || (found.others && over)) {
+    timeline->turn = found.next;
+    timeline->turn_ends = kForever;
+    take_turns(timeline);
+  } else if (!found.others) {
+    timeline->turn_ends = kForever;
+  } else if (timeline->turn_ends == kForever) {
+    timeline->turn_ends = timeline->now + timeline->slice_ns;
+  }
+}
+
+void start(Timeline* timeline, Lane* lane) {
+  if (running(*lane)) return;
+  Item& item = timeline->head(*lane);
+  item.start = timeline->now;
+  lane->left_ns = item.kind == ItemKind::kOpen ? std::numeric_limits<double>::infinity() : item.alone_ns;
+  lane->ran_until = timeline->now;
+  lane->started.store(lane->over() + 1, std::memory_order_release);
+}
+
+Running start_turn(Timeline* timeline) {
+  Running all;
+  each_pending(timeline, [&](Lane& lane) {
+    if (!can_run(timeline, lane) || party_of(*timeline, lane) != timeline->turn) return;
+    start(timeline, &lane);
+    all.lanes[all.count] = &lane;
+    all.sharers[all.count++] = {&timeline->head(lane).demand, lane.client, timeline->clients[lane.client].sm_limit, 0};
+  });
+  share(all.sharers, all.count);
+  return all;
+}
+
+int64_t next_arrival(Timeline* timeline) {
+  int64_t next = kForever;
+  each_pending(timeline, [&](Lane& lane) {
+    const Item& item = timeline->head(lane);
+    if (item.not_before > timeline->now) next = std::min(next, item.not_before);
+  });
+  return next;
+}
+
+int64_t next_end(const Timeline& timeline, const Running& all) {
+  double soonest = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < all.count; ++i) soonest = std::min(soonest, all.lanes[i]->left_ns / all.sharers[i].speed);
+  // A whole number of ns: never less than is left.
+  return soonest < 9e18 ? timeline.now + static_cast<int64_t>(std::ceil(soonest - kOver)) : kForever;
+}
+
+void note_pause(Item* item, int64_t from, int64_t to) {
+  if (to - from <= item->pause_to - item->pause_from) return;
+  item->pause_from = from;
+  item->pause_to = to;
+}
+
+void pass(Timeline* timeline, const Running& all, int64_t to) {
+  const int64_t from = timeline->now;
+  const auto passed = static_cast<double>(to - from);
+  timeline->now = to;
+  for (size_t i = 0; i < all.count; ++i) {
+    Lane* lane = all.lanes[i];
+    note_pause(&timeline->head(*lane), lane->ran_until, from);
+    lane->ran_until = to;
+    lane->left_ns -= passed * all.sharers[i].speed;
+    if (lane->left_ns <= kOver && running(*lane)) finish(timeline, lane, to);
+  }
+}
+
+void abandon_lane(Timeline* timeline, Lane* lane) {
+  const uint64_t submitted = lane->submitted.load(std::memory_order_relaxed);
+  for (uint64_t n = lane->over(); n < submitted; ++n) timeline->item(*lane, n).end = timeline->now;
+  timeline->open_items -= lane->open_items;
+  lane->open_items = 0;
+  lane->started.store(submitted, std::memory_order_release);
+  lane->finished.store(submitted, std::memory_order_release);
+}
+
+}  // namespace
+
+void initialise(Timeline* timeline) {
+  timeline->turn_ends = kForever;
+  for (int i = 0; i < kMaxLanes; ++i) {
+    timeline->lanes[i].index = i;
+    timeline->lanes[i].client = -1;
+  }
+  for (Client& client : timeline->clients) client.participant = -1;
+}
+
+bool has_room(const Lane& lane, size_t count) {
+  const uint64_t held = lane.submitted.load(std::memory_order_relaxed) - lane.collected.load(std::memory_order_acquire);
+  return held + count <= kLaneItems;
+}
+
+LanePoint submit(Timeline* timeline, int index, const Item& item) {
+  Lane& lane = timeline->lanes[index];
+  const uint64_t number = lane.submitted.load(std::memory_order_relaxed);
+  timeline->item(lane, number) = item;
+  lane.open_items += item.kind == ItemKind::kOpen;
+  timeline->open_items += item.kind == ItemKind::kOpen;
+  lane.submitted.store(number + 1, std::memory_order_release);
+  return {index, number + 1};
+}
+
+bool reached(const Timeline& timeline, const LanePoint& point) {
+  return timeline.lanes[point.lane].finished.load(std::memory_order_acquire) >= point.items;
+}
+
+bool advance(Timeline* timeline, int64_t until, const LanePoint* points, size_t count) {
+  const auto done = [&] {
+    return count > 0 && std::all_of(points, points + count, [&](const LanePoint& p) { return reached(*timeline, p); });
+  };
+  for (;;) {
+    pass_all_instants(timeline);
+    if (done() || timeline->now >= until) return true;
+    take_turns(timeline);
+    const Running all = start_turn(timeline);
+    const int64_t next = std::min({next_arrival(timeline), next_end(*timeline, all), timeline->turn_ends});
+    if (next == kForever && until == kForever) return false;
+    pass(timeline, all, std::min(next, until));
+  }
+}
+
+void end_open(Timeline* timeline, int index, int64_t end) {
+  Lane& lane = timeline->lanes[index];
+  if (!lane.pending() || timeline->head(lane).kind != ItemKind::kOpen) return;  // abandoned meanwhile
+  --lane.open_items;
+  --timeline->open_items;
+  finish(timeline, &lane, std::max(end, timeline->head(lane).start));
+}
+
+int64_t shortest_ns(Timeline* timeline, const LanePoint& point) {
+  const Lane& lane = timeline->lanes[point.lane];
+  double least = 0;
+  for (uint64_t i = lane.over(); i < point.items; ++i) {
+    const Item& item = timeline->item(lane, i);
+    const bool runs = running(lane) && i == lane.over();
+    const auto arrives = static_cast<double>(item.not_before - timeline->now);
+    least = std::max(least, arrives);
+    if (item.kind == ItemKind::kWork) least += runs ? lane.left_ns : item.alone_ns;
+  }
+  return static_cast<int64_t>(least);
+}
+
+void fail(Timeline* timeline, int client, const Fault& fault) {
+  const Client& faulty = timeline->clients[client];
+  timeline->xid_events[timeline->xids++ % kXidEvents] = {timeline->now, fault.xid, faulty.participant};
+  for (int i = 0; i < kMaxClients; ++i) {
+    Client& other = timeline->clients[i];
+    if (other.participant < 0 || (other.party != faulty.party && !timeline->faults_spread)) continue;
+    int none = 0;
+    other.fault.compare_exchange_strong(none, fault.code);
+    abandon(timeline, i);
+  }
+}
+
+void abandon(Timeline* timeline, int client) {
+  for (int i = 0; i < timeline->lanes_ever; ++i)
+    if (timeline->lanes[i].client == client) abandon_lane(timeline, &timeline->lanes[i]);
+}
+
+int open_client(Timeline* timeline, int participant, bool joined, double sm_limit) {
+  for (int i = 0; i < kMaxClients; ++i) {
+    Client& client = timeline->clients[i];
+    if (client.participant >= 0) continue;
+    client.party = joined ? kJoined : i + 1;
+    client.sm_limit = sm_limit;
+    client.fault.store(0);
+    client.participant = participant;
+    ++timeline->contexts;
+    return i;
+  }
+  return -1;
+}
+
+void close_client(Timeline* timeline, int client) {
+  for (int i = 0; i < timeline->lanes_ever; ++i)
+    if (timeline->lanes[i].client == client) close_lane(timeline, i);
+  timeline->clients[client].participant = -1;
+  --timeline->contexts;
+}
+
+int open_lane(Timeline* timeline, int client) {
+  for (Lane& lane : timeline->lanes) {
+    if (lane.client >= 0) continue;
+    lane.client = client;
+    timeline->lanes_ever = std::max(timeline->lanes_ever, lane.index + 1);
+    return lane.index;
+  }
+  return -1;
+}
+
+void close_lane(Timeline* timeline, int index) {
+  Lane& lane = timeline->lanes[index];
+  abandon_lane(timeline, &lane);
+  lane.collected.store(lane.over(), std::memory_order_relaxed);
+  lane.client = -1;
+}
+
+}  // namespace gvb::sim

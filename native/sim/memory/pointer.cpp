@@ -1,0 +1,57 @@
+#include "sim/exports.h"
+#include "sim/memory/address_space.h"
+#include "sim/work/context.h"
+
+namespace gvb::abi {
+
+using sim::Block;
+using sim::BlockKind;
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
+  GVB_SIM_ENTER_CONTEXT(cuMemGetAddressRange_v2);
+  const auto block = sim::find_block(address);
+  if (!block) return CUDA_ERROR_NOT_FOUND;
+  if (base != nullptr) *base = block->address;
+  if (bytes != nullptr) *bytes = block->bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* host, unsigned flags) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostGetDevicePointer_v2);
+  const auto block = sim::find_block(reinterpret_cast<uint64_t>(host));
+  if (device == nullptr || flags != 0 || !block || block->kind != BlockKind::kHost) return CUDA_ERROR_INVALID_VALUE;
+  *device = reinterpret_cast<CUdeviceptr>(host);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostGetFlags);
+  const auto block = sim::find_block(reinterpret_cast<uint64_t>(host));
+  if (flags == nullptr || !block || block->kind != BlockKind::kHost) return CUDA_ERROR_INVALID_VALUE;
+  *flags = block->host_flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
+  GVB_SIM_ENTER_CONTEXT(cuPointerGetAttribute);
+  const auto block = sim::find_block(address);
+  if (value == nullptr || !block) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      *static_cast<CUcontext*>(value) = block->context == context->id ? context->handle : nullptr;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(value) = block->kind == BlockKind::kHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<CUdeviceptr*>(value) = address;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      for (int ordinal = 0; ordinal < sim::device_count(); ++ordinal)
+        if (sim::physical_device(ordinal) == block->device) *static_cast<int*>(value) = ordinal;
+      return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace gvb::abi

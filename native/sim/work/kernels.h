@@ -1,0 +1,93 @@
+// The kernels the simulated GPU can run: by name, functionally, with a model of their duration.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/cuda_abi.h"
+#include "sim/settings.h"
+#include "sim/work/work_queue.h"
+
+namespace gvb::sim {
+
+struct Geometry {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+};
+
+// The values that cuLaunchKernel's kernelParams point to.
+class Arguments {
+ public:
+  explicit Arguments(void* const* values) : values_(values) {}
+
+  template <class T>
+  T get(size_t index) const {
+    T value;
+    std::memcpy(&value, values_[index], sizeof value);
+    return value;
+  }
+
+ private:
+  void* const* values_;
+};
+
+enum class Access { kRead, kWrite, kBoth };
+
+// Memory a kernel touches; a launch with less than that accessible ends in CUDA_ERROR_ILLEGAL_ADDRESS.
+struct Span {
+  uint64_t address;
+  size_t bytes;
+  size_t alignment;
+  Access access;
+};
+
+// How a kernel comes to its end.
+enum class Ending {
+  kInTime,     // when its work is done
+  kAnswering,  // when a thread of its own, which talks to the host in real time, is done
+  kNever,
+};
+
+// The driver's codes and the Xids of kernels that fail: CUDA driver API, NVIDIA's catalogue of Xid errors.
+constexpr Fault kOutOfBounds = {abi::CUDA_ERROR_ILLEGAL_ADDRESS, 31};
+constexpr Fault kMisaligned = {abi::CUDA_ERROR_MISALIGNED_ADDRESS, 13};
+constexpr Fault kTrap = {abi::CUDA_ERROR_LAUNCH_FAILED, 43};
+constexpr Fault kAssert = {abi::CUDA_ERROR_ASSERT, 43};
+
+struct Plan {
+  double nanoseconds = 0;  // on top of kernel_ns, alone on its card
+  Demand demand{};         // on top of the multiprocessors that its blocks take
+  Seen seen = Seen::kLater;
+  Ending ending = Ending::kInTime;
+  std::vector<Span> touches;
+  std::function<void(const Placement&)> run;  // empty: no effect
+  DeferredResults::Compute compute;           // in place of `run`, as Work::compute
+  std::vector<Count> counts;                  // of a plan with `run`
+  Fault fault;
+};
+
+struct Kernel {
+  const char* name;
+  std::vector<size_t> parameter_bytes;
+  Plan (*plan)(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+};
+
+double blocks_of(const Geometry& geometry);
+double resident_blocks(const Geometry& geometry, const CardSettings& card);  // how many the card runs at a time
+
+// Blocks run in waves of as many as the card holds at a time, each wave as long as one block takes.
+double waves(const Geometry& geometry, const CardSettings& card);
+
+void add(uint64_t counter, uint64_t count);
+// Every block adds 1 to `counter`, whether or not the kernel's results are computed.
+void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry);
+void publish_stamp(uint64_t slot, uint64_t value);
+
+const Kernel* find_kernel(const std::string& name);  // null when the simulation does not know it
+
+}  // namespace gvb::sim

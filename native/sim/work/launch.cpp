@@ -1,0 +1,203 @@
+#include "sim/work/launch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "base/thread.h"
+#include "sim/clock.h"
+#include "sim/exports.h"
+#include "sim/memory/address_space.h"
+
+namespace gvb::sim {
+namespace {
+
+constexpr abi::CUresult kCooperativeLaunchTooLarge = 720;
+
+// The thread that stands for a kernel which answers the host: it runs from the kernel's first instruction on, in real
+// time, and its end is the kernel's.
+struct Answering {
+  Context* context;
+  LanePoint point;
+  std::function<void(const Placement&)> run;
+  int submitter;  // the processor it was launched from, or -1
+};
+
+void answer_on_thread(const std::shared_ptr<Answering>& kernel) {
+  Context* context = kernel->context;
+  leave_processor(kernel->submitter);
+  // Results of earlier work are what it reads.
+  while (!context->card->has_begun(kernel->point)) {
+    look(context);
+    sched_yield();
+  }
+  const int64_t start = context->card->start_of(kernel->point);
+  wait_until(start);
+  if (!context->card->is_over(kernel->point)) kernel->run({start, start});
+  context->card->end_open(kernel->point.lane, raw_now());
+  context->answering.fetch_sub(1);
+}
+
+void start_answering(Context* context, const LanePoint& point, std::function<void(const Placement&)> run) {
+  auto kernel = std::make_shared<Answering>();
+  *kernel = {context, point, std::move(run), sched_getcpu()};
+  context->answering.fetch_add(1);
+  if (start_thread(Processors::kProcesses, [kernel] { answer_on_thread(kernel); })) return;
+  context->answering.fetch_sub(1);
+  context->card->end_open(point.lane, raw_now());
+}
+
+Demand demand_of_kernel(const Plan& plan, const Geometry& geometry, const CardSettings& card) {
+  Demand demand = plan.demand;
+  demand[kSms] = std::max(demand[kSms], std::min(1.0, blocks_of(geometry) / resident_blocks(geometry, card)));
+  return demand;
+}
+
+bool may_touch(Context* context, const Span& span) {
+  if (!is_accessible(span.address, span.bytes)) return false;
+  const auto block = find_block(span.address);
+  if (!block || block->kind == BlockKind::kHost || block->kind == BlockKind::kManaged) return true;
+  if (block->device == context->device || block->kind == BlockKind::kMapped) return true;
+  const std::lock_guard<std::mutex> lock(context->mutex);
+  return context->peers.count(block->device) > 0;
+}
+
+// Whether the host could look at what a kernel writes, or change what it reads, without asking the driver.
+bool seen_by_host(const std::vector<Span>& touches) {
+  return std::any_of(touches.begin(), touches.end(), [](const Span& span) { return is_visible_to_host(span.address); });
+}
+
+abi::CUresult launch(abi::CUfunction handle, const Geometry& geometry, abi::CUstream stream_handle, void** arguments,
+                     int64_t until) {
+  const auto [context, context_code] = current_context();
+  if (context_code != abi::CUDA_SUCCESS) return context_code;
+  Stream* stream = stream_of(context, stream_handle);
+  if (stream == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
+  const FunctionInfo* function = find_function(handle);
+  if (function == nullptr || function->context != context->handle) return abi::CUDA_ERROR_INVALID_HANDLE;
+  if (stream->capture != nullptr) return capture_kernel(*stream, handle, geometry, arguments);
+  Prepared prepared = prepare(context, *function, geometry, arguments);
+  if (prepared.code != abi::CUDA_SUCCESS) return prepared.code;
+  const std::lock_guard<std::mutex> lock(context->mutex);
+  submit(stream, std::move(prepared.plan), first_instruction(until), RecordedCall::of_kernel(function->name));
+  return abi::CUDA_SUCCESS;
+}
+
+}  // namespace
+
+abi::CUresult check_geometry(const Geometry& geometry) {
+  const unsigned* grid = geometry.grid;
+  const unsigned* block = geometry.block;
+  const bool grid_fits =
+      grid[0] > 0 && grid[0] <= INT_MAX && grid[1] > 0 && grid[1] <= 65535 && grid[2] > 0 && grid[2] <= 65535;
+  const bool block_fits = block[0] > 0 && block[0] <= 1024 && block[1] > 0 && block[1] <= 1024 && block[2] > 0 &&
+                          block[2] <= 64 && block[0] * block[1] * block[2] <= kMaxThreadsPerBlock;
+  return grid_fits && block_fits && geometry.shared_bytes <= kMaxSharedBytes ? abi::CUDA_SUCCESS
+                                                                             : abi::CUDA_ERROR_INVALID_VALUE;
+}
+
+Prepared prepare(Context* context, const FunctionInfo& function, const Geometry& geometry, void* const* arguments) {
+  Prepared prepared;
+  prepared.code = check_geometry(geometry);
+  if (geometry.shared_bytes > function.most_dynamic_shared) prepared.code = abi::CUDA_ERROR_INVALID_VALUE;
+  if (prepared.code != abi::CUDA_SUCCESS) return prepared;
+  const Kernel* kernel = function.kernel;
+  if (kernel == nullptr) {
+    prepared.code = abi::CUDA_ERROR_NOT_SUPPORTED;
+    return prepared;
+  }
+  for (size_t i = 0; i < kernel->parameter_bytes.size(); ++i)
+    if (arguments == nullptr || arguments[i] == nullptr) prepared.code = abi::CUDA_ERROR_INVALID_VALUE;
+  if (prepared.code != abi::CUDA_SUCCESS) return prepared;
+  const CardSettings& card = card_settings(context->device);
+  prepared.plan = kernel->plan(Arguments(arguments), geometry, card);
+  prepared.plan.demand = demand_of_kernel(prepared.plan, geometry, card);
+  for (const Span& span : prepared.plan.touches) {
+    if (span.address % span.alignment == 0 && may_touch(context, span)) continue;
+    // As on a GPU, the launch itself succeeds and what follows in the context fails.
+    Plan failing;
+    failing.fault = span.address % span.alignment == 0 ? kOutOfBounds : kMisaligned;
+    prepared.plan = std::move(failing);
+    break;
+  }
+  return prepared;
+}
+
+Submission submission_of(const Context& context, Plan* plan, int64_t earliest, std::shared_ptr<LateTimes> times) {
+  Submission submission;
+  Item& item = submission.item;
+  item.kind = plan->ending == Ending::kInTime ? ItemKind::kWork : ItemKind::kOpen;
+  item.not_before = earliest;
+  item.alone_ns = card_settings(context.device).kernel_ns + plan->nanoseconds;
+  item.demand = plan->demand;
+  item.fault = plan->fault;
+  Work& work = submission.work;
+  work.seen = seen_by_host(plan->touches) ? std::max(plan->seen, Seen::kWhenOver) : plan->seen;
+  for (const Span& span : plan->touches) {
+    const Range range = range_of(span.address, span.bytes);
+    if (span.access != Access::kWrite) work.reads.push_back(range);
+    if (span.access != Access::kRead) work.writes.push_back(range);
+  }
+  if (plan->ending == Ending::kInTime) work.run = std::move(plan->run);
+  if (plan->compute) {
+    work.run = [](const Placement&) {};
+    work.compute = std::move(plan->compute);
+  }
+  work.counts = std::move(plan->counts);
+  if (times != nullptr)
+    work.placed = [times = std::move(times)](const Placement& placement) {
+      times->add(placement.start, placement.end);
+    };
+  return submission;
+}
+
+void submit(Stream* stream, Plan plan, int64_t earliest, std::shared_ptr<LateTimes> times) {
+  const LanePoint point = submit(stream, submission_of(*stream->context, &plan, earliest, std::move(times)));
+  if (plan.ending == Ending::kAnswering) start_answering(stream->context, point, std::move(plan.run));
+}
+
+}  // namespace gvb::sim
+
+namespace gvb::abi {
+
+using sim::Geometry;
+using sim::HostCost;
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments,
+                        void** extra) {
+  GVB_SIM_ENTER(cuLaunchKernel);
+  const HostCost cost(sim::settings().launch_ns);
+  if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const Geometry geometry = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  return sim::launch(function, geometry, stream, arguments, cost.until());
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
+  GVB_SIM_ENTER(cuLaunchKernelEx);
+  const HostCost cost(sim::settings().launch_ns);
+  if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  // A kernel may begin before the one ahead of it ends. Here it never does.
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) return CUDA_ERROR_NOT_SUPPORTED;
+  const Geometry geometry = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                             {config->blockDimX, config->blockDimY, config->blockDimZ},
+                             config->sharedMemBytes};
+  return sim::launch(function, geometry, config->hStream, arguments, cost.until());
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void** arguments) {
+  GVB_SIM_ENTER_CONTEXT(cuLaunchCooperativeKernel);
+  const HostCost cost(sim::settings().launch_ns);
+  const Geometry geometry = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  if (const CUresult bad = sim::check_geometry(geometry)) return bad;
+  if (sim::blocks_of(geometry) > sim::resident_blocks(geometry, sim::card_settings(context->device)))
+    return sim::kCooperativeLaunchTooLarge;
+  return sim::launch(function, geometry, stream, arguments, cost.until());
+}
+
+}  // namespace gvb::abi

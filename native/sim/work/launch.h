@@ -1,0 +1,31 @@
+#pragma once
+
+#include "sim/recorded_call.h"
+#include "sim/work/context.h"
+#include "sim/work/kernels.h"
+#include "sim/work/module.h"
+
+namespace gvb::sim {
+
+// One kernel of a launch: checked, its arguments read.
+struct Prepared {
+  abi::CUresult code = abi::CUDA_SUCCESS;
+  Plan plan;
+};
+
+abi::CUresult check_geometry(const Geometry& geometry);
+Prepared prepare(Context* context, const FunctionInfo& function, const Geometry& geometry, void* const* arguments);
+
+// With the context's mutex held: puts a kernel on the stream's lane, not before `earliest`.
+// `times`: told when the kernel's start and end are known; may be null.
+void submit(Stream* stream, Plan plan, int64_t earliest, std::shared_ptr<LateTimes> times);
+
+// The same of several that are submitted at one moment; none of them may be one that answers the host.
+Submission submission_of(const Context& context, Plan* plan, int64_t earliest, std::shared_ptr<LateTimes> times);
+
+abi::CUgraph make_graph();
+// Adds a kernel to what the stream captures.
+abi::CUresult capture_kernel(const Stream& stream, abi::CUfunction function, const Geometry& geometry,
+                             void** arguments);
+
+}  // namespace gvb::sim

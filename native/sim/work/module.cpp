@@ -1,0 +1,210 @@
+#include "sim/work/module.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/clock.h"
+#include "sim/exports.h"
+#include "sim/memory/allocation.h"
+#include "sim/settings.h"
+#include "sim/work/compilation_cache.h"
+#include "sim/work/context.h"
+#include "sim/work/ptx.h"
+
+namespace gvb::sim {
+namespace {
+
+constexpr int kMaxThreadsPerMultiprocessor = 2048;
+constexpr int kMaxBlocksPerMultiprocessor = 32;
+constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
+constexpr size_t kSharedReservedPerBlock = 1024;
+constexpr int kRegisters = 16;
+
+struct Global {
+  abi::CUdeviceptr address;
+  size_t bytes;
+};
+
+struct Module {
+  std::map<std::string, abi::CUfunction> functions;
+  std::map<std::string, Global> globals;
+};
+
+using ModuleTable = HandleTable<Module, 0x15>;
+using FunctionTable = HandleTable<FunctionInfo, 0x16>;
+
+ModuleTable& modules() {
+  static ModuleTable& table = *new ModuleTable;
+  return table;
+}
+
+FunctionTable& functions() {
+  static FunctionTable& table = *new FunctionTable;
+  return table;
+}
+
+void write_log(const std::string& text, unsigned count, const abi::CUjit_option* options, void** values) {
+  char* buffer = nullptr;
+  size_t size = 0;
+  void** size_value = nullptr;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == abi::CU_JIT_ERROR_LOG_BUFFER) buffer = static_cast<char*>(values[i]);
+    if (options[i] != abi::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) continue;
+    size = static_cast<unsigned>(reinterpret_cast<uintptr_t>(values[i]));
+    size_value = &values[i];
+  }
+  if (buffer == nullptr || size == 0) return;
+  const size_t length = std::min(text.size(), size - 1);
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+  *size_value = reinterpret_cast<void*>(length);  // as the driver does: what it has written
+}
+
+void free_globals(Module* module) {
+  for (const auto& [name, global] : module->globals)
+    if (const auto block = remove_block(global.address)) free_block(*block);
+  module->globals.clear();
+}
+
+abi::CUresult make_globals(Context* context, const Ptx& ptx, Module* module) {
+  for (const PtxGlobal& wanted : ptx.globals) {
+    abi::CUdeviceptr address = 0;
+    const abi::CUresult code = allocate_device(context, wanted.bytes, BlockKind::kGlobal, &address);
+    if (code != abi::CUDA_SUCCESS) {
+      free_globals(module);
+      return code;
+    }
+    module->globals[wanted.name] = {address, wanted.bytes};
+  }
+  return abi::CUDA_SUCCESS;
+}
+
+abi::CUresult load(Context* context, abi::CUmodule* handle, const void* image, std::string* log) {
+  if (handle == nullptr || image == nullptr) return abi::CUDA_ERROR_INVALID_VALUE;
+  const int64_t cc = card_settings(context->device).cc;
+  const Ptx ptx =
+      parse_ptx(static_cast<const char*>(image), static_cast<int>(settings().driver_version), static_cast<int>(cc));
+  *log = ptx.error;
+  if (ptx.code != abi::CUDA_SUCCESS) return ptx.code;
+  const bool cached = compiled_before(static_cast<const char*>(image), cc);
+  const HostCost cost((cached ? settings().module_cached_ms : settings().module_ms) * 1e6);
+  auto module = std::make_unique<Module>();
+  if (const abi::CUresult code = make_globals(context, ptx, module.get())) return code;
+  for (const std::string& name : ptx.entries) {
+    auto function = std::make_unique<FunctionInfo>(FunctionInfo{name, find_kernel(name), context->handle});
+    module->functions[name] = reinterpret_cast<abi::CUfunction>(functions().insert(std::move(function)));
+  }
+  *handle = reinterpret_cast<abi::CUmodule>(modules().insert(std::move(module)));
+  return abi::CUDA_SUCCESS;
+}
+
+}  // namespace
+
+FunctionInfo* find_function(abi::CUfunction handle) { return functions().find(reinterpret_cast<uint64_t>(handle)); }
+
+int max_active_blocks(int threads, size_t shared_bytes) {
+  if (threads > kMaxThreadsPerBlock || shared_bytes > kMaxSharedBytes) return 0;
+  const int warp_threads = (threads + 31) / 32 * 32;
+  const int by_threads = std::min(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / warp_threads);
+  return std::min(by_threads, static_cast<int>(kSharedPerMultiprocessor / (shared_bytes + kSharedReservedPerBlock)));
+}
+
+}  // namespace gvb::sim
+
+namespace gvb::abi {
+
+CUresult cuModuleLoadDataEx(CUmodule* handle, const void* image, unsigned count, CUjit_option* options, void** values) {
+  GVB_SIM_ENTER_CONTEXT(cuModuleLoadDataEx);
+  if (count > 0 && (options == nullptr || values == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  std::string log;
+  const CUresult result = sim::load(context, handle, image, &log);
+  sim::write_log(log, count, options, values);
+  return result;
+}
+
+CUresult cuModuleLoadData(CUmodule* handle, const void* image) {
+  GVB_SIM_ENTER_CONTEXT(cuModuleLoadData);
+  std::string log;
+  return sim::load(context, handle, image, &log);
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  GVB_SIM_ENTER(cuModuleUnload);
+  const auto module = sim::modules().remove(reinterpret_cast<uint64_t>(handle));
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& entry : module->functions) sim::functions().remove(reinterpret_cast<uint64_t>(entry.second));
+  if (!module->globals.empty())
+    if (const auto [context, code] = sim::current_context(); code == CUDA_SUCCESS) sim::synchronise(context, nullptr);
+  sim::free_globals(module.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
+  GVB_SIM_ENTER_CONTEXT(cuModuleGetGlobal_v2);
+  const sim::Module* module = sim::modules().find(reinterpret_cast<uint64_t>(handle));
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = module->globals.find(name);
+  if (found == module->globals.end()) return CUDA_ERROR_NOT_FOUND;
+  if (address != nullptr) *address = found->second.address;
+  if (bytes != nullptr) *bytes = found->second.bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  GVB_SIM_ENTER_CONTEXT(cuModuleGetFunction);
+  const sim::Module* module = sim::modules().find(reinterpret_cast<uint64_t>(handle));
+  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = module->functions.find(name);
+  if (found == module->functions.end()) return CUDA_ERROR_NOT_FOUND;
+  *function = found->second;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  GVB_SIM_ENTER(cuModuleGetLoadingMode);
+  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_EAGER_LOADING;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  GVB_SIM_ENTER(cuFuncGetAttribute);
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (sim::find_function(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = sim::kMaxThreadsPerBlock;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = sim::kRegisters;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(sim::find_function(function)->most_dynamic_shared);
+      return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+  GVB_SIM_ENTER(cuFuncSetAttribute);
+  sim::FunctionInfo* function = sim::find_function(handle);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+      static_cast<unsigned>(value) > sim::kMaxSharedBytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  function->most_dynamic_shared = static_cast<unsigned>(value);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     size_t shared_bytes) {
+  GVB_SIM_ENTER_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  if (blocks == nullptr || threads <= 0) return CUDA_ERROR_INVALID_VALUE;
+  if (sim::find_function(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *blocks = sim::max_active_blocks(threads, shared_bytes);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gvb::abi

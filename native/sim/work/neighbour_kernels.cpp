@@ -1,0 +1,143 @@
+#include "sim/work/neighbour_kernels.h"
+
+#include <algorithm>
+
+#include "sim/clock.h"
+
+namespace gvb::sim {
+namespace {
+
+// The model of this card: what no setting says.
+constexpr double kL2OverDram = 2;         // bytes from L2 in the time of one from DRAM
+constexpr double kPageLoadNs = 500;       // a load that waits for the translation of its address
+constexpr double kPageDram = 0.5;         // of the DRAM's rate, while a card full of threads makes such loads
+constexpr double kIssueRoundNs = 50;      // of 64 instructions a thread, on multiprocessors full of threads
+constexpr double kTinyBlockNs = 1;        // between two blocks that are handed out
+constexpr double kRequestRoundNs = 1000;  // a load and the arithmetic that waits for it
+constexpr double kRequestMemory = 0.8;    // of the rates of L2 and of DRAM, while a request's step runs
+
+// 32 counters, 128 bytes apart; here all is counted in the first.
+Span counters(uint64_t blocks) { return {blocks, 32 * 128, 8, Access::kBoth}; }
+
+// A kernel of which nothing is seen but that its blocks ran.
+Plan counted(double nanoseconds, uint64_t blocks, const Geometry& geometry) {
+  Plan plan;
+  plan.nanoseconds = nanoseconds;
+  plan.touches = {counters(blocks)};
+  plan.run = [blocks, count = static_cast<uint64_t>(blocks_of(geometry))](const Placement&) { add(blocks, count); };
+  return plan;
+}
+
+uint32_t* words_at(uint64_t address) { return reinterpret_cast<uint32_t*>(address); }
+
+struct Stretch {
+  uint64_t start, end, multiprocessor;
+};
+
+void write_stretch(uint64_t stretches, uint64_t room, uint64_t used, const Stretch& stretch) {
+  const uint64_t place = (*reinterpret_cast<uint64_t*>(used))++;
+  if (place < room) reinterpret_cast<Stretch*>(stretches)[place] = stretch;
+}
+
+}  // namespace
+
+Plan plan_hold(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const auto spin = static_cast<double>(arguments.get<uint64_t>(0)) / device_clock_rate();
+  return counted(waves(geometry, card) * spin, arguments.get<uint64_t>(1), geometry);
+}
+
+Plan plan_tiny_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings&) {
+  return counted(blocks_of(geometry) * kTinyBlockNs, arguments.get<uint64_t>(0), geometry);
+}
+
+Plan plan_sweep(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const auto words = arguments.get<uint64_t>(0);
+  const size_t bytes = arguments.get<uint64_t>(1) * 16;
+  const double all = static_cast<double>(bytes) * arguments.get<unsigned>(2);
+  const bool cached = bytes <= static_cast<size_t>(card.l2_mib) << 20;
+  Plan plan = counted(all / card.dram_gbs / (cached ? kL2OverDram : 1), arguments.get<uint64_t>(3), geometry);
+  plan.demand = demand_of(cached ? kL2 : kDram);
+  plan.touches.push_back({words, bytes, 16, Access::kRead});
+  return plan;
+}
+
+Plan plan_touch_pages(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const size_t bytes = arguments.get<uint64_t>(1) * arguments.get<uint64_t>(2);
+  const double loads = waves(geometry, card) * arguments.get<unsigned>(3);
+  Plan plan = counted(loads * kPageLoadNs, arguments.get<uint64_t>(4), geometry);
+  plan.demand = demand_of(kDram, kPageDram);
+  plan.touches.push_back({arguments.get<uint64_t>(0), bytes, 4, Access::kRead});
+  return plan;
+}
+
+Plan plan_issue(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const double rounds = waves(geometry, card) * arguments.get<unsigned>(0);
+  return counted(rounds * kIssueRoundNs, arguments.get<uint64_t>(2), geometry);
+}
+
+Plan plan_arrived(const Arguments& arguments, const Geometry&, const CardSettings&) {
+  const auto words = arguments.get<uint64_t>(0), count = arguments.get<uint64_t>(1),
+             blocks = arguments.get<uint64_t>(3);
+  const auto expected = arguments.get<uint32_t>(2);
+  Plan plan;
+  plan.touches = {{words, count * 4, 4, Access::kRead}, counters(blocks)};
+  plan.run = [=](const Placement&) {
+    if (words_at(words)[0] == expected && words_at(words)[count - 1] == expected) add(blocks, 1);
+  };
+  return plan;
+}
+
+Plan plan_mark_ends(const Arguments& arguments, const Geometry& geometry, const CardSettings&) {
+  const auto words = arguments.get<uint64_t>(0), count = arguments.get<uint64_t>(1),
+             blocks = arguments.get<uint64_t>(3);
+  const auto value = arguments.get<uint32_t>(2);
+  Plan plan;
+  plan.touches = {{words, count * 4, 4, Access::kBoth}, counters(blocks)};
+  plan.run = [=, ran = static_cast<uint64_t>(blocks_of(geometry))](const Placement&) {
+    words_at(words)[0] = words_at(words)[count - 1] = value;
+    add(blocks, ran);
+  };
+  return plan;
+}
+
+Plan plan_request_step(const Arguments& arguments, const Geometry&, const CardSettings&) {
+  const auto set = arguments.get<uint64_t>(0), set_count = arguments.get<uint64_t>(1),
+             words = arguments.get<uint64_t>(3), stamps = arguments.get<uint64_t>(7);
+  const auto rounds = arguments.get<unsigned>(2), count = arguments.get<unsigned>(4), seed = arguments.get<unsigned>(5),
+             step = arguments.get<unsigned>(6);
+  Plan plan;
+  plan.nanoseconds = rounds * kRequestRoundNs;
+  plan.demand[kL2] = plan.demand[kDram] = kRequestMemory;
+  plan.touches = {{set, set_count * 16, 16, Access::kRead},
+                  {words, count * size_t{4}, 4, step == 0 ? Access::kWrite : Access::kBoth},
+                  {stamps, 16, 8, Access::kBoth}};
+  plan.run = [=](const Placement& placement) {
+    for (unsigned i = 0; i < count; ++i)
+      words_at(words)[i] = (step == 0 ? seed + i : words_at(words)[i]) * 1664525u + 1013904223u;
+    if (step == 0) publish_stamp(stamps, device_clock(placement.start));
+    publish_stamp(stamps + 8, std::max(*reinterpret_cast<uint64_t*>(stamps + 8), device_clock(placement.end)));
+  };
+  return plan;
+}
+
+// Block i is on multiprocessor i, i + sms, …; all run as long as the kernel does, without the longest of its pauses.
+Plan plan_trace_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
+  const auto stretches = arguments.get<uint64_t>(0), room = arguments.get<uint64_t>(1),
+             used = arguments.get<uint64_t>(2), spin = arguments.get<uint64_t>(3), gap = arguments.get<uint64_t>(4);
+  Plan plan;
+  plan.nanoseconds = waves(geometry, card) * static_cast<double>(spin) / device_clock_rate();
+  plan.touches = {{stretches, room * sizeof(Stretch), 8, Access::kBoth}, {used, 8, 8, Access::kBoth}};
+  plan.run = [=, blocks = static_cast<uint64_t>(blocks_of(geometry)),
+              sms = static_cast<uint64_t>(card.sms)](const Placement& placement) {
+    const uint64_t from = device_clock(placement.start), to = device_clock(placement.end);
+    const uint64_t paused = device_clock(placement.pause_from), resumed = device_clock(placement.pause_to);
+    for (uint64_t block = 0; block < blocks; ++block) {
+      const bool pause = placement.pause_to != 0 && resumed - paused > gap;
+      if (pause) write_stretch(stretches, room, used, {from, paused, block % sms});
+      write_stretch(stretches, room, used, {pause ? resumed : from, to, block % sms});
+    }
+  };
+  return plan;
+}
+
+}  // namespace gvb::sim

@@ -1,0 +1,12 @@
+// What kernels/pages.cu and kernels/pipeline.cu do, and how long it takes.
+#pragma once
+
+#include "sim/work/kernels.h"
+
+namespace gvb::sim {
+
+Plan plan_write_ends(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+Plan plan_read_ends(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+Plan plan_stage(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+
+}  // namespace gvb::sim
