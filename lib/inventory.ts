@@ -1,5 +1,5 @@
 /** What there is to measure, and with what: devices, driver functions and their owners, metrics. */
-import type { FunctionProvenance, GpuInfo } from './document.js';
+import type { FunctionProvenance, GpuInfo } from './results/document.js';
 import { gpuInfo } from './environment/gpu.js';
 import { simulatedDriver } from './metrics/measure.js';
 import type { MetricDefinition } from './metrics/metric.js';
@@ -14,7 +14,7 @@ export interface InventoryOptions {
   simulate?: boolean;
 }
 
-export type MetricInfo = Omit<MetricDefinition, 'measure' | 'againstNative'>;
+export type MetricInfo = Omit<MetricDefinition, 'measure' | 'againstNative' | 'lineCharts'>;
 
 async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, target: Target) => Promise<T>) {
   try {
@@ -39,5 +39,5 @@ export async function getProvenance(options: InventoryOptions = {}): Promise<Fun
 
 /** Definitions of all metrics, in id order. Needs neither addon nor driver. */
 export function listMetrics(): MetricInfo[] {
-  return metrics.map(({ measure: _how, againstNative: _against, ...info }) => info);
+  return metrics.map(({ measure: _how, againstNative: _against, lineCharts: _charts, ...info }) => info);
 }

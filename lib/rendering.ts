@@ -1,5 +1,7 @@
 /** Documents as reports: one file per format in report/, all from the same view. None needs a GPU. */
-import { type ResultDocument, type View, viewOf } from './report/view.js';
+import type { ResultDocument } from './results/kinds.js';
+import { readable } from './results/readable.js';
+import { type View, viewOf } from './results/view.js';
 import { type Words, wordsOf } from './report/words.js';
 
 /** As --format and the flags of the command line name them. */
@@ -33,25 +35,32 @@ const renderers: Record<Format, () => Promise<Render>> = {
 
 /** Renders one document in as many formats as are asked for; what they share is drawn once, and for none not at all. */
 export function rendering(document: ResultDocument): (format: Format) => Promise<Rendered> {
-  let drawn: { view: View; words: Words } | undefined;
+  let drawn: { view: View; forPeople: View; words: Words } | undefined;
   const draw = () => {
     const view = viewOf(document);
-    return { view, words: wordsOf(view) };
+    const forPeople = readable(view);
+    return { view, forPeople, words: wordsOf(forPeople) };
   };
   return async (format) => {
-    const { view, words } = (drawn ??= draw());
-    return (await renderers[format]())(view, words);
+    const { view, forPeople, words } = (drawn ??= draw());
+    const isForPeople = format === 'markdown' || format === 'html';
+    return (await renderers[format]())(isForPeople ? forPeople : view, words);
   };
 }
 
-/** For programs; throws RangeError for a format that there is not, TypeError for what is no document. */
-export async function renderReport(document: ResultDocument, format: Format): Promise<string> {
+/**
+ * For programs. The document may be of an earlier schema version. Throws RangeError for a format that there is not,
+ * TypeError for what is no document.
+ */
+export async function renderReport(given: ResultDocument, format: Format): Promise<string> {
   if (!formats.includes(format))
     throw new RangeError(`Expected format to be one of ${formats.join(', ')} but received ${String(format)}.`);
-  const [v, { comparisonDocumentSchema, runDocumentSchema }] = await Promise.all([
+  const [v, { comparisonDocumentSchema, runDocumentSchema }, { upgraded }] = await Promise.all([
     import('valibot'),
-    import('./document.js'),
+    import('./results/document.js'),
+    import('./results/upgraded.js'),
   ]);
+  const document = upgraded(given);
   if (!v.is(v.union([runDocumentSchema, comparisonDocumentSchema]), document))
     throw new TypeError('Expected document to be of run or compare but received something else.');
   const rendered = await rendering(document)(format);

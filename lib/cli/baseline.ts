@@ -1,11 +1,12 @@
-/** `gpu-virt-bench baseline save|list|remove` */
+/** `gpu-virt-bench baseline save|promote|list|remove` */
 import { rm, stat } from 'node:fs/promises';
 import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { environmentOf } from '../gate/environment.js';
-import { plain } from '../report/plain.js';
+import { plain } from '../results/plain.js';
 import { type Column, table } from '../report/table.js';
-import { isSimulated, roundsOf, viewOf } from '../report/view.js';
+import { isSimulated, roundsOf } from '../results/kinds.js';
+import { viewOf } from '../results/view.js';
 import {
   baselineFile,
   baselineNames,
@@ -14,10 +15,11 @@ import {
   readBaseline,
   STORE,
   unknownBaseline,
-} from '../saved/baselines.js';
+} from '../saved/baseline-store.js';
 import { namedOrNewest } from '../saved/directories.js';
 import { exitCodes } from './exit-codes.js';
-import { makeDirectory, writeStdout, writeWhole } from './output.js';
+import { gate } from './gate.js';
+import { makeDirectory, writeStdout, writeText, writeWhole } from './output.js';
 import { say, warn } from './talk.js';
 
 interface RawStore {
@@ -48,6 +50,22 @@ export async function saveBaseline(
     warn(`Baseline ${name} is of a SIMULATED GPU: it is good for nothing but simulated comparisons.`);
   missingValues(saved).forEach(warn);
   return exitCodes.ok;
+}
+
+/** The results are judged against the baseline that they replace; where they do not pass, it stays. */
+export async function promoteBaseline(
+  name: string,
+  file: string | undefined,
+  { store = STORE, config }: RawStore & { config?: string },
+): Promise<number> {
+  await readBaseline(store, name);
+  const { path } = await namedOrNewest(file);
+  const code = await gate(path, { baseline: name, store, ...(config !== undefined && { config }) });
+  if (code === exitCodes.ok) return saveBaseline(name, path, { store, force: true });
+  say(
+    `Baseline ${name} is unchanged, because ${path} did not pass the gate; baseline save --force replaces it anyway.`,
+  );
+  return code;
 }
 
 function missingValues({ document }: Awaited<ReturnType<typeof namedOrNewest>>): string[] {
@@ -91,7 +109,7 @@ export async function listBaselines({ store = STORE, json }: RawStore & { json?:
     }
   if (json) await writeStdout(`${JSON.stringify(listed, null, 2)}\n`);
   else if (listed.length === 0) say(`No baseline in ${store}: gpu-virt-bench baseline save NAME makes one.`);
-  else await writeStdout(`${table(columns, listed.map(row))}\n`);
+  else await writeText(`${table(columns, listed.map(row))}\n`);
   return exitCodes.ok;
 }
 

@@ -1,7 +1,7 @@
 /** `gpu-virt-bench calibrate` */
 import { BenchError } from '../native/errors.js';
 import { interposerLibrary, loadAddon, simulatedDriverFolder } from '../native/load.js';
-import { plain } from '../report/plain.js';
+import { plain } from '../results/plain.js';
 import { table } from '../report/table.js';
 import { WATERMARK } from '../report/terminal.js';
 import { type CalibrationRow, calibrate } from '../run/calibrate.js';
@@ -11,8 +11,8 @@ import { exitCodes } from './exit-codes.js';
 import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { parseRunOptions, type RawRunOptions } from './options.js';
-import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
-import { checkOutputs } from './outputs.js';
+import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
+import { checkOutputs } from './document-outputs.js';
 import { progressDisplay } from './progress.js';
 import { say } from './talk.js';
 
@@ -84,7 +84,7 @@ export async function calibrateTool(raw: RawCalibrateOptions): Promise<number> {
     const report = `${target.simulate ? `${WATERMARK}\n\n` : ''}${calibrationTable(rows)}\n`;
     const text = `${JSON.stringify(rows, null, 2)}\n`;
     const failure = json === undefined || json === STDOUT ? null : await failureOf(writeWhole(json, text));
-    await writeStdout(json === STDOUT ? text : report);
+    await (json === STDOUT ? writeStdout(text) : writeText(report));
     if (failure) throw failure;
     return rows.every(({ recovered }) => recovered) ? exitCodes.ok : exitCodes.failed;
   } finally {

@@ -1,9 +1,9 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
-import type { ComparisonDocument } from '../document.js';
+import type { ComparisonDocument } from '../results/document.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
-import { duration, plain } from '../report/plain.js';
+import { duration, plain } from '../results/plain.js';
 import { type CompareHooks, compareSystems, refuseUnavailable } from '../run/compare.js';
 import { makePlan, type Plan } from '../run/plan.js';
 import { selectMetrics } from '../run/select.js';
@@ -16,11 +16,12 @@ import type { System } from '../systems/system.js';
 import { exitCodes } from './exit-codes.js';
 import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
 import { dieWithFirstStart } from './first-start.js';
+import { interruptedText } from './interrupted.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { failureOf, STDOUT, writeStdout } from './output.js';
-import { checkOutputs, type Output, publish } from './outputs.js';
+import { failureOf, STDOUT, writeText } from './output.js';
+import { checkOutputs, type Output, publish } from './document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
 import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
@@ -71,7 +72,7 @@ export async function compare(
   const gating = await prepareGating(raw, systems, options.outputs, rounds);
   refuseUnavailable({ systems, ...toleranceOf(raw) });
   if (options.dryRun) {
-    await writeStdout(`${words}\n`);
+    await writeText(`${words}\n`);
     sayUnavailable(systems);
     return exitCodes.ok;
   }
@@ -86,7 +87,7 @@ export async function compare(
   const unwritten: Error[] = [];
   try {
     const finished = stored ? await finishedRounds(directory.path, systems, rounds) : [];
-    const document = await interruptible((signal) =>
+    const measured = await interruptible((signal) =>
       compareSystems(
         {
           ...request(options, plan, target),
@@ -104,16 +105,24 @@ export async function compare(
       ),
     );
     progress.stop();
+    const document = await withSystemsFile(measured, directory);
     const judged = gating?.conclude(document);
     unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
     unwritten.push(...(await directory.keepTranscript()));
     sayUnwritten(unwritten, `With room, --resume ${directory.path} continues from what is there.`);
+    if (!document.completed) say(interruptedText(document, raw, secretSettings(kept)));
     return exitCode(document, unwritten, judged?.exitCode);
   } finally {
     progress.stop();
     await directory.close();
   }
+}
+
+/** Reports name it in the command that measures the same again. */
+async function withSystemsFile(document: ComparisonDocument, directory: ResultDirectory): Promise<ComparisonDocument> {
+  const config = await directory.systemsFile();
+  return config === null ? document : { ...document, plan: { ...document.plan, config } };
 }
 
 /** Of --allow-missing: without it they are refused. */

@@ -1,14 +1,14 @@
 /** `gpu-virt-bench doctor` */
-import type { GpuInfo } from '../document.js';
+import type { GpuInfo } from '../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
-import { bytes, plain } from '../report/plain.js';
+import { bytes, plain } from '../results/plain.js';
 import { table } from '../report/table.js';
 import { type Diagnosis, diagnose } from '../run/diagnosis.js';
 import { environmentSystem } from '../systems/environment.js';
 import { dieWithFirstStart } from './first-start.js';
 import { exitCodes } from './exit-codes.js';
 import { parseTimeout } from './options.js';
-import { writeStdout } from './output.js';
+import { writeStdout, writeText } from './output.js';
 
 export async function doctor(options: { json?: true; timeout?: string }): Promise<number> {
   const seconds = parseTimeout(options.timeout);
@@ -18,7 +18,8 @@ export async function doctor(options: { json?: true; timeout?: string }): Promis
     simulatedFolder: simulatedDriverFolder,
     ...(seconds !== null && { timeoutMs: 1_000 * seconds }),
   });
-  await writeStdout(`${options.json ? JSON.stringify(diagnosis, null, 2) : diagnosisText(diagnosis)}\n`);
+  if (options.json) await writeStdout(`${JSON.stringify(diagnosis, null, 2)}\n`);
+  else await writeText(`${diagnosisText(diagnosis)}\n`);
   return diagnosis.ready ? exitCodes.ok : exitCodes.failed;
 }
 

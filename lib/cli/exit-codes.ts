@@ -5,6 +5,7 @@ export const exitCodes = {
   interrupted: 130,
   usage: 2,
   notAttested: 5,
+  isolationBreach: 4,
   gateFailed: 3,
   failed: 1,
   ok: 0,

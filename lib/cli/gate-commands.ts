@@ -17,11 +17,11 @@ export function addGate(root: Command): void {
     .argument('[file]', FILE)
     .option(
       '--config <file>',
-      `thresholds from a YAML file (default: at most ${DEFAULT_MAX_REGRESSION_PERCENT} % worse, in every metric that was measured; ambiguous passes; a metric that is named must be measured)`,
+      `thresholds from a YAML file (default: at most ${DEFAULT_MAX_REGRESSION_PERCENT} % worse, in every metric that was measured; inconclusive passes; a metric that is named must be measured)`,
     )
     .option(
       '--baseline <name>',
-      'hold it against a stored baseline of another session (default: each system against the first of its comparison)',
+      'compare with a stored baseline of another session (default: each system against the first of its comparison)',
     )
     .option(...STORE)
     .option('--json <file>', 'write the cases, - for stdout (default: none)')
@@ -34,10 +34,13 @@ export function addGate(root: Command): void {
 export const addGating = (compare: Command): Command =>
   refusingOptionsAsValues(
     compare
-      .option('--baseline <name>', 'judge it against a stored baseline; exit code 3 where it is worse (default: none)')
+      .option(
+        '--baseline <name>',
+        'check against a stored baseline; exit with 3 if the result is worse (default: none)',
+      )
       .option(
         '--gate <file>',
-        'judge it by thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
+        'check against thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
       )
       .option(...STORE),
   );
@@ -48,13 +51,23 @@ export function addBaseline(root: Command): void {
     .description('Manage stored results that later ones are compared with: files to commit');
   baseline
     .command('save')
-    .description('Store results under a name, without their raw samples')
+    .description('Store of results what gates read, under a name')
     .argument('<name>', "letters, digits, '.', '_' and '-'")
     .argument('[file]', FILE)
     .option(...STORE)
     .option('--force', 'replace a baseline of this name (default: refuse)')
     .action(async (name: string, file: string | undefined, raw: { store?: string; force?: true }) =>
       done((await import('./baseline.js')).saveBaseline(name, file, raw)),
+    );
+  baseline
+    .command('promote')
+    .description('Replace a stored baseline by newer results, if they pass the gate against it')
+    .argument('<name>')
+    .argument('[file]', FILE)
+    .option('--config <file>', 'thresholds of the gate from a YAML file (default: as gate)')
+    .option(...STORE)
+    .action(async (name: string, file: string | undefined, raw: { store?: string; config?: string }) =>
+      done((await import('./baseline.js')).promoteBaseline(name, file, raw)),
     );
   baseline
     .command('list')

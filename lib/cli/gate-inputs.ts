@@ -1,7 +1,7 @@
 /** What a measurement is held against, as options name it. */
 import { defaultThresholds, type Thresholds } from '../gate/thresholds.js';
 import { metrics } from '../metrics/registry.js';
-import { type Baseline, readBaseline, STORE } from '../saved/baselines.js';
+import { type Baseline, readBaseline, STORE } from '../saved/baseline-store.js';
 import { warn } from './talk.js';
 
 export async function thresholdsOf(file: string | undefined, option: string): Promise<Thresholds> {

@@ -9,8 +9,8 @@ import { namedOrNewest } from '../saved/directories.js';
 import { SUMMARY } from '../saved/read.js';
 import { exitCodes } from './exit-codes.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
-import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
-import { checkOutputs, type Output, parseOutputs } from './outputs.js';
+import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
+import { checkOutputs, type Output, parseOutputs } from './document-outputs.js';
 import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { errorLine, say, warn } from './talk.js';
 
@@ -67,7 +67,7 @@ async function tell(found: GateDocument, outputs: readonly Output[]): Promise<Er
   const asked = outputs.find(({ target }) => target === STDOUT);
   const report = gateReport(found);
   if (asked) say(report);
-  const failure = await failureOf(writeStdout(asked ? textOf(found, asked) : `${report}\n`));
+  const failure = await failureOf(asked ? writeStdout(textOf(found, asked)) : writeText(`${report}\n`));
   found.warnings.forEach(warn);
   return said([failure]);
 }

@@ -8,14 +8,14 @@ import { checkSystems, relabelledThresholds, type Thresholds } from '../gate/thr
 import { metrics } from '../metrics/registry.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport, unjudgedJunitReport } from '../report/junit.js';
-import type { ResultDocument } from '../report/view.js';
-import { type Baseline, relabelledBaseline } from '../saved/baselines.js';
+import type { ResultDocument } from '../results/kinds.js';
+import { type Baseline, relabelledBaseline } from '../saved/baseline-store.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { codeOf } from './gate.js';
 import { storedBaseline, thresholdsOf } from './gate-inputs.js';
 import { junitTargets } from './junit-file.js';
-import { failureOf, STDOUT, writeStdout, writeWhole } from './output.js';
-import type { Output } from './outputs.js';
+import { failureOf, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
+import type { Output } from './document-outputs.js';
 import { errorLine, say, warn } from './talk.js';
 
 /** Options of `compare` that judge what was measured. */
@@ -108,8 +108,12 @@ function conclude({ exitCode, found, junit, say: sayWhy }: Verdict, targets: rea
   };
   const tell = async (free: boolean) => {
     const report = found && gateReport(found);
-    const text = targets.includes(STDOUT) ? junit : free && report !== null ? `\n${report}\n` : null;
-    const failure = text === null ? null : await failureOf(writeStdout(text));
+    const writing = targets.includes(STDOUT)
+      ? writeStdout(junit)
+      : free && report !== null
+        ? writeText(`\n${report}\n`)
+        : null;
+    const failure = writing && (await failureOf(writing));
     if (!free && report !== null) say(report);
     sayWhy();
     return failure ? [failure] : [];

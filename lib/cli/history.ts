@@ -7,7 +7,7 @@ import { selectMetrics } from '../run/select.js';
 import { readHistory, trendsOf } from '../saved/history.js';
 import { exitCodes } from './exit-codes.js';
 import { parseNumber } from './options.js';
-import { writeStdout } from './output.js';
+import { writeStdout, writeText } from './output.js';
 import { warn } from './talk.js';
 
 export interface RawHistoryOptions {
@@ -26,8 +26,8 @@ export async function history(selectors: string[], { limit, json, ...places }: R
   const found = await readHistory({ ...places, limit: parseLimit(limit) }, metrics);
   const trends = trendsOf(found.entries, selected);
   for (const { path, reason } of found.unreadable) warn(`${path} is skipped: ${reason}`);
-  const text = json ? JSON.stringify({ ...found, trends }, null, 2) : historyReport(found, trends);
-  await writeStdout(`${text}\n`);
+  if (json) await writeStdout(`${JSON.stringify({ ...found, trends }, null, 2)}\n`);
+  else await writeText(`${historyReport(found, trends)}\n`);
   return exitCodes.ok;
 }
 

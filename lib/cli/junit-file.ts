@@ -4,7 +4,7 @@ import { messageOf } from '../errors/message-of.js';
 import { unjudgedJunitReport } from '../report/junit.js';
 import { exitCodes } from './exit-codes.js';
 import { failureOf, STDOUT, writeWhole } from './output.js';
-import type { Output } from './outputs.js';
+import type { Output } from './document-outputs.js';
 
 export const junitTargets = (outputs: readonly Output[]): string[] =>
   outputs.filter(({ format }) => format === 'junit').map(({ target }) => target);

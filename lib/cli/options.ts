@@ -1,9 +1,10 @@
 /** Option values as the shell gives them, turned into checked ones. Ranges are the library's own. */
-import type { ApplicationPath, Tier } from '../document.js';
+import type { ApplicationPath, Tier } from '../results/document.js';
 import type { MeasureOptions } from '../metrics/metric.js';
+import type { DecoderModel, WorkloadName } from '../metrics/llm/workloads.js';
 import { resolveOptions } from '../metrics/options.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { type Output, parseOutputs, type RawOutputs } from './outputs.js';
+import { type Output, parseOutputs, type RawOutputs } from './document-outputs.js';
 
 /** As commander hands them over: text, or flags. */
 export interface RawRunOptions extends RawOutputs {
@@ -15,6 +16,8 @@ export interface RawRunOptions extends RawOutputs {
   path: string;
   samples?: true;
   seed?: string;
+  workload?: string;
+  model?: string;
   timeout?: string;
   requireGpu?: true;
   simulate?: true;
@@ -28,8 +31,8 @@ export interface RunOptions {
   path: ApplicationPath;
   seed: number;
   timeoutSeconds: number | null;
-  /** iterations, warmup, resolution, samples: only those that were given. */
-  measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples'>;
+  /** Only those that were given. */
+  measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples' | 'workload' | 'model'>;
   outputs: Output[];
   requireGpu: boolean;
   simulate: boolean;
@@ -41,7 +44,14 @@ const LONGEST_TIMEOUT_S = 86_400;
 
 export function parseRunOptions(raw: RawRunOptions): RunOptions {
   const numbers = parsedNumbers(raw);
-  const resolved = checked({ ...numbers, device: 0, tier: raw.tier as Tier, path: raw.path as ApplicationPath });
+  const llm = parsedLlm(raw);
+  const resolved = checked({
+    ...numbers,
+    ...llm,
+    device: 0,
+    tier: raw.tier as Tier,
+    path: raw.path as ApplicationPath,
+  });
   const { seed: _, ...measure } = numbers;
   return {
     device: parseDevice(raw.device),
@@ -49,7 +59,7 @@ export function parseRunOptions(raw: RawRunOptions): RunOptions {
     path: resolved.path,
     seed: resolved.seed,
     timeoutSeconds: parseTimeout(raw.timeout),
-    measure: { ...measure, ...(raw.samples && { samples: true }) },
+    measure: { ...measure, ...llm, ...(raw.samples && { samples: true }) },
     outputs: parseOutputs(raw),
     requireGpu: raw.requireGpu ?? false,
     simulate: raw.simulate ?? false,
@@ -65,6 +75,26 @@ function parsedNumbers(raw: RawRunOptions): Pick<MeasureOptions, 'iterations' | 
     ...(raw.resolution !== undefined && { resolution: parseNumber('--resolution', raw.resolution) }),
     ...(raw.seed !== undefined && { seed: parseNumber('--seed', raw.seed) }),
   };
+}
+
+/** The library checks names and sizes. */
+function parsedLlm({ workload, model }: RawRunOptions): Pick<MeasureOptions, 'workload' | 'model'> {
+  return {
+    ...(workload !== undefined && { workload: workload as WorkloadName }),
+    ...(model !== undefined && { model: parseModel(model) }),
+  };
+}
+
+function parseModel(text: string): DecoderModel {
+  const sizes = text.split(',').map((pair) => {
+    const [name = '', value, ...rest] = pair.split('=');
+    if (value === undefined || rest.length > 0)
+      throw new UsageError(
+        `Expected --model to be SIZE=NUMBER pairs with commas between but received ${quoted(text)}.`,
+      );
+    return [name.trim(), parseNumber(`--model ${name.trim()}`, value)];
+  });
+  return Object.fromEntries(sizes) as DecoderModel;
 }
 
 export function parseNumber(option: string, text: string): number {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { shown } from '../report/screen.js';
 
 export const STDOUT = '-';
 
@@ -160,3 +161,6 @@ export async function writeStdout(text: Text): Promise<void> {
       process.stdout.write(chunk, (error) => (error ? reject(unwritable('standard output', error)) : resolve()));
     });
 }
+
+/** For people; the same as `writeStdout` where the locale has UTF-8. */
+export const writeText = (text: string): Promise<void> => writeStdout(shown(text));

@@ -1,14 +1,16 @@
 /** The commands and their options; each command's own file is loaded when it is called. */
 import { Command, CommanderError, Option } from 'commander';
-import type { Tier } from '../document.js';
+import type { Tier } from '../results/document.js';
 import type { Format } from '../rendering.js';
 import { toolVersion } from '../environment/tool.js';
 import { done } from './done.js';
+import { shown } from '../report/screen.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js';
+import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
-import type { RawOutputs } from './outputs.js';
+import type { RawOutputs } from './document-outputs.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
 
@@ -46,7 +48,10 @@ export function program(): Command {
     .description('Measures what sharing an NVIDIA GPU costs and whether the sharing holds.')
     .version(toolVersion(), '-V, --version', 'print the version')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) });
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(shown(text)),
+      outputError: (text, write) => write(shown(`${oneLine(text)}\n`)),
+    });
   addRun(root);
   root
     .command('list')
@@ -65,6 +70,12 @@ export function program(): Command {
   addBaseline(root);
   addHistory(root);
   addCalibrate(root);
+  root
+    .command('init')
+    .description('Write a file of thresholds and a CI workflow, with comments; overwrite nothing')
+    .argument('[dir]', 'where to write them (default: the current directory)')
+    .action(async (directory?: string) => done((await import('./init.js')).init(directory)));
+  addHelpExamples(root);
   return root;
 }
 
@@ -90,6 +101,14 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
     .option('--samples', 'put the raw samples into the document (default: off)')
     .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
+    .option(
+      '--workload <name>',
+      'LLM-004: batch and lengths, T1 to T6 (default: T2, one sequence of 512 and 128 tokens)',
+    )
+    .option(
+      '--model <sizes>',
+      'LLM-004: layers=N,hidden=N,heads=N and kvHeads, mlp, vocabulary (default: scaled to the memory limit)',
+    )
     .option(
       TIMEOUT,
       'time limit of each metric, and of each step before it: a worker’s start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
@@ -145,7 +164,7 @@ function addCompare(root: Command): void {
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option(
       '--system <spec>',
-      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, fcsp:library=FILE,…, mps:sm=PERCENT, custom:name=NAME,…; repeat it, the first is the baseline',
+      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeat it, the first is the baseline',
       repeatable,
     )
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
@@ -163,7 +182,7 @@ function addCompare(root: Command): void {
     .addOption(
       new Option(
         '--resume <dir>',
-        'continue an interrupted comparison with its own options and systems; others are refused, but --keep-going and --allow-missing (default: none)',
+        'continue an interrupted comparison with its own options and systems; only --keep-going and --allow-missing may be added (default: none)',
       ).conflicts('output'),
     );
   addOutputs(addMeasuring(addGating(command), 'standard')).action(

@@ -3,8 +3,9 @@
  * terminal shows the seconds, other places get a line.
  */
 import yoctoSpinner from 'yocto-spinner';
-import type { MetricResult } from '../document.js';
-import { number, plain } from '../report/plain.js';
+import type { MetricResult } from '../results/document.js';
+import { plain } from '../results/plain.js';
+import { quantity } from '../results/quantity.js';
 import { say } from './talk.js';
 
 export interface ProgressDisplay {
@@ -61,6 +62,6 @@ export function progressDisplay(): ProgressDisplay {
 }
 
 export function resultLine({ id, name, status, reason, value, unit }: MetricResult): string {
-  const outcome = value === null ? [status, reason].filter(Boolean).join(': ') : `${number(value)} ${unit}`;
+  const outcome = value === null ? [status, reason].filter(Boolean).join(': ') : quantity(value, unit);
   return plain(`${id} ${name}: ${outcome}`);
 }

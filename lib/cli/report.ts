@@ -1,7 +1,7 @@
 /** `gpu-virt-bench report FILE…` */
 import { STDOUT } from './output.js';
 import { exitCodes } from './exit-codes.js';
-import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './outputs.js';
+import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
 import { warn } from './talk.js';
 import { merge, type Source } from '../saved/merge.js';
 import { readDocument } from '../saved/read.js';

@@ -1,5 +1,6 @@
 /** Exit codes that the results of a document ask for, whichever command has it. */
-import { type ResultDocument, roundsOf } from '../report/view.js';
+import { type ResultDocument, roundsOf } from '../results/kinds.js';
+import { violationsOf } from '../results/violations.js';
 import { isInactive } from '../saved/attested.js';
 import { exitCodes, firstOf } from './exit-codes.js';
 
@@ -17,6 +18,7 @@ function codesOf(document: ResultDocument): number[] {
   return [
     ...(document.completed ? [] : [exitCodes.interrupted]),
     ...(results.some(isInactive) ? [exitCodes.notAttested] : []),
+    ...(violationsOf(document).length > 0 ? [exitCodes.isolationBreach] : []),
     ...(unproven || results.some(({ status }) => status === 'failed' || status === 'invalid')
       ? [exitCodes.failed]
       : []),

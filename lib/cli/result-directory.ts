@@ -2,18 +2,19 @@
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../document.js';
+import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../results/document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
-import type { ResultDocument } from '../report/view.js';
+import type { ResultDocument } from '../results/kinds.js';
 import { isUnattested } from '../saved/attested.js';
 import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
-import { SUMMARY } from '../saved/read.js';
+import { SUMMARY, SYSTEMS } from '../saved/read.js';
+import { configText } from '../systems/config-text.js';
 import type { System } from '../systems/system.js';
 import { LOCK, lockDirectory } from './directory-lock.js';
 import { failureOf, isLink, makeDirectory, type Text, writeWithoutLinks } from './output.js';
-import { type Output, publish } from './outputs.js';
+import { type Output, publish } from './document-outputs.js';
 import { REQUEST, type StoredRequest } from './stored-request.js';
 import { transcript, warn } from './talk.js';
 
@@ -23,10 +24,12 @@ const REPORTS = { markdown: 'report.md', html: 'report.html' } as const;
 export interface ResultDirectory {
   path: string;
   /**
-   * A round as it was measured, and what its worker and the layer in it printed; before the first one the request, if
-   * there is any. Rejects where it cannot be written.
+   * A round as it was measured, and what its worker and the layer in it printed; before the first one the request and
+   * its systems, if there is any. Rejects where it cannot be written.
    */
   keepRound: (round: number, index: number, document: RunDocument, log: string) => Promise<void>;
+  /** The file of the systems that `keepRound` wrote, or null. */
+  systemsFile: () => Promise<string | null>;
   /** The summary, its reports and what was said until then; answers what could not be written. */
   finish: (document: ResultDocument) => Promise<Error[]>;
   /** What was said, once more when all is said; answers what could not be written. */
@@ -59,28 +62,33 @@ export async function openDirectory(
     await close(unlock);
     throw error;
   }
-  let isRequestKept = request === null || resume !== undefined;
+  let isRequestKept = request === null;
   return {
     path,
     keepRound: async (round, index, document, log) => {
-      if (!isRequestKept) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
+      if (!isRequestKept) {
+        await writeWithoutLinks(join(path, SYSTEMS), await configText(systems));
+        if (resume === undefined) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
+      }
       isRequestKept = true;
       await keepRound(path, roundName(round, index), document, log);
     },
+    systemsFile: async () => ((await isThere(join(path, SYSTEMS))) ? join(path, SYSTEMS) : null),
     finish: (document) => finish(path, document),
     keepTranscript: () => keepTranscript(path),
     close: () => close(unlock),
   };
 }
 
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
 async function refuseUsed(path: string): Promise<void> {
-  const exists = (name: string) =>
-    stat(join(path, name)).then(
-      () => true,
-      () => false,
-    );
-  const isComparison = await exists(REQUEST);
-  if (!isComparison && !(await exists(SUMMARY))) return;
+  const isComparison = await isThere(join(path, REQUEST));
+  if (!isComparison && !(await isThere(join(path, SUMMARY)))) return;
   throw new UsageError(
     `Expected --output to be a directory without results but received ${quoted(path)}: name another${isComparison ? ', or continue its comparison with --resume' : ''}.`,
   );
@@ -93,7 +101,7 @@ async function refuseLinks(path: string, option: string): Promise<void> {
       (await readdir(join(path, folder)).catch(() => [])).map((name) => join(folder, name)),
     ),
   );
-  for (const name of [LOCK, RAW, LOGS, REQUEST, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
+  for (const name of [LOCK, RAW, LOGS, REQUEST, SYSTEMS, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
     if (await isLink(join(path, name)))
       throw new UsageError(
         `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is one: it could lead anywhere; remove it or name another directory.`,

@@ -1,9 +1,9 @@
 /** `gpu-virt-bench run [SELECTOR…]` */
-import type { RunDocument } from '../document.js';
+import type { RunDocument } from '../results/document.js';
 import { checkTemporary } from '../environment/temporary.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
-import { duration, plain } from '../report/plain.js';
+import { duration, plain } from '../results/plain.js';
 import { runReport, WATERMARK } from '../report/terminal.js';
 import type { Choice } from '../run/device.js';
 import type { Prepared } from '../run/lane.js';
@@ -17,8 +17,8 @@ import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
-import { failureOf, writeStdout } from './output.js';
-import { checkOutputs, publish } from './outputs.js';
+import { failureOf, writeText } from './output.js';
+import { checkOutputs, publish } from './document-outputs.js';
 import { type ProgressDisplay, progressDisplay } from './progress.js';
 import { openDirectory, type ResultDirectory } from './result-directory.js';
 import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
@@ -33,7 +33,7 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
   if (options.dryRun) {
     const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
-    await writeStdout(`${planText(plan)}\nDevice ${device || '0'}, not looked for yet.\n`);
+    await writeText(`${planText(plan)}\nDevice ${device || '0'}, not looked for yet.\n`);
     return exitCodes.ok;
   }
   await checkOutputs(options.outputs);

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { NOT_RECORDED } from '../document.js';
+import { NOT_RECORDED } from '../results/document.js';
 import { toolVersion } from '../environment/tool.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { Plan } from '../run/plan.js';
@@ -19,6 +19,7 @@ export const REQUEST = 'request.json';
 /** Options of `compare` that say what is measured and how, as commander names them. */
 const measuringOptions = [
   ...['tier', 'rounds', 'seed', 'path', 'iterations', 'warmup', 'resolution', 'samples', 'timeout', 'device'],
+  ...['workload', 'model'],
   ...['requireGpu', 'simulate', 'strict'],
 ] as const;
 

@@ -1,14 +1,15 @@
 /** What is said on stderr. */
 import { messageOf } from '../errors/message-of.js';
 import { descriptorShortage } from './descriptors.js';
-import { plain } from '../report/plain.js';
+import { shown } from '../report/screen.js';
+import { plain } from '../results/plain.js';
 
 /** An error is one line, whatever its message quotes. */
 export const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g, ' '));
 
 export function errorLine(error: unknown): string {
-  if (process.env.GVB_DEBUG === '1' && error instanceof Error && error.stack) return `error: ${error.stack}\n`;
-  return `error: ${oneLine(descriptorShortage(error) ?? messageOf(error))}\n`;
+  if (process.env.GVB_DEBUG === '1' && error instanceof Error && error.stack) return shown(`error: ${error.stack}\n`);
+  return shown(`error: ${oneLine(descriptorShortage(error) ?? messageOf(error))}\n`);
 }
 
 /** One line, however many: the first names file and reason. */
@@ -21,7 +22,7 @@ const spoken: string[] = [];
 
 export function say(text: string): void {
   spoken.push(`${new Date().toISOString()} ${text}\n`);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(shown(`${text}\n`));
 }
 
 /** All that was said so far, with the time. */

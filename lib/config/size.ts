@@ -51,6 +51,9 @@ export function resolveSize(size: Size, cardBytes: number, what: string): number
  */
 export const forHami = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB}m` : `${bytes}`);
 
+/** vgpu-manager reads a number and one letter, and takes `4GB` for 4 GiB. */
+export const forVgpuManager = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB}Mi` : `${bytes}`);
+
 export const inWords = (bytes: number): string =>
   bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes (${(bytes / MIB).toFixed(1)} MiB)`;
 

@@ -1,5 +1,5 @@
 /** What a GPU can at most do, from its architecture; a result beyond it is a mistake in counting. */
-import type { GpuInfo } from '../document.js';
+import type { GpuInfo } from '../results/document.js';
 
 /**
  * Fused multiply-adds per clock and multiprocessor of the tensor cores, dense FP16 and BF16, by compute capability.
@@ -7,16 +7,33 @@ import type { GpuInfo } from '../document.js';
  */
 const tensorFma: Record<string, number> = { '7.0': 512, '7.5': 512, '8.0': 1024, '8.6': 512, '8.9': 512, '9.0': 2048 };
 
+/** The same of CUDA cores in single precision. */
+const singleFma: Record<string, number> = {
+  ...{ '7.0': 64, '7.5': 64, '8.0': 64 },
+  ...{ '8.6': 128, '8.9': 128, '9.0': 128, '10.0': 128, '10.3': 128, '12.0': 128, '12.1': 128 },
+};
+
+/** The same of FP8 on tensor cores. */
+const fp8Fma: Record<string, number> = { '8.9': 1024, '9.0': 4096 };
+
 /** No NVIDIA GPU is clocked higher; used where a document does not hold the card's own highest clock. */
 const HIGHEST_CLOCK_MHZ = 3_500;
 
-/** Dense FP16 TFLOPS, null for an architecture that is not listed. */
-export function tensorCeilingTflops({
-  computeCapability,
-  multiprocessors,
-  maxSmClockMhz,
-}: Pick<GpuInfo, 'computeCapability' | 'multiprocessors' | 'maxSmClockMhz'>): number | null {
-  if (!Object.hasOwn(tensorFma, computeCapability)) return null;
-  const clockMhz = maxSmClockMhz ?? HIGHEST_CLOCK_MHZ;
-  return (multiprocessors * (tensorFma[computeCapability] as number) * 2 * clockMhz * 1e6) / 1e12;
-}
+export type SmClock = Pick<GpuInfo, 'computeCapability' | 'multiprocessors' | 'maxSmClockMhz'>;
+
+const ceilingBy =
+  (fma: Record<string, number>) =>
+  ({ computeCapability, multiprocessors, maxSmClockMhz }: SmClock): number | null => {
+    if (!Object.hasOwn(fma, computeCapability)) return null;
+    const clockMhz = maxSmClockMhz ?? HIGHEST_CLOCK_MHZ;
+    return (multiprocessors * (fma[computeCapability] as number) * 2 * clockMhz * 1e6) / 1e12;
+  };
+
+/** Dense FP16 and BF16 TFLOPS, null for an architecture that is not listed. */
+export const tensorCeilingTflops = ceilingBy(tensorFma);
+
+/** Single-precision TFLOPS of CUDA cores, null for an architecture that is not listed. */
+export const fp32CeilingTflops = ceilingBy(singleFma);
+
+/** Dense FP8 TFLOPS, null for an architecture that is not listed. */
+export const fp8CeilingTflops = ceilingBy(fp8Fma);

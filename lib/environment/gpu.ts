@@ -1,5 +1,5 @@
 /** The GPU and driver of a result document, from what a worker's addon saw. */
-import type { DriverInfo, GpuInfo } from '../document.js';
+import type { DriverInfo, GpuInfo } from '../results/document.js';
 import type { Inspection, NativeDevice } from '../native/addon-types.js';
 
 export function gpuInfo(inspection: Inspection, device: NativeDevice): GpuInfo {

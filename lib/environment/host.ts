@@ -1,7 +1,7 @@
 /** The machine the measurement runs on, as far as it explains numbers. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
-import type { HostInfo } from '../document.js';
+import type { HostInfo } from '../results/document.js';
 
 export function hostInfo(): HostInfo {
   const processors = cpus();

@@ -1,6 +1,6 @@
 /** The MPS control daemon of this machine, as a client would find it. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export interface MpsState {
   pipeDirectory: string;
@@ -11,4 +11,16 @@ export interface MpsState {
 export function mpsState(environment: NodeJS.ProcessEnv): MpsState {
   const pipeDirectory = environment.CUDA_MPS_PIPE_DIRECTORY ?? '/tmp/nvidia-mps';
   return { pipeDirectory, controlPipe: existsSync(join(pipeDirectory, 'control')) };
+}
+
+/** Beside the pipes of a daemon that a run started: the PIDs of its servers, a line each. */
+export const SERVERS_FILE = 'servers';
+
+/** Servers of the daemon that the run of this process started: NVML lists them as users of the GPU. None of another daemon. */
+export function ownServers({ CUDA_MPS_PIPE_DIRECTORY: pipes }: NodeJS.ProcessEnv): number[] {
+  if (pipes === undefined) return [];
+  const file = join(dirname(pipes), SERVERS_FILE);
+  // Anybody may have something of this name beside another daemon's pipes.
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return [];
+  return readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number);
 }

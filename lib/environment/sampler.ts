@@ -1,5 +1,5 @@
 /** Reads the GPU's state through NVML at a fixed interval while something is measured, from outside what is measured. */
-import type { RunDocument } from '../document.js';
+import type { RunDocument } from '../results/document.js';
 import type { GpuState } from '../native/addon-types.js';
 
 export type Samples = NonNullable<RunDocument['sampler']>;

@@ -2,13 +2,14 @@
  * A document against one of another session, for gating only: the sessions share neither rounds nor, often, the state of
  * the machine, so both environments are printed and what differs is a warning.
  */
-import type { Effect, MetricResult, RunDocument } from '../document.js';
+import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { UsageError } from '../errors/usage-error.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { besides } from '../report/rounds.js';
-import { isSimulated, type ResultDocument, viewOf } from '../report/view.js';
-import type { Baseline } from '../saved/baselines.js';
+import { besides } from '../results/rounds.js';
+import { isSimulated, type ResultDocument } from '../results/kinds.js';
+import { viewOf } from '../results/view.js';
+import type { Baseline } from '../saved/baseline-store.js';
 import { type Effect as Judged, holmVerdicts, published } from '../stats/effect.js';
 import { unpairedEffect } from '../stats/unpaired.js';
 import type { Environment } from './document.js';
@@ -106,7 +107,7 @@ function effectsAgainst(now: Systems, then: Systems, baseline: string, metrics: 
         system,
         baseline,
         rounds: Math.min(values.length, stored.length),
-        verdict: verdicts[i] ?? 'ambiguous',
+        verdict: verdicts[i] ?? 'inconclusive',
         ...(invalid !== null && { reason: invalid }),
       },
     ),

@@ -1,5 +1,5 @@
 /** What a gate found, as programs and reports read it. */
-import type { Effect, RunDocument } from '../document.js';
+import type { Effect, RunDocument } from '../results/document.js';
 import type { Interval } from '../stats/effect.js';
 
 /** What decides the numbers beside the system itself. */
@@ -17,13 +17,13 @@ export interface Environment {
   smClockMhz: number | null;
 }
 
-export type Outcome = 'passed' | 'failed' | 'ambiguous' | 'not measured' | 'invalid';
+export type Outcome = 'passed' | 'failed' | 'inconclusive' | 'not measured' | 'invalid';
 
 export interface Case {
   metric: string;
   name: string;
   system: string;
-  kind: 'measured' | 'limit' | 'regression';
+  kind: 'measured' | 'violation' | 'limit' | 'regression';
   /** In words, e.g. `at most 8 us`. */
   threshold: string;
   outcome: Outcome;
@@ -38,7 +38,7 @@ export interface Case {
 }
 
 export interface GateDocument {
-  schemaVersion: 1;
+  schemaVersion: 2;
   kind: 'gate';
   tool: RunDocument['tool'];
   /** Of the document that was judged. */

@@ -1,7 +1,8 @@
 /** Under what a document was measured, in so far as it decides the numbers; and what differs between two. */
-import type { RunDocument } from '../document.js';
-import { bytes } from '../report/plain.js';
-import { isSimulated, medianOf, type ResultDocument, roundsOf } from '../report/view.js';
+import type { RunDocument } from '../results/document.js';
+import { bytes } from '../results/plain.js';
+import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { medianOf } from '../results/view.js';
 import { manner } from '../run/resume.js';
 import type { Environment } from './document.js';
 

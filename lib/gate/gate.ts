@@ -1,8 +1,9 @@
 /** From a document, thresholds and perhaps a stored baseline to what the gate says. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { isSimulated, type ResultDocument, rowsOf, viewOf } from '../report/view.js';
-import { type Baseline, relabelledBaseline } from '../saved/baselines.js';
+import { isSimulated, type ResultDocument } from '../results/kinds.js';
+import { rowsOf, viewOf } from '../results/view.js';
+import { type Baseline, relabelledBaseline } from '../saved/baseline-store.js';
 import { labelsOf } from '../saved/relabelled.js';
 import { againstBaseline } from './against-baseline.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
@@ -39,9 +40,7 @@ function checkHeld(document: ResultDocument, systems: readonly string[], cases: 
     (name) => !cases.some(({ system }) => system === name) && measured.some(({ system }) => system === name),
   );
   if (idle === undefined) return;
-  throw new UsageError(
-    `Expected thresholds for ${quoted(idle)}, which is to be judged, but received none that hold it against anything: give limits, or leave it out of systems.`,
-  );
+  throw new UsageError(`No threshold applies to system ${quoted(idle)}: give limits, or leave it out of systems.`);
 }
 
 /** A system of which not one case could be judged fails: to pass it would be to vouch for what nobody saw. */
@@ -90,7 +89,7 @@ function judged(
   const stored = baseline && against && { name: baseline.name, effects: against.effects };
   const cases = judge({ document, thresholds, metrics, stored });
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     kind: 'gate',
     tool: document.tool,
     startedAt: document.startedAt,

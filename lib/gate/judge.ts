@@ -1,9 +1,12 @@
 /** Thresholds against what was measured: a list of cases, each of which counts as passed or failed. */
-import type { Effect, MetricResult } from '../document.js';
+import type { Effect, MetricResult } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { effectText } from '../report/effect-text.js';
-import { number } from '../report/plain.js';
-import { type Cell, type ResultDocument, type SystemView, viewOf } from '../report/view.js';
+import { effectText } from '../results/effect-text.js';
+import { number } from '../results/plain.js';
+import { estimateText, inOneLine } from '../results/quantity.js';
+import type { ResultDocument } from '../results/kinds.js';
+import { type Cell, type SystemView, viewOf } from '../results/view.js';
+import { violationsIn } from '../results/violations.js';
 import type { Delta, Interval } from '../stats/effect.js';
 import type { Case } from './document.js';
 import { FEWEST_ROUNDS, MORE_ROUNDS } from './defaults.js';
@@ -74,11 +77,13 @@ interface About {
 function casesOf(about: About): Case[] {
   const { cell, effect, settings, system, hasReference } = about;
   const broken = brokenCases(about);
+  const invalid = broken.filter(({ kind }) => kind === 'measured');
   // A difference to the native arm has no value of that arm itself.
   if (about.metric.againstNative && system.rounds[0]?.system.kind === 'native') return broken;
-  if (cell?.value == null && !effect) return broken.length > 0 ? broken : [notMeasured(about, whyNotMeasured(cell))];
+  if (cell?.value == null && !effect)
+    return invalid.length > 0 ? broken : [...broken, notMeasured(about, whyNotMeasured(cell))];
   const isReference = system.isBaseline && about.reference === system.name;
-  const regression = hasReference && !isReference && !isSaidAlready(broken, effect) && settings.regression;
+  const regression = hasReference && !isReference && !isSaidAlready(invalid, effect) && settings.regression;
   const cases = [
     ...broken,
     ...(settings.limit !== null && cell?.value != null ? [limitCase(about, cell, settings.limit)] : []),
@@ -88,15 +93,33 @@ function casesOf(about: About): Case[] {
 }
 
 /** A round of it that is invalid leaves an invalid effect. */
-const isSaidAlready = (broken: readonly Case[], effect: Effect | undefined): boolean =>
-  broken.length > 0 && effect?.verdict === 'invalid';
+const isSaidAlready = (invalid: readonly Case[], effect: Effect | undefined): boolean =>
+  invalid.length > 0 && effect?.verdict === 'invalid';
 
 const countAs = (counting: Counting): Case['countsAs'] => (counting === 'pass' ? 'passed' : 'failed');
 
 const headOf = ({ metric: { id, name, unit }, system }: About) => ({ metric: id, name, system: system.name, unit });
 
+/** What fails the gate whatever the thresholds say. */
+const brokenCases = (about: About): Case[] => [...violationCases(about), ...unmeasuredCases(about)];
+
+/** A limit that was shown not to hold. */
+const violationCases = (about: About): Case[] =>
+  violationsIn(about.system.rounds)
+    .filter(({ metric }) => metric === about.metric.id)
+    .map(({ detail }) => ({
+      ...headOf(about),
+      kind: 'violation',
+      threshold: 'no violation',
+      outcome: 'failed',
+      countsAs: 'failed',
+      value: null,
+      interval: null,
+      reason: detail,
+    }));
+
 /** One a state and reason, however many rounds say the same. */
-function brokenCases(about: About): Case[] {
+function unmeasuredCases(about: About): Case[] {
   const results = (about.cell?.results ?? []).filter(({ status }) => status === 'failed' || status === 'invalid');
   const texts = [...new Set(results.map(stateText))];
   return texts.map((reason) => ({
@@ -134,7 +157,7 @@ const merelyMeasured = (about: About): Case => ({
   outcome: 'passed',
   countsAs: 'passed',
   value: about.cell?.value ?? null,
-  ...(about.oneRoundFails && isOfOneRound(about) && { outcome: 'ambiguous', countsAs: 'failed', reason: ONE_ROUND }),
+  ...(about.oneRoundFails && isOfOneRound(about) && { outcome: 'inconclusive', countsAs: 'failed', reason: ONE_ROUND }),
 });
 
 const ONE_ROUND = `it has a value in one round only: ${MORE_ROUNDS}`;
@@ -142,7 +165,7 @@ const ONE_ROUND = `it has a value in one round only: ${MORE_ROUNDS}`;
 const isOfOneRound = ({ cell }: About): boolean => (cell?.values.length ?? 0) < FEWEST_ROUNDS;
 
 const withoutReference = (about: About, allowed: Delta): Case => ({
-  ...notMeasured(about, `${about.reference} has no value to hold it against`),
+  ...notMeasured(about, `${about.reference} has no value to compare with`),
   kind: 'regression',
   threshold: regressionText(about, allowed),
 });
@@ -151,7 +174,7 @@ const regressionText = ({ metric, reference }: About, allowed: Delta): string =>
   `at most ${'relative' in allowed ? `${number(100 * allowed.relative)} %` : `${number(allowed.absolute)} ${metric.unit}`} worse than ${reference}`;
 
 interface Outcomes {
-  outcome: 'passed' | 'failed' | 'ambiguous';
+  outcome: 'passed' | 'failed' | 'inconclusive';
   countsAs: Case['countsAs'];
 }
 
@@ -160,13 +183,13 @@ const spanning = (value: number | null, [low, high]: Interval): Interval =>
   value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)];
 
 /** On a scale where more is worse: the whole interval decides. */
-function outcomeOf(worst: number, interval: Interval, { ambiguous }: MetricThresholds): Outcomes {
+function outcomeOf(worst: number, interval: Interval, { inconclusive }: MetricThresholds): Outcomes {
   if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
   if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };
-  return { outcome: 'ambiguous', countsAs: countAs(ambiguous) };
+  return { outcome: 'inconclusive', countsAs: countAs(inconclusive) };
 }
 
-const words = { passed: 'is within', failed: 'is beyond', ambiguous: 'may be beyond' } as const;
+const words = { passed: 'is within', failed: 'is beyond', inconclusive: 'may be beyond' } as const;
 
 const oriented = ([low, high]: Interval, direction: MetricDefinition['direction']): Interval =>
   direction === 'higher' ? [-high, -low] : [low, high];
@@ -179,8 +202,7 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
   const span = spanning(measured, ci95 ?? [measured, measured]);
   const judged = outcomeOf(worst, oriented(span, metric.direction), settings);
   const isInDoubt = isOfOneRound(about) && judged.outcome !== 'failed';
-  const found = isInDoubt ? ({ outcome: 'ambiguous', countsAs: 'failed' } as const) : judged;
-  const interval = ci95 ? ` (${number(ci95[0])} … ${number(ci95[1])})` : '';
+  const found = isInDoubt ? ({ outcome: 'inconclusive', countsAs: 'failed' } as const) : judged;
   return {
     ...headOf(about),
     kind: 'limit',
@@ -188,7 +210,7 @@ function limitCase(about: About, { value, ci95 }: Cell, limit: number): Case {
     ...found,
     value: measured,
     interval: ci95,
-    reason: `${number(measured)} ${metric.unit}${interval} ${words[judged.outcome]} the limit${isInDoubt ? `, but ${ONE_ROUND}` : ''}`,
+    reason: `${inOneLine(estimateText({ value: measured, ci95 }, metric.unit))} ${words[judged.outcome]} the limit${isInDoubt ? `, but ${ONE_ROUND}` : ''}`,
   };
 }
 
@@ -206,8 +228,9 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   } as const;
   if (effect.verdict === 'invalid')
     return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
-  // Whatever `ambiguous` says: to pass it would be to vouch for what nothing is known of.
-  if (!interval) return { ...head, outcome: 'ambiguous', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
+  // Whatever `inconclusive` says: to pass it would be to vouch for what nothing is known of.
+  if (!interval)
+    return { ...head, outcome: 'inconclusive', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
   const span = spanning(value, interval);
   const scale = isRatio ? span : oriented(span, metric.direction);
   const found = outcomeOf(isRatio ? 1 + allowed.relative : allowed.absolute, scale, settings);

@@ -1,5 +1,5 @@
 /** How the systems of two sessions that share a name were set up. */
-import type { RunDocument } from '../document.js';
+import type { RunDocument } from '../results/document.js';
 import { lasting } from '../systems/run-directory.js';
 
 /** What changed may be what the gate is there for, such as a new build of a layer: named, and not refused. */
@@ -9,7 +9,7 @@ export function settingDifferences(
   then: readonly RunDocument[] | undefined,
 ): string[] {
   const [mine, other] = [now[0]?.system, then?.[0]?.system];
-  if (!other) return [`The baseline has no ${name}: it is not held against anything.`];
+  if (!other) return [`The baseline has no ${name}: it is not compared.`];
   if (!mine) return [];
   const keys = [...new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)])].sort();
   const shown = ({ settings }: typeof mine, key: string) =>

@@ -8,8 +8,8 @@ import { DEFAULT_MAX_REGRESSION_PERCENT } from './defaults.js';
 import { type MetricThresholds, OFF, type Thresholds, thresholdsOfEach } from './thresholds.js';
 
 const MOST_PERCENT = 100_000;
-const topKeys = ['maxRegression', 'ambiguous', 'missing', 'systems', 'metrics'] as const;
-const metricKeys = ['limit', 'maxRegression', 'maxDifference', 'ambiguous'] as const;
+const topKeys = ['maxRegression', 'inconclusive', 'missing', 'systems', 'metrics'] as const;
+const metricKeys = ['limit', 'maxRegression', 'maxDifference', 'inconclusive'] as const;
 
 export async function readThresholds(
   file: string,
@@ -28,8 +28,8 @@ export function parseThresholds(text: string, file: string, all: readonly Metric
   });
   return source.at([], () => {
     const percent = percentOf(top, 'maxRegression') ?? DEFAULT_MAX_REGRESSION_PERCENT;
-    const ambiguous = top.choice('ambiguous', ['pass', 'fail']) ?? 'pass';
-    const metrics = thresholdsOfEach(all, percent, ambiguous);
+    const inconclusive = top.choice('inconclusive', ['pass', 'fail']) ?? 'pass';
+    const metrics = thresholdsOfEach(all, percent, inconclusive);
     const entries = top.raw('metrics') === '' ? undefined : top.map('metrics');
     for (const [selector, raw] of Object.entries(entries ?? {}))
       source.at(['metrics', selector], () => applyEntry(metrics, all, selector, raw));
@@ -58,7 +58,7 @@ function applyEntry(
     thresholds.set(id, {
       limit: entry.limit ?? earlier.limit,
       regression: regression === undefined || metric.direction === 'none' ? earlier.regression : regression,
-      ambiguous: entry.ambiguous ?? earlier.ambiguous,
+      inconclusive: entry.inconclusive ?? earlier.inconclusive,
       named: earlier.named || selector.toUpperCase() === id,
     });
   }
@@ -77,7 +77,7 @@ function readEntry(selector: string, raw: RawValue, selected: readonly MetricDef
     limit: values.number('limit', "a number of the metric's unit"),
     relative: percent === undefined ? undefined : percent === OFF ? null : { relative: percent / 100 },
     difference: difference === undefined ? undefined : difference === OFF ? null : { absolute: difference },
-    ambiguous: values.choice('ambiguous', ['pass', 'fail']),
+    inconclusive: values.choice('inconclusive', ['pass', 'fail']),
   };
 }
 

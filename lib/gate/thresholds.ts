@@ -13,8 +13,8 @@ export interface MetricThresholds {
   limit: number | null;
   /** The largest change for the worse; null where it is not judged. Absolute where values may be zero or negative. */
   regression: Delta | null;
-  /** What an ambiguous outcome counts as. */
-  ambiguous: Counting;
+  /** What an inconclusive outcome counts as. */
+  inconclusive: Counting;
   /** By its own id: then it must be measured, or `missing` says what that counts as. */
   named: boolean;
 }
@@ -38,14 +38,18 @@ export const defaultThresholds = (all: readonly MetricDefinition[]): Thresholds 
   metrics: thresholdsOfEach(all, DEFAULT_MAX_REGRESSION_PERCENT, 'pass'),
 });
 
-export function thresholdsOfEach(all: readonly MetricDefinition[], percent: number | typeof OFF, ambiguous: Counting) {
+export function thresholdsOfEach(
+  all: readonly MetricDefinition[],
+  percent: number | typeof OFF,
+  inconclusive: Counting,
+) {
   const regressionOf = ({ delta, direction }: MetricDefinition): Delta | null => {
     if (percent === OFF || direction === 'none') return null;
     if ('absolute' in delta) return { absolute: DEFAULT_MAX_DIFFERENCE_DELTAS * delta.absolute };
     return { relative: percent / 100 };
   };
   return new Map<string, MetricThresholds>(
-    all.map((metric) => [metric.id, { limit: null, regression: regressionOf(metric), ambiguous, named: false }]),
+    all.map((metric) => [metric.id, { limit: null, regression: regressionOf(metric), inconclusive, named: false }]),
   );
 }
 

@@ -1,5 +1,5 @@
 /** What a metric's value is of besides its tier: values of other numbers of processes, say, are other quantities. */
-import type { MetricResult } from '../document.js';
+import type { MetricResult } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 
 type Details = MetricResult['details'];

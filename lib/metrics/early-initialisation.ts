@@ -1,5 +1,5 @@
 /** Work done before the step that is timed: a driver that was initialised when a layer was loaded, a context already there. */
-import type { Check, MetricResult } from '../document.js';
+import type { Check, MetricResult } from '../results/document.js';
 import type { StartUpAnswer } from '../workers/start-up.js';
 import type { Measured } from './metric.js';
 

@@ -1,9 +1,11 @@
 /** Starts of fresh worker processes as metrics ask for them: in batches, with what shows that each was a real start. */
-import type { Check } from '../document.js';
+import type { Check } from '../results/document.js';
 import type { ContextApi } from '../native/addon-types.js';
 import { median } from '../stats/median.js';
+import { startOf } from '../systems/system.js';
 import { type FreshProcess, type StartUpAnswer, startUpInFreshProcess } from '../workers/start-up.js';
 import type { MeasureContext } from './metric.js';
+import { targetOf } from './scene.js';
 import { scaled } from './units.js';
 
 export const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
@@ -40,14 +42,14 @@ export interface Batch {
 /** How a fresh process of the measured system starts. */
 export function freshProcess(context: MeasureContext, variables: NodeJS.ProcessEnv = {}): FreshProcess {
   const { system, signal } = context;
-  const environment = { ...system.environment(), ...variables };
-  return { environment, argvPrefix: system.argvPrefix(), signal, prove: (worker) => context.prove(worker) };
+  const own = startOf(system);
+  const start = { ...own, environment: { ...own.environment, ...variables } };
+  return { start, signal, prove: (worker) => context.prove(worker) };
 }
 
 export async function startMany(context: MeasureContext, batch: Batch): Promise<StartUpAnswer[]> {
-  const { simulatedDriver, options } = context;
   const { contextApi, count, recreating, done, total, variables } = batch;
-  const target = { simulatedDriver, device: options.device, path: options.path };
+  const target = targetOf(context);
   const starts: StartUpAnswer[] = [];
   for (let i = 0; i < count; i++) {
     context.progress(`${contextApi}, process ${i + 1} of ${count}`, (done + i) / total);

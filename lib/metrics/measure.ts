@@ -1,7 +1,8 @@
 /** From a definition and options to a MetricResult: the one place where errors become states. */
-import type { Check, MetricResult } from '../document.js';
+import type { Check, MetricResult } from '../results/document.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
+import type { GroundTruth } from '../native/ground-truth.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
@@ -9,7 +10,8 @@ import { summarise } from '../stats/summary.js';
 import { environmentSystem } from '../systems/environment.js';
 import { ProcessProofs } from '../systems/process-proofs.js';
 import { SOLE_TENANT, type System } from '../systems/system.js';
-import { healthChecks, healthDetails, judgeScheduling, ownPidMapping, SCHEDULING_CHECK } from './health.js';
+import { ownServers } from '../environment/mps.js';
+import { healthChecks, healthDetails, judgeScheduling, ownPidMapping, SCHEDULING_CHECK } from './health-log.js';
 import {
   type MeasureContext,
   type Measured,
@@ -33,6 +35,8 @@ export interface Surroundings {
   proofs?: ProcessProofs;
   /** What the metrics of its round share. Default: it measures alone. */
   once?: Once;
+  /** What the coordinator's NVML says. Default: the process is not known to be unhooked. */
+  truth?: GroundTruth | null;
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
 }
@@ -73,6 +77,7 @@ export async function measureMetric(
     prove: async (worker, tenant = SOLE_TENANT) => {
       await proofs.prove(worker, { phase: 'process', tenant, target, signal });
     },
+    truth: surroundings.truth ?? null,
     once: surroundings.once ?? new Once(),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),
     leftBehind: (what) => void left.push(what),
@@ -122,7 +127,7 @@ async function withScheduling(
   session: Session | undefined,
 ): Promise<Measured> {
   if (definition.where !== 'process' || !session || (measured.status ?? 'ok') !== 'ok') return measured;
-  const scheduling = await session.scheduling();
+  const scheduling = await session.ask('scheduling');
   const check: Check = { name: SCHEDULING_CHECK, ...judgeScheduling(scheduling) };
   return withCheck({ ...measured, details: { ...measured.details, scheduling } }, check);
 }
@@ -161,6 +166,7 @@ function toResult(
     ...(samples && { blocks: blockMedians(measured.blocks ?? samples) }),
     ...(options.samples && samples && { samples: Array.from(samples) }),
     details: { ...measured.details, ...(pidMapping && { pidMapping }), ...(health && { health }) },
-    checks: [...measured.checks, ...healthChecks(log, stats)],
+    checks: [...measured.checks, ...healthChecks(log, stats, ownServers(process.env))],
+    ...(measured.violations?.length && { violations: measured.violations.map((detail) => ({ detail })) }),
   };
 }

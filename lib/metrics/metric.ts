@@ -1,13 +1,15 @@
 /** What a metric is: its definition, the options it takes, and what it may ask of its surroundings. */
-import type { ApplicationPath, Check, MetricResult, Tier } from '../document.js';
+import type { ApplicationPath, Check, MetricResult, Tier } from '../results/document.js';
+import type { GroundTruth } from '../native/ground-truth.js';
 import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Worker } from '../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
+import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
 
-export type Category = 'overhead' | 'start-up';
+export type Category = 'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility';
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
@@ -30,6 +32,10 @@ export interface MeasureOptions {
   tier?: Tier;
   /** Seed of every random choice. Default: drawn and recorded. */
   seed?: number;
+  /** LLM-004: batch and lengths, T1 to T6. Default `T2`: one sequence, a prompt of 512 tokens and 128 more. */
+  workload?: WorkloadName;
+  /** LLM-004: sizes of its decoder. Default: scaled to the memory limit. */
+  model?: DecoderModel;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
@@ -54,6 +60,9 @@ export interface ResolvedOptions {
   samples: boolean;
   tier: Tier;
   seed: number;
+  workload: WorkloadName;
+  /** Null: scaled to the memory limit. */
+  model: Required<DecoderModel> | null;
 }
 
 /** What a measurement returns; defineMetric adds the definition's fields around it. */
@@ -70,6 +79,8 @@ export interface Measured {
   blocks?: Float64Array;
   details: Record<string, unknown>;
   checks: Check[];
+  /** Limits that it showed not to hold, one sentence each: what was limited to how much, and what was seen. */
+  violations?: readonly string[];
 }
 
 export interface MeasureContext {
@@ -86,12 +97,33 @@ export interface MeasureContext {
    * not under the system. `tenant` defaults to the one whose round it is.
    */
   prove: (worker: Worker, tenant?: Tenant) => Promise<void>;
+  /**
+   * What the coordinator's NVML says, for judging from outside. Null where this process may see the GPU through the
+   * layer: where every process is hooked, in a worker, and in a process of the library's caller.
+   */
+  truth: GroundTruth | null;
   simulatedDriver: string | null;
   /** Of the round; of this metric alone where there is none. */
   once: Once;
   progress: (step: string, fraction: number) => void;
   /** Notes state of a tenant that could not be removed: the result keeps its number and says so. */
   leftBehind: (what: string) => void;
+}
+
+/** A line through rows of a metric's details. */
+export interface LineChart {
+  title: string;
+  /** The name of each axis, with its unit. */
+  axes: { x: string; y: string };
+  /** The array in the details, and the fields of a row that are the point. */
+  rows: string;
+  point: { x: string; y: string };
+  /** Rows whose fields are these alone. Default: all that have both numbers of the point. */
+  where?: Readonly<Record<string, string>>;
+  /** Points from this x on. */
+  fromX?: number;
+  /** Rows with the same value of this field are one point, the median of both numbers over rounds. Default: the x. */
+  by?: string;
 }
 
 export interface MetricDefinition {
@@ -123,6 +155,14 @@ export interface MetricDefinition {
   };
   /** Why a result cannot be what it says, beside the native arm's of the same round; null where it can. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
+  /** In-process pairs: the row, or the array of rows, among its details. See lib/run/call-effects.ts for its fields. */
+  pairs?: string;
+  /** What the metric's difference to the baseline is the cost of, in a person's words, e.g. `cuInit`. */
+  costOf?: string;
+  /** It raises errors on the card: it runs after all others of a round, whatever their order. */
+  runsLast?: true;
+  /** Line charts of its details, one line a system. */
+  lineCharts?: readonly LineChart[];
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
   measure: (context: MeasureContext) => Promise<Measured>;

@@ -1,5 +1,6 @@
 /** Checks the options of a measurement. Errors have one form: Expected X to be Y but received Z. */
 import { randomInt } from 'node:crypto';
+import { DEFAULT_WORKLOAD, resolveModel, workloadNames } from './llm/workloads.js';
 import type { MeasureOptions, ResolvedOptions } from './metric.js';
 
 const MAX_COUNT = 10_000_000;
@@ -14,6 +15,8 @@ const known: Record<keyof MeasureOptions, true> = {
   samples: true,
   tier: true,
   seed: true,
+  workload: true,
+  model: true,
   signal: true,
   onProgress: true,
 };
@@ -82,5 +85,7 @@ export function resolveOptions(options: MeasureOptions = {}): ResolvedOptions {
     samples: flag('samples', options.samples ?? false),
     tier: choice('tier', options.tier ?? 'quick', ['quick', 'standard', 'thorough']),
     seed: options.seed === undefined ? randomInt(MAX_SEED) : integer('seed', options.seed, 0, MAX_SEED),
+    workload: choice('workload', options.workload ?? DEFAULT_WORKLOAD, workloadNames),
+    model: options.model === undefined ? null : resolveModel(options.model),
   };
 }

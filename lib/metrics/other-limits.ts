@@ -2,19 +2,23 @@
  * Fresh workers under other limits than those of the round, each shown to be under the system. The round's own tenant,
  * whose worker has ended, leaves meanwhile and finds a state of its own again.
  */
-import type { DeviceTarget } from '../native/addon-types.js';
 import { messageOf } from '../errors/message-of.js';
 import { BenchError } from '../native/errors.js';
+import { loadAddon } from '../native/load.js';
 import { attestWorker } from '../systems/attest-worker.js';
 import { type Attestation, type Limits, SOLE_TENANT, type System, type Tenant } from '../systems/system.js';
-import { Worker } from '../workers/worker.js';
+import type { WorkerTenant } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
-import { FIRST_ID, reapTenant } from './tenants.js';
+import { FIRST_ID, inScene, reapTenant, targetOf } from './scene.js';
 
 export interface LimitedWorker {
+  tenant: Tenant;
   attestation: Attestation;
+  pid: number;
   /** Asks it, on the device that is measured. */
   ask: (method: string, params: object, deadlineMs: number) => Promise<unknown>;
+  /** By its own clock. */
+  nowNs: () => number;
 }
 
 /** Asks one of them, of the `kind`-th limits, for its `turn`. */
@@ -33,10 +37,9 @@ export async function underOtherLimits(
   const { system } = context;
   const kinds = limits.map((own, kind) => ({ kind, tenant: tenantWith(own, system.limitsCoexist ? kind : 0) }));
   const together = system.limitsCoexist ? [kinds] : kinds.map((kind) => [kind]);
-  await reapTenant(context, SOLE_TENANT);
-  try {
-    for (const group of together) {
-      await system.betweenLimits();
+  await withoutOwnTenant(context, async () => {
+    for (const [i, group] of together.entries()) {
+      if (i > 0) await system.betweenLimits();
       const tenants = group.map(({ tenant }) => tenant);
       await withWorkers(context, tenants, async (workers) => {
         for (let turn = 0; turn < turns; turn++) {
@@ -45,6 +48,15 @@ export async function underOtherLimits(
         }
       });
     }
+  });
+}
+
+/** The round's own tenant is gone while `use` runs, so that others can have other limits. */
+export async function withoutOwnTenant<T>(context: MeasureContext, use: () => Promise<T>): Promise<T> {
+  await reapTenant(context, SOLE_TENANT);
+  try {
+    await context.system.betweenLimits();
+    return await use();
   } finally {
     await restore(context);
   }
@@ -74,39 +86,22 @@ function withWorkers(
   context: MeasureContext,
   tenants: readonly Tenant[],
   use: (workers: readonly LimitedWorker[]) => Promise<void>,
-  started: readonly LimitedWorker[] = [],
 ): Promise<void> {
-  const [next, ...others] = tenants;
-  if (!next) return use(started);
-  return inWorkerOf(context, next, (worker) => withWorkers(context, others, use, [...started, worker]));
+  return inScene(context, async (scene) => {
+    const workers: LimitedWorker[] = [];
+    for (const tenant of tenants) workers.push(await attested(context, tenant, await scene.startWorker(tenant)));
+    await use(workers);
+  });
 }
 
-async function inWorkerOf(
-  context: MeasureContext,
-  tenant: Tenant,
-  use: (worker: LimitedWorker) => Promise<void>,
-): Promise<void> {
-  const { system, signal, simulatedDriver, options } = context;
-  const target: DeviceTarget = { simulatedDriver, device: options.device, path: options.path };
-  await system.prepareTenant(tenant);
-  try {
-    const worker = await Worker.start({
-      environment: system.environment(tenant),
-      argvPrefix: system.argvPrefix(tenant),
-      signal,
-    });
-    try {
-      const { attestation } = await attestWorker(worker, system, { phase: 'before', tenant, target, signal });
-      if (attestation.invalid !== undefined)
-        throw new BenchError('INVALID_RESULT', `${attestation.invalid} (a tenant with other limits)`);
-      const ask: LimitedWorker['ask'] = (method, params, deadlineMs) =>
-        worker.request(method, { ...target, ...params }, { deadlineMs, signal });
-      await use({ attestation, ask });
-      await context.prove(worker, tenant);
-    } finally {
-      await worker.stop();
-    }
-  } finally {
-    await reapTenant(context, tenant);
-  }
+async function attested(context: MeasureContext, tenant: Tenant, started: WorkerTenant): Promise<LimitedWorker> {
+  const { system, signal } = context;
+  const target = targetOf(context);
+  const look = { phase: 'before', tenant, target, signal } as const;
+  const { attestation } = await attestWorker(started.worker, system, look);
+  if (attestation.invalid !== undefined)
+    throw new BenchError('INVALID_RESULT', `${attestation.invalid} (a tenant with other limits)`);
+  const ask: LimitedWorker['ask'] = (method, params, deadlineMs) =>
+    started.request({ method, params: { ...started.worker.targetIn(target), ...params } }, deadlineMs);
+  return { tenant, attestation, pid: started.worker.pid, ask, nowNs: () => started.worker.theirsNs(loadAddon().now()) };
 }

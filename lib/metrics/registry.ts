@@ -1,5 +1,6 @@
-/** Every metric, in id order. A new one is its own file and one line here. */
+/** Every metric: OH, IS, LLM, START, COMPAT, in id order. A new one is its own file and one line here. */
 import type { MetricDefinition } from './metric.js';
+import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
 import { memoryAllocationLatency } from './overhead/oh-002-memory-allocation-latency.js';
 import { memoryFreeLatency } from './overhead/oh-003-memory-free-latency.js';
@@ -10,6 +11,29 @@ import { memoryTrackingOverhead } from './overhead/oh-007-memory-tracking.js';
 import { rateLimiterOverhead } from './overhead/oh-008-rate-limiter.js';
 import { monitoringCost } from './overhead/oh-009-monitoring-cost.js';
 import { throughputDegradation } from './overhead/oh-010-throughput-degradation.js';
+import { memoryLimitAccuracy } from './isolation/is-001-memory-limit-accuracy.js';
+import { limitEnforcement } from './isolation/is-002-limit-enforcement.js';
+import { smUtilizationAccuracy } from './isolation/is-003-sm-utilization-accuracy.js';
+import { smLimitResponse } from './isolation/is-004-sm-limit-response.js';
+import { memoryIsolation } from './isolation/is-005-memory-isolation.js';
+import { computeIsolation } from './isolation/is-006-compute-isolation.js';
+import { consistency } from './isolation/is-007-consistency.js';
+import { fairness } from './isolation/is-008-fairness.js';
+import { noisyNeighbor } from './isolation/is-009-noisy-neighbor.js';
+import { faultIsolation } from './isolation/is-010-fault-isolation.js';
+import { memoryCoverage } from './isolation/is-011-memory-coverage.js';
+import { launchCoverage } from './isolation/is-012-launch-coverage.js';
+import { reportingConsistency } from './isolation/is-013-reporting-consistency.js';
+import { attention } from './llm/llm-001-attention.js';
+import { kvCacheAllocation } from './llm/llm-002-kv-cache-allocation.js';
+import { batchScaling } from './llm/llm-003-batch-scaling.js';
+import { tokenLatency } from './llm/llm-004-token-latency.js';
+import { memoryPool } from './llm/llm-005-memory-pool.js';
+import { pipeline } from './llm/llm-006-pipeline.js';
+import { largeAllocation } from './llm/llm-007-large-allocation.js';
+import { mixedPrecision } from './llm/llm-008-mixed-precision.js';
+import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
+import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -28,12 +52,36 @@ export const metrics: readonly MetricDefinition[] = [
   rateLimiterOverhead,
   monitoringCost,
   throughputDegradation,
+  memoryLimitAccuracy,
+  limitEnforcement,
+  smUtilizationAccuracy,
+  smLimitResponse,
+  memoryIsolation,
+  computeIsolation,
+  consistency,
+  fairness,
+  noisyNeighbor,
+  faultIsolation,
+  memoryCoverage,
+  launchCoverage,
+  reportingConsistency,
+  attention,
+  kvCacheAllocation,
+  batchScaling,
+  tokenLatency,
+  memoryPool,
+  pipeline,
+  largeAllocation,
+  mixedPrecision,
+  dynamicBatching,
+  multiGpuScaling,
   coldStart,
   driverInitialisation,
   primaryContext,
   moduleLoad,
   gpuDiscovery,
   concurrentStarts,
+  compatibility,
 ];
 
 /** By id, whatever its case. */

@@ -1,10 +1,13 @@
 /** Fresh processes of one tenant that are all ready before the first begins: one release, and what came of it. */
 import { BenchError } from '../native/errors.js';
+import { overlap } from '../workers/activity.js';
 import type { WorkerStart } from '../workers/start-up.js';
-import { type TenantProcess, Tenants } from '../workers/tenants.js';
+import type { ProcessStart } from '../workers/launcher.js';
+import { Scene } from '../workers/scene.js';
+import type { Task, WorkerTenant } from '../workers/worker-tenant.js';
 import type { MeasureContext } from './metric.js';
 import { isOutOfMemory } from './row-state.js';
-import { allOrFirstError, FIRST_ID } from './tenants.js';
+import { allOrFirstError, FIRST_ID, targetOf } from './scene.js';
 
 const DEADLINE_MS = 300_000;
 /** Tried in turn until every process was ready at the release: on a busy machine requests arrive late. */
@@ -18,6 +21,8 @@ export interface Release {
   total: number;
   /** How much later than the release the last of them began: what the machine's own scheduling took. */
   late: number;
+  /** How long all of them were starting; null where one had its result before another began. */
+  common: number | null;
   /** How many releases it took until one was not too early for any of them. */
   tries: number;
   starts: WorkerStart[];
@@ -34,7 +39,7 @@ export interface NoRoom {
  */
 export async function release(
   context: MeasureContext,
-  process: TenantProcess,
+  process: ProcessStart,
   count: number,
 ): Promise<Release | NoRoom> {
   let unready = 0;
@@ -57,26 +62,49 @@ interface TooEarly {
 }
 
 async function releaseOnce(
-  { options, signal, simulatedDriver, prove }: MeasureContext,
-  process: TenantProcess,
+  context: MeasureContext,
+  process: ProcessStart,
   count: number,
   leads: number,
 ): Promise<OneTry | NoRoom | TooEarly> {
-  const target = { simulatedDriver, device: options.device, path: options.path };
-  const tenants = new Tenants(target, signal);
+  const scene = new Scene(context.signal);
   try {
-    await allOrFirstError(Array.from({ length: count }, () => tenants.addFresh(process)));
-    // Each keeps its context: one that made room for the others would not be a program at work.
-    const request = { ...target, contextApi: 'cuDevicePrimaryCtxRetain', recreations: 0, keep: true };
-    const { startAtNs, outcomes } = await tenants.togetherSettled<WorkerStart>('startUp', request, DEADLINE_MS, leads);
+    await allOrFirstError(Array.from({ length: count }, () => scene.startWorker(process)));
+    const { workers } = scene;
+    const tasks = new Map(workers.map((tenant) => [tenant, firstWork(context, tenant)]));
+    const { startAtNs, outcomes } = await scene.release<WorkerStart>(tasks, DEADLINE_MS, leads);
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
     const noRoom = noRoomIn(errors, count);
     if (noRoom) return noRoom;
-    await allOrFirstError(tenants.workers.map((worker) => prove(worker, { id: FIRST_ID })));
-    return released(outcomes, startAtNs);
+    await allOrFirstError(workers.map(({ worker }) => context.prove(worker, { id: FIRST_ID })));
+    const starts = outcomes.flatMap((outcome, i) =>
+      outcome.status === 'fulfilled' ? [byOurClock(outcome.value, workers[i] as WorkerTenant)] : [],
+    );
+    return released(starts, startAtNs);
   } finally {
-    await tenants.stop();
+    await scene.stop();
   }
+}
+
+/** Each keeps its context: one that made room for the others would not be a program at work. */
+const firstWork = (context: MeasureContext, { worker }: WorkerTenant): Task => ({
+  method: 'startUp',
+  params: {
+    ...worker.targetIn(targetOf(context)),
+    contextApi: 'cuDevicePrimaryCtxRetain',
+    recreations: 0,
+    keep: true,
+  },
+});
+
+function byOurClock(start: WorkerStart, { worker }: WorkerTenant): WorkerStart {
+  const { readyAtNs, beganAtNs, firstResultAtNs } = start;
+  return {
+    ...start,
+    readyAtNs: worker.oursNs(readyAtNs),
+    beganAtNs: worker.oursNs(beganAtNs),
+    firstResultAtNs: worker.oursNs(firstResultAtNs),
+  };
 }
 
 /** Any other error is the metric's. */
@@ -88,15 +116,18 @@ function noRoomIn(errors: readonly unknown[], count: number): NoRoom | null {
   return { noRoom: `${errors.length} of ${count} starts failed: ${first.message}` };
 }
 
-function released(outcomes: readonly PromiseSettledResult<WorkerStart>[], startAtNs: number): OneTry | TooEarly {
-  const starts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+function released(starts: WorkerStart[], startAtNs: number): OneTry | TooEarly {
   const unready = starts.filter(({ readyAtNs }) => readyAtNs > startAtNs).length;
   if (unready > 0) return { unready };
   const firstResults = starts.map(({ firstResultAtNs }) => firstResultAtNs - startAtNs);
+  const span = overlap(
+    starts.map(({ beganAtNs, firstResultAtNs }) => ({ startNs: beganAtNs, endNs: firstResultAtNs })),
+  );
   return {
     firstResults,
     total: Math.max(...firstResults),
     late: Math.max(...starts.map(({ beganAtNs }) => beganAtNs - startAtNs)),
+    common: span && span.toNs - span.fromNs,
     starts,
   };
 }

@@ -1,5 +1,5 @@
 /** Whether a process gave back the device memory that it took. */
-import type { Check } from '../document.js';
+import type { Check } from '../results/document.js';
 import { formatBytes } from './units.js';
 
 const FLOOR_BYTES = 4 * 1024 ** 2;

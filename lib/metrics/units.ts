@@ -3,6 +3,8 @@ import type { MedianEstimate } from '../stats/median.js';
 
 export const NS_PER_US = 1_000;
 export const NS_PER_MS = 1_000_000;
+export const MIB = 2 ** 20;
+export const GIB = 2 ** 30;
 
 export function scaled({ value, ci95 }: MedianEstimate, divisor: number): MedianEstimate {
   return { value: value / divisor, ci95: ci95 && [ci95[0] / divisor, ci95[1] / divisor] };

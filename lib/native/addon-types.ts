@@ -1,44 +1,392 @@
 /**
- * The one typed description of the native surface (native/addon implements it; requests and answers by topic).
+ * The one typed description of the native surface. Generated from native/addon by npm run docs.
  * Times are nanoseconds; arrays of samples are Float64Array. Every promise may reject with an object that
- * lib/native/errors.ts turns into the public error classes.
+ * lib/native/errors.ts turns into the public error classes; a request of another shape is a TypeError.
  */
-import type { GpuDetail, GpuState } from './gpu-state-types.js';
-import type { ClockReading, Inspection, LayerProbe, Provenance, Scheduling } from './inspection-types.js';
-import type {
-  LaunchBlock,
-  LaunchRequest,
-  PacedLaunches,
-  PacedLaunchRequest,
-  PairBlock,
-  PairRequest,
-} from './launch-types.js';
-import type {
-  AllocationBlock,
-  AllocationRequest,
-  FreeBlock,
-  FreeRequest,
-  LiveSetCell,
-  LiveSetRequest,
-} from './memory-types.js';
-import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest } from './start-up-types.js';
-import type { DeviceTarget, Target } from './target-types.js';
-import type {
-  ComputeShare,
-  ComputeShareRequest,
-  TenantWindow,
-  WindowRequest,
-  Work,
-  WorkRequest,
-} from './tenant-types.js';
 
-export type * from './gpu-state-types.js';
-export type * from './inspection-types.js';
-export type * from './launch-types.js';
-export type * from './memory-types.js';
-export type * from './start-up-types.js';
-export type * from './target-types.js';
-export type * from './tenant-types.js';
+// Aggressors
+
+export type AggressorKind =
+  | 'longKernels'
+  | 'blockFill'
+  | 'dramStream'
+  | 'l2Thrash'
+  | 'tlbThrash'
+  | 'issueSlots'
+  | 'copyToDevice'
+  | 'copyToHost'
+  | 'launchStorm'
+  | 'allocStorm'
+  | 'contextStorm'
+  | 'graphStorm';
+
+export interface AggressorRequest {
+  kind: AggressorKind;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  /** Of memory, which an allocation storm tries to exceed; 0: there is none. */
+  quotaBytes: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface Aggression {
+  startedNs: number;
+  endedNs: number;
+  /** That were seen to be over. */
+  operations: number;
+  /** Counted by the device for them. */
+  blocks: number;
+  /** When operations were seen to be over. */
+  marksNs: number[];
+  /** Most device memory that it held at a time. */
+  usedBytes: number;
+  /** Allocations that were refused. */
+  refused: number;
+  /** Allocations above the quota that were granted, and given back at once. */
+  exceeded: number;
+  /** Why it cannot run here; null: it ran. */
+  missing: string | null;
+}
+
+// Allocations and frees
+
+export type AllocationApi = 'cuMemAlloc' | 'cuMemCreate' | 'cuMemAllocAsync' | 'cuMemAllocFromPoolAsync';
+
+export interface AllocationRequest {
+  api: AllocationApi;
+  /** 0 asks for the allocation granularity. */
+  bytes: number;
+  live: number;
+  count: number;
+  warmup: number;
+}
+
+export interface AllocationBlock {
+  bytes: number;
+  live: number;
+  allocNs: Float64Array;
+  freeNs: Float64Array;
+}
+
+export interface FreeRequest {
+  /** 0 asks for the allocation granularity. */
+  bytes: number;
+  live: number;
+  order: 'fifo' | 'lifo' | 'random';
+  count: number;
+  warmup: number;
+  seed: number;
+}
+
+export interface FreeBlock {
+  bytes: number;
+  live: number;
+  freeNs: Float64Array;
+  /** By this process, on the device; null where NVML cannot tell. */
+  usedBefore: number | null;
+  usedAfter: number | null;
+}
+
+export interface DriverCode {
+  code: number;
+  name: string;
+}
+
+// Attention
+
+export interface AttentionRequest {
+  number: 'fp16' | 'bf16';
+  /** 64 or 128. */
+  headDim: number;
+  heads: number;
+  kvHeads: number;
+  /** Tokens of a sequence. */
+  length: number;
+  /** Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory. */
+  batch: number;
+  causal: boolean;
+  /** Of launches, each timed. */
+  batches: number;
+  /** Of a batch. */
+  leastLaunches: number;
+  /** Of a batch. */
+  leastNs: number;
+  /** Of the inputs. */
+  seed: number;
+}
+
+export interface AttentionRate {
+  variant: string;
+  computeCapability: string;
+  multiprocessors: number;
+  /** Sequences. */
+  batch: number;
+  /** Of a launch: 4 · head dimension for each pair of a query and a key it sees. */
+  launchFlops: number;
+  /** Of a launch's operands, each once. */
+  launchBytes: number;
+  /** Of each batch. */
+  launchNs: number[];
+  /** In a batch. */
+  launches: number;
+  /** The highest reading while launches ran, which only NVML gives. */
+  smClockMhz: number | null;
+  sampledRows: number;
+  /** Of sampled rows against double precision, relative to the row's largest value. */
+  worstError: number;
+  /** Of the whole output. */
+  checksum: string;
+}
+
+// Batch sizes
+
+export type StreamKind = 'read' | 'write' | 'copy';
+
+export interface StreamRequest {
+  kind: StreamKind;
+  /** Of a buffer, a multiple of 32 KiB; 0: 1 GiB or eight times the L2 cache. */
+  bytes: number;
+  batches: number;
+  /** Of a batch. */
+  leastLaunches: number;
+  /** Of a batch. */
+  leastNs: number;
+}
+
+export interface StreamTimes {
+  /** By a launch: a copy reads and writes. */
+  movedBytes: number;
+  /** Of each batch. */
+  launchNs: number[];
+}
+
+export interface BatchScalingRequest {
+  /** Rows of a layer's weights; 0: 8192, or as many as are twice the L2 cache. */
+  n: number;
+  /** Columns; a multiple of 64. */
+  k: number;
+  /** 0: as many as are eight times the L2 cache and fit a quarter of the free memory. */
+  layers: number;
+  /** Of the buffer that is read for the memory's rate; 0: 1 GiB or more. */
+  streamBytes: number;
+  seed: number;
+  /** In each of which every batch has its turn. */
+  rounds: number;
+  /** Of a turn. */
+  leastLaunches: number;
+  /** Of a turn. */
+  leastNs: number;
+}
+
+export interface BatchRow {
+  batch: number;
+  variant: string;
+  /** Of a launch. */
+  flops: number;
+  /** Of a launch: weights, inputs and outputs, each once. */
+  bytes: number;
+  /** Of each round. */
+  launchNs: number[];
+  /** Of a layer's outputs. */
+  checksum: string;
+}
+
+export interface BatchScaling {
+  /** Why nothing was measured; null: it was. */
+  unsupported: string | null;
+  n: number;
+  k: number;
+  layers: number;
+  batches: BatchRow[];
+  streamBytes: number;
+  /** Of reading them, several times. */
+  streamNs: number[];
+  /** 2 × clock × width of the memory's bus. */
+  memoryCeilingGbs: number | null;
+  /** Under the load of the largest batch; null where NVML does not tell. */
+  smClockMhz: number | null;
+}
+
+// Clocks
+
+export interface TimeFunction {
+  name: string;
+  owner: string | null;
+  /** It is libc's, with the code of its file. */
+  own: boolean;
+}
+
+/** What passed since the addon was loaded: by libc's function, the raw system call and the processor's counter. */
+export interface ClockRate {
+  clock: string;
+  libraryNs: number;
+  systemNs: number;
+  /** Null where the counter cannot be used, for the reason in `counterUnused`. */
+  counterNs: number | null;
+  /** What lies between two readings of one moment. */
+  bracketNs: number;
+}
+
+export interface ClockReading {
+  /** Whom the functions belong to that the process reads time with. */
+  functions: TimeFunction[];
+  rates: ClockRate[];
+  counterUnused: string | null;
+}
+
+export interface TimerCalibration {
+  /** Smallest non-zero difference of two readings. */
+  resolutionNs: number;
+  /** Median of a pair of readings with nothing between. */
+  pairCostNs: number;
+}
+
+// Decoders
+
+export interface DecoderShape {
+  layers: number;
+  hidden: number;
+  heads: number;
+  kvHeads: number;
+  mlp: number;
+  vocabulary: number;
+}
+
+/** Sizes that are all 0 follow from the memory's limit. */
+export interface DecoderRequest extends DecoderShape {
+  /** Of memory, that default sizes follow; 0: what the device has. */
+  limitBytes: number;
+  /** Sequences that decode together. */
+  batch: number;
+  /** Tokens of each. */
+  prompt: number;
+  /** Tokens that are made of each. */
+  output: number;
+  /** Of weights and prompts. */
+  seed: number;
+}
+
+export interface PreparedDecoder extends DecoderShape {
+  /** That a step reads. */
+  weightBytes: number;
+  /** Of keys and values. */
+  cacheBytes: number;
+  /** Of the device; 0: it does not tell. */
+  l2Bytes: number;
+  /** By its memory clock and bus width; 0: it does not tell. */
+  dramCeilingGbs: number;
+  /** Of a step. */
+  launches: number;
+  /** Of the matrix products of steps that decode. */
+  variant: string;
+  /** Of the matrix products of prompts, and of their attention. */
+  promptVariant: string;
+  /** Whether a kernel begins before the one ahead of it ends (programmatic dependent launch). */
+  overlaps: boolean;
+  /** Of a small decoder on this device, against double precision: the largest difference of a logit. */
+  referenceError: number;
+}
+
+export interface DecodeRequest {
+  /** Steps as one captured graph. */
+  graph: boolean;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** For which requests are begun, and steps made; the first request is finished. */
+  windowNs: number;
+  /** Of them at most; 0: as many as there is time for. */
+  requests: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface Decoding {
+  startedNs: number;
+  endedNs: number;
+  /** Of each request: when its prompt was submitted. */
+  firstAtNs: number[];
+  /** How long after that its first token was visible. */
+  firstTokenNs: number[];
+  /** Of each request: of its tokens and of all logits' bits; 0 where the window cut it short. */
+  digests: number[];
+  /** Of each further step: when it was submitted. */
+  atNs: number[];
+  /** How long after that its tokens were visible. */
+  tokenNs: number[];
+  /** Of matrix products and of attention of prompts, counted by the device. */
+  blocks: number;
+}
+
+export interface DecodeAttentionRequest {
+  /** Sequences. */
+  batch: number;
+  /** Tokens of each. */
+  context: number;
+  heads: number;
+  /** At most eight heads share one. */
+  kvHeads: number;
+  /** Of a head: 64 or 128. */
+  dimension: number;
+  seed: number;
+  /** Of launches that are timed. */
+  batches: number;
+  /** Of a batch. */
+  leastLaunches: number;
+  /** Of a batch. */
+  leastNs: number;
+}
+
+export interface DecodeAttentionRate {
+  /** Of keys and values that a launch reads. */
+  bytes: number;
+  /** Parts of a context. */
+  splits: number;
+  /** One a batch. */
+  launchNs: number[];
+  /** Of sampled heads, against double precision. */
+  referenceError: number;
+}
+
+// Discovery
+
+export interface Target {
+  /** Folder of the simulated libraries, or null for the machine's own driver. */
+  simulatedDriver: string | null;
+}
+
+export interface DiscoveryRequest extends Target {
+  /** Warm passes after the first. */
+  repeats: number;
+}
+
+export interface DiscoveryFunction {
+  name: string;
+  owner: string | null;
+  intercepted: boolean;
+}
+
+export interface DiscoveryPass {
+  totalNs: number;
+  /** A step asked of every GPU is the sum over them. */
+  stepsNs: number[];
+}
+
+export interface Discovery {
+  /** dlopen of NVML and resolving its functions. */
+  loadNs: number;
+  /** One per step, in the order of `stepsNs`, as dlsym gave them. */
+  functions: DiscoveryFunction[];
+  first: DiscoveryPass;
+  repeats: DiscoveryPass[];
+  /** Of the GPUs that were found. */
+  uuids: string[];
+}
+
+// Driver and layers
+
+export interface DriverProbeRequest {
+  timeoutMs: number;
+}
 
 export interface DriverProbe {
   path: string | null;
@@ -47,19 +395,1268 @@ export interface DriverProbe {
   fatal: boolean;
 }
 
+export interface FailedCall {
+  code: number;
+  name: string;
+  call: string;
+}
+
+export interface NativeDevice {
+  index: number;
+  uuid: string;
+  name: string;
+  memoryBytes: number;
+  /** As cuDeviceTotalMem tells this process; a layer may bend it. */
+  visibleMemoryBytes: number;
+  computeCapability: string;
+  multiprocessors: number;
+  maxSmClockMhz: number | null;
+  pciBusId: string | null;
+  migMode: 'enabled' | 'disabled' | 'not supported';
+  persistenceMode: boolean | null;
+  computeMode: 'default' | 'exclusive-thread' | 'prohibited' | 'exclusive-process' | null;
+  mpsClient: boolean | null;
+}
+
+export interface Inspection {
+  simulated: boolean;
+  libcuda: string;
+  libnvidiaMl: string | null;
+  driverVersion: string | null;
+  cudaVersion: number | null;
+  /** Set where the library is there but refused. */
+  cuda: FailedCall | null;
+  nvml: FailedCall | null;
+  devices: NativeDevice[];
+  /** `judgeClock` (clock.ts) says whether times taken in that process may be published. */
+  clock: ClockReading;
+}
+
+/** Whom the address belongs to that a function has on each symbol path. */
+export interface CudaOwners {
+  runtime: string | null;
+  dlsym: string | null;
+  linked: string | null;
+  bare: string | null;
+}
+
+/** The beginning of a driver function differs from the file it was mapped from. */
+export interface PatchedCode {
+  /** As it is in memory, hexadecimal. */
+  bytes: string;
+  /** The object that the jump at its beginning leads to; null where there is no jump, or its target belongs to no object. */
+  owner: string | null;
+}
+
+export interface CudaFunction {
+  name: string;
+  owners: CudaOwners;
+  patched?: PatchedCode;
+}
+
+export interface NvmlOwners {
+  dlsym: string | null;
+  bare: string | null;
+}
+
+export interface NvmlFunction {
+  name: string;
+  owners: NvmlOwners;
+  patched?: PatchedCode;
+}
+
+export interface MappedObject {
+  path: string;
+  cudaExports: number;
+  exportsDlsym: boolean;
+  exportsInit: boolean;
+}
+
+export interface LibcudaInfo {
+  /** What the process gets as libcuda.so.1. */
+  loaded: string;
+  /** The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it. */
+  driver: string;
+  simulated: boolean;
+  /** Version of the NVIDIA kernel module; null where the system does not tell. */
+  kernelModule: string | null;
+  /** Whether `driver` is of that version; null where it is unknown. */
+  carriesKernelVersion: boolean | null;
+}
+
+export interface Provenance {
+  functions: CudaFunction[];
+  nvml: NvmlFunction[];
+  /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
+  objects: MappedObject[];
+  /** Why the driver's code was not compared with its file; null where it was. */
+  codeUnreadable: string | null;
+  libcuda: LibcudaInfo;
+}
+
+// Dynamic batching
+
+export interface DynamicBatchingRequest {
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** In which sequences arrive. */
+  windowNs: number;
+  /** For which those are still served after it. */
+  graceNs: number;
+  /** After which the window ends early; 0: it does not. */
+  mostSteps: number;
+  /** At most 64. */
+  mostBatch: number;
+  /** Sequences; 0: `load` of the capacity. */
+  arrivalsPerS: number;
+  /** Of the capacity, which is measured before the start. */
+  load: number;
+  /** As in BatchScalingRequest. */
+  n: number;
+  k: number;
+  layers: number;
+  /** Of weights, inputs and arrivals. */
+  seed: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface DynamicBatching {
+  /** Why nothing was measured; null: it was. */
+  unsupported: string | null;
+  variant: string;
+  n: number;
+  k: number;
+  layers: number;
+  /** Sequences, in steps of the largest batch; null where arrivals were given. */
+  capacityPerS: number | null;
+  arrivalsPerS: number;
+  startedNs: number;
+  endedNs: number;
+  /** Sequences that arrived. */
+  offered: number;
+  served: number;
+  /** When each step began. */
+  stepAtNs: number[];
+  /** From before its first launch until the host knew that it was over. */
+  stepNs: number[];
+  /** Sequences in it. */
+  stepBatch: number[];
+  /** What sequences waited for their step to begin: of each, or of at most 20000 evenly chosen ones. */
+  queueNs: number[];
+}
+
+// Errors of a GPU
+
+export interface XidRequest extends Target {
+  uuid: string;
+}
+
+export interface XidWatch {
+  /** Why NVML cannot; null where it does. */
+  unsupported: string | null;
+}
+
+/** An error of the GPU that the kernel module reported. */
+export interface XidEvent {
+  /** When it was read, as `now` says it. */
+  atNs: number;
+  /** Which error, as NVIDIA numbers them: 31 is a memory page fault. */
+  xid: number;
+}
+
+// Faults
+
+export type FaultKind = 'outOfBounds' | 'misaligned' | 'trap' | 'assert';
+
+export interface FaultRequest {
+  fault: FaultKind;
+}
+
+/** What the driver said when it was waited for the faulty kernel. */
+export interface FaultAnswer {
+  code: number;
+  name: string;
+}
+
+export interface EndlessKernel {
+  blocks: number;
+}
+
+export interface StormRequest {
+  /** Of an allocation. */
+  bytes: number;
+  forMs: number;
+}
+
+export interface Storm {
+  allocations: number;
+}
+
+export interface HoardRequest {
+  /** After these it asks for more than any card has. */
+  mostBytes: number;
+}
+
+export interface Hoard {
+  /** That were granted. */
+  bytes: number;
+  /** Of the allocation that was refused; 0 where none was. */
+  code: number;
+  name: string;
+}
+
+export interface RoundsRequest {
+  /** Of the block that a round allocates, fills, reads back and frees. */
+  bytes: number;
+  forMs: number;
+}
+
+/** Times are as `now` says them. */
+export interface VerifiedRounds {
+  rounds: number;
+  /** Rounds whose result was another than it must be. */
+  wrong: number;
+  beganNs: number;
+  /** Of the last round. */
+  endedNs: number;
+  /** Without a verified round, from the begin on. */
+  longestGapNs: number;
+}
+
+// Launches
+
+export type LaunchCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
+
+export interface LaunchRequest {
+  call: LaunchCall;
+  count: number;
+  warmup: number;
+  seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
+}
+
+export interface MappingQuality {
+  /** Root mean square of the tightest exchanges about the fitted line. */
+  residualNs: number;
+  bracketNs: number;
+  driftPpm: number;
+  tickNs: number;
+}
+
+export interface LaunchBlock {
+  submitNs: Float64Array;
+  startNs: Float64Array;
+  roundTripNs: Float64Array;
+  /** The processor it was on; null where the system lets no thread choose. */
+  core: number | null;
+  mapping: MappingQuality;
+}
+
+// Launches at a pace
+
+export type PacedCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch' | 'cuLaunchCooperativeKernel';
+
+export interface PacedLaunchRequest {
+  call: PacedCall;
+  count: number;
+  warmup: number;
+  /** From one call to the next. */
+  periodNs: number;
+  /** For how long every block spins; 0: the kernel ends at once. */
+  spinNs: number;
+  /** Blocks, of 32 threads. */
+  grid: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
+}
+
+export interface PacedLaunches {
+  /** The call alone, one a launch. */
+  tookNs: number[];
+  /** Places of those during which the scheduler gave the processor to others. */
+  preempted: number[];
+}
+
+// Layer
+
+export interface LayerProbeRequest {
+  /** Bytes of each. */
+  allocations: number[];
+}
+
+export interface TriedAllocation {
+  bytes: number;
+  code: number;
+}
+
+export interface LayerProbe {
+  visibleTotalBytes: number | null;
+  visibleFreeBytes: number | null;
+  /** HAMi-core's own `pidfound`, and its limits as its functions say them; null under anything else. */
+  pidFound: boolean | null;
+  memoryLimitBytes: number | null;
+  smPercent: number | null;
+  allocations: TriedAllocation[];
+}
+
+// Leftover memory
+
+export type Surface =
+  | 'cuMemAlloc'
+  | 'cuMemAllocAsync'
+  | 'cuMemCreate'
+  | 'cuMemAllocManaged'
+  | 'cuArrayCreate'
+  | 'cuMemHostAlloc'
+  | 'shared memory'
+  | 'local memory'
+  | 'registers';
+
+/** A tag and its mark have 32 digits of base 16. */
+export interface SurfaceRequest {
+  surface: Surface;
+  /** What is looked for. */
+  mark: string;
+  /** The tag, which is written before; empty: nothing is written. */
+  fill: string;
+  /** Of memory. */
+  mostBytes: number;
+  /** On the chip: again and again for this time. */
+  forMs: number;
+}
+
+export interface SurfaceFound {
+  /** That were looked at. */
+  bytes: number;
+  taggedBytes: number;
+  /** Neither the tag nor zero. */
+  otherBytes: number;
+  /** Why nothing could be looked at; null: it could. */
+  unsupported: string | null;
+}
+
+export interface Released {
+  bytes: number;
+}
+
+export interface TenantMemory {
+  freeBytes: number;
+  totalBytes: number;
+}
+
+export interface BaitRequest {
+  tag: string;
+}
+
+export interface Bait {
+  /** Digits of base 16, of a block that is shared with nobody. */
+  address: string;
+  /** Likewise, of a block that the victim shares. */
+  ipcHandle: string | null;
+  /** Of a block that it shared and has freed since. */
+  staleHandle: string | null;
+  /** Of a shareable handle, in the victim's process; -1: it could not be made. */
+  descriptor: number;
+  /** Of each block. */
+  bytes: number;
+  /** The least that the victim's own scan of a block found. */
+  taggedBytes: number;
+  /** Why there are no handles; null: there are. */
+  noIpc: string | null;
+  noDescriptor: string | null;
+}
+
+export interface AttackRequest {
+  attack: 'ipcHandle' | 'descriptor' | 'address';
+  /** A handle, an address, or PID:DESCRIPTOR. */
+  target: string;
+  mark: string;
+  bytes: number;
+}
+
+export interface AttackAnswer {
+  /** Of the call that refused; 0: none did. */
+  code: number;
+  name: string;
+  taggedBytes: number;
+  otherBytes: number;
+}
+
+// Loads of tenants
+
+export type LoadCall =
+  | 'cuLaunchKernel'
+  | 'cuLaunchKernelEx'
+  | 'cuGraphLaunch'
+  | 'cuLaunchCooperativeKernel'
+  | 'cuLaunchKernel_ptsz'
+  | 'cuGraphLaunch_ptsz';
+
+export interface LoadRequest {
+  /** With `_ptsz`: as cuGetProcAddress gives it for per-thread default streams, in the thread's. */
+  call: LoadCall;
+  /** Kernels of a launch; above 1 for graphs alone. */
+  nodes: number;
+  /** Of those that the tenant is told of; 0: as many as run at a time, which a cooperative launch needs. */
+  blocksPerMultiprocessor: number;
+  /** Of the whole kernel, in place of `blocksPerMultiprocessor`; 0: not. */
+  blocks: number;
+  threadsPerBlock: number;
+  /** Of a block; 0: as many as make a kernel of about `kernelNs`, measured before the start. Tenants that are compared get the `rounds` that one of them measured alone and without a limit. */
+  rounds: number;
+  /** About how long a kernel takes alone on the GPU. */
+  kernelNs: number;
+  /** Most launches that are not over; 1: each is waited for with cuStreamSynchronize. */
+  inFlight: number;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** By the device's clock or the host's, whichever passes first. */
+  durationNs: number;
+  binNs: number;
+  /** The shortest time between two kernels that is listed. */
+  gapNs: number;
+  /** Of gaps, kernels and calls; the latest are kept. */
+  mostListed: number;
+}
+
+/** Of the device's time, in ns from the beginning of the first bin. */
+export interface Stretches {
+  atNs: number[];
+  tookNs: number[];
+}
+
+/** Work is in rounds times blocks: its amount does not depend on how long it took. */
+export interface Load {
+  /** Of a block, as done. */
+  rounds: number;
+  blocks: number;
+  /** That the tenant is told of. */
+  multiprocessors: number;
+  /** On which a block ended (%smid). */
+  multiprocessorsUsed: number[];
+  launches: number;
+  kernels: number;
+  work: number;
+  /** Number of the first bin: bin i begins at i * binNs of %globaltimer, so bins of tenants of one GPU compare by their numbers. */
+  firstBin: number;
+  /** When the first bin begins by the host's clock, relative to `startAtNs`, to half of `hostBracketNs`. */
+  hostOriginNs: number;
+  hostBracketNs: number;
+  /** Work that was done in each; the first and last are of a part of their time. */
+  bins: number[];
+  /** The first kernel's start, in ns from the beginning of the first bin. */
+  startedNs: number;
+  /** The last kernel's end, likewise. */
+  endedNs: number;
+  /** Between the two, while a kernel ran. */
+  busyNs: number;
+  /** When the first launch call was made, relative to `startAtNs`. */
+  hostStartedNs: number;
+  /** Times of at least `gapNs` between two kernels. */
+  gaps: number;
+  gapsListed: Stretches;
+  kernelsListed: Stretches;
+  /** How long the latest launch calls took. */
+  callsNs: number[];
+  /** Most launches that had not ended when one returned. */
+  mostInFlight: number;
+}
+
+// Matrix products
+
+export type GemmFormats = 'all' | 'fp32';
+
+export interface GemmRatesRequest {
+  formats: GemmFormats;
+  /** Of all three matrices, a multiple of 16. */
+  side: number;
+  /** In each, a batch of launches of every format. */
+  rounds: number;
+  /** Of a batch. */
+  leastLaunches: number;
+  /** Of a batch. */
+  leastNs: number;
+  /** Of the inputs, and of the elements behind the checksum. */
+  seed: number;
+}
+
+export type NumberFormat = 'fp16' | 'bf16' | 'fp32' | 'fp8 e4m3';
+
+export interface GemmRate {
+  number: NumberFormat;
+  /** Why the device has no kernel for it; then nothing follows. */
+  unsupported: string | null;
+  variant: string;
+  launchFlops: number;
+  /** Of the three matrices, each once. */
+  launchBytes: number;
+  /** Of each batch. */
+  launchNs: Float64Array;
+  /** In a batch. */
+  launches: number;
+  /** The highest of the readings while launches ran; null where NVML cannot tell. */
+  smClockMhz: number | null;
+  /** Elements compared with double precision. */
+  sampled: number;
+  /** Of those, relative to the square root of the side. */
+  worstError: number;
+  /** Of those elements that the seed chose. */
+  checksum: string;
+}
+
+export interface GemmRates {
+  computeCapability: string;
+  multiprocessors: number;
+  rates: GemmRate[];
+}
+
+// Memory limits
+
+export type MemoryPath =
+  | 'cuMemAlloc_v2'
+  | 'cuMemAllocPitch_v2'
+  | 'cuMemAllocManaged'
+  | 'cuMemCreate'
+  | 'cuMemCreate, handle released'
+  | 'cuMemAllocAsync'
+  | 'cuMemAllocFromPoolAsync'
+  | 'cuArrayCreate_v2'
+  | 'cuArray3DCreate_v2'
+  | 'cuMipmappedArrayCreate'
+  | 'graph memory node'
+  | 'imported shareable handle'
+  | 'module global'
+  | 'many small blocks'
+  | 'pinned host memory';
+
+export interface MemoryFillRequest {
+  path: MemoryPath;
+  /** Of this call. */
+  mostBytes: number;
+  /** Of a block; halved where that is refused. */
+  firstBytes: number;
+  smallestBytes: number;
+  mostBlocks: number;
+  /** That stay free on the card. */
+  spareBytes: number;
+}
+
+/** A code that a call answered, and the smallest request that it met. */
+export interface Refusal {
+  code: number;
+  name: string;
+  call: string;
+  bytes: number;
+}
+
+export interface MemoryFill {
+  grantedBytes: number;
+  blocks: number;
+  /** `enough` and `blocks`: as the request bounds it; `spare`: the card has no more to give away. */
+  end: 'refused' | 'enough' | 'blocks' | 'spare';
+  refusals: Refusal[];
+  /** Why what was granted is no memory of its own; null where it holds what was written to it. */
+  noMemory: string | null;
+  tookNs: number;
+}
+
+export interface MemoryReleased {
+  blocks: number;
+  /** The code of an allocation like the latest one, after that was freed. */
+  again: number | null;
+  /** Of frees. */
+  failures: Refusal[];
+}
+
+export interface RefusalsRequest {
+  path: MemoryPath;
+  bytes: number;
+  count: number;
+  /** After the first 20, no further one once so long has passed. */
+  mostNs: number;
+}
+
+export interface OtherCode {
+  code: number;
+  name: string;
+  count: number;
+}
+
+export interface Refusals {
+  /** Of those that answered CUDA_ERROR_OUT_OF_MEMORY. */
+  refusedNs: number[];
+  /** Each was freed at once; some of them end the attempt. */
+  granted: number;
+  others: OtherCode[];
+}
+
+export interface ExportedMemory {
+  handles: string;
+  bytes: number;
+}
+
+export interface ImportRequest {
+  handles: string;
+}
+
+export interface ReportedSizes {
+  source: string;
+  /** 0 where it answered. */
+  code: number;
+  totalBytes: number | null;
+  usedBytes: number | null;
+  freeBytes: number | null;
+}
+
+export interface GpuProcess {
+  pid: number;
+  usedBytes: number | null;
+}
+
+export interface ReportedMemory {
+  sizes: ReportedSizes[];
+  processes: GpuProcess[] | null;
+  multiprocessors: number | null;
+  /** As the driver itself says it. */
+  bareMultiprocessors: number | null;
+}
+
+// Memory of language models
+
+export type PageMode = 'cuMemCreate' | 'cuMemAllocAsync';
+
+export interface PageRoundsRequest {
+  mode: PageMode;
+  pages: number;
+  rounds: number;
+}
+
+export interface PageRounds {
+  pageBytes: number;
+  /** Of each round, all its pages. */
+  commitNs: Float64Array;
+  /** Of each page of each round. */
+  pageNs: Float64Array;
+  /** Of each round, all its pages. */
+  releaseNs: Float64Array;
+  /** By this process, on the device; null where NVML cannot tell. */
+  usedBefore: number | null;
+  usedAfter: number | null;
+}
+
+export interface PoolPairsRequest {
+  api: AllocationApi;
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** What the pool holds before the first pair; 0: what it holds anyway. */
+  warmBytes: number;
+}
+
+/** Of the default pool; null what it does not tell. */
+export interface PoolState {
+  /** Above 2^53 not exact. */
+  thresholdBytes: number | null;
+  usedBytes: number | null;
+  reservedBytes: number | null;
+}
+
+export interface PoolPairs {
+  allocNs: Float64Array;
+  freeNs: Float64Array;
+  /** Around all pairs and what prepared them. */
+  before: PoolState;
+  after: PoolState;
+}
+
+export interface PoolRefusalRequest {
+  api: AllocationApi;
+  bytes: number;
+}
+
+export interface PoolRefusal {
+  granted: boolean;
+  /** The driver's, of the code. */
+  name: string;
+  /** Of the request, or of waiting for it. */
+  code: number;
+  before: PoolState;
+  after: PoolState;
+}
+
+export interface LargeAllocationRequest {
+  api: AllocationApi;
+  bytes: number;
+  seed: number;
+}
+
+export interface LargeAllocation {
+  bytes: number;
+  allocNs: number;
+  /** A fill of all of it, until it was over. */
+  touchNs: number;
+}
+
+export interface LargeFree {
+  freeNs: number;
+}
+
+// Pairs of calls
+
+export interface PairRequest {
+  name: string;
+  /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */
+  batches: number;
+  /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
+  calls: number;
+  maxBatchNs: number;
+  /** Before each batch the host does something else for up to so long, at least a quarter of it. */
+  gapNs: number;
+  seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
+}
+
+export interface PairBlock {
+  owner: string | null;
+  bareOwner: string | null;
+  intercepted: boolean;
+  calls: number;
+  /** Per call, one per batch. */
+  hookedNs: Float64Array;
+  bareNs: Float64Array;
+  /** What the calibration interposer says its hook took at the median; null where it is not loaded. */
+  achievedNs: number | null;
+}
+
+// Pipelines
+
+export interface PipelineRequest {
+  stages: number;
+  microBatches: number;
+  /** What a stage is to take. */
+  stageNs: number;
+  /** Of arithmetic in a stage; 0: as many as stageNs takes, which is tried out. */
+  rounds: number;
+  runs: number;
+  /** Stages before each run that have the device to themselves. */
+  alone: number;
+}
+
+/** A value a run. Times of stages by the device's clock, of a run by the host's. */
+export interface PipelineRuns {
+  rounds: number;
+  /** Of a stage. */
+  blocks: number;
+  /** Median stage that had the device to itself. */
+  aloneNs: Float64Array;
+  /** From the first launch until the host knew that the last stage was over. */
+  runNs: Float64Array;
+  /** From the beginning of the first stage to the end of the last. */
+  deviceNs: Float64Array;
+  /** Median stage of the run. */
+  stageNs: Float64Array;
+  /** Stages that ran at the same time, on average. */
+  atOnce: Float64Array;
+  /** Median time between the end of what a stage waits for and its beginning. */
+  handoffNs: Float64Array;
+}
+
+// Requests
+
+export interface RequestsRequest {
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  /** For which requests that arrived in the window are still served after it. */
+  graceNs: number;
+  /** From one arrival to the next; 0: each when the one before is done. */
+  periodNs: number;
+  /** Of a request, one after the other. */
+  kernels: number;
+  /** Of work in a kernel; 0: as many as make it last `kernelNs` alone. */
+  rounds: number;
+  kernelNs: number;
+  /** That are copied to the host; a multiple of 4. */
+  bytes: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface Requests {
+  /** Of work in a kernel, as done. */
+  rounds: number;
+  startedNs: number;
+  endedNs: number;
+  /** Requests that arrived in the window. */
+  offered: number;
+  /** Of each that was served. */
+  arrivedNs: number[];
+  /** From its arrival until its result was there. */
+  latencyNs: number[];
+  /** From its first kernel's start to its last one's end. */
+  deviceNs: number[];
+  /** At the end of the window; null where NVML does not tell. */
+  smClockMhz: number | null;
+}
+
+// Sessions
+
+export interface DeviceTarget extends Target {
+  /** NVML index, UUID or its unambiguous beginning, or null for the first visible GPU. */
+  device: number | string | null;
+  path: 'runtime' | 'dlsym' | 'linked';
+}
+
+// Sets of live blocks
+
+export interface LiveSetRequest {
+  /** Of a block. */
+  bytes: number;
+  /** Live blocks of each cell, beside the one its pairs allocate. */
+  lives: number[];
+  /** Pairs of a cell. */
+  count: number;
+  warmup: number;
+  /** Pointers looked at for one sample of `queryNs`; 0: none are. */
+  queries: number;
+  seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
+}
+
+export interface LiveSetCell {
+  live: number;
+  /** One allocation and one free of a random live block, a pair. */
+  allocNs: Float64Array;
+  freeNs: Float64Array;
+  /** Of one cuPointerGetAttribute of a random live block. */
+  queryNs: Float64Array;
+}
+
+// Several GPUs
+
+export interface CommunicatorId {
+  /** Why there is no NCCL; then nothing follows. */
+  unsupported: string | null;
+  /** The file. */
+  library: string;
+  version: string;
+  /** In hexadecimal, for every rank. */
+  id: string;
+  /** Of NCCL. */
+  failure: string | null;
+}
+
+export interface JoinRequest {
+  /** Of makeCommunicatorId. */
+  id: string;
+  ranks: number;
+  rank: number;
+}
+
+export interface Joined {
+  /** Of NCCL. */
+  failure: string | null;
+}
+
+export interface ShardRequest {
+  ranks: number;
+  rank: number;
+  tokens: number;
+  /** Columns of the activations; a multiple of 16 times the ranks. */
+  hidden: number;
+  /** Columns between the projections of the MLP; likewise. */
+  mlp: number;
+  /** Of input and weights. */
+  seed: number;
+}
+
+export interface PreparedShard {
+  /** Of the matrix products. */
+  variant: string;
+  /** Of a step, on this rank. */
+  flops: number;
+  /** Of this rank. */
+  weightBytes: number;
+  /** That the all-reduces of a step add up. */
+  reducedBytes: number;
+}
+
+export type StepKind = 'block' | 'all-reduces';
+
+export interface StepsRequest {
+  /** Which of the session's blocks. */
+  ranks: number;
+  kind: StepKind;
+  steps: number;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface StepTimes {
+  /** Of NCCL. */
+  failure: string | null;
+  /** Behind an all-reduce that all ranks began with. */
+  beganNs: number;
+  /** When the host knew that the last step was over. */
+  endedNs: number;
+  /** Between events around the steps. */
+  deviceNs: number;
+}
+
+export interface SampleRequest {
+  /** Which of the session's blocks. */
+  ranks: number;
+  /** Of the places. */
+  seed: number;
+}
+
+export interface BlockSample {
+  /** Of products that were compared with double precision. */
+  elements: number;
+  /** The largest difference, relative to what its rounding allows. */
+  worstAllowed: number;
+  /** At places of both results, before the all-reduces. */
+  parts: number[];
+  /** After them. */
+  sums: number[];
+}
+
+// Shares of compute
+
+/** Whole numbers, above 0 but for `blocks`. */
+export interface ComputeShareRequest {
+  /** For how long the host launches, in milliseconds. */
+  durationMs: number;
+  /** Of each kernel; 0 asks for 1000 for each of the device's multiprocessors. */
+  blocks: number;
+  threadsPerBlock: number;
+  /** For how long every block spins, in nanoseconds. */
+  spinNs: number;
+  /** Most launches that are not over at any time. */
+  inFlight: number;
+  /** Length of one of `bins`, in milliseconds of the device's time. */
+  binMs: number;
+}
+
+/** Shares are of 1, in the time the device itself stamps. */
+export interface ComputeShare {
+  launches: number;
+  /** How long a kernel took at the median. */
+  kernelNs: number;
+  /** Of the time from the first kernel's start to the last one's end. */
+  busyShare: number;
+  /** Of each whole window of `binMs` from the first kernel's start on; a rest behind the last window is in none. */
+  bins: number[];
+}
+
+// Start of a process
+
+export type ContextApi = 'cuDevicePrimaryCtxRetain' | 'cuCtxCreate';
+
+export interface StartUpRequest extends DeviceTarget {
+  contextApi: ContextApi;
+  /** How often the primary context is released and retained again after the start. */
+  recreations: number;
+  /** As `now` says it, waited for before libcuda is looked for; null, or a time that has passed, starts at once. */
+  startAtNs: number | null;
+  /** The context stays until the process ends, as that of a program at work does; nothing is re-created. */
+  keep: boolean;
+}
+
+export interface StartUp {
+  loadNs: number;
+  resolveNs: number;
+  initNs: number;
+  deviceNs: number;
+  contextNs: number;
+  moduleNs: number;
+  firstAllocNs: number;
+  firstLaunchNs: number;
+  secondLaunchNs: number;
+  /** cuInit … first kernel's result on the host. */
+  totalNs: number;
+  /** As `now` says it: the request is there; the start begins; the first result is on the host. */
+  readyAtNs: number;
+  beganAtNs: number;
+  firstResultAtNs: number;
+  /** Of the context that did the work; null where it is kept. */
+  firstReleaseNs: number | null;
+  resultCorrect: boolean;
+  contextFunction: string;
+  contextOwner: string | null;
+  loadingMode: 'eager' | 'lazy' | null;
+  /** When the driver's device files were opened; `process start`: before libcuda was looked for. */
+  initialisedAt: 'process start' | 'load' | 'look-up' | 'cuInit' | 'unknown';
+  /** The object whose functions a program meets in place of the driver's, or of libc's dlsym. */
+  interposer: string | null;
+  /** Whether the primary context was there before it was retained; null where the driver does not tell. */
+  contextWasActive: boolean | null;
+  /** PIDs in NVML's list while the context existed and after its release; null where NVML cannot tell. */
+  processesDuring: number[] | null;
+  processesAfter: number[] | null;
+  /** Free memory of the GPU as NVML says it, likewise. */
+  gpuFreeDuringBytes: number | null;
+  gpuFreeAfterBytes: number | null;
+  pid: number;
+  retainNs: number[];
+  releaseNs: number[];
+  /** Whether cuDevicePrimaryCtxGetState said inactive after every release. */
+  inactiveBetween: boolean;
+  /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
+  leftListBetween: boolean | null;
+  /** NVML lists an MPS client until its process ends, whatever becomes of its context. */
+  mpsClient: boolean;
+}
+
+// State of a GPU
+
+export type GpuDetail = 'readings' | 'all';
+
+export interface GpuStateRequest extends Target {
+  uuid: string;
+  /** What changes all the time, and is cheap to ask for (the rest is null); or all of it. */
+  detail: GpuDetail;
+}
+
+/** What NVML says of a GPU; null where it does not. */
+export interface GpuState {
+  smClockMhz: number | null;
+  maxSmClockMhz: number | null;
+  memoryClockMhz: number | null;
+  temperatureC: number | null;
+  powerW: number | null;
+  performanceState: number | null;
+  persistenceMode: boolean | null;
+  /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
+  eventReasons: number | null;
+  /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
+  gpuPercent: number | null;
+  memoryPercent: number | null;
+  usedBytes: number | null;
+  freeBytes: number | null;
+  totalBytes: number | null;
+  processes: GpuProcess[] | null;
+}
+
+export interface UtilizationRequest extends Target {
+  uuid: string;
+  /** Of the host's clock, since 1970: older samples of processes are left out. */
+  sinceUs: number;
+}
+
+export interface ProcessUtilization {
+  pid: number;
+  smPercent: number;
+  atUs: number;
+}
+
+/** Per cent of NVML's last sampling period in which a kernel ran. */
+export interface GpuUtilization {
+  gpuPercent: number | null;
+  /** Of those that did something; null where NVML does not tell. */
+  processes: ProcessUtilization[] | null;
+}
+
+export type Scheduling = 'auto' | 'spin' | 'yield' | 'blocking';
+
+export interface VisibleMemory {
+  freeBytes: number | null;
+  totalBytes: number | null;
+}
+
+// This description
+
+export interface DescribedField {
+  name: string;
+  type: string;
+  doc: string;
+  optional: boolean;
+}
+
+export interface DescribedType {
+  name: string;
+  doc: string;
+  base: string | null;
+  /** Of another name for a type; null: an interface. */
+  text: string | null;
+  fields: DescribedField[];
+}
+
+export interface DescribedFunction {
+  name: string;
+  signature: string;
+  doc: string;
+}
+
+export interface DescribedTopic {
+  heading: string;
+  types: DescribedType[];
+  functions: DescribedFunction[];
+}
+
+// Traces of blocks
+
+export interface BlockTraceRequest {
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  /** For how long every block watches the timer. */
+  spinNs: number;
+  /** A block that does not see the timer for longer did not run. */
+  gapNs: number;
+}
+
+/** Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are one. */
+export interface BlockTrace {
+  /** Of the device's clock; the other times count from there. */
+  originMs: number;
+  multiprocessor: number[];
+  fromNs: number[];
+  toNs: number[];
+  blocks: number;
+}
+
+// Units of work
+
+export interface WorkRequest {
+  warmupMs: number;
+  windowMs: number;
+}
+
+export interface Work {
+  /** One a timed unit, in order. */
+  unitNs: Float64Array;
+  /** Units, at random, in which the allocated blocks were written and read back: verified like all others, not timed. */
+  untimedUnits: number;
+}
+
+// Windows of tenants
+
+export interface WindowRequest {
+  /** `launch` is timed without the synchronisation that follows it; `allocFree` is both calls. */
+  operation: 'allocFree' | 'memGetInfo' | 'launch';
+  /** Of an allocation; 0 asks for the granularity. */
+  bytes: number;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  windowNs: number;
+  warmup: number;
+  /** Of more operations every second, fourth, … one is kept. */
+  mostSamples: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface TenantWindow {
+  startedNs: number;
+  endedNs: number;
+  operations: number;
+  /** Of allocations: how often two blocks were written and read back, beside the operations. */
+  verified: number;
+  /** Device memory of this process; null where NVML cannot tell, and of other operations. */
+  usedBefore: number | null;
+  usedAfter: number | null;
+  /** When a sample's operation began, and how long it took. */
+  atNs: Float64Array;
+  tookNs: Float64Array;
+}
+
 export interface NativeAddon {
-  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. Blocks. */
-  probeDriver(options: { timeoutMs: number }): DriverProbe;
-  /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
-  inspect(target: Target): Promise<Inspection>;
-  /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
-  provenance(target: Target): Promise<Provenance>;
-  /** The start of a process split into steps; once per process, before anything else. */
-  startUp(request: StartUpRequest): Promise<StartUp>;
+  /** Keeps one shared resource of the device busy for a time; rejects where the device did not do what the driver accepted. */
+  aggressor(session: number, request: AggressorRequest): Promise<Aggression>;
+  allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
+  freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
+  /** The code a second free of one pointer returns. */
+  doubleFree(session: number): Promise<DriverCode>;
+  /** Attention forward, repeated; rejects where a launch did not run or the output is wrong. */
+  attention(session: number, request: AttentionRequest): Promise<AttentionRate>;
+  /** How long reading, writing or copying a buffer takes that no cache holds. */
+  stream(session: number, request: StreamRequest): Promise<StreamTimes>;
+  /** How long a linear layer takes for each of several batch sizes, beside the memory's own rate; rejects where outputs are wrong. */
+  batchScaling(session: number, request: BatchScalingRequest): Promise<BatchScaling>;
+  /** The clocks of this process, compared with the system call and the processor's counter since the addon was loaded. */
+  clockReading(): ClockReading;
+  /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
+  now(): number;
+  timer(): TimerCalibration;
+  /** Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double precision. */
+  prepareDecoder(session: number, request: DecoderRequest): Promise<PreparedDecoder>;
+  /** Serves requests one after the other with the session's decoder; rejects where a token does not come, or work was skipped. */
+  decodeTokens(session: number, request: DecodeRequest): Promise<Decoding>;
+  /** How fast decode attention reads a paged cache; rejects where sampled results are wrong. */
+  decodeAttentionRate(session: number, request: DecodeAttentionRequest): Promise<DecodeAttentionRate>;
+  /** Frees the session's decoder. */
+  dropDecoder(session: number): Promise<void>;
   /** How long finding all GPUs through NVML takes; the first pass is cold in a fresh process. */
   discovery(request: DiscoveryRequest): Promise<Discovery>;
+  /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. Blocks. */
+  probeDriver(request: DriverProbeRequest): DriverProbe;
+  /** Versions and devices as NVML and the driver say. Initialises both; never creates a context. */
+  inspect(request: Target): Promise<Inspection>;
+  /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
+  provenance(request: Target): Promise<Provenance>;
+  /** Serves sequences that arrive by chance, all that wait in a batch; rejects where outputs are wrong. */
+  dynamicBatching(session: number, request: DynamicBatchingRequest): Promise<DynamicBatching>;
+  /** Has NVML keep the errors of a GPU from now on, for the life of the process. */
+  watchXids(request: XidRequest): Promise<XidWatch>;
+  /** All since watchXids, in the order in which they happened. */
+  seenXids(request: XidRequest): Promise<XidEvent[]>;
+  /** Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error. */
+  raiseFault(session: number, request: FaultRequest): Promise<FaultAnswer>;
+  /** Starts a kernel that does not end; it runs when this resolves. The process is to be killed. */
+  startEndless(session: number): Promise<EndlessKernel>;
+  /** Allocates and frees for a time. */
+  allocationStorm(session: number, request: StormRequest): Promise<Storm>;
+  /** Allocates until it is refused and frees nothing. */
+  hoard(session: number, request: HoardRequest): Promise<Hoard>;
+  /** Rounds of work whose results are all compared with what they must be. */
+  verifiedRounds(session: number, request: RoundsRequest): Promise<VerifiedRounds>;
+  launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
+  /** How long each launch call took, of launches far enough apart that no limiter has to delay them. */
+  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
+  /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
+  probeLayer(session: number, request: LayerProbeRequest): Promise<LayerProbe>;
+  /** Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until releaseSurfaces. */
+  visitSurface(session: number, request: SurfaceRequest): Promise<SurfaceFound>;
+  releaseSurfaces(session: number): Promise<Released>;
+  /** As cuMemGetInfo tells this process. */
+  tenantMemory(session: number): Promise<TenantMemory>;
+  /** Leaves blocks with a tag open to attacks. */
+  layBait(session: number, request: BaitRequest): Promise<Bait>;
+  /** Tries to read memory of another process; after `address` this one is of no use. */
+  attackMemory(session: number, request: AttackRequest): Promise<AttackAnswer>;
+  /** Keeps kernels of one shape running from an absolute time on, and says how much work was done in each bin of the device's time. */
+  load(session: number, request: LoadRequest): Promise<Load>;
+  gemmRates(session: number, request: GemmRatesRequest): Promise<GemmRates>;
+  /** Held until `releaseMemory`. */
+  fillMemory(session: number, request: MemoryFillRequest): Promise<MemoryFill>;
+  releaseMemory(session: number): Promise<MemoryReleased>;
+  timeRefusals(session: number, request: RefusalsRequest): Promise<Refusals>;
+  /** What is held through cuMemAlloc, for another process. */
+  exportMemory(session: number): Promise<ExportedMemory>;
+  /** Held until `releaseMemory`. */
+  importMemory(session: number, request: ImportRequest): Promise<MemoryFill>;
+  /** What a program is told, by the functions that it finds: a layer answers where it wants to. */
+  reportedMemory(session: number): Promise<ReportedMemory>;
+  /** A first round is not timed. */
+  pageRounds(session: number, request: PageRoundsRequest): Promise<PageRounds>;
+  poolPairs(session: number, request: PoolPairsRequest): Promise<PoolPairs>;
+  poolRefusal(session: number, request: PoolRefusalRequest): Promise<PoolRefusal>;
+  /** Holds the block until freeLarge, or the next one. */
+  allocateLarge(session: number, request: LargeAllocationRequest): Promise<LargeAllocation>;
+  freeLarge(session: number): Promise<LargeFree>;
+  /** Names pairBlock accepts. */
+  pairFunctions(): string[];
+  pairBlock(session: number, request: PairRequest): Promise<PairBlock>;
+  pipelineRuns(session: number, request: PipelineRequest): Promise<PipelineRuns>;
+  /** The kernel kills this process when the thread that started it ends. */
+  dieWithParent(): void;
+  /** Serves requests at a fixed rate, whether or not the one before is done; rejects where a result is not what its kernels compute. */
+  requests(session: number, request: RequestsRequest): Promise<Requests>;
   /** Retains the device's primary context until the process ends: sessions on it then open at once. */
-  keepContext(target: DeviceTarget): Promise<void>;
+  keepContext(request: DeviceTarget): Promise<void>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
   /** Waits as openSession does, but touches no device: the turn of a measurement made by other processes. */
@@ -67,39 +1664,40 @@ export interface NativeAddon {
   closeSession(session: number): Promise<void>;
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
+  /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
+  liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
+  /** The unique id of a new NCCL communicator; the process stays until its ranks have joined. */
+  makeCommunicatorId(session: number): Promise<CommunicatorId>;
+  /** Makes the session's GPU a rank of a communicator; resolves when all ranks have joined, which may be never. */
+  joinRanks(session: number, request: JoinRequest): Promise<Joined>;
+  /** Ends the session's communicator; asked of all ranks. */
+  leaveRanks(session: number): Promise<Joined>;
+  /** Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks. */
+  prepareShard(session: number, request: ShardRequest): Promise<PreparedShard>;
+  /** How long steps of the block take, or its all-reduces alone; rejects where work was skipped. */
+  runSteps(session: number, request: StepsRequest): Promise<StepTimes>;
+  /** Numbers that the last step left; rejects where matrix products are wrong. */
+  sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
+  /** Keeps kernels that fill the device queued and says how much of the device's time they ran. */
+  computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
+  /** The start of a process split into steps; once per process, before anything else. */
+  startUp(request: StartUpRequest): Promise<StartUp>;
   /** NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU. */
-  gpuState(request: Target & { uuid: string; detail: GpuDetail }): Promise<GpuState | null>;
+  gpuState(request: GpuStateRequest): Promise<GpuState | null>;
+  /** NVML's utilisation of a GPU and of its processes, as gpuState without a session. */
+  gpuUtilization(request: UtilizationRequest): Promise<GpuUtilization | null>;
   /** NVML's view of the session's GPU; every field null where NVML does not know it. */
   health(session: number): Promise<GpuState>;
   /** How the host waits in the session's context, as cuCtxGetFlags says; null where it does not tell. */
   scheduling(session: number): Promise<Scheduling | null>;
   /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
-  visibleMemory(session: number): Promise<{ freeBytes: number | null; totalBytes: number | null }>;
-  /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
-  probeLayer(session: number, request: { allocations: number[] }): Promise<LayerProbe>;
-  /** Keeps kernels that fill the device queued and says how much of the device's time they ran. */
-  computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
-  /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
-  window(session: number, request: WindowRequest): Promise<TenantWindow>;
+  visibleMemory(session: number): Promise<VisibleMemory>;
+  /** From which this file was made (npm run docs). */
+  description(): DescribedTopic[];
+  /** Keeps blocks running for a time, and says on which multiprocessors they were and when. */
+  blockTrace(session: number, request: BlockTraceRequest): Promise<BlockTrace>;
   /** The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong. */
   work(session: number, request: WorkRequest): Promise<Work>;
-  /** The clocks of this process, held against the system call and the processor's counter since the addon was loaded. */
-  clockReading(): ClockReading;
-  /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
-  now(): number;
-  launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
-  allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
-  freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
-  /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
-  liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
-  /** How long each launch call took, in nanoseconds, of launches so slow that nobody need hold them back. */
-  pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
-  /** The code a second free of one pointer returns. */
-  doubleFree(session: number): Promise<{ code: number; name: string }>;
-  /** Names pairBlock accepts. */
-  pairFunctions(): string[];
-  pairBlock(session: number, request: PairRequest): Promise<PairBlock>;
-  timer(): { resolutionNs: number; pairCostNs: number };
-  /** The kernel kills this process when the thread that started it ends. */
-  dieWithParent(): void;
+  /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
+  window(session: number, request: WindowRequest): Promise<TenantWindow>;
 }

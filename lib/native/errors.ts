@@ -76,3 +76,12 @@ export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
   const code = codes[failure.kind];
   return code ? new BenchError(code, failure.message) : failure;
 }
+
+/** The addon's promise, rejecting with the public classes. */
+export async function native<T>(task: Promise<T>): Promise<T> {
+  try {
+    return await task;
+  } catch (error) {
+    throw fromNative(error);
+  }
+}

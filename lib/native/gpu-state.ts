@@ -1,5 +1,5 @@
 /** The GPU as this process's NVML sees it, without a CUDA call. */
-import type { GpuDetail, GpuState, Target } from './addon-types.js';
+import type { GpuDetail, GpuState, GpuUtilization, Target } from './addon-types.js';
 import { BenchError, fromNative } from './errors.js';
 import { loadAddon } from './load.js';
 
@@ -7,13 +7,20 @@ import { loadAddon } from './load.js';
  * Null where there is no NVML or it knows no such GPU, and where this process has loaded the other driver (the real one
  * while the simulated one is asked for, or the other way round).
  */
-export async function readGpuState(
+export const readGpuState = ({ simulatedDriver }: Target, uuid: string, detail: GpuDetail): Promise<GpuState | null> =>
+  unlessConflict(loadAddon().gpuState({ simulatedDriver, uuid, detail }));
+
+/** As `readGpuState`. `sinceMs`, of `Date.now()`: older samples of processes are left out. */
+export const readGpuUtilization = (
   { simulatedDriver }: Target,
   uuid: string,
-  detail: GpuDetail,
-): Promise<GpuState | null> {
+  sinceMs: number,
+): Promise<GpuUtilization | null> =>
+  unlessConflict(loadAddon().gpuUtilization({ simulatedDriver, uuid, sinceUs: 1_000 * sinceMs }));
+
+async function unlessConflict<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    return await loadAddon().gpuState({ simulatedDriver, uuid, detail });
+    return await answer;
   } catch (error) {
     const failure = fromNative(error);
     if (failure instanceof BenchError && failure.code === 'DRIVER_CONFLICT') return null;

@@ -58,3 +58,9 @@ export function interposerLibrary(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-interpose.so`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
+
+/** The program of the compatibility probes, or null where it is not built or shipped. */
+export function probeProgram(): string | null {
+  const candidates = nativeFolders().map((folder) => `${folder}/probe/gvb-probe`);
+  return candidates.find((file) => existsSync(file)) ?? null;
+}

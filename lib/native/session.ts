@@ -1,23 +1,22 @@
 /** One exclusive use of the device by one measurement; all native work of a metric goes through it. */
-import type {
-  AllocationRequest,
-  ComputeShareRequest,
-  DeviceTarget,
-  FreeRequest,
-  GpuState,
-  LaunchRequest,
-  LiveSetRequest,
-  NativeAddon,
-  PacedLaunchRequest,
-  PairRequest,
-  WindowRequest,
-  WorkRequest,
-} from './addon-types.js';
+import type { DeviceTarget, GpuState, NativeAddon } from './addon-types.js';
 import { fromNative } from './errors.js';
 import { loadAddon } from './load.js';
 
 /** NVML is asked after a block, at most this often: the reading itself costs about a millisecond. */
 const HEALTH_EVERY_MS = 100;
+
+/** Functions of the addon that a session calls: their first argument is its number. */
+type SessionCall = {
+  [Name in keyof NativeAddon]: Parameters<NativeAddon[Name]> extends [session: number, ...request: unknown[]]
+    ? ReturnType<NativeAddon[Name]> extends Promise<unknown>
+      ? Name
+      : never
+    : never;
+}[Exclude<keyof NativeAddon, 'closeSession'>];
+type RequestOf<Name extends SessionCall> =
+  Parameters<NativeAddon[Name]> extends [number, ...infer Request] ? Request : never;
+type AnswerOf<Name extends SessionCall> = Awaited<ReturnType<NativeAddon[Name]>>;
 
 export class Session {
   /** NVML's readings after blocks, the device under load. */
@@ -75,26 +74,21 @@ export class Session {
     else await closed;
   }
 
-  probeLayer = (request: { allocations: number[] }) => this.#run((a) => a.probeLayer(this.#id, request));
-  health = () => this.#run((a) => a.health(this.#id));
-  scheduling = () => this.#run((a) => a.scheduling(this.#id));
-  visibleMemory = () => this.#run((a) => a.visibleMemory(this.#id));
-  computeShare = (request: ComputeShareRequest) => this.#block((a) => a.computeShare(this.#id, request));
-  work = (request: WorkRequest) => this.#block((a) => a.work(this.#id, request));
-  window = (request: WindowRequest) => this.#run((a) => a.window(this.#id, request));
-  launchBlock = (request: LaunchRequest) => this.#block((a) => a.launchBlock(this.#id, request));
-  allocationBlock = (request: AllocationRequest) => this.#block((a) => a.allocationBlock(this.#id, request));
-  freeBlock = (request: FreeRequest) => this.#block((a) => a.freeBlock(this.#id, request));
-  liveSets = (request: LiveSetRequest) => this.#block((a) => a.liveSets(this.#id, request));
-  pacedLaunches = (request: PacedLaunchRequest) => this.#block((a) => a.pacedLaunches(this.#id, request));
-  doubleFree = () => this.#run((a) => a.doubleFree(this.#id));
   pairFunctions = () => this.#addon.pairFunctions();
-  pairBlock = (request: PairRequest) => this.#block((a) => a.pairBlock(this.#id, request));
 
-  async #block<T>(task: (addon: NativeAddon) => Promise<T>): Promise<T> {
-    const block = await this.#run(task);
+  ask<Name extends SessionCall>(name: Name, ...request: RequestOf<Name>): Promise<AnswerOf<Name>> {
+    return this.#run((addon) => {
+      // By its name it takes this request and gives this answer, which TypeScript does not follow through the index.
+      const call = addon[name] as (session: number, ...request: unknown[]) => Promise<AnswerOf<Name>>;
+      return call(this.#id, ...request);
+    });
+  }
+
+  /** As `ask`, for work on the device that is timed: afterwards the state of the GPU is read. */
+  async block<Name extends SessionCall>(name: Name, ...request: RequestOf<Name>): Promise<AnswerOf<Name>> {
+    const block = await this.ask(name, ...request);
     if (performance.now() - this.#lastHealth > HEALTH_EVERY_MS) {
-      this.healthLog.push(await this.health());
+      this.healthLog.push(await this.ask('health'));
       this.#lastHealth = performance.now();
     }
     return block;

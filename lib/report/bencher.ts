@@ -1,7 +1,7 @@
 /** Bencher Metric Format: benchmark → measure → value and interval. Times are its `latency`, in nanoseconds. */
 import { baseUnit } from './base-units.js';
-import { plain } from './plain.js';
-import { type Cell, type Row, rowsOf, type View } from './view.js';
+import { plain } from '../results/plain.js';
+import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 
 interface Measure {
   value: number;

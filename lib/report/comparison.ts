@@ -1,31 +1,56 @@
-/** A comparison for the terminal: one table a category, then violations, then what was not measured and why. */
-import type { ComparisonDocument } from '../document.js';
-import { effectText } from './effect-text.js';
-import { number, plain } from './plain.js';
-import { partly } from './rounds.js';
+/** A comparison for the terminal: violations, one table a category, then what was not measured and why. */
+import type { ComparisonDocument } from '../results/document.js';
+import { effectText } from '../results/effect-text.js';
+import { plain } from '../results/plain.js';
+import { digits } from '../results/quantity.js';
+import { readable } from '../results/readable.js';
+import { partly } from '../results/rounds.js';
+import { indented } from './indented.js';
+import { isolationLines } from './isolation/lines.js';
 import { roundsText } from './statistics.js';
-import { type Column, table } from './table.js';
+import { summaryText } from './summary-text.js';
+import { violationLines } from './violation-text.js';
+import { type Screen, screen } from './screen.js';
+import { type Column, fits, table } from './table.js';
 import { WATERMARK } from './terminal.js';
-import { type Missing, type Row, type View, viewOf } from './view.js';
+import { againstBaseline, type Missing, type Row, type SystemView, type View, viewOf } from '../results/view.js';
 
-function categoryTable({ systems }: View, category: string, rows: readonly Row[]): string {
-  const columns: Column[] = [
-    { title: 'Metric' },
-    { title: 'Unit' },
-    ...systems.flatMap(({ name, isCompared }): Column[] => [
-      { title: plain(name), align: 'right' },
-      ...(isCompared ? [{ title: 'against it', align: 'right' } as const, { title: 'Verdict' }] : []),
-    ]),
-  ];
+/** Side by side where the screen is wide enough, else in tables of fewer systems, each with the baseline. */
+function categoryTables({ systems }: View, category: string, rows: readonly Row[], on: Screen): string {
+  const baseline = systems.filter(({ isBaseline }) => isBaseline);
+  const others = systems.filter(({ isBaseline }) => !isBaseline);
+  const inTables = (size: number) =>
+    Array.from({ length: Math.ceil(others.length / size) }, (_, i) =>
+      systemsTable(systems, [...baseline, ...others.slice(i * size, (i + 1) * size)], rows),
+    );
+  let size = Math.max(1, others.length);
+  while (size > 1 && !inTables(size).every(([columns, texts]) => fits(columns, texts, on))) size--;
+  const tables = others.length > 0 ? inTables(size) : [systemsTable(systems, baseline, rows)];
+  return [category, ...tables.map(([columns, texts]) => table(columns, texts, on))].join('\n');
+}
+
+function systemsTable(
+  all: readonly SystemView[],
+  some: readonly SystemView[],
+  rows: readonly Row[],
+): [Column[], string[][]] {
+  const against = plain(againstBaseline(all));
+  const columns = some.flatMap(({ name, isBaseline, isCompared }): Column[] => [
+    { title: plain(name), align: 'right', ...(isBaseline && { leaves: 1 }) },
+    ...(isCompared ? [{ title: against, align: 'right', wraps: true } as const, { title: 'Verdict' }] : []),
+  ]);
   const cells = ({ cells: own, unit }: Row) =>
-    own.flatMap(({ value, effect }, index) => [
-      value === null ? '–' : number(value),
-      ...(systems[index]?.isCompared ? [effectText(effect, unit), effect?.verdict ?? '–'] : []),
-    ]);
-  return `${category}\n${table(
-    columns,
+    some.flatMap((system) => {
+      const { value = null, effect = null } = own[all.indexOf(system)] ?? {};
+      return [
+        value === null ? '–' : digits(value),
+        ...(system.isCompared ? [effectText(effect, unit), effect?.verdict ?? '–'] : []),
+      ];
+    });
+  return [
+    [{ title: 'Metric', wraps: true }, { title: 'Unit' }, ...columns],
     rows.map((row) => [plain(`${row.id} ${row.name}`), plain(row.unit), ...cells(row)]),
-  )}`;
+  ];
 }
 
 export function missingText({ system, metrics, status, reason, rounds, of }: Missing): string {
@@ -37,24 +62,20 @@ export function missingText({ system, metrics, status, reason, rounds, of }: Mis
 
 export const limitText = ({ system, limitPercent, label, achievedPercent, detail }: View['computeLimits'][number]) =>
   plain(
-    `${system}, ${limitPercent} %: ${label}${achievedPercent === null ? '' : ` (busy ${number(achievedPercent)} % of the time)`}; ${detail}`,
+    `${system}, ${limitPercent} %: ${label}${achievedPercent === null ? '' : ` (busy ${digits(achievedPercent)} % of the time)`}; ${detail}`,
   );
 
-export const violationText = ({ system, metric, detail }: View['violations'][number]): string =>
-  plain(`${system}, ${metric}: ${detail}`);
-
-const indented = (title: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : [`${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`];
-
-export function comparisonReport(document: ComparisonDocument): string {
-  const view = viewOf(document);
+export function comparisonReport(document: ComparisonDocument, on: Screen = screen()): string {
+  const view = readable(viewOf(document));
   const { tier, seed } = document.plan;
   return [
     ...(view.simulated ? [WATERMARK] : []),
     `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse; verdicts after Holm's adjustment`,
-    ...view.categories.map(({ name, rows }) => categoryTable(view, name, rows)),
+    ...violationLines(view.violations),
+    ...indented('Summary', summaryText(view)),
+    ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
+    ...indented('Isolation', isolationLines(view)),
     ...indented('Compute limits', view.computeLimits.map(limitText)),
-    ...view.violations.map((violation) => `VIOLATION: ${violationText(violation)}`),
     ...indented('Not measured', view.notMeasured.map(missingText)),
   ].join('\n\n');
 }

@@ -1,9 +1,9 @@
 /** CSV (RFC 4180), tidy: one row per metric, system and round. Text that a spreadsheet would run is quoted by it. */
 import { stringify } from 'csv-stringify/sync';
-import type { MetricResult, RunDocument } from '../document.js';
-import { plain } from './plain.js';
-import { placeOf } from './rounds.js';
-import type { SystemView, View } from './view.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
+import { plain } from '../results/plain.js';
+import { placeOf } from '../results/rounds.js';
+import type { SystemView, View } from '../results/view.js';
 
 type Value = string | number | null;
 
@@ -41,6 +41,7 @@ const columns: Record<string, (result: MetricResult, round: RunDocument) => Valu
   tier: (_result, { plan }) => plan.tier,
   seed: (_result, { plan }) => plan.seed,
   started_at: (_result, { startedAt }) => startedAt,
+  violations: ({ violations }) => violations?.map(({ detail }) => detail).join('; ') ?? null,
 };
 
 export function csvReport({ systems }: View): string {

@@ -1,6 +1,6 @@
 /** Under what was measured, in one line. */
 import type { Environment } from '../gate/document.js';
-import { plain } from './plain.js';
+import { plain } from '../results/plain.js';
 
 export function environmentText(environment: Environment): string {
   const { gpu, driver, host, manner, rounds, smClockMhz, tool, startedAt, simulated } = environment;

@@ -1,7 +1,7 @@
 /** What a gate found, for the terminal: what failed comes first. */
 import type { Case, GateDocument } from '../gate/document.js';
 import { environmentText } from './environment.js';
-import { plain } from './plain.js';
+import { plain } from '../results/plain.js';
 import { type Column, table } from './table.js';
 import { WATERMARK } from './terminal.js';
 
@@ -13,7 +13,7 @@ const columns: Column[] = [
   { title: 'Found', width: 72 },
 ];
 
-const order = ['failed', 'invalid', 'ambiguous', 'passed', 'not measured'] as const;
+const order = ['failed', 'invalid', 'inconclusive', 'passed', 'not measured'] as const;
 
 const rank = ({ countsAs, outcome }: Case): number =>
   (countsAs === 'failed' ? 0 : order.length) + order.indexOf(outcome);
@@ -21,7 +21,7 @@ const rank = ({ countsAs, outcome }: Case): number =>
 /** An outcome and, where the name does not tell, what it counts as. */
 function outcomeText({ outcome, countsAs }: Case): string {
   if (countsAs === 'failed') return outcome === 'failed' ? 'FAILED' : `FAILED (${outcome})`;
-  return outcome === 'ambiguous' ? 'passed (ambiguous)' : outcome;
+  return outcome === 'inconclusive' ? 'passed (inconclusive)' : outcome;
 }
 
 export function gateReport(found: GateDocument): string {
@@ -59,7 +59,7 @@ function summary({ cases, passed }: GateDocument): string {
 }
 
 function counting(outcome: Case['outcome'], cases: readonly Case[]): string {
-  if (outcome !== 'ambiguous' && outcome !== 'not measured') return '';
+  if (outcome !== 'inconclusive' && outcome !== 'not measured') return '';
   const failed = cases.filter(({ countsAs }) => countsAs === 'failed').length;
   if (failed === 0) return ' (counts as passed)';
   return failed === cases.length ? ' (counts as failed)' : ` (${failed} of them count as failed)`;

@@ -1,11 +1,13 @@
 /** What was measured, on what, and when. */
-import { sum } from 'simple-statistics';
-import type { GpuInfo, RunDocument } from '../document.js';
-import { bytes, duration, plain } from './plain.js';
-import { isComparison, roundsOf, type SystemView, type View } from './view.js';
+import { mean, sum } from 'simple-statistics';
+import type { GpuInfo, RunDocument } from '../results/document.js';
+import { bytes, duration, number, plain } from '../results/plain.js';
+import { isComparison, roundsOf } from '../results/kinds.js';
+import type { SystemView, View } from '../results/view.js';
 import type { Fact } from './words.js';
 
-const unique = (values: readonly string[]): string => [...new Set(values)].join(', ') || 'unknown';
+const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+const unique = (values: readonly string[]): string => distinct(values).join(', ') || 'unknown';
 
 export function headerFacts(view: View): Fact[] {
   const rounds = roundsOf(view.document);
@@ -41,26 +43,43 @@ function roundsText({ document, systems }: View): string {
 function systemText({ name, rounds }: SystemView): string {
   const [first] = rounds;
   if (!first) return plain(`${name}: no round was measured`);
-  const { kind, spec, layer, attestation } = first.system;
+  const { kind, spec, layer } = first.system;
   const unchecked = rounds.filter(({ system }) => system.notCheckedAfter !== undefined).length;
-  const passed = attestation.filter((proof) => proof.passed).length;
   const parts = [
     (spec ?? kind) === name ? undefined : (spec ?? kind),
     layer &&
       `layer ${layer.path}, SHA-256 ${layer.sha256 ?? 'unknown'}, ${layer.exports} cu* exports, ${layer.active ? 'active' : 'INACTIVE'}`,
-    attestation.length > 0 ? `${passed} of ${attestation.length} proofs passed` : undefined,
     unchecked > 0 ? `not checked after measuring in ${unchecked} of ${rounds.length} rounds` : undefined,
     processesText(rounds),
   ];
   const text = parts.filter((part) => part !== undefined).join('; ');
-  return plain(text === '' ? name : `${name}: ${text}`);
+  const confirmation = confirmationText(rounds);
+  const head = confirmation === null ? `${name}:` : `${name} ${confirmation};`;
+  return plain(text === '' ? head.slice(0, -1) : `${head} ${text}`);
+}
+
+/** Of the round in which most proofs failed, since all must pass; null where there are none. */
+function confirmationText(rounds: readonly RunDocument[]): string | null {
+  const counts = rounds.map(({ system: { attestation } }) => ({
+    passed: attestation.filter((proof) => proof.passed).length,
+    of: attestation.length,
+  }));
+  const [worst] = counts.filter(({ of }) => of > 0).sort((a, b) => b.of - b.passed - (a.of - a.passed));
+  if (!worst) return null;
+  const checks = `${worst.passed} of ${worst.of} checks`;
+  const kind = rounds[0]?.system.kind;
+  if (worst.passed < worst.of) return `NOT confirmed: only ${checks} passed`;
+  // What the caller's environment is under is described, not claimed.
+  if (kind === 'environment') return `passed ${checks}`;
+  const active = rounds[0]?.system.layer ? 'layer active' : 'active';
+  return `confirmed: ${kind === 'native' ? 'no layer active' : active} (${checks})`;
 }
 
 /** Over all rounds that say it: the first documents of the schema do not. */
 function processesText(rounds: readonly RunDocument[]): string | undefined {
   const counts = rounds.flatMap(({ system }) => system.processes ?? []);
   const of = sum(counts.map((each) => each.of));
-  return of === 0 ? undefined : `${sum(counts.map(({ proven }) => proven))} of ${of} processes proven`;
+  return of === 0 ? undefined : `confirmed in ${sum(counts.map(({ proven }) => proven))} of ${of} processes`;
 }
 
 export function environmentFacts(view: View): Fact[] {
@@ -83,8 +102,29 @@ export function environmentFacts(view: View): Fact[] {
     ],
     ['Host memory', of(({ host }) => bytes(host.memoryBytes))],
     ['Ground truth', of(({ groundTruth, pidMapping }) => `${groundTruth}, PID mapping ${pidMapping}`)],
+    ...view.systems.flatMap(({ name, rounds: own }): Fact[] => {
+      const text = timesText(own);
+      return text === '' ? [] : [[plain(`Time of ${name}`), plain(text)]];
+    }),
     ...view.systems.map(({ name, rounds: own }): Fact => [plain(`Variables of ${name}`), settingsText(own[0])]),
   ];
+}
+
+/** Means over the rounds that say it, by category: `isolation 9.5 s (IS-001 4.2 s, IS-002 5.3 s)`. */
+export function timesText(rounds: readonly RunDocument[]): string {
+  const timed = rounds.flatMap(({ metrics }) =>
+    metrics.flatMap(({ id, category, durationMs }) =>
+      durationMs === undefined ? [] : [{ id, category, seconds: durationMs / 1_000 }],
+    ),
+  );
+  const secondsOf = (wanted: string) => mean(timed.filter(({ id }) => id === wanted).map(({ seconds }) => seconds));
+  return distinct(timed.map(({ category }) => category))
+    .map((category) => {
+      const ids = distinct(timed.filter((each) => each.category === category).map(({ id }) => id));
+      const times = ids.map((id) => `${id} ${number(secondsOf(id))} s`);
+      return `${category} ${number(sum(ids.map(secondsOf)))} s (${times.join(', ')})`;
+    })
+    .join('; ');
 }
 
 const clockText = ({ maxSmClockMhz }: GpuInfo): string =>

@@ -1,19 +1,20 @@
 /** A history for the terminal: the runs, then a line of each metric and system on each card. */
 import { findMetric } from '../metrics/registry.js';
 import type { History, HistoryEntry, Trend } from '../saved/history.js';
-import { number, plain } from './plain.js';
+import { plain } from '../results/plain.js';
+import { estimateText, quantity } from '../results/quantity.js';
 import { sparkline } from './sparkline.js';
 import { type Column, table } from './table.js';
-import { medianOf } from './view.js';
+import { medianOf } from '../results/view.js';
 
 const runColumns: Column[] = [
   { title: 'Measured' },
   { title: 'Where', width: 56 },
-  { title: 'GPU', width: 32 },
-  { title: 'Driver' },
+  { title: 'GPU', width: 32, leaves: 4 },
+  { title: 'Driver', leaves: 3 },
   { title: 'Systems', width: 32 },
-  { title: 'Tier' },
-  { title: 'Rounds', align: 'right' },
+  { title: 'Tier', leaves: 1 },
+  { title: 'Rounds', align: 'right', leaves: 2 },
   { title: 'Complete' },
 ];
 
@@ -21,8 +22,8 @@ const trendColumns: Column[] = [
   { title: 'Metric', width: 44 },
   { title: 'System' },
   { title: 'Trend' },
-  { title: 'Runs', align: 'right' },
-  { title: 'First', align: 'right' },
+  { title: 'Runs', align: 'right', leaves: 1 },
+  { title: 'First', align: 'right', leaves: 2 },
   { title: 'Last', align: 'right' },
   { title: 'Change', align: 'right' },
 ];
@@ -66,8 +67,8 @@ function trendRow({ metric, name, at, unit, system, points, first, last, changeP
     plain(system),
     sparkline(values, smallestThatCounts(metric, values)),
     String(values.length),
-    plain(`${number(first)} ${unit}`),
-    plain(`${number(last)} ${unit}`),
+    plain(quantity(first, unit)),
+    plain(quantity(last, unit)),
     values.length < 2 ? '–' : changeText(last - first, unit, changePercent),
   ];
 }
@@ -80,6 +81,6 @@ function smallestThatCounts(metric: string, values: readonly number[]): number {
 }
 
 function changeText(difference: number, unit: string, percent: number | null): string {
-  const signed = (value: number) => `${value > 0 ? '+' : ''}${number(value)}`;
-  return percent === null ? plain(`${signed(difference)} ${unit}`) : `${signed(Number(percent.toFixed(1)))} %`;
+  const [value, shown] = percent === null ? [difference, unit] : [percent, '%'];
+  return plain(estimateText({ value, ci95: null }, shown, true).value);
 }

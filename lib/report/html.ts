@@ -3,10 +3,11 @@ import { pageAssets } from './html/assets.js';
 import { boundedView, boundedWords, name } from './html/bounds.js';
 import { interruptedNotice, simulatedNotice, watermark } from './html/notices.js';
 import { pairs } from './html/prose.js';
-import type { Page } from './html/section.js';
+import type { Page } from './html/page-content.js';
 import { sections } from './html/sections.js';
 import { html, type Markup, trusted } from './markup.js';
-import { roundsOf, type View } from './view.js';
+import { roundsOf } from '../results/kinds.js';
+import type { View } from '../results/view.js';
 import type { Words } from './words.js';
 
 function titleOf({ systems, document }: View): string {

@@ -1,5 +1,5 @@
 /** Markdown (GitHub's) that says exactly the text it is given. */
-import { plain } from './plain.js';
+import { plain } from '../results/plain.js';
 
 const special = /[\\`*_{}[\]<>#|~&!$@]/g;
 

@@ -1,13 +1,26 @@
 /** The comparison report as Markdown: to paste into an issue, a pull request or a wiki. */
-import type { Effect } from '../document.js';
+import type { Effect } from '../results/document.js';
 import { percentileFloors } from '../stats/summary.js';
-import { limitText, missingText, violationText } from './comparison.js';
-import { bootstrapOf, effectText, scaledText } from './effect-text.js';
+import { categoryTitle } from '../results/category-title.js';
+import { limitText, missingText } from './comparison.js';
+import { violationText } from './violation-text.js';
+import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
+import { frontierMarkdown } from './markdown-frontier.js';
+import { costsMarkdown } from './markdown-costs.js';
+import { isolationMarkdown } from './markdown-isolation.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
-import { number, range } from './plain.js';
-import { partly } from './rounds.js';
+import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
+import { partly } from '../results/rounds.js';
 import { WATERMARK } from './terminal.js';
-import { type Cell, type Percentile, type Row, rowsOf, type Spread, type View } from './view.js';
+import {
+  againstBaseline,
+  type Cell,
+  type Percentile,
+  type Row,
+  rowsOf,
+  type Spread,
+  type View,
+} from '../results/view.js';
 import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
@@ -16,17 +29,20 @@ type Section = [title: string, body: string | null];
 export function markdownReport(view: View, words: Words): string {
   const names = view.systems.map(({ name }) => name).join(', ');
   const sections: Section[] = [
+    ['Violations', list(view.violations.map(violationText))],
     ['Executive summary', list(words.summary)],
-    ...view.categories.map(({ name, rows }): Section => [titled(name), categoryTable(view, rows)]),
+    ['What each call costs', costsMarkdown(view)],
+    ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
+    ['Token generation: frontier', frontierMarkdown(view)],
+    ['Isolation in detail', isolationMarkdown(view)],
     ['Tail latencies', tailTable(view)],
     ['Consistency', spreadTable(view)],
-    ['Violations', list(view.violations.map(violationText))],
     ['Compute limits', list(view.computeLimits.map(limitText))],
     ['Statistics', [list(words.statistics), effectTable(view)].filter(Boolean).join('\n\n')],
     ['Recommendations', recommendationList(words)],
     ['Not measured', list(view.notMeasured.map(missingText))],
     ['Warnings', list(view.warnings)],
-    ['Reproduction', [list(words.toFillIn), fenced(words.reproduction)].filter(Boolean).join('\n\n')],
+    ['Reproduction', reproductionText(words)],
     ['Environment', factTable(words.environment)],
   ];
   return [
@@ -40,7 +56,8 @@ export function markdownReport(view: View, words: Words): string {
     .concat('\n');
 }
 
-const titled = (category: string): string => category.charAt(0).toUpperCase() + category.slice(1);
+const reproductionText = ({ toFillIn, reproduction }: Words): string =>
+  [list(toFillIn), reproduction === '' ? null : fenced(reproduction)].filter(Boolean).join('\n\n');
 
 const list = (lines: readonly string[]): string | null =>
   lines.length === 0 ? null : lines.map((line) => `- ${markdownBlock(line)}`).join('\n');
@@ -53,7 +70,7 @@ const factTable = (facts: readonly Fact[]): string =>
 
 const right = (title: string): MarkdownColumn => ({ title: markdownText(title), align: 'right' });
 const left = (title: string): MarkdownColumn => ({ title: markdownText(title) });
-const cellText = (value: number | null): string => (value === null ? '–' : number(value));
+const cellText = (value: number | null): string => (value === null ? '–' : digits(value));
 const rangeText = (ci95: [number, number] | null): string => (ci95 === null ? '–' : range(ci95));
 
 function valueText({ value, values, of }: Cell): string {
@@ -69,7 +86,9 @@ function categoryTable(view: View, rows: readonly Row[]): string {
   const columns = [
     ...[left('Metric'), left('Unit')],
     ...view.systems.flatMap(({ name, isCompared }) =>
-      isCompared ? [right(name), right('ratio or difference'), left('Verdict')] : [right(name), right('95 % interval')],
+      isCompared
+        ? [right(name), right(againstBaseline(view.systems)), left('Verdict')]
+        : [right(name), right('95 % interval')],
     ),
   ];
   return markdownTable(
@@ -97,7 +116,7 @@ function tailTable(view: View): string | null {
             [
               ...[markdownText(row.id), markdownText(row.unit), markdownText(system)],
               ...percentiles.map((name) =>
-                tail[name] === null ? `n/a (needs ${percentileFloors[name]})` : number(tail[name]),
+                tail[name] === null ? `n/a (needs ${percentileFloors[name]})` : digits(tail[name]),
               ),
               String(tail.count),
             ],
@@ -113,7 +132,7 @@ const outliersText = ({ outliers: { mild, severe }, samples }: Spread): string =
   samples === 0 ? '–' : `${mild} + ${severe} of ${samples}`;
 
 function spreadTable(view: View): string | null {
-  const percent = (value: number | null) => (value === null ? '–' : `${number(100 * value)} %`);
+  const percent = (value: number | null) => (value === null ? '–' : `${digits(100 * value)} %`);
   const rows = rowsOf(view).flatMap((row) =>
     row.cells.flatMap(({ system, spread, values }) =>
       spread === null
@@ -140,19 +159,21 @@ function spreadTable(view: View): string | null {
 function effectTable(view: View): string | null {
   if (view.effects.length === 0) return null;
   const rows = new Map(rowsOf(view).map((row) => [row.id, row]));
+  const difference = ({ metric, difference: value, differenceCi95: ci95 }: Effect) =>
+    value === null ? '–' : markdownText(inOneLine(estimateText({ value, ci95 }, rows.get(metric)?.unit ?? '', true)));
   const bootstrap = (effect: Effect) => {
     const row = rows.get(effect.metric);
     return row ? markdownText(scaledText(bootstrapOf(effect, row))) : '–';
   };
   const columns = [
-    ...[left('Metric'), left('System'), right('Rounds'), right('Difference'), right('95 % interval')],
+    ...[left('Metric'), left('System'), right('Rounds'), right('Difference')],
     ...[right('Bootstrap'), left('Before Holm'), left('Verdict'), right('Welch p'), right('Mann–Whitney p')],
   ];
   return markdownTable(
     columns,
     view.effects.map((effect) => [
       ...[markdownText(effect.metric), markdownText(effect.system), String(effect.rounds)],
-      ...[cellText(effect.difference), rangeText(effect.differenceCi95), bootstrap(effect)],
+      ...[difference(effect), bootstrap(effect)],
       ...[effect.verdictRaw, effect.verdict],
       ...[cellText(effect.pValues.welch), cellText(effect.pValues.mannWhitney)],
     ]),

@@ -3,8 +3,8 @@
  * those of the older text format, so everything here is a gauge.
  */
 import { baseUnit } from './base-units.js';
-import { plain } from './plain.js';
-import { type Cell, type Row, rowsOf, type View } from './view.js';
+import { plain } from '../results/plain.js';
+import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 
 type Labels = Record<string, string>;
 

@@ -2,10 +2,10 @@
  * Which system for which work, from significant differences and nothing else: a system is better in a metric where its
  * verdict is, or where both differ from the baseline the same way and their intervals do not meet.
  */
-import type { Effect } from '../document.js';
-import { plain } from './plain.js';
-import { besides } from './rounds.js';
-import { rowsOf, type SystemView, type View } from './view.js';
+import type { Effect } from '../results/document.js';
+import { plain } from '../results/plain.js';
+import { besides } from '../results/rounds.js';
+import { rowsOf, type SystemView, type View } from '../results/view.js';
 
 export interface Recommendation {
   useCase: string;
@@ -41,44 +41,62 @@ function without(view: View, metrics: RegExp): string {
   return missing.length === 0 ? '' : `; without a verdict everywhere: ${missing.map(({ id }) => id).join(', ')}`;
 }
 
-const NO_DIFFERENCE = 'no significant difference';
-
-interface Choice {
-  text: string;
-  /** Shown to be worse in nothing, and to be better in something. */
-  best: string[];
+interface Standings {
+  name: string;
+  /** Metrics in which it is shown to be better than another one, and worse. */
+  better: string[];
+  worse: string[];
 }
 
-/** Of all systems, and where that is the baseline or nobody, of those that are compared with it. */
+/** The systems that share the GPU, best first. The baseline is the reference and no candidate. */
 function advice({ systems }: View, effects: readonly Effect[]): string {
   const compared = systems.filter(({ name }) => effects.some(({ system }) => system === name));
-  const baselines = systems.filter(({ isBaseline }) => isBaseline);
-  const { text, best } = choice([...baselines, ...compared], effects);
-  const open = text !== NO_DIFFERENCE && compared.length > 1 && !compared.some(({ name }) => best.includes(name));
-  const names = compared.map(({ name }) => name).join(', ');
-  const others = open ? `; of ${names} alone: ${choice(compared, effects).text}` : '';
-  return `${text}${doubt(effects)}${others}`;
+  const [only] = compared;
+  if (only && compared.length === 1) return `${alone(only.name, effects)}${doubt(effects)}`;
+  const duels = compared.flatMap((a) =>
+    compared.filter((b) => b !== a).map((b) => ({ a: a.name, b: b.name, won: wins(a, b, effects) })),
+  );
+  if (duels.every(({ won }) => won.length === 0))
+    return `no significant difference between ${compared.map(({ name }) => name).join(', ')}${doubt(effects)}`;
+  const unique = (ids: readonly string[]) => [...new Set(ids)];
+  const standings = compared.map(({ name }): Standings => ({
+    name,
+    better: unique(duels.filter(({ a }) => a === name).flatMap(({ won }) => won)),
+    worse: unique(duels.filter(({ b }) => b === name).flatMap(({ won }) => won)),
+  }));
+  const ranked = standings.sort((a, b) => scoreOf(b) - scoreOf(a));
+  const places = ranked.map((one) => 1 + ranked.filter((other) => scoreOf(other) > scoreOf(one)).length);
+  const text = ranked.map((one, i) => standingText(one, places[i] as number)).join('; ');
+  return `${places.every((place) => place === 1) ? 'a trade-off: ' : ''}${text}${doubt(effects)}`;
 }
 
-function choice(systems: readonly SystemView[], effects: readonly Effect[]): Choice {
-  const duels = systems
-    .flatMap((a) => systems.filter((b) => b !== a).map((b) => ({ a: a.name, b: b.name, won: wins(a, b, effects) })))
-    .filter(({ won }) => won.length > 0);
-  if (duels.length === 0) return { text: NO_DIFFERENCE, best: [] };
-  const names = systems.map(({ name }) => name);
-  const best = names.filter((name) => duels.some(({ a }) => a === name) && duels.every(({ b }) => b !== name));
-  const sentence = (name: string) => {
-    const own = duels.filter(({ a }) => a === name).map(({ b, won }) => `than ${b} in ${won.join(', ')}`);
-    return `${name}, better ${own.join(', ')} and not shown to be worse in anything`;
-  };
-  if (best.length > 0) return { text: best.map(sentence).join('; or '), best };
-  const each = duels.map(({ a, b, won }) => `${a} is better than ${b} in ${won.join(', ')}`);
-  return { text: `a trade-off: ${each.join('; ')}`, best };
+const scoreOf = ({ better, worse }: Standings): number => better.length - worse.length;
+
+function standingText({ name, better, worse }: Standings, place: number): string {
+  const parts = [
+    ...(better.length > 0 ? [`better than another in ${better.join(', ')}`] : []),
+    ...(worse.length > 0 ? [`worse in ${worse.join(', ')}`] : []),
+  ];
+  return `${place}. ${name}: ${parts.join(', ') || 'no significant difference to the others'}`;
+}
+
+/** Nothing to rank it against: how it stands to the baseline. */
+function alone(name: string, effects: readonly Effect[]): string {
+  const ids = (verdict: Effect['verdict']) =>
+    effects.filter((effect) => effect.verdict === verdict).map(({ metric }) => metric);
+  const [slower, faster] = [ids('slower'), ids('faster')];
+  const baseline = effects[0]?.baseline ?? '';
+  if (slower.length + faster.length === 0) return `${name}: no significant difference to ${baseline}`;
+  const parts = [
+    ...(slower.length > 0 ? [`worse than ${baseline} in ${slower.join(', ')}`] : []),
+    ...(faster.length > 0 ? [`better in ${faster.join(', ')}`] : []),
+  ];
+  return `${name} is the only sharing system measured: ${parts.join(', ')}`;
 }
 
 function doubt(effects: readonly Effect[]): string {
-  const open = effects.filter(({ verdict }) => verdict === 'ambiguous').length;
-  return open === 0 ? '' : `; ${open} of ${effects.length} effects are ambiguous`;
+  const open = effects.filter(({ verdict }) => verdict === 'inconclusive').length;
+  return open === 0 ? '' : `; ${open} of ${effects.length} effects are inconclusive`;
 }
 
 /** Metrics in which `a` is shown to be better than `b`; none where they were measured in different sessions. */
@@ -93,12 +111,8 @@ function wins(a: SystemView, b: SystemView, effects: readonly Effect[]): string[
 
 type Standing = Pick<Effect, 'verdict' | 'ratioCi95'>;
 
-/** The baseline stands where it stands: at no difference to itself. */
-function standingOf(system: string, metric: string, effects: readonly Effect[]): Standing | null {
-  const own = effects.find((effect) => effect.metric === metric && effect.system === system);
-  const isBaseline = effects.some((effect) => effect.metric === metric && effect.baseline === system);
-  return own ?? (isBaseline ? { verdict: 'same', ratioCi95: [1, 1] } : null);
-}
+const standingOf = (system: string, metric: string, effects: readonly Effect[]): Standing | null =>
+  effects.find((effect) => effect.metric === metric && effect.system === system) ?? null;
 
 const rank: Partial<Record<Effect['verdict'], number>> = { faster: 0, same: 1, slower: 2 };
 

@@ -1,79 +1,112 @@
 /** The commands that measure the same again. */
-import { NOT_RECORDED, type RunDocument } from '../document.js';
-import { nameOfLabel } from '../systems/system-name.js';
-import { plain } from './plain.js';
-import { isComparison, type SystemView, type View } from './view.js';
+import { dirname } from 'node:path';
+import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
+import { plain } from '../results/plain.js';
+import { isComparison } from '../results/kinds.js';
+import type { SystemView, View } from '../results/view.js';
+import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
 
-/** What a POSIX shell takes as it is. */
-const bare = /^[\w@%+=:,./-]+$/;
-
-/** A control character of a hostile name is not repeated. */
-function shellQuoted(text: string): string {
-  const line = plain(text);
-  return bare.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`;
+/** One line; of systems that `run` measured one each. Empty where no command can say it. */
+export function reproduction(view: View): string {
+  const { document, systems } = view;
+  if (!isCompared(document)) return runLines(view, systems);
+  const compared = systems.filter((system) => !isEnvironment(system));
+  return [compareLine(view, document, compared), runLines(view, systems.filter(isEnvironment))]
+    .filter((line) => line !== '')
+    .join('\n');
 }
 
-/** One line; of systems that were measured apart one each. */
-export function reproduction({ document, systems, simulated }: View): string {
-  const simulate = simulated ? ['--simulate'] : [];
-  if (!isComparison(document) || document.plan.order.length === 0)
-    return systems
-      .flatMap(({ rounds }) => rounds.slice(0, 1))
-      .map((round) => runLine(round, simulate))
-      .join('\n');
-  const { plan } = document;
+/** Merged documents of `run` have a plan without an order. */
+const isCompared = (document: View['document']): document is ComparisonDocument =>
+  isComparison(document) && document.plan.order.length > 0;
+
+/** What `run` measured, in a document merged from both. */
+const isEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
+
+function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems: readonly SystemView[]): string {
+  const named = systemOptions(plan.config, systems);
+  if (named === null) return '';
   const [round] = systems.flatMap(({ rounds }) => rounds);
-  const argv = [
-    ...['npx', 'gpu-virt-bench', 'compare', ...[...plan.metrics].sort()],
-    ...systems.flatMap((system) => ['--system', specText(system)]),
+  return commandLine([
+    ...['compare', ...[...plan.metrics].sort()],
+    ...named,
     ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
     ...(round ? optionsText(round.plan) : []),
-    ...simulate,
-  ];
-  return argv.map(shellQuoted).join(' ');
+    ...(systems.some(wasMissing) ? ['--allow-missing'] : []),
+    ...(simulated ? ['--simulate'] : []),
+  ]);
 }
+
+/** Null where one of them has settings that neither a file nor the document holds. */
+function systemOptions(config: string | undefined, systems: readonly SystemView[]): string[] | null {
+  if (config !== undefined) return ['--config', config];
+  const specs = systems.map(specOf);
+  return specs.includes(null) ? null : specs.flatMap((spec) => ['--system', spec ?? '']);
+}
+
+/** As `--system` takes it. `native` alone is said by its name. */
+function specOf({ name, rounds }: SystemView): string | null {
+  const spec = rounds.map(({ system }) => system.spec).find((each) => each !== undefined);
+  return spec ?? (name === 'native' ? name : null);
+}
+
+/** It could not be measured there, and a comparison without --allow-missing refuses it. */
+const wasMissing = ({ rounds }: SystemView): boolean =>
+  rounds.some(
+    ({ metrics, provenance }) => provenance.length === 0 && metrics.every(({ status }) => status === 'unsupported'),
+  );
+
+const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =>
+  systems
+    .flatMap(({ rounds }) => rounds.slice(0, 1))
+    .map((round) => runLine(round, simulated ? ['--simulate'] : []))
+    .join('\n');
 
 /** In the environment as it was found, as far as it is recorded. */
 function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
   const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
-  const argv = [
-    ...['npx', 'gpu-virt-bench', 'run', ...[...plan.metrics].sort(), '--tier', plan.tier, '--seed', String(plan.seed)],
-    ...optionsText(plan),
-    ...simulate,
-  ];
-  return [...variables, ...argv.map(shellQuoted)].join(' ');
+  const argv = ['run', ...[...plan.metrics].sort(), '--tier', plan.tier, '--seed', String(plan.seed)];
+  return [...variables, commandLine([...argv, ...optionsText(plan), ...simulate])].join(' ');
 }
 
-/** Stands where settings are not known, and is refused until they stand there. */
-const SETTINGS = 'SETTINGS';
-
-const systemOf = ({ rounds }: SystemView): Partial<RunDocument['system']> =>
-  rounds.find(({ system }) => system.spec !== undefined)?.system ?? rounds[0]?.system ?? {};
-
-function specText(view: SystemView): string {
-  const { kind = 'custom', spec } = systemOf(view);
-  const name = nameOfLabel(view.name);
-  if (spec !== undefined) return spec;
-  if (name === kind) return kind === 'native' ? kind : `${kind}:${SETTINGS}`;
-  return `${kind}:name=${name.replaceAll(',', '\\,')},${SETTINGS}`;
-}
-
-/** Settings that a file alone could say, or an earlier version did not record, and secrets. */
+/** What stands before the command: how an interrupted comparison continues, and what a document cannot hold. */
 export function toFillIn({ document, systems }: View): string[] {
-  if (!isComparison(document) || document.plan.order.length === 0) return [];
-  return systems.flatMap((view) => {
-    const spec = specText(view);
-    if (spec.includes(NOT_RECORDED))
-      return [plain(`Replace every ${NOT_RECORDED} of ${view.name}: a document keeps no secrets.`)];
-    if (systemOf(view).spec !== undefined || !spec.endsWith(SETTINGS)) return [];
-    return [
+  if (!isCompared(document)) return [];
+  const { config } = document.plan;
+  const unknown =
+    config === undefined ? systems.filter((system) => !isEnvironment(system) && specOf(system) === null) : [];
+  const secret = systems.filter(hasSecret).map(({ name }) => name);
+  return [
+    ...(document.completed || config === undefined || secret.length > 0
+      ? []
+      : [`The comparison was interrupted. This continues it: ${resumeCommand(dirname(config))}`]),
+    ...unknown.map(({ name }) =>
       plain(
-        `Replace ${SETTINGS} of ${view.name} by its settings, as key=value with commas between, or its --system by --config and the file that has them: this document has only what they came to, under Environment, Variables of ${view.name}.`,
+        `No command can be given: this document does not hold the settings of ${name}. What they set is under Environment, Variables of ${name}.`,
       ),
-    ];
-  });
+    ),
+    ...secret.map((name) =>
+      plain(
+        `Replace every ${NOT_RECORDED} of ${name}${config === undefined ? '' : ` in ${config}`}: results keep no secrets.`,
+      ),
+    ),
+  ];
 }
+
+const hasSecret = ({ rounds }: SystemView): boolean =>
+  rounds.some(({ system }) =>
+    [system.spec ?? '', ...Object.values(system.settings)].some((text) => text.includes(NOT_RECORDED)),
+  );
+
+const isSizes = (model: unknown): model is Record<string, number> =>
+  typeof model === 'object' &&
+  model !== null &&
+  Object.entries(model).every(([name, size]) => /^\w+$/.test(name) && typeof size === 'number');
+const sizesText = (model: Record<string, number>): string =>
+  Object.entries(model)
+    .map(([name, size]) => `${name}=${size}`)
+    .join(',');
 
 function optionsText({ path, device, options }: RunDocument['plan']): string[] {
   const number = (name: string) => (typeof options[name] === 'number' ? [`--${name}`, String(options[name])] : []);
@@ -81,6 +114,8 @@ function optionsText({ path, device, options }: RunDocument['plan']): string[] {
     ...(path === 'runtime' ? [] : ['--path', path]),
     ...(device === 0 ? [] : ['--device', String(device)]),
     ...['iterations', 'warmup', 'resolution'].flatMap(number),
+    ...(typeof options.workload === 'string' ? ['--workload', options.workload] : []),
+    ...(isSizes(options.model) ? ['--model', sizesText(options.model)] : []),
     ...['samples', 'strict'].flatMap((name) => (options[name] === true ? [`--${name}`] : [])),
   ];
 }

@@ -9,3 +9,10 @@ export function sparkline(values: readonly number[], counts = 0): string {
   const height = (value: number) => (range > 0 ? Math.round(3 + (7 * (value - (low + high) / 2)) / range) : 3);
   return values.map((value) => blocks[height(value)]).join('');
 }
+
+/** From 0 up to `full`, so that lines can be held against each other; what is above is as high as that. */
+export function barline(values: readonly number[], full: number): string {
+  const height = (value: number) =>
+    Math.min(blocks.length - 1, Math.max(0, Math.floor((blocks.length * value) / full)));
+  return values.map((value) => blocks[height(value)]).join('');
+}

@@ -1,11 +1,12 @@
 /** How the verdicts were reached, in sentences: of the rounds that there are, not of those that were planned. */
-import type { ComparisonDocument } from '../document.js';
+import type { ComparisonDocument } from '../results/document.js';
 import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
-import { isComparison, roundsOf, type View } from './view.js';
+import { isComparison, roundsOf } from '../results/kinds.js';
+import type { View } from '../results/view.js';
 
 const ALONE =
-  'One process a metric, or as many fresh ones as the table says: intervals are within that process unless they say otherwise, and between-process variance is unknown.';
+  'Each metric ran in one process, or in as many fresh ones as the table says. Intervals are within a process unless they say otherwise; the variance between processes is unknown.';
 
 export function statisticsText({ document }: View): string[] {
   const tiers = mixedTiers(roundsOf(document).map(({ plan }) => plan.tier));
@@ -13,7 +14,7 @@ export function statisticsText({ document }: View): string[] {
   return [
     replication(document),
     ...(document.plan.order.length === 0
-      ? ['The systems were measured apart and not in interleaved rounds: nothing is held against anything.']
+      ? ['The systems were measured separately and not in interleaved rounds: they are not compared with each other.']
       : effectText(document)),
     `Percentiles are of samples within a process (medians over rounds) and appear only with enough samples: p95 ${percentileFloors.p95}, p99 ${percentileFloors.p99}.`,
     seedText(document.plan.seed),
@@ -33,7 +34,7 @@ function replication(document: ComparisonDocument): string {
   const most = Math.max(0, ...document.systems.map((rounds) => rounds.length));
   const begin = `The process is the unit of replication: ${roundsText(document)} a system, each a fresh worker`;
   if (most < 2)
-    return `${begin}. With one round an interval is within its process, between-process variance is unknown, and every verdict is ambiguous.`;
+    return `${begin}. With one round an interval is within its process, between-process variance is unknown, and every verdict is inconclusive.`;
   const interval =
     most < FEWEST_FOR_INTERVAL
       ? 'are t intervals over them'
@@ -43,8 +44,8 @@ function replication(document: ComparisonDocument): string {
 
 function effectText({ effects }: ComparisonDocument): string[] {
   return [
-    'A ratio is the geometric mean over rounds of one value against the other of the same round, turned so that above 1 is worse; where values may be zero or negative the difference is judged instead.',
-    `A verdict compares the whole interval with the metric's own δ: slower or faster when it lies beyond, same when it lies within, else ambiguous. Holm's method adjusts over all ${effects.length} effects; Welch and Mann–Whitney p values are beside the interval and decide nothing.`,
+    'A ratio divides the value of a system by that of the baseline in the same round, inverted where more is better, so that above 1 is worse; it is the geometric mean over rounds. Where values may be zero or negative, the verdict is on the difference.',
+    `A verdict compares the 95 % interval with δ, the smallest difference that counts in the metric: slower or faster when the whole interval lies beyond δ, same when it lies within, else inconclusive. Verdicts are adjusted over all ${effects.length} effects by Holm's method. The p values of Welch and Mann–Whitney decide no verdict.`,
   ];
 }
 

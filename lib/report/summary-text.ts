@@ -1,43 +1,123 @@
-/** The executive summary: written from verdicts and states alone. */
-import type { Effect } from '../document.js';
-import { effectText, type Verdict, VERDICTS } from './effect-text.js';
-import { plain } from './plain.js';
-import { rowsOf, type SystemView, type View } from './view.js';
+/** The executive summary: what an engineer would tell a colleague, from effects, verdicts and states alone. */
+import { findMetric } from '../metrics/registry.js';
+import type { CallEffect, Effect } from '../results/document.js';
+import { effectText, VERDICTS } from '../results/effect-text.js';
+import { isComparison } from '../results/kinds.js';
+import { capitalised, plain } from '../results/plain.js';
+import { estimateText, inOneLine, quantity } from '../results/quantity.js';
+import { rowsOf, type View } from '../results/view.js';
+import { roundsNeeded } from '../stats/rounds-needed.js';
+import { callCosts, costText, type SystemCosts } from './costs.js';
 
-/** Beyond this many, the tables say it better. */
-const MOST_NAMED = 3;
+/** Beyond these many, the tables say it better. */
+const MOST_COSTS = 4;
+const MOST_OPEN = 6;
 
 export function summaryText(view: View): string[] {
   const compared = view.systems.filter(({ isCompared }) => isCompared);
+  const priced = callCosts(view);
   return [
     ...(view.completed ? [] : ['Interrupted: this is what was measured until then.']),
-    ...(compared.length > 0 ? compared.map((system) => against(view, system)) : [states(view)]),
+    ...(compared.length > 0 ? compared.map(({ name }) => against(view, name, priced)) : [states(view)]),
     ...unmeasuredSystems(view),
     ...(view.violations.length > 0 ? [`Limits shown not to hold: ${view.violations.length}.`] : []),
   ];
 }
 
-function against(view: View, { name }: SystemView): string {
+function against(view: View, name: string, priced: readonly SystemCosts[]): string {
   const effects = view.effects.filter(({ system }) => system === name);
   const [first] = effects;
   if (!first) return plain(`${name}: no verdict, since no metric was measured in it and in the baseline.`);
-  const parts = VERDICTS.flatMap((verdict) => {
-    const those = effects.filter((effect) => effect.verdict === verdict);
-    return those.length === 0 ? [] : [`${verdict} in ${those.length}${namedText(view, verdict, those)}`];
-  });
-  return plain(`${name} against ${first.baseline}, ${effects.length} metrics: ${parts.join(', ')}.`);
+  const sentences = [
+    violated(view, name),
+    costs(view, effects),
+    calls(priced.find(({ system }) => system === name)),
+    tally(effects),
+    open(view, name),
+  ];
+  return plain(`${name} against ${first.baseline}: ${sentences.filter(Boolean).join(' ')}`);
 }
 
-/** Of what differs, the largest; of the rest the number says enough. */
-function namedText(view: View, verdict: Verdict, effects: readonly Effect[]): string {
-  if (verdict !== 'slower' && verdict !== 'faster') return '';
-  const sorted = [...effects].sort((a, b) => sizeOf(b) - sizeOf(a));
-  const named = sorted.slice(0, MOST_NAMED).map((effect) => {
-    const row = rowsOf(view).find(({ id }) => id === effect.metric);
-    return `${effect.metric} ${effectText(effect, row?.unit ?? '')}`;
+function violated({ violations }: View, name: string): string | null {
+  const own = violations.filter(({ system }) => system === name);
+  const metrics = [...new Set(own.map(({ metric }) => metric))].join(', ');
+  return own.length === 0
+    ? null
+    : `${own.length === 1 ? '1 limit' : `${own.length} limits`} did not hold (${metrics}).`;
+}
+
+/** What a person pays for, where definitions name it; else whatever is worse. */
+function costs(view: View, effects: readonly Effect[]): string | null {
+  const worse = effects.filter(({ verdict }) => verdict === 'slower').sort((a, b) => sizeOf(b) - sizeOf(a));
+  const better = effects.filter(({ verdict }) => verdict === 'faster').sort((a, b) => sizeOf(b) - sizeOf(a));
+  const named = (effect: Effect) => findMetric(effect.metric)?.costOf !== undefined;
+  const most = (worse.some(named) ? worse.filter(named) : worse).slice(0, MOST_COSTS);
+  const parts = [
+    ...(most.length > 0 ? [`it costs most in ${most.map((effect) => effectCost(view, effect)).join(', ')}`] : []),
+    ...(better.length > 0
+      ? [
+          `it is better in ${better
+            .slice(0, MOST_COSTS)
+            .map((effect) => effectCost(view, effect))
+            .join(', ')}`,
+        ]
+      : []),
+  ];
+  return parts.length === 0 ? null : capitalised(`${parts.join('; ')}.`);
+}
+
+/** `cuInit +186.4 ms, × 2.885 (2.802 … 2.969)`. */
+function effectCost(view: View, effect: Effect): string {
+  const { metric, difference, ratio } = effect;
+  const row = rowsOf(view).find(({ id }) => id === metric);
+  const unit = row?.unit ?? '';
+  const what = findMetric(metric)?.costOf ?? row?.name ?? metric;
+  const apart =
+    ratio === null || difference === null
+      ? ''
+      : ` ${estimateText({ value: difference, ci95: null }, unit, true).value},`;
+  return `${what}${apart} ${effectText(effect, unit)}`;
+}
+
+/** Of a call that two metrics measured, the more expensive. */
+function calls(own: SystemCosts | undefined): string | null {
+  if (!own) return null;
+  const worse = own.calls.filter(({ overheadNs }) => overheadNs > 0);
+  const once = worse.filter(({ call }, i) => worse.findIndex((other) => other.call === call) === i);
+  if (once.length === 0) return 'No call was shown to cost anything.';
+  const rest = once[MOST_COSTS];
+  const others = rest ? `; ${once.length - MOST_COSTS} more ${quantity(rest.overheadNs, 'ns')} or less` : '';
+  return `Each call costs: ${once.slice(0, MOST_COSTS).map(callText).join(', ')}${others}.`;
+}
+
+const callText = (call: CallEffect): string => `${call.call} ${inOneLine(costText(call))}`;
+
+function tally(effects: readonly Effect[]): string {
+  const parts = VERDICTS.flatMap((verdict) => {
+    const count = effects.filter((effect) => effect.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${verdict}`];
   });
-  const more = sorted.length > MOST_NAMED ? ', …' : '';
-  return ` (${named.join(', ')}${more})`;
+  return `Of ${effects.length} metrics: ${parts.join(', ')}.`;
+}
+
+/** Those that fewest further rounds would resolve first. From the document: what counts is in the metric's own unit. */
+function open({ document }: View, name: string): string | null {
+  const effects = isComparison(document) ? document.effects : [];
+  const those = effects
+    .filter(({ system, verdict }) => system === name && verdict === 'inconclusive')
+    .map((effect) => {
+      const delta = findMetric(effect.metric)?.delta;
+      return { metric: effect.metric, rounds: delta ? roundsNeeded(effect, delta) : null };
+    });
+  const known = those
+    .flatMap(({ metric, rounds }) => (rounds === null ? [] : [{ metric, rounds }]))
+    .sort((a, b) => a.rounds - b.rounds);
+  if (those.length === 0) return null;
+  const named = known.slice(0, MOST_OPEN).map(({ metric, rounds }) => `${metric} ${rounds}`);
+  const more = those.length - named.length;
+  return named.length === 0
+    ? 'These rounds do not tell how many would resolve the inconclusive metrics.'
+    : `Rounds that the inconclusive metrics need, estimated from these: ${named.join(', ')}${more > 0 ? `; ${more} more` : ''}.`;
 }
 
 /** Differences have units of their own: they come after the ratios. */

@@ -1,5 +1,8 @@
-/** Tables without frames, so that they survive copying and narrow terminals. */
+/** Tables without frames, so that they survive copying, as wide as the screen. */
 import Table from 'cli-table3';
+import { type Screen, screen, shownOn } from './screen.js';
+
+const GAP = '  ';
 
 const bare = {
   top: '',
@@ -16,7 +19,7 @@ const bare = {
   'mid-mid': '',
   right: '',
   'right-mid': '',
-  middle: '  ',
+  middle: GAP,
 };
 
 export interface Column {
@@ -24,24 +27,90 @@ export interface Column {
   align?: 'left' | 'right';
   /** Wraps beyond this many characters. */
   width?: number;
+  /** Wraps between words where the screen is too narrow. */
+  wraps?: boolean;
+  /** Left out where wrapping is not enough: the smallest first. Without one it stays. */
+  leaves?: number;
 }
 
-export function table(columns: readonly Column[], rows: readonly string[][]): string {
+/** Of a wrapping column; a longer word is cut. */
+const LONGEST_WORD = 24;
+
+/** So wide at least, or a third of its text: a word a line is no reading. */
+const READABLE = 20;
+
+interface Laid {
+  column: Column;
+  /** In `columns`. */
+  index: number;
+  width: number;
+  least: number;
+}
+
+const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
+
+function laid(column: Column, index: number, rows: readonly string[][]): Laid {
+  const texts = [column.title, ...rows.map((row) => row[index] ?? '')];
+  const natural = longest(texts);
+  const width = Math.max(column.title.length, Math.min(natural, column.width ?? natural));
+  const isWrapping = column.wraps ?? column.width !== undefined;
+  const word = Math.min(LONGEST_WORD, longest(texts.flatMap((text) => text.split(' '))));
+  const least = isWrapping ? Math.min(width, Math.max(word, Math.min(READABLE, Math.ceil(natural / 3)))) : width;
+  return { column, index, width, least };
+}
+
+const total = (columns: readonly Laid[], width: (each: Laid) => number): number =>
+  columns.reduce((sum, each) => sum + width(each) + GAP.length, -GAP.length);
+
+/** The widest gives way first. */
+function narrowed(columns: readonly Laid[], width: number): Laid[] {
+  const result = columns.map((each) => ({ ...each }));
+  for (let excess = total(result, (each) => each.width) - width; excess > 0; excess--) {
+    const [widest] = result.filter((each) => each.width > each.least).sort((a, b) => b.width - a.width);
+    if (!widest) break;
+    widest.width--;
+  }
+  return result;
+}
+
+const fitsIn = (columns: readonly Laid[], width: number): boolean => total(columns, ({ least }) => least) <= width;
+
+function withoutLeaving(columns: readonly Laid[], width: number): Laid[] {
+  if (fitsIn(columns, width)) return [...columns];
+  const [first] = columns
+    .filter(({ column }) => column.leaves !== undefined)
+    .sort((a, b) => (a.column.leaves ?? 0) - (b.column.leaves ?? 0));
+  if (!first) return [...columns];
+  return withoutLeaving(
+    columns.filter((each) => each !== first),
+    width,
+  );
+}
+
+/** Whether all columns have a place, wrapped where they may be. */
+export function fits(columns: readonly Column[], rows: readonly string[][], { width } = screen()): boolean {
+  return fitsIn(
+    columns.map((column, index) => laid(column, index, rows)),
+    width,
+  );
+}
+
+export function table(given: readonly Column[], texts: readonly string[][], on: Screen = screen()): string {
+  const columns = given.map((column) => ({ ...column, title: shownOn(on, column.title) }));
+  const rows = texts.map((row) => row.map((cell) => shownOn(on, cell)));
+  const all = columns.map((column, index) => laid(column, index, rows));
+  const kept = narrowed(withoutLeaving(all, on.width), on.width);
   const made = new Table({
     chars: bare,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    head: columns.map(({ title }) => title),
-    colAligns: columns.map(({ align }) => align ?? 'left'),
-    colWidths: columns.map(({ width }, i) => widthOf(width, rows, i)),
+    head: kept.map(({ column }) => column.title),
+    colAligns: kept.map(({ column }) => column.align ?? 'left'),
+    colWidths: kept.map(({ width }) => width),
     wordWrap: true,
   });
-  made.push(...rows);
+  made.push(...rows.map((row) => kept.map(({ index }) => row[index] ?? '')));
   const lines = made.toString().split('\n');
-  return lines.map((line) => line.trimEnd()).join('\n');
-}
-
-/** Null lets the column take the width of its longest cell. */
-function widthOf(width: number | undefined, rows: readonly string[][], column: number): number | null {
-  if (width === undefined) return null;
-  return rows.some((row) => (row[column] ?? '').length > width) ? width : null;
+  const left = all.filter(({ index }) => kept.every((each) => each.index !== index)).map(({ column }) => column.title);
+  const note = left.length === 0 ? [] : [`Left out on ${on.width} columns: ${left.join(', ')}.`];
+  return [...lines.map((line) => shownOn(on, line.trimEnd())), ...note].join('\n');
 }

@@ -1,21 +1,29 @@
 /** Result documents as a person reads them on a terminal. */
-import type { MetricResult, RunDocument } from '../document.js';
-import { number, plain } from './plain.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
+import { plain } from '../results/plain.js';
+import { digits, quantity, range } from '../results/quantity.js';
+import { readableResult } from '../results/readable.js';
+import { viewOf } from '../results/view.js';
+import { violationsOf } from '../results/violations.js';
+import { indented } from './indented.js';
+import { isolationLines } from './isolation/lines.js';
+import { type Screen, screen } from './screen.js';
 import { type Column, table } from './table.js';
-import { isSimulated } from './view.js';
+import { violationLines } from './violation-text.js';
+import { isSimulated } from '../results/kinds.js';
 
 export const WATERMARK = 'SIMULATED GPU: these numbers say nothing about real hardware.';
 
 const resultColumns: Column[] = [
   { title: 'Metric', width: 40 },
   { title: 'Value', align: 'right' },
-  { title: '95 % interval', align: 'right' },
-  { title: 'p99', align: 'right' },
-  { title: 'Samples', align: 'right' },
+  { title: '95 % interval', align: 'right', leaves: 3 },
+  { title: 'p99', align: 'right', leaves: 2 },
+  { title: 'Samples', align: 'right', leaves: 1 },
   { title: 'Status', width: 48 },
 ];
 
-export function runReport(document: RunDocument): string {
+export function runReport(document: RunDocument, on: Screen = screen()): string {
   const gpu = document.gpu[0];
   const title = gpu ? `${plain(gpu.name)}, driver ${document.driver.version ?? 'unknown'}` : 'no GPU';
   const { layer } = document.system;
@@ -23,8 +31,10 @@ export function runReport(document: RunDocument): string {
   return [
     ...(isSimulated(document) ? [WATERMARK] : []),
     `${title}, system ${plain(document.system.name)}${under}`,
+    ...violationLines(violationsOf(document)),
     '',
-    table(resultColumns, document.metrics.map(resultRow)),
+    table(resultColumns, document.metrics.map(readableResult).map(resultRow), on),
+    ...indented('Isolation', isolationLines(viewOf(document))).flatMap((lines) => ['', lines]),
   ].join('\n');
 }
 
@@ -38,9 +48,9 @@ function resultRow(result: MetricResult): string[] {
   const p99 = stats?.p99;
   return [
     plain(`${id} ${name}`),
-    value === null ? '–' : `${number(value)} ${unit}`,
-    ci95 === null ? '–' : `${number(ci95[0])} … ${number(ci95[1])}`,
-    p99 === null || p99 === undefined ? '–' : number(p99),
+    value === null ? '–' : quantity(value, unit),
+    ci95 === null ? '–' : range(ci95),
+    p99 === null || p99 === undefined ? '–' : digits(p99),
     stats === null ? '–' : sampleCount(result),
     plain(reason ? `${status}: ${reason}` : status),
   ];
@@ -50,9 +60,9 @@ const listColumns: Column[] = [
   { title: 'Id' },
   { title: 'Name', width: 32 },
   { title: 'Unit' },
-  { title: 'Better' },
+  { title: 'Better', leaves: 2 },
   { title: 'Question', width: 56 },
-  { title: 'Needs', width: 32 },
+  { title: 'Needs', width: 32, leaves: 1 },
 ];
 
 export interface ListedMetric {

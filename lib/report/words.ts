@@ -4,7 +4,7 @@ import { recommendations, type Recommendation } from './recommendations.js';
 import { reproduction, toFillIn } from './reproduction.js';
 import { statisticsText } from './statistics.js';
 import { summaryText } from './summary-text.js';
-import type { View } from './view.js';
+import type { View } from '../results/view.js';
 
 export type Fact = [label: string, value: string];
 

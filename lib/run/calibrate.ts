@@ -2,7 +2,7 @@
  * The tool measured against known truths: workers under the calibration interposer, whose delays and limits are exact.
  * The truth of an injected delay is what the interposer itself achieved with it, less what it achieved with none.
  */
-import type { ApplicationPath, MetricResult, Tier } from '../document.js';
+import type { ApplicationPath, MetricResult, Tier } from '../results/document.js';
 import { BenchError } from '../native/errors.js';
 import type { ComputeShare, DeviceTarget, Target } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';
@@ -10,6 +10,7 @@ import { resolveOptions } from '../metrics/options.js';
 import { findMetric } from '../metrics/registry.js';
 import { tCritical } from '../stats/student-t.js';
 import { summarise } from '../stats/summary.js';
+import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { defaultTimeoutSeconds } from './plan.js';
 import { patienceOf } from './run.js';
@@ -66,7 +67,7 @@ async function askUnder(
   deadlineSeconds = LEAST_DEADLINE_S,
 ): Promise<unknown> {
   const layered = { ...environment, LD_PRELOAD: interposer, GVB_INTERPOSE: interpose };
-  const worker = await Worker.start({ environment: layered, signal, ...patienceOf({ timeoutSeconds }, {}) });
+  const worker = await Worker.start({ start: localStart(layered), signal, ...patienceOf({ timeoutSeconds }, {}) });
   try {
     return await worker.request(method, params, { deadlineMs: 1_000 * (timeoutSeconds ?? deadlineSeconds), signal });
   } finally {

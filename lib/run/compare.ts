@@ -1,6 +1,7 @@
 /** Systems side by side: interleaved rounds of fresh workers, one run document each; then effects against the first. */
 import { randomUUID } from 'node:crypto';
-import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { callEffects } from '../metrics/call-effects.js';
+import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { checkTemporary } from '../environment/temporary.js';
@@ -13,13 +14,15 @@ import { baseEnvironment } from '../systems/base-environment.js';
 import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-directory.js';
 import { removeDirectory } from '../systems/state-files.js';
 import { reapFailure } from '../systems/reaped.js';
+import { violationsIn } from '../results/violations.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
+import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type ComputeLimit, labelComputeLimit } from './compute-limit.js';
 import { type Choice, chooseDevice } from './device.js';
-import { effects } from './effects.js';
-import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health.js';
+import { effects } from './comparison-effects.js';
+import { disturbances, healthWarnings, lookBefore, refuseUnhealthy } from './health-summary.js';
 import { roundOrder } from './order.js';
 import { makePlan } from './plan.js';
 import { emptyResult, sortedById } from './results.js';
@@ -133,8 +136,9 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
     },
     systems: documents.map((rounds) => rounds.filter(Boolean)),
     effects: effects(sortedDefinitions(request), documents, request.plan.seed),
+    callEffects: callEffects(documents),
     computeLimits,
-    violations: [],
+    violations: violationsIn(documents.flat().filter(Boolean)),
     warnings: [...warnings, ...reuseNote(documents), ...disturbances(documents)],
   };
 }
@@ -222,7 +226,7 @@ async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise
   const { target, environment, device, signal } = request;
   const visible = device === undefined ? selection(environment) : {};
   const worker = await Worker.start({
-    environment: { ...baseEnvironment(environment), ...visible },
+    start: localStart({ ...baseEnvironment(environment), ...visible }),
     signal,
     ...patienceOf(request, hooks),
   });

@@ -4,7 +4,7 @@
  * depends on the grid.
  */
 import { mean } from 'simple-statistics';
-import type { ComparisonDocument, Tier } from '../document.js';
+import type { ComparisonDocument, Tier } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
 import type { ComputeShare, DeviceTarget } from '../native/addon-types.js';
 import { COMPUTE_SHARE } from '../native/compute-share.js';

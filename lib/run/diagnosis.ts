@@ -1,5 +1,5 @@
 /** What `doctor` looks at: the driver, the GPUs and the layers, from a worker in the caller's environment. */
-import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../document.js';
+import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { type MpsState, mpsState } from '../environment/mps.js';
@@ -12,6 +12,7 @@ import { type Interceptor, interceptors } from '../systems/interception.js';
 import { parseVariable } from '../systems/ld-preload.js';
 import type { System } from '../systems/system.js';
 import { type Description, describe, type PreloadEntry } from '../workers/description.js';
+import { localStart } from '../workers/local.js';
 import { Worker } from '../workers/worker.js';
 import { type Facts, type Finding, findings } from './findings.js';
 import { dlopenReason, fatalText, probeDriver } from './target.js';
@@ -147,7 +148,7 @@ async function describeOnce(
   environment: NodeJS.ProcessEnv,
   target: Target,
 ): Promise<Description> {
-  const worker = await Worker.start({ environment, patienceMs: timeoutMs });
+  const worker = await Worker.start({ start: localStart(environment), patienceMs: timeoutMs });
   try {
     return await describe(worker, target);
   } finally {

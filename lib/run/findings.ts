@@ -1,5 +1,5 @@
 /** What `doctor` concludes: what would stop a measurement of a real GPU, what would spoil it, and what fixes it. */
-import type { HostInfo } from '../document.js';
+import type { HostInfo } from '../results/document.js';
 import type { MpsState } from '../environment/mps.js';
 import { judgeClock } from '../native/clock.js';
 import type { NativeDevice } from '../native/addon-types.js';

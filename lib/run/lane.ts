@@ -2,14 +2,14 @@
  * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric gets a
  * new one. Each is judged before it measures and after: a failed proof takes the numbers of its worker back.
  */
-import type { ApplicationPath, MetricResult } from '../document.js';
+import type { ApplicationPath, MetricResult } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
 import type { MeasureOptions, MetricDefinition, Progress } from '../metrics/metric.js';
 import type { DeviceTarget, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import type { Attested } from '../systems/attest-worker.js';
 import { isProven, ProcessProofs } from '../systems/process-proofs.js';
-import { type Attestation, type Evidence, SOLE_TENANT, type System } from '../systems/system.js';
+import { type Attestation, type Evidence, SOLE_TENANT, startOf, type System } from '../systems/system.js';
 import { type RequestOptions, Worker, type WorkerOptions } from '../workers/worker.js';
 
 export type Prepared = Attested;
@@ -180,8 +180,7 @@ export class Lane {
   async #start(): Promise<Prepared> {
     await this.close();
     const worker = await Worker.start({
-      environment: this.#system.environment(),
-      argvPrefix: this.#system.argvPrefix(),
+      start: startOf(this.#system),
       signal: this.#signal,
       ...this.#target.patience,
     });

@@ -1,7 +1,7 @@
 /** What a run will measure, in which order, and about how long it will take. */
-import type { Tier } from '../document.js';
+import type { Tier } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { shuffled } from '../stats/random.js';
+import { metricOrder } from './order.js';
 
 export interface Plan {
   /** In the order of measurement. */
@@ -11,10 +11,9 @@ export interface Plan {
   estimatedSeconds: number;
 }
 
-/** The order is random so that a drift of the machine does not always meet the same metric. */
 export function makePlan(metrics: readonly MetricDefinition[], tier: Tier, seed: number): Plan {
   const estimatedSeconds = metrics.reduce((sum, metric) => sum + metric.seconds[tier], 0);
-  return { metrics: shuffled(metrics, seed), tier, seed, estimatedSeconds };
+  return { metrics: metricOrder(metrics, seed), tier, seed, estimatedSeconds };
 }
 
 /** Generous on purpose: a deadline is for what hangs, not for what is slow. */

@@ -1,5 +1,5 @@
 /** Small facts drawn from results. */
-import type { MetricResult, RunDocument } from '../document.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 import { BenchError } from '../native/errors.js';
@@ -32,7 +32,7 @@ export function emptyResult(
 
 /** Removes an unproven number, and the details derived from it. */
 export function disowned(result: MetricResult, reason: string): MetricResult {
-  const { samples: _samples, blocks: _blocks, ...kept } = result;
+  const { samples: _samples, blocks: _blocks, violations: _violations, ...kept } = result;
   return { ...kept, status: 'invalid', reason, value: null, ci95: null, stats: null, details: {} };
 }
 

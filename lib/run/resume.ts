@@ -1,5 +1,5 @@
 /** Whether finished rounds may be reused beside new ones: same card, same driver, same request. */
-import type { RunDocument } from '../document.js';
+import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 import { UsageError } from '../errors/usage-error.js';
 import { isOfOneRun } from '../systems/run-directory.js';
@@ -7,7 +7,7 @@ import { isOfOneRun } from '../systems/run-directory.js';
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 
 /** Options that change the numbers; a time limit or the keeping of samples does not. */
-const deciding = ['iterations', 'warmup', 'resolution', 'strict'] as const;
+const deciding = ['iterations', 'warmup', 'resolution', 'strict', 'workload', 'model'] as const;
 
 /** The settings of a plan, whatever its metrics. */
 export function manner({ tier, path, options }: RunDocument['plan']): string {

@@ -1,16 +1,17 @@
 /** From a request to a document: one system, one round. */
-import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../document.js';
+import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
 import { Sampler, type Samples, samplingInterval } from '../environment/sampler.js';
 import { toolVersion } from '../environment/tool.js';
 import { messageOf } from '../errors/message-of.js';
-import { CLEAN_UP, measureMetric } from '../metrics/measure.js';
+import { CLEAN_UP, measureMetric, type Surroundings } from '../metrics/measure.js';
 import { Once } from '../metrics/once.js';
 import type { MetricDefinition, Progress } from '../metrics/metric.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { readGpuState } from '../native/gpu-state.js';
+import { groundTruthOf } from '../native/ground-truth.js';
 import { seenDriver } from '../systems/hidden-interception.js';
 import { functionProvenance } from '../systems/interception.js';
 import type { ProcessCounts } from '../systems/process-proofs.js';
@@ -18,7 +19,7 @@ import { removeAbandonedDirectories } from '../systems/run-directory.js';
 import { type System, systemHead } from '../systems/system.js';
 import { withDeadline } from './deadline.js';
 import { type Choice, chooseDevice, hiddenGpusOr } from './device.js';
-import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health.js';
+import { healthWarnings, lookBefore, refuseUnhealthy, strictly, summariseAfter } from './health-summary.js';
 import { Lane, type Prepared, type WireOptions } from './lane.js';
 import { defaultTimeoutSeconds, type Plan } from './plan.js';
 import { disowned, emptyResult, failedResult, pidMapping, sortedById } from './results.js';
@@ -163,7 +164,10 @@ async function measureAttested(
   choice: Choice,
 ): Promise<Attested> {
   if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
-  const measured = await measureAll(request, hooks, lane, choice.device.uuid);
+  const { uuid } = choice.device;
+  const truth = attestation.groundTruth === 'none' ? null : groundTruthOf(request.target, uuid);
+  const shared = { system: request.system, once: new Once(), proofs: lane.proofs, truth };
+  const measured = await measureAll(request, hooks, lane, uuid, shared);
   try {
     const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();
     if (invalid !== undefined) return { results: allInvalid(request, `${invalid} (after measuring)`) };
@@ -195,17 +199,24 @@ const notCheckedWarning = ({ system }: RunRequest, reason: string): string =>
 const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
   plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));
 
-async function measureAll(request: RunRequest, hooks: RunHooks, lane: Lane, device: string): Promise<MetricResult[]> {
+async function measureAll(
+  request: RunRequest,
+  hooks: RunHooks,
+  lane: Lane,
+  device: string,
+  shared: Surroundings,
+): Promise<MetricResult[]> {
   const results: MetricResult[] = [];
-  const once = new Once();
   for (const definition of request.plan.metrics) {
     if (request.signal.aborted) break;
     hooks.onMetric(definition);
+    const began = performance.now();
+    const add = (result: MetricResult) => results.push({ ...result, durationMs: performance.now() - began });
     try {
-      results.push(await measureOne(request, hooks, lane, definition, { device, once }));
+      add(await measureOne(request, hooks, lane, definition, device, shared));
     } catch (error) {
       if (request.signal.aborted) break;
-      results.push(failedResult(definition, error));
+      add(failedResult(definition, error));
     }
     hooks.onResult(results.at(-1) as MetricResult);
   }
@@ -217,9 +228,10 @@ async function measureOne(
   hooks: RunHooks,
   lane: Lane,
   definition: MetricDefinition,
-  { device, once }: { device: string; once: Once },
+  device: string,
+  shared: Surroundings,
 ) {
-  const { plan, signal, system, target } = request;
+  const { plan, signal, target } = request;
   const { onProgress } = hooks;
   const deadlineMs = 1_000 * (request.timeoutSeconds ?? defaultTimeoutSeconds(definition, plan.tier));
   const options = { ...request.options, device, tier: plan.tier, seed: plan.seed, simulate: target.simulate };
@@ -227,7 +239,7 @@ async function measureOne(
   // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
-    measureMetric(definition, { ...options, signal: bounded, onProgress }, { system, once, proofs: lane.proofs }),
+    measureMetric(definition, { ...options, signal: bounded, onProgress }, shared),
   );
 }
 

@@ -1,5 +1,5 @@
 /** What the results of a document say of whether its systems were active. */
-import type { MetricResult, RunDocument } from '../document.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
 
 /** As attestation words it (systems/judgement.ts). */
 export const isInactive = ({ status, reason }: MetricResult): boolean =>

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
 import { conditionText } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { isComparison, type ResultDocument, type Row, roundsOf, viewOf } from '../report/view.js';
+import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { type Row, viewOf } from '../results/view.js';
 import { nameOfLabel } from '../systems/system-name.js';
-import { baselineNames, STORE } from './baselines.js';
+import { baselineNames, STORE } from './baseline-store.js';
 import { RESULTS, resultDirectories } from './directories.js';
 import { readDocument } from './read.js';
 

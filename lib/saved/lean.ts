@@ -1,6 +1,6 @@
 /** Documents without raw samples, which decide nothing later and are most of them. */
-import type { MetricResult, RunDocument } from '../document.js';
-import { isComparison, type ResultDocument } from '../report/view.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
 
 export function withoutSamples(document: ResultDocument): ResultDocument {
   const lean = ({ samples: _, ...result }: MetricResult): MetricResult => result;

@@ -3,14 +3,16 @@
  * measured in different sessions stands side by side but is never set against each other.
  */
 import { basename } from 'node:path';
-import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../document.js';
+import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
-import { bytes } from '../report/plain.js';
-import { alignedRounds, placeOf } from '../report/rounds.js';
-import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
-import { effects } from '../run/effects.js';
+import { bytes } from '../results/plain.js';
+import { violationsOf } from '../results/violations.js';
+import { alignedRounds, placeOf } from '../results/rounds.js';
+import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { callEffects } from '../metrics/call-effects.js';
+import { effects } from '../run/comparison-effects.js';
 import { manner } from '../run/resume.js';
 import { isOfOneRun } from '../systems/run-directory.js';
 import { commonLabels, relabelled } from './relabelled.js';
@@ -67,7 +69,7 @@ function checkBelongs(first: Source, other: Source): void {
       throw apart(`of one ${what} but received ${of(a)} in ${first.file} and ${of(b)} in ${other.file}`);
 }
 
-const apart = (why: string): UsageError => new UsageError(`Expected documents ${why}: report them apart.`);
+const apart = (why: string): UsageError => new UsageError(`Expected documents ${why}: report them separately.`);
 
 /** The same rounds twice would look like twice the certainty. */
 function checkOnce(sources: readonly Source[]): void {
@@ -177,8 +179,9 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     },
     systems,
     effects: [...recomputed(systems, seed), ...carriedOver(comparisons)],
+    callEffects: callEffects(systems),
     computeLimits: comparisons.flatMap(({ computeLimits }) => computeLimits),
-    violations: comparisons.flatMap(({ violations }) => violations),
+    violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
   };
 }

@@ -1,9 +1,10 @@
 /** Values that cannot be: a saved document may come from anywhere, and a number that is impossible is no result. */
-import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../document.js';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { findMetric } from '../metrics/registry.js';
-import { isComparison, type ResultDocument } from '../report/view.js';
-import { number } from '../report/plain.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
+import { number } from '../results/plain.js';
+import { callEffects } from '../metrics/call-effects.js';
 import { disowned } from '../run/results.js';
 
 /** Rounding and clocks above their nominal highest. */
@@ -38,7 +39,8 @@ export function plausible(document: ResultDocument): Plausible {
     if (why !== effect.reason) problems.push(`${effect.system} against ${effect.baseline}, ${effect.metric}: ${why}`);
     return withoutNumbers(effect, why);
   });
-  return problems.length === 0 ? { document, problems } : { document: { ...document, systems, effects }, problems };
+  if (problems.length === 0) return { document, problems };
+  return { document: { ...document, systems, effects, callEffects: callEffects(systems) }, problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {

@@ -1,6 +1,6 @@
-/** A saved result document, from a file or from the directory of a run: whole, of this version, and possible. */
+/** A saved result document, from a file or from the directory of a run: whole, of a version that is known, and possible. */
 import { open, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import {
   type ComparisonDocument,
@@ -8,15 +8,19 @@ import {
   type RunDocument,
   runDocumentSchema,
   SCHEMA_VERSION,
-} from '../document.js';
+} from '../results/document.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { plain } from '../report/plain.js';
-import { isComparison, type ResultDocument, roundsOf } from '../report/view.js';
+import { plain } from '../results/plain.js';
+import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
+import { upgraded } from '../results/upgraded.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
 
 /** In the directory of a run. */
 export const SUMMARY = 'summary.json';
+
+/** Beside it, of a comparison: its systems, as --config takes them. */
+export const SYSTEMS = 'systems.yaml';
 
 /** A comparison of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each has 95 MB. */
 const MAX_MIB = 256;
@@ -37,7 +41,18 @@ export async function summaryFile(directory: string): Promise<{ path: string; mo
 /** Throws UsageError, which names the file and says what is wrong with it. */
 export async function readDocument(path: string): Promise<Saved> {
   const { file, text } = await readText(path);
-  return plausible(checked(file, parsed(file, text)));
+  return plausible(await withOwnSystems(file, checked(file, parsed(file, text))));
+}
+
+/** The directory may have been moved since it was written. */
+async function withOwnSystems(file: string, document: ResultDocument): Promise<ResultDocument> {
+  if (!isComparison(document) || document.plan.config === undefined || basename(file) !== SUMMARY) return document;
+  const config = join(dirname(file), SYSTEMS);
+  const isThere = await stat(config).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  return isThere ? { ...document, plan: { ...document.plan, config } } : document;
 }
 
 const refused = (file: string, why: string): UsageError =>
@@ -95,7 +110,8 @@ function parsed(file: string, text: string): unknown {
 
 const versioned = v.object({ schemaVersion: v.number(), kind: v.string() });
 
-function checked(file: string, value: unknown): ResultDocument {
+function checked(file: string, content: unknown): ResultDocument {
+  const value = upgraded(content);
   const head = v.safeParse(versioned, value);
   if (!head.success) throw refused(file, 'it has no schemaVersion and kind, as gpu-virt-bench --json writes them');
   const { kind, schemaVersion } = head.output;

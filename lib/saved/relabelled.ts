@@ -1,6 +1,6 @@
 /** A document with other labels of its systems, so that what was stored before a system had proofs can be matched. */
-import type { RunDocument } from '../document.js';
-import { isComparison, type ResultDocument } from '../report/view.js';
+import type { RunDocument } from '../results/document.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { isUnverified, labelAmong, nameOfLabel } from '../systems/system-name.js';
 
 export const labelsOf = (document: ResultDocument): string[] =>
@@ -19,13 +19,14 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     system: { ...run.system, name: label(run.system.name) },
   });
   if (!isComparison(document)) return round(document);
-  const { plan, systems, effects, computeLimits, violations } = document;
+  const { plan, systems, effects, callEffects, computeLimits, violations } = document;
   const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
   return {
     ...document,
     plan: { ...plan, systems: plan.systems.map(label), order: plan.order.map((names) => names.map(label)) },
     systems: systems.map((rounds) => rounds.map(round)),
     effects: effects.map((effect) => ({ ...about(effect), baseline: label(effect.baseline) })),
+    ...(callEffects && { callEffects: callEffects.map(about) }),
     computeLimits: computeLimits.map(about),
     violations: violations.map(about),
   };

@@ -1,5 +1,5 @@
 /** A metric whose values have two units: they would be put into one column. */
-import type { RunDocument } from '../document.js';
+import type { RunDocument } from '../results/document.js';
 
 /** Such as `OH-001 is in us and in ms`, or null. */
 export function unitClash(rounds: readonly RunDocument[]): string | null {

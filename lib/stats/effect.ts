@@ -3,11 +3,11 @@
  * arms ran in it, next to each other, so what drifts between rounds cancels.
  */
 import { mean, sampleStandardDeviation } from 'simple-statistics';
-import type { Effect as DocumentEffect } from '../document.js';
+import type { Effect as DocumentEffect } from '../results/document.js';
 import { tCritical, tUpperTail } from './student-t.js';
 import { mannWhitney, welch } from './tests.js';
 
-export type Verdict = 'faster' | 'slower' | 'same' | 'ambiguous' | 'invalid';
+export type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
 export type Interval = [number, number];
 
 /** What counts as a difference: relative (0.02 is 2 %), or absolute in the metric's unit where values may be ≤ 0. */
@@ -56,14 +56,14 @@ export function interval({ centre, standardError, df }: TEstimate): Interval {
 
 /** On a scale where 0 is no effect, positive is worse, and ±bound is what does not count. */
 function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p: number | null } {
-  if (!estimate) return { verdict: 'ambiguous', p: null };
+  if (!estimate) return { verdict: 'inconclusive', p: null };
   const [low, high] = interval(estimate);
   const beyond = (Math.abs(estimate.centre) - bound) / estimate.standardError;
   // No variation at all leaves no doubt either way.
   const p = Number.isNaN(beyond) ? 1 : Math.min(1, 2 * tUpperTail(beyond, estimate.df));
   if (low > bound) return { verdict: 'slower', p };
   if (high < -bound) return { verdict: 'faster', p };
-  return { verdict: low >= -bound && high <= bound ? 'same' : 'ambiguous', p };
+  return { verdict: low >= -bound && high <= bound ? 'same' : 'inconclusive', p };
 }
 
 /** Whether a ratio says the same from value to value: not where δ is absolute, or a value is zero or negative. */
@@ -73,16 +73,13 @@ export const hasRatio = (delta: Delta, ...arms: (readonly number[])[]): boolean 
 export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', delta: Delta): Effect {
   const system = rounds.map((round) => round.system);
   const baseline = rounds.map((round) => round.baseline);
-  return effectOf(
-    {
-      system,
-      baseline,
-      differences: tEstimate(rounds.map((round) => round.system - round.baseline)),
-      logs: hasRatio(delta, system, baseline) ? tEstimate(rounds.map((r) => Math.log(r.system / r.baseline))) : null,
-    },
-    direction,
-    delta,
-  );
+  const logs = hasRatio(delta, system, baseline) ? rounds.map((round) => Math.log(round.system / round.baseline)) : [];
+  const differences = tEstimate(rounds.map((round) => round.system - round.baseline));
+  const found = effectOf({ system, baseline, differences, logs: tEstimate(logs) }, direction, delta);
+  const [log, ...others] = logs;
+  if (log === undefined || others.length > 0) return found;
+  // Of a single round, as of an interrupted run: a ratio like that of the finished one, without an interval.
+  return { ...found, ratio: Math.exp(direction === 'lower' ? log : -log) };
 }
 
 export interface Estimates {
@@ -117,9 +114,30 @@ export function effectOf(
   };
 }
 
+/** Of a difference that is zero where nothing costs anything, from its value a round. */
+export interface ZeroEffect {
+  value: number;
+  ci95: Interval | null;
+  verdictRaw: Verdict;
+  /** Two-sided p of the hypothesis that it is zero. */
+  pBeyondDelta: number | null;
+}
+
+/** `same` only where every value is zero: a difference however small is one, and how large it is stands beside it. */
+export function againstZero(values: readonly number[]): ZeroEffect {
+  const estimate = tEstimate(values);
+  const { verdict, p } = judge(estimate, 0);
+  return {
+    value: estimate?.centre ?? (values[0] as number),
+    ci95: estimate && interval(estimate),
+    verdictRaw: verdict,
+    pBeyondDelta: p,
+  };
+}
+
 /**
  * Holm's step-down adjustment (S. Holm, 1979) over a set of effects: a `slower` or `faster` that does not survive it
- * becomes `ambiguous`. `same` claims no difference and is left alone.
+ * becomes `inconclusive`. `same` claims no difference and is left alone.
  */
 export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBeyondDelta'>[], alpha = 0.05): Verdict[] {
   const tested = effects
@@ -132,7 +150,7 @@ export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBey
     rejected.add(index);
   }
   return effects.map(({ verdictRaw }, index) =>
-    (verdictRaw === 'slower' || verdictRaw === 'faster') && !rejected.has(index) ? 'ambiguous' : verdictRaw,
+    (verdictRaw === 'slower' || verdictRaw === 'faster') && !rejected.has(index) ? 'inconclusive' : verdictRaw,
   );
 }
 

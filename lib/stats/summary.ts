@@ -1,6 +1,6 @@
 /** Summaries of samples. Nothing is dropped; a percentile appears only with enough samples behind it. */
 import { max, mean, medianAbsoluteDeviation, min, quantileSorted, sampleStandardDeviation } from 'simple-statistics';
-import type { Stats } from '../document.js';
+import type { Stats } from '../results/document.js';
 
 /**
  * Fewest samples for a percentile: enough that its one-sided 95 % confidence bound lies inside the sample

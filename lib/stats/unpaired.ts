@@ -6,7 +6,7 @@ import { mean } from 'simple-statistics';
 import { type Delta, type Effect, effectOf, hasRatio } from './effect.js';
 import { welchEstimate } from './welch.js';
 
-/** With one value on a side there is no interval, hence no verdict but `ambiguous`. */
+/** With one value on a side there is no interval, hence no verdict but `inconclusive`. */
 export function unpairedEffect(
   system: readonly number[],
   baseline: readonly number[],

@@ -64,5 +64,5 @@ export function withClock(attestation: Attestation, description: Description, ph
 async function probeLayer(worker: Worker, system: System, { tenant, target, signal }: Look): Promise<Probe> {
   const allocations = system.canaries(tenant).map(({ bytes }) => bytes);
   const options = { deadlineMs: worker.patienceMs ?? PROBE_DEADLINE_MS, signal };
-  return (await worker.request('probe', { ...target, allocations }, options)) as Probe;
+  return (await worker.request('probe', { ...worker.targetIn(target), allocations }, options)) as Probe;
 }

@@ -1,5 +1,5 @@
 /** Proofs that systems share: each looks at one thing a worker, a probe or the coordinator saw. */
-import type { ApplicationPath, LayerInfo } from '../document.js';
+import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
 import { sha256 } from './file-hash.js';
@@ -21,6 +21,7 @@ export interface Finding {
 /** The order of what a user can act on. */
 export const advice = {
   wrongBuild: 'Rebuild the layer with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.',
+  wrongLibrary: 'Give the library of this layer, built with its exported symbols.',
   notMapped: 'Give a library whose dependencies the dynamic loader finds (ldd names what is missing).',
   replaced: 'Start again: the library was replaced while it was measured.',
   staleCache: 'Remove the shared cache: its creator decides the limits, and another process had made it.',
@@ -64,10 +65,10 @@ export function libraryIdentity(layer: LayerInfo | null, library: string, expect
     : finding(proof, false, `${detail}, at the start ${expectedSha256 ?? 'unknown'}`, advice.replaced);
 }
 
-export function exportCount(layer: LayerInfo | null, least: number): Finding {
+export function exportCount(layer: LayerInfo | null, least: number, help: string = advice.wrongBuild): Finding {
   const exports = layer?.exports ?? 0;
   const detail = `${exports} exported names begin with cu, ${least} are expected`;
-  return finding('exported driver functions', exports >= least, detail, advice.wrongBuild);
+  return finding('exported driver functions', exports >= least, detail, help);
 }
 
 /** Exported names carry their version (cuMemAlloc_v2), the driver's own table does not. */

@@ -1,8 +1,7 @@
 /** Commands of a custom system: an argument list, never a shell. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { BoundedLog } from '../workers/lines.js';
-import { ProcessGroup } from '../workers/process-group.js';
+import { local } from '../workers/local.js';
 
 export interface CommandOptions {
   environment: NodeJS.ProcessEnv;
@@ -26,22 +25,21 @@ const TIMEOUT_MS = 60_000;
 
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<Finished> {
   options.signal?.throwIfAborted();
-  const [command = '', ...args] = argv;
-  const { environment: env, cwd, timeoutMs = TIMEOUT_MS, input = '' } = options;
-  const child = spawn(command, args, { env, cwd, stdio: 'pipe', detached: true, shell: false });
+  const { environment, cwd, timeoutMs = TIMEOUT_MS, input = '' } = options;
+  const process = local.start(argv, { environment, cwd });
   // A command that does not read its input may be gone before it is written.
-  child.stdin.on('error', () => {}).end(input);
-  const group = new ProcessGroup(child);
+  process.stdin.on('error', () => {}).end(input);
   const log = new BoundedLog();
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.append(chunk.toString()));
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('data', (chunk: Buffer) => log.append(chunk.toString()));
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   const stop = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
   const stopped = once(stop, 'abort').then(() => null);
   try {
-    const how = await Promise.race([group.ended, stopped]);
-    if (how !== null) return { exit: child.exitCode, how, output: log.text };
-    await group.kill();
+    const ending = await Promise.race([process.ended, stopped]);
+    if (ending !== null) return { exit: ending.exitCode, how: ending.how, output: log.text };
+    await process.kill();
     options.signal?.throwIfAborted();
     return { exit: null, how: `ran past its ${timeoutMs / 1000} s and was killed`, output: log.text };
   } finally {

@@ -1,7 +1,8 @@
 /** The caller's environment as it finds it: `run` without a named system. */
-import type { LayerInfo } from '../document.js';
+import type { LayerInfo } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
+import { local } from '../workers/local.js';
 import { asProof, isProof } from './attestation.js';
 import { sha256 } from './file-hash.js';
 import { driverCode, hiddenInterceptionWarnings, ownLibcuda } from './hidden-interception.js';
@@ -16,7 +17,7 @@ export const FIRST_START = 'GVB_FIRST_START_PID';
 
 /** Recorded because they change what is measured. Nothing else of the caller's environment enters a document. */
 const recorded =
-  /^(LD_PRELOAD|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
+  /^(LD_PRELOAD|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|MANAGER_\w+|VGPU_\w+|LOGGER_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
 
 /** The environment as it was before the CLI stepped out of it. */
 export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
@@ -39,6 +40,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
     wantsProbe: false,
     environment: () => environment,
     argvPrefix: () => [],
+    launcher: local,
     limits: () => ({ memoryBytes: null, smPercent: null }),
     canaries: () => [],
     attest,

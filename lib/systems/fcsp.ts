@@ -15,7 +15,6 @@ import { discover, type Snapshot, snapshot } from './state-discovery.js';
 import type { Attestation, Canary, Capabilities, Evidence, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 
-const MIB = 2 ** 20;
 const hooked = ['cuMemAlloc', 'cuLaunchKernel'];
 
 export interface FcspOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
@@ -72,13 +71,14 @@ export class FcspSystem extends Profile {
     if (this.#living.size === 0) await this.#forget();
   }
 
+  /** Its documents change limits by variables, which a process that runs cannot see. */
+  changeLimit(): Promise<string> {
+    return Promise.resolve('limits of BUD-FCSP are variables, which a process that runs cannot see change');
+  }
+
+  /** `soft` grants what is over the limit, by its documents. */
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
-    const { run } = this.prepared;
-    const { memoryBytes } = this.limits(tenant);
-    // `soft` grants what is over the limit, by its documents.
-    if (memoryBytes === null || this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft') return [];
-    const over = memoryBytes + 256 * MIB;
-    return over <= run.gpu.memoryBytes ? [{ bytes: over, expected: 'refused' }] : [];
+    return this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft' ? [] : super.canaries(tenant);
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {

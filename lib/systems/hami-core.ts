@@ -11,7 +11,7 @@ import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from '
 import { forHami } from '../config/size.js';
 import { exists } from './state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Probe, Tenant } from './system.js';
-import { SOLE_TENANT } from './system.js';
+import { overLimit, SOLE_TENANT } from './system.js';
 
 const MIB = 2 ** 20;
 /** A debug build exports 202; every other build type exports `dlsym` alone. */
@@ -80,15 +80,17 @@ export class HamiCoreSystem extends Profile {
     await this.prepared.files.remove([this.#cache(tenant)]);
   }
 
+  /** init_utilization_watcher reads it once, and shrreg-tool sets none (HAMi-core 8f3a89c). */
+  changeLimit(): Promise<string> {
+    return Promise.resolve('a process of HAMi-core keeps the compute limit that it read when it started');
+  }
+
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     const { memoryBytes } = this.#enforced(tenant);
-    const tries: Canary[] = [];
-    const over = memoryBytes + 256 * MIB;
-    // Three quarters, less what a context takes, must fit; above the card the driver itself refuses.
+    // Three quarters, less what a context takes, must fit.
     const under = Math.floor(memoryBytes * 0.75) - 640 * MIB;
-    if (over <= this.prepared.run.gpu.memoryBytes) tries.push({ bytes: over, expected: 'refused' });
-    if (under > 0) tries.push({ bytes: under, expected: 'granted' });
-    return tries;
+    const refused = overLimit(memoryBytes, this.prepared.run.gpu);
+    return under > 0 ? [...refused, { bytes: under, expected: 'granted' }] : refused;
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {

@@ -1,5 +1,5 @@
 /** Interception that no pointer shows: code that was patched in memory, and a libcuda.so.1 that is not the driver. */
-import type { DriverInfo } from '../document.js';
+import type { DriverInfo } from '../results/document.js';
 import { driverInfo } from '../environment/gpu.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';

@@ -1,5 +1,5 @@
 /** Which object owns the driver functions an application would call, per symbol path. */
-import type { ApplicationPath, FunctionProvenance } from '../document.js';
+import type { ApplicationPath, FunctionProvenance } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
 
 export const applicationPaths = ['runtime', 'dlsym', 'linked'] as const satisfies readonly ApplicationPath[];

@@ -1,5 +1,5 @@
 /** From findings to an attestation: whether numbers may be published under the system's name, and if not, why. */
-import type { LayerInfo } from '../document.js';
+import type { LayerInfo } from '../results/document.js';
 import type { Description } from '../workers/description.js';
 import { asProof, type Finding, isProof } from './attestation.js';
 import { groundTruth } from './environment.js';

@@ -11,11 +11,13 @@ import { HAMI_LIBRARY, HamiCoreSystem, policies } from './hami-core.js';
 import { checkLibrary, missingLibrary } from './library.js';
 import { MpsSystem } from './mps.js';
 import { NativeSystem } from './native.js';
-import { fixedPreloads } from './source.js';
+import { absolutePreloads, fixedPreloads } from './source.js';
 import { specOf } from './spec.js';
 import type { System } from './system.js';
 import { nameOfLabel } from './system-name.js';
-import { type RawMap, Values } from '../config/values.js';
+import { controllers, VgpuManagerSystem } from './vgpu-manager.js';
+import { type RawMap, type RawValue, Values } from '../config/values.js';
+import { NOT_RECORDED } from '../results/document.js';
 
 export interface Surroundings {
   /** The caller's environment as it was before the CLI stepped out of it. */
@@ -50,6 +52,12 @@ const kinds: Record<string, Kind> = {
     lists: [],
     create: createHami,
   },
+  'vgpu-manager': {
+    keys: ['name', 'library', 'memory', 'cores', 'sm', 'soft-cores', 'controller'],
+    maps: [],
+    lists: [],
+    create: createVgpuManager,
+  },
   fcsp: {
     keys: [...['name', 'library', 'memory', 'sm', 'mode', 'memoryMode', 'preset', 'env', 'stateFiles'], ...settingKeys],
     maps: ['env'],
@@ -57,11 +65,10 @@ const kinds: Record<string, Kind> = {
     create: createFcsp,
   },
   mps: {
-    keys: ['name', 'memory', 'sm'],
+    keys: ['name', 'memory', 'sm', 'partition'],
     maps: [],
     lists: [],
-    create: (values, name, { caller }) =>
-      new MpsSystem({ name, caller, memory: values.size('memory', true), sm: values.integer('sm', 1, 100) }),
+    create: createMps,
   },
   custom: {
     keys: customKeys,
@@ -81,12 +88,16 @@ export function findKind(name: string): Kind {
   throw new UsageError(`Expected a kind of system but received ${quoted(name)}: ${hint}`);
 }
 
+/** Chunks of SMs of one partition; far more than any GPU has. */
+const MOST_CHUNKS = 256;
+
 /** It names folders and files, and must read the same everywhere. */
 const label = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,39}$/;
 
 export function createSystem(kindName: string, raw: RawMap, surroundings: Surroundings): System {
   const kind = findKind(kindName);
   const { kind: _, ...settings } = raw;
+  refuseUnrecorded(kindName, settings);
   const values = new Values(settings, kindName, kind.keys);
   const name = kindName === 'custom' ? values.required('name') : (values.text('name') ?? kindName);
   if (!label.test(name))
@@ -95,6 +106,16 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
     spec: specOf(kindName, settings, surroundings.folder),
     source: { kind: kindName, settings, folder: surroundings.folder },
   });
+}
+
+/** A stored file or command stands without its secrets, and would measure with this text in their place. */
+function refuseUnrecorded(what: string, value: RawValue): void {
+  if (value === NOT_RECORDED)
+    throw new UsageError(
+      `${what} is ${NOT_RECORDED}: it is a secret, which results do not store. Replace it by its value.`,
+    );
+  if (typeof value !== 'string')
+    for (const [key, inner] of Object.entries<RawValue>(value)) refuseUnrecorded(`${key} of ${what}`, inner);
 }
 
 /** Two systems of one name could not be told apart in a document, nor two that differ in case on every disk. */
@@ -123,6 +144,40 @@ function createHami(values: Values, name: string, surroundings: Surroundings): S
   });
 }
 
+function createVgpuManager(values: Values, name: string, surroundings: Surroundings): System {
+  // The layer's own name for it, and the name that every system takes.
+  const cores = oneOf(values, 'cores', 'sm');
+  const sm = values.integer(cores, 1, 100);
+  const softCores = values.integer('soft-cores', 1, 100);
+  if (softCores !== undefined && (sm === undefined || softCores <= sm))
+    throw values.expected('soft-cores', `above ${cores}, which is ${sm ?? 'not set'},`);
+  return new VgpuManagerSystem({
+    name,
+    caller: surroundings.caller,
+    ...library(values, values.text('library'), surroundings),
+    memory: values.size('memory', true),
+    sm,
+    softCores,
+    controller: values.choice('controller', controllers) ?? 'delta',
+  });
+}
+
+/** The one of two names of a setting that was given. */
+function oneOf(values: Values, first: string, second: string): string {
+  if (values.has(first) && values.has(second))
+    throw values.error(second, `Expected ${first} or ${second} of vgpu-manager but received both.`);
+  return values.has(second) ? second : first;
+}
+
+function createMps(values: Values, name: string, { caller }: Surroundings): System {
+  const sm = values.integer('sm', 1, 100);
+  const partition = values.integer('partition', 1, MOST_CHUNKS);
+  // With static partitions the driver ignores thread percentages.
+  if (partition !== undefined && sm !== undefined)
+    throw values.error('partition', 'Expected sm or partition of mps but received both.');
+  return new MpsSystem({ name, caller, memory: values.size('memory', true), sm, partition });
+}
+
 function createFcsp(values: Values, name: string, surroundings: Surroundings): System {
   const { caller } = surroundings;
   const named = values.text('library');
@@ -138,12 +193,19 @@ function createFcsp(values: Values, name: string, surroundings: Surroundings): S
 }
 
 function createCustom(values: Values, name: string, { caller, folder, allowMissing }: Surroundings): System {
-  const profile = customProfile(values);
-  const fixed = fixedPreloads(profile.env.LD_PRELOAD ?? '');
+  const described = customProfile(values);
+  const preload = described.env.LD_PRELOAD;
+  const fixed = fixedPreloads(preload ?? '');
   const missing = allowMissing ? fixed.flatMap((path) => notAvailable(path, folder) ?? []) : [];
   if (missing.length === 0)
     for (const path of fixed) values.within('env', () => checkLibrary(path, `LD_PRELOAD of ${name}`, folder));
-  return new CustomSystem({ name, caller, profile, ...(missing[0] !== undefined && { missing: missing[0] }) });
+  const env = { ...described.env, ...(preload !== undefined && { LD_PRELOAD: absolutePreloads(preload, folder) }) };
+  return new CustomSystem({
+    name,
+    caller,
+    profile: { ...described, env },
+    ...(missing[0] !== undefined && { missing: missing[0] }),
+  });
 }
 
 interface Library {

@@ -1,6 +1,7 @@
 /**
  * A process that stands between a run and its MPS control daemon: it starts the daemon in the foreground, and makes it
- * quit when its own stdin closes, which happens however the run ends. Its argument is the control program.
+ * quit when its own stdin closes, which happens however the run ends. Its arguments are the control program and further
+ * options of the daemon.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,8 +10,8 @@ import { readFileSync } from 'node:fs';
 const QUIT = 'quit -t 5\n';
 const PATIENCE_MS = 10_000;
 
-const control = process.argv[2] ?? '';
-const daemon = spawn(control, ['-f'], { stdio: 'ignore', detached: true });
+const [control = '', ...options] = process.argv.slice(2);
+const daemon = spawn(control, ['-f', ...options], { stdio: 'ignore', detached: true });
 daemon.once('error', (error) => {
   console.error(error.message);
   process.exit(3);

@@ -1,104 +1,90 @@
 /**
- * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that
- * find it by CUDA_MPS_PIPE_DIRECTORY. It lives while a tenant does and no longer: its server holds a context, which would
- * warm the driver for the other systems (cuInit of a plain process took 8 ms in place of 97 on an H200). A client that does not reach its daemon runs without MPS and says nothing: being
- * a client is what is proven. Source: the MPS documentation.
+ * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that find
+ * it by CUDA_MPS_PIPE_DIRECTORY. It lives only while a tenant does: its server holds a context, which would warm the driver
+ * for the other systems (cuInit of a plain process took 8 ms instead of 97 on an H200). A client that does not reach its
+ * daemon runs without MPS and says nothing, so being a client is what is proven. Source: the MPS documentation.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { packageRoot } from '../package-root.js';
-import { BoundedLog } from '../workers/lines.js';
 import type { Description } from '../workers/description.js';
-import {
-  allocationCanary,
-  bareDriver,
-  deviceSeen,
-  type Finding,
-  measuredDevice,
-  mpsClient,
-  type SeenDevice,
-} from './attestation.js';
-import { runCommand } from './command.js';
+import { allocationCanary, bareDriver, deviceSeen, type Finding, measuredDevice, mpsClient } from './attestation.js';
 import { inPath } from './in-path.js';
 import { judge } from './judgement.js';
+import { knowsPartitions, MpsDaemon, placesOf } from './mps-daemon.js';
+import { partitionSize, pinnedMemory, threadPercentage } from './mps-proofs.js';
 import { type Prepared, Profile, type ProfileOptions, type WantedLimits } from './profile.js';
-import { exists } from './state-files.js';
-import type { Attestation, Canary, Capabilities, Evidence, Tenant } from './system.js';
+import type { Attestation, Capabilities, Evidence, Limits, Tenant } from './system.js';
 import { SOLE_TENANT } from './system.js';
 
 const CONTROL = 'nvidia-cuda-mps-control';
 const MIB = 2 ** 20;
 const START_MS = 30_000;
-const QUIT_MS = 30_000;
-const POLL_MS = 50;
 /** A socket's path has 108 bytes, and the daemon adds names of its own. */
 const LONGEST_DIRECTORY = 80;
 
-const guardian = join(packageRoot, 'dist/systems/mps-guardian.js');
-
 export interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
+  /** Chunks of SMs that each tenant owns (static partitioning); the driver ignores thread percentages then. */
+  partition?: number | undefined;
   /** Most time for each step of the daemon's start. Default 30 s. */
   startTimeoutMs?: number;
-}
-
-interface Daemon {
-  process: ChildProcess;
-  log: BoundedLog;
-  control: string;
-  environment: Record<string, string>;
 }
 
 export class MpsSystem extends Profile {
   readonly kind = 'mps';
   override readonly unavailable: string | null;
-  override readonly limitsCoexist = true;
-  readonly capabilities: Capabilities = {
-    memLimit: 'perProcess',
-    computeLimit: 'smCap',
-    needsRoot: false,
-    needsIdleGpu: false,
-    changesGlobalGpuState: false,
-    limitGranularity: { memoryBytes: MIB, smPercent: null },
-  };
+  override readonly limitsCoexist: boolean;
+  readonly capabilities: Capabilities;
   readonly #options: MpsOptions;
   readonly #control: string | null;
-  #daemon: Daemon | null = null;
+  #daemon: MpsDaemon | null = null;
   #starting: Promise<void> | null = null;
-  readonly #living = new Set<number>();
+  /** Every living tenant, and its partition of the SMs. */
+  readonly #living = new Map<number, string | null>();
 
   constructor(options: MpsOptions) {
     super(options);
     this.#options = options;
     this.#control = inPath(CONTROL, options.caller.PATH ?? '');
-    this.unavailable = this.#control === null ? `${CONTROL} is not in PATH` : null;
+    this.unavailable = whyUnavailable(this.#control, options.partition);
+    // Tenants with partitions have all the same: that of the system.
+    this.limitsCoexist = options.partition === undefined;
+    this.capabilities = {
+      memLimit: 'perProcess',
+      computeLimit: options.partition === undefined ? 'smCap' : 'hardware',
+      needsRoot: false,
+      needsIdleGpu: false,
+      changesGlobalGpuState: false,
+      limitGranularity: { memoryBytes: MIB, smPercent: null },
+    };
   }
 
-  /** What counts is free memory: the total stays the card's (systems reference 4.3). */
-  override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
-    const { memoryBytes } = this.limits(tenant);
-    if (memoryBytes === null) return [];
-    const over = memoryBytes + 256 * MIB;
-    return over <= this.prepared.run.gpu.memoryBytes ? [{ bytes: over, expected: 'refused' }] : [];
+  /** A partition has its size: no tenant can be given another percentage. */
+  override limits(tenant: Tenant = SOLE_TENANT): Limits {
+    const limits = super.limits(tenant);
+    return this.#options.partition === undefined ? limits : { ...limits, smPercent: null };
   }
 
   async attest(description: Description, evidence?: Evidence): Promise<Attestation> {
     const look = this.look(evidence);
     const { gpu } = this.prepared.run;
     const device = measuredDevice(description, gpu);
-    const { smPercent } = this.limits(look.tenant);
+    const { memoryBytes, smPercent } = this.limits(look.tenant);
+    const { partition } = this.#options;
+    const limits: Finding[] = [];
+    if (partition !== undefined) limits.push(partitionSize(device, gpu.multiprocessors, partition));
+    else if (smPercent !== null && smPercent !== 100)
+      limits.push(threadPercentage(device, gpu.multiprocessors, smPercent));
+    if (memoryBytes !== null) limits.push(pinnedMemory(look.probe, gpu.memoryBytes, memoryBytes));
     return judge(description, look, null, [
       mpsClient(device),
       ...bareDriver(description),
       deviceSeen(device, gpu),
-      ...(smPercent === null || smPercent === 100
-        ? []
-        : [fewerMultiprocessors(device, gpu.multiprocessors, smPercent)]),
+      ...limits,
       ...allocationCanary(look.probe, this.canaries(look.tenant)),
     ]);
+  }
+
+  /** set_active_thread_percentage of the control program is for new clients. */
+  changeLimit(): Promise<string> {
+    return Promise.resolve('MPS fixes the thread percentage of a client when it starts');
   }
 
   protected override wantedLimits(): WantedLimits {
@@ -106,15 +92,31 @@ export class MpsSystem extends Profile {
   }
 
   override async prepareTenant({ id }: Tenant): Promise<void> {
-    if (this.#control !== null) await this.#startOnce(this.#control);
-    this.#living.add(id);
+    if (this.#control === null) return;
+    const daemon = await this.#startOnce(this.#control);
+    const { partition } = this.#options;
+    const own = this.#living.get(id) ?? null;
+    this.#living.set(id, partition === undefined || own !== null ? own : await daemon.addPartition(partition));
   }
 
   override async reap({ id }: Tenant): Promise<void> {
+    const partition = this.#living.get(id) ?? null;
     this.#living.delete(id);
-    if (this.#living.size > 0) return;
+    if (this.#living.size > 0) {
+      if (partition !== null) await this.#daemon?.removePartition(partition);
+      return;
+    }
     const [left] = await this.#quit();
     if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+  }
+
+  /** A server that saw a fault accepts nobody until all its clients have left; a new daemon surely does. */
+  async recover(): Promise<void> {
+    const [left] = await this.#quit();
+    if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
+    const tenants = [...this.#living.keys()];
+    this.#living.clear();
+    for (const id of tenants) await this.prepareTenant({ id });
   }
 
   protected override begin({ directory }: Prepared): Promise<void> {
@@ -126,14 +128,18 @@ export class MpsSystem extends Profile {
   }
 
   protected override end(): Promise<string[]> {
+    this.#living.clear();
     return this.#quit();
   }
 
   /** A daemon that does not come up is ended again: left running, it would warm the driver for the other systems. */
-  async #startOnce(control: string): Promise<void> {
-    this.#starting ??= this.#start(control, this.prepared);
+  async #startOnce(control: string): Promise<MpsDaemon> {
+    this.#daemon ??= this.#newDaemon(control);
+    const daemon = this.#daemon;
+    this.#starting ??= daemon.start();
     try {
       await this.#starting;
+      return daemon;
     } catch (error) {
       const left = await this.#quit();
       if (left.length > 0 && error instanceof Error) error.message += ` ${left.join('; ')}.`;
@@ -141,106 +147,36 @@ export class MpsSystem extends Profile {
     }
   }
 
-  /** In new folders: what an earlier daemon left in them would mislead this one. */
-  async #start(control: string, { directory, run }: Prepared): Promise<void> {
-    const environment = { ...this.#places(directory), CUDA_VISIBLE_DEVICES: run.gpu.uuid };
-    for (const place of Object.values(this.#places(directory))) {
-      await rm(place, { recursive: true, force: true });
-      await mkdir(place, { mode: 0o700 });
-    }
-    this.#daemon = startDaemon(control, { PATH: this.#options.caller.PATH ?? '', ...environment });
-    await this.#waitFor('no control pipe', () => exists(join(directory, 'p', 'control')), run.signal);
-    await this.#ask(`start_server -uid ${process.getuid?.()}`);
-    await this.#waitFor('no active server', () => this.#serverIsActive(), run.signal);
+  #newDaemon(control: string): MpsDaemon {
+    const { directory, run } = this.prepared;
+    const { caller, startTimeoutMs = run.timeoutMs ?? START_MS, partition } = this.#options;
+    const partitioned = partition !== undefined;
+    const path = caller.PATH ?? '';
+    return new MpsDaemon({ name: this.name, control, path, directory, run, startTimeoutMs, partitioned });
   }
 
-  /** Closing its guardian's stdin makes the daemon quit. */
   async #quit(): Promise<string[]> {
     const daemon = this.#daemon;
     this.#daemon = null;
     this.#starting = null;
-    if (
-      !daemon ||
-      daemon.process.pid === undefined ||
-      daemon.process.exitCode !== null ||
-      daemon.process.signalCode !== null
-    )
-      return [];
-    const ended = once(daemon.process, 'exit').then(() => true);
-    daemon.process.stdin?.end();
-    if (await Promise.race([ended, sleep(QUIT_MS, false, { ref: false })])) return [];
-    return [`the MPS daemon's guardian (PID ${daemon.process.pid}) still runs after ${QUIT_MS / 1_000} s`];
+    return daemon ? daemon.quit() : [];
   }
 
   protected variables(tenant: Tenant): Record<string, string> {
     const { memoryBytes, smPercent } = this.limits(tenant);
+    const partition = this.#living.get(tenant.id) ?? null;
     return {
-      ...this.#places(this.prepared.directory),
+      ...placesOf(this.prepared.directory),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
+      ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
       // The daemon shows its clients the measured GPU alone, as device 0.
       ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${Math.floor(memoryBytes / MIB)}M` }),
     };
   }
-
-  #places(directory: string): Record<string, string> {
-    return { CUDA_MPS_PIPE_DIRECTORY: join(directory, 'p'), CUDA_MPS_LOG_DIRECTORY: join(directory, 'l') };
-  }
-
-  async #serverIsActive(): Promise<boolean> {
-    const [server] = /^\d+$/m.exec(await this.#ask('get_server_list')) ?? [];
-    return server !== undefined && /ACTIVE/.test(await this.#ask(`get_server_status ${server}`));
-  }
-
-  async #ask(command: string): Promise<string> {
-    const { control, environment } = this.#daemon as Daemon;
-    const { output } = await runCommand([control], { environment, cwd: '/', timeoutMs: 10_000, input: `${command}\n` });
-    return output;
-  }
-
-  async #waitFor(lacking: string, come: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
-    const { process: child, log } = this.#daemon as Daemon;
-    const startTimeoutMs = this.#options.startTimeoutMs ?? this.prepared.run.timeoutMs ?? START_MS;
-    for (const until = performance.now() + startTimeoutMs; performance.now() < until; await sleep(POLL_MS)) {
-      signal?.throwIfAborted();
-      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`The MPS daemon of ${this.name} ended at once: ${log.text.trim()}`);
-      if (await come()) return;
-    }
-    const reason = lastLine(join(this.prepared.directory, 'l', 'control.log'));
-    throw new Error(
-      `Timed out after ${startTimeoutMs / 1_000} s: the MPS daemon of ${this.name} has ${lacking}. ${reason}`.trim(),
-    );
-  }
 }
 
-function startDaemon(control: string, environment: Record<string, string>): Daemon {
-  // A group of its own: Ctrl-C is the run's to handle, which still has clients.
-  const child = spawn(process.execPath, [guardian, control], {
-    env: environment,
-    stdio: ['pipe', 'ignore', 'pipe'],
-    detached: true,
-  });
-  const log = new BoundedLog();
-  child.stderr.on('data', (chunk: Buffer) => log.append(chunk.toString()));
-  child.stdin.on('error', () => {});
-  child.on('error', (error) => log.append(error.message));
-  return { process: child, log, control, environment };
-}
-
-function fewerMultiprocessors(device: SeenDevice, whole: number, percent: number): Finding {
-  const seen = device?.multiprocessors;
-  return {
-    proof: 'multiprocessors in the tenant against the card',
-    passed: seen === undefined ? null : seen < whole,
-    detail: `the tenant has ${seen ?? 'an unknown number'} of ${whole}, ${percent} % was set`,
-    advice: 'Look into the server log of the daemon: it may have refused CUDA_MPS_ACTIVE_THREAD_PERCENTAGE.',
-  };
-}
-
-function lastLine(file: string): string {
-  try {
-    return `Its log ends: ${readFileSync(file, 'utf8').trim().split('\n').at(-1)}`;
-  } catch {
-    return 'It has written no log.';
-  }
+function whyUnavailable(control: string | null, partition: number | undefined): string | null {
+  if (control === null) return `${CONTROL} is not in PATH`;
+  if (partition === undefined || knowsPartitions(control)) return null;
+  return `${control} has no command sm_partition: static partitioning needs a control program of 13.1 or newer (driver R590)`;
 }

@@ -2,12 +2,14 @@
 import { join } from 'node:path';
 import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
+import type { Launcher } from '../workers/launcher.js';
+import { local } from '../workers/local.js';
 import { baseEnvironment, withoutMps } from './base-environment.js';
 import { resolveSize, type Size } from '../config/size.js';
 import { publicValue } from './spec.js';
 import { privateDirectory, removeDirectory, StateFiles } from './state-files.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from './system.js';
-import { FIRST_LOOK, SOLE_TENANT } from './system.js';
+import { FIRST_LOOK, overLimit, SOLE_TENANT } from './system.js';
 
 export interface ProfileOptions {
   name: string;
@@ -58,6 +60,8 @@ export abstract class Profile implements System {
     return this.#prepared ? publicVariables(this.variables(SOLE_TENANT)) : {};
   }
 
+  readonly launcher: Launcher = local;
+
   argvPrefix(_tenant: Tenant = SOLE_TENANT): readonly string[] {
     return [];
   }
@@ -66,8 +70,9 @@ export abstract class Profile implements System {
     return limitsOf(this.wantedLimits(), tenant, this.prepared.run, this.name);
   }
 
-  canaries(_tenant: Tenant = SOLE_TENANT): readonly Canary[] {
-    return [];
+  /** What is over the limit must be refused; above the card the driver itself refuses. */
+  canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
+    return overLimit(this.limits(tenant).memoryBytes, this.prepared.run.gpu);
   }
 
   prepareTenant(_tenant: Tenant): Promise<void> {

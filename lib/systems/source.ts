@@ -1,5 +1,5 @@
 /** The settings that a system was made from, and the files that they name. */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { HAMI_LIBRARY } from './hami-core.js';
@@ -17,6 +17,13 @@ export interface SystemSource {
 /** What a placeholder or the loader expands, or a search finds, is known only when a worker has started. */
 export const fixedPreloads = (value: string): string[] =>
   parseVariable(value).filter((path) => /^[^${]*\/[^${]*$/.test(path));
+
+/** With the paths that `fixedPreloads` finds absolute: the loader knows the current directory alone. */
+export const absolutePreloads = (value: string, folder: string): string =>
+  value
+    .split(/([\s:]+)/)
+    .map((part) => (fixedPreloads(part).length === 1 ? resolve(folder, part) : part))
+    .join('');
 
 /** Files there change with every look, or are devices. */
 const notKept = /^\/(proc|sys|dev)\//;
@@ -72,6 +79,17 @@ export function publicSettings({ settings, folder }: SystemSource): RawMap {
   const { library } = settings;
   const found = typeof library === 'string' ? { ...settings, library: resolve(folder, library) } : settings;
   return publicMap(found);
+}
+
+/** As `publicSettings`, and the same in whatever folder they are read. */
+export function resolvedSettings(source: SystemSource): RawMap {
+  const { kind, folder } = source;
+  const settings = publicSettings(source);
+  if (kind === 'hami-core' && settings.library === undefined && existsSync(HAMI_LIBRARY))
+    return { library: HAMI_LIBRARY, ...settings };
+  const { env } = settings;
+  if (kind !== 'custom' || env === undefined || !isMap(env) || typeof env.LD_PRELOAD !== 'string') return settings;
+  return { ...settings, env: { ...env, LD_PRELOAD: absolutePreloads(env.LD_PRELOAD, folder) } };
 }
 
 const publicMap = (map: RawMap): RawMap =>

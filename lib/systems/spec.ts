@@ -1,7 +1,7 @@
 /** A system's settings as `--system` takes them, for whoever wants to measure the same again. */
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
-import { NOT_RECORDED } from '../document.js';
+import { NOT_RECORDED } from '../results/document.js';
 
 /** Better one too many: the names of what is secret are not agreed upon. */
 const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;

@@ -1,9 +1,10 @@
 /** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
-import type { ApplicationPath, LayerInfo, RunDocument } from '../document.js';
+import type { ApplicationPath, LayerInfo, RunDocument } from '../results/document.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
 import type { SystemSource } from './source.js';
 import { isUnverified } from './system-name.js';
 import type { Description } from '../workers/description.js';
+import type { Launcher, ProcessStart } from '../workers/launcher.js';
 
 export type Proof = RunDocument['system']['attestation'][number];
 
@@ -77,6 +78,14 @@ export interface Canary {
   expected: 'granted' | 'refused';
 }
 
+const OVER_BYTES = 2 ** 28;
+
+/** An allocation over a tenant's limit; none where there is no limit, or the card is no larger. */
+export function overLimit(memoryBytes: number | null, gpu: TrueGpu): Canary[] {
+  if (memoryBytes === null || memoryBytes + OVER_BYTES > gpu.memoryBytes) return [];
+  return [{ bytes: memoryBytes + OVER_BYTES, expected: 'refused' }];
+}
+
 /** What a worker found out about its layer by trying; `allocations` is null where none was tried. */
 export type Probe = Omit<LayerProbe, 'allocations'> & { allocations: LayerProbe['allocations'] | null };
 
@@ -124,6 +133,8 @@ export interface System {
   /** The whole environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
+  /** How its processes come to be. */
+  readonly launcher: Launcher;
   /** What a tenant's workers are limited to; null where nothing was set. */
   limits(tenant?: Tenant): Limits;
   /** Whether a worker should try out its layer before it is judged; `run`, which takes things as they are, does not. */
@@ -134,10 +145,23 @@ export interface System {
   attest(description: Description, evidence?: Evidence): Promise<Attestation>;
   /** After every tenant has ended and before the first starts with other limits. */
   betweenLimits(): Promise<void>;
+  /**
+   * Gives a tenant that lives another compute limit. Resolves with why the layer cannot; null where it was told. Absent:
+   * nothing is known of such a way.
+   */
+  changeLimit?(tenant: Tenant, smPercent: number): Promise<string | null>;
+  /** After a fault that reached other tenants, when all have ended: makes sure that new ones can start. */
+  recover?(): Promise<void>;
   /** After the tenant's last process has ended. */
   reap(tenant: Tenant): Promise<void>;
   /** After all tenants were reaped; also after a failure anywhere above, and twice does no harm. */
   teardown(): Promise<void>;
 }
+
+export const startOf = (system: System, tenant: Tenant = SOLE_TENANT): ProcessStart => ({
+  launcher: system.launcher,
+  environment: system.environment(tenant),
+  argvPrefix: system.argvPrefix(tenant),
+});
 
 export const FIRST_LOOK: Evidence = { phase: 'before', tenant: SOLE_TENANT, probe: null, path: 'runtime' };

@@ -22,7 +22,7 @@ export interface Description {
 const DEADLINE_MS = 60_000;
 
 export async function describe(worker: Worker, target: Target, signal?: AbortSignal): Promise<Description> {
-  const params: Target = { simulatedDriver: target.simulatedDriver };
+  const { simulatedDriver } = worker.targetIn(target);
   const options = { deadlineMs: worker.patienceMs ?? DEADLINE_MS, ...(signal && { signal }) };
-  return (await worker.request('describe', params, options)) as Description;
+  return (await worker.request('describe', { simulatedDriver }, options)) as Description;
 }

@@ -1,6 +1,8 @@
 /** A child that leads its own process group: how it ended, and making the whole group end. */
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ending, LaunchedProcess } from './launcher.js';
 
 const living = new Set<ProcessGroup>();
 
@@ -12,44 +14,48 @@ function killAll(): void {
 /** How long `kill` waits, in milliseconds: after SIGTERM, and after SIGKILL. */
 const PATIENCE = { term: 2_000, kill: 5_000 };
 
-export class ProcessGroup {
-  /** Says how in words: "ended with exit code 3", "was killed by SIGSEGV". Never rejects. */
-  readonly ended: Promise<string>;
-  readonly #pid: number | undefined;
+export class ProcessGroup implements LaunchedProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly pid: number | null;
+  readonly ended: Promise<Ending>;
   readonly #patience: typeof PATIENCE;
   #giveUp: () => void = () => {};
 
-  constructor(child: ChildProcess, patience = PATIENCE) {
-    this.#pid = child.pid;
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, patience = PATIENCE) {
+    this.stdin = child.stdin;
+    this.stdout = child.stdout;
+    this.stderr = child.stderr;
+    this.pid = child.pid ?? null;
     this.#patience = patience;
     if (living.size === 0) process.once('exit', killAll);
     living.add(this);
-    this.ended = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(`could not be started (${error.message})`));
+    this.ended = new Promise<Ending>((resolve) => {
+      child.once('error', (error) => resolve(unended(`could not be started (${error.message})`)));
       // `close` waits for the last output; a grandchild that holds the pipes open must not hold us up.
-      child.once('exit', (code, signal) => setTimeout(() => resolve(words(code, signal)), 500));
-      child.once('close', (code, signal) => resolve(words(code, signal)));
+      child.once('exit', (code, signal) => setTimeout(() => resolve(ending(code, signal)), 500));
+      child.once('close', (code, signal) => resolve(ending(code, signal)));
       this.#giveUp = () => {
         child.unref();
-        resolve('was killed by SIGKILL and has not ended: it may hang in the driver');
+        resolve(unended('was killed by SIGKILL and has not ended: it may hang in the driver'));
       };
     });
     this.ended.then(() => {
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       this.#forget();
     });
   }
 
   signal(name: NodeJS.Signals): void {
-    if (this.#pid === undefined) return;
+    if (this.pid === null) return;
     try {
-      process.kill(-this.#pid, name);
+      process.kill(-this.pid, name);
     } catch {
       // The group is already empty.
     }
   }
 
-  /** Resolves even where the process cannot end, as one that is stuck in a driver call of the kernel. */
   async kill(): Promise<void> {
     this.signal('SIGTERM');
     if (!(await this.#endsWithin(this.#patience.term))) this.signal('SIGKILL');
@@ -78,6 +84,10 @@ export class ProcessGroup {
   }
 }
 
-function words(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
-}
+const unended = (how: string): Ending => ({ how, exitCode: null, signal: null });
+
+const ending = (exitCode: number | null, signal: NodeJS.Signals | null): Ending => ({
+  how: signal ? `was killed by ${signal}` : `ended with exit code ${exitCode}`,
+  exitCode,
+  signal,
+});

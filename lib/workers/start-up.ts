@@ -1,11 +1,11 @@
 /** What only a fresh process can answer: it is started, asked once, and ended. */
-import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest } from '../native/addon-types.js';
+import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest, Target } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
+import type { ProcessStart } from './launcher.js';
 import { Worker, type WorkerTiming } from './worker.js';
 
 export interface FreshProcess {
-  environment: NodeJS.ProcessEnv;
-  argvPrefix?: readonly string[];
+  start: ProcessStart;
   /** Most time for the whole process. Default 120 s. */
   deadlineMs?: number;
   signal?: AbortSignal;
@@ -29,22 +29,25 @@ export interface StartUpAnswer extends WorkerStart, WorkerTiming {
 
 export async function startUpInFreshProcess(request: StartUpRequest, process: FreshProcess): Promise<StartUpAnswer> {
   const spawnedAtNs = loadAddon().now();
-  const { answer, timing } = await askFreshProcess<WorkerStart>('startUp', request, process);
-  return { ...answer, ...timing, spawnToResultNs: answer.firstResultAtNs - spawnedAtNs };
+  const { answer, timing, worker } = await askFreshProcess<WorkerStart>('startUp', request, process);
+  return { ...answer, ...timing, spawnToResultNs: worker.oursNs(answer.firstResultAtNs) - spawnedAtNs };
 }
 
 export async function discoverInFreshProcess(request: DiscoveryRequest, process: FreshProcess): Promise<Discovery> {
   return (await askFreshProcess<Discovery>('discovery', request, process)).answer;
 }
 
-async function askFreshProcess<T>(method: string, params: object, process: FreshProcess) {
+async function askFreshProcess<T>(method: string, params: Target, process: FreshProcess) {
   const { deadlineMs = 120_000, prove, ...workerOptions } = process;
   const worker = await Worker.start({ ...workerOptions, startTimeoutMs: deadlineMs });
   try {
     const { signal } = process;
-    const answer = (await worker.request(method, params, { deadlineMs, ...(signal && { signal }) })) as T;
+    const answer = (await worker.request(method, worker.targetIn(params), {
+      deadlineMs,
+      ...(signal && { signal }),
+    })) as T;
     await prove?.(worker);
-    return { answer, timing: worker.timing };
+    return { answer, timing: worker.timing, worker };
   } finally {
     await worker.stop();
   }

@@ -1,18 +1,14 @@
 /** A worker process: a fresh Node process under a given environment that answers requests, one at a time. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 import { packageRoot } from '../package-root.js';
+import type { Ending, LaunchedProcess, Launcher, ProcessStart } from './launcher.js';
 import { BoundedLog, LineSplitter } from './lines.js';
-import { ProcessGroup } from './process-group.js';
 import { decode, encode, errorFromData, type Reply } from './protocol.js';
 
 export interface WorkerOptions {
-  /** The whole environment of the process; nothing is added. */
-  environment: NodeJS.ProcessEnv;
-  /** Put before the command, e.g. `['taskset', '-c', '2']`. */
-  argvPrefix?: readonly string[];
+  start: ProcessStart;
   /** Most time from the start to the worker's first word. Default `patienceMs`, else 60 s. */
   startTimeoutMs?: number;
   /** Most time for each step until it can measure: its start, its description, its probe. Default: each step's own. */
@@ -44,12 +40,12 @@ const workers = new Set<Worker>();
 
 /** At once, without asking them first. Whoever waits for one learns that it was killed. */
 export function killWorkers(): void {
-  for (const worker of workers) worker.killNow();
+  for (const worker of workers) worker.signal('SIGKILL');
 }
 
 /** V8 collects garbage in a process that was idle for 8 s: 25 ms of processor time in the middle of a measurement. */
 const quiet = ['--no-memory-reducer'];
-const mainModule = join(packageRoot, 'dist/worker-main.js');
+const mainModule = join(packageRoot, 'dist/worker/main.js');
 const READY = 0;
 const START_MS = 60_000;
 
@@ -61,8 +57,8 @@ const preparing: Readonly<Record<string, string>> = {
 const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish the measurement' };
 
 export class Worker {
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #group: ProcessGroup;
+  readonly #launcher: Launcher;
+  readonly #process: LaunchedProcess;
   readonly #log = new BoundedLog();
   readonly #pending = new Map<number, Pending>();
   readonly #onWaiting: (what: string) => void;
@@ -77,10 +73,10 @@ export class Worker {
   private constructor(options: WorkerOptions) {
     this.patienceMs = options.patienceMs;
     this.#onWaiting = options.onWaiting ?? (() => {});
-    const node = [process.execPath, ...quiet, mainModule];
-    const [command = process.execPath, ...args] = [...(options.argvPrefix ?? []), ...node];
-    this.#child = spawn(command, args, { env: options.environment, stdio: 'pipe', detached: true });
-    this.#group = new ProcessGroup(this.#child);
+    const { launcher, environment, argvPrefix } = options.start;
+    const node = [launcher.pathOf(process.execPath), ...quiet, launcher.pathOf(mainModule)];
+    this.#launcher = launcher;
+    this.#process = launcher.start([...argvPrefix, ...node], { environment });
     // A message begins a line of its own, whatever was printed before it: that leaves empty ones.
     const noise = (line: string) => (line === '' ? undefined : this.#log.append(`${line}\n`));
     const replies = new LineSplitter((line) => {
@@ -88,12 +84,13 @@ export class Worker {
       if (message && message.gvb !== 'request') this.#receive(message);
       else noise(line);
     });
-    this.#child.stdout.on('data', (chunk: Buffer) => replies.push(chunk)).on('end', () => replies.end());
-    this.#child.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
+    this.#process.stdout.on('data', (chunk: Buffer) => replies.push(chunk)).on('end', () => replies.end());
+    this.#process.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
     // A write to a worker that is gone fails here; its end is reported once, by #end.
-    this.#child.stdin.on('error', () => {});
+    this.#process.stdin.on('error', () => {});
     workers.add(this);
-    this.#group.ended.then((how) => this.#end(how));
+    this.exit = this.#process.ended;
+    this.exit.then(({ how }) => this.#end(how));
   }
 
   static async start(options: WorkerOptions): Promise<Worker> {
@@ -106,6 +103,9 @@ export class Worker {
     });
     return worker;
   }
+
+  /** Never rejects. */
+  readonly exit: Promise<Ending>;
 
   /** As the worker itself sees it; in another PID namespace it is not the child's PID here. */
   get pid(): number {
@@ -133,16 +133,32 @@ export class Worker {
 
   /** Lets it end by itself, then insists. */
   async stop(): Promise<void> {
-    this.#child.stdin.end();
-    await this.#group.endWithin(2_000);
+    this.#process.stdin.end();
+    await this.#process.endWithin(2_000);
   }
 
   async kill(): Promise<void> {
-    await this.#group.kill();
+    await this.#process.kill();
   }
 
-  killNow(): void {
-    this.#group.signal('SIGKILL');
+  signal(name: NodeJS.Signals): void {
+    this.#process.signal(name);
+  }
+
+  /** The target as the worker finds it. */
+  targetIn<T extends Target>(target: T): T {
+    const { simulatedDriver } = target;
+    return { ...target, simulatedDriver: simulatedDriver === null ? null : this.#launcher.pathOf(simulatedDriver) };
+  }
+
+  /** A time of the worker's clock, by ours. */
+  oursNs(theirs: number): number {
+    return theirs + this.#launcher.clockOffsetNs;
+  }
+
+  /** A time of our clock, by the worker's. */
+  theirsNs(ours: number): number {
+    return ours - this.#launcher.clockOffsetNs;
   }
 
   async #expect(task: string, call: { method: string; params: unknown } | null, options: RequestOptions) {
@@ -160,7 +176,7 @@ export class Worker {
         onAbort = () => reject(options.signal?.reason);
         options.signal?.addEventListener('abort', onAbort, { once: true });
         timer = setTimeout(() => reject(this.#late(task, options.deadlineMs)), options.deadlineMs);
-        if (call) this.#child.stdin.write(encode({ gvb: 'request', id, ...call }));
+        if (call) this.#process.stdin.write(encode({ gvb: 'request', id, ...call }));
       });
     } finally {
       clearTimeout(timer);
@@ -179,7 +195,7 @@ export class Worker {
     this.#pending.delete(id);
     if (message.gvb === 'ready') {
       this.#pid = message.pid;
-      const spawnToMainNs = Number(message.mainNs) - Number(this.#spawnedNs);
+      const spawnToMainNs = this.oursNs(Number(message.mainNs)) - Number(this.#spawnedNs);
       this.#timing = { spawnToMainNs, addonLoadNs: message.addonLoadNs };
       pending?.settle({ value: undefined });
     } else if (message.gvb === 'error') pending?.settle({ error: errorFromData(message.error) });

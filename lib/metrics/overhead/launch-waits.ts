@@ -1,5 +1,5 @@
 /** Whether launches far below a compute limit waited for the limiter, as none may. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import type { PacedLaunches } from '../../native/addon-types.js';
 
 /** What a launch that finds no token waits for at the least. */

@@ -13,8 +13,8 @@ export interface MemoryRoom {
 
 /** 4 KiB, 64 KiB, the granule (2 MiB), 64 MiB, and min(1 GiB, limit / 8) in whole granules. */
 export async function memoryRoom(session: Session): Promise<MemoryRoom> {
-  const visible = await session.visibleMemory();
-  const { freeBytes } = await session.health();
+  const visible = await session.ask('visibleMemory');
+  const { freeBytes } = await session.ask('health');
   const known = [visible.freeBytes, visible.totalBytes, freeBytes].filter((bytes) => bytes !== null);
   if (known.length === 0)
     throw new BenchError('INVALID_RESULT', 'Neither cuMemGetInfo nor NVML says how much memory there is.');

@@ -1,5 +1,5 @@
 /** OH-001: isolated launches, from the call to its return, to the kernel's first instruction, to its end. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
 import { collect, concat, type StopReason } from '../collect.js';
@@ -7,6 +7,7 @@ import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { pairSummary } from './pairs.js';
+import { measureFunction } from '../measure-function.js';
 
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 const HEADLINE = 'cuLaunchKernel';
@@ -77,7 +78,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
     if (row.state) return row.state;
     const before = visits.length === 0 ? warmup : Math.min(warmup, SETTLING);
     try {
-      visits.push(await session.launchBlock({ call, count, warmup: before, seed: turn, core: turn }));
+      visits.push(await session.block('launchBlock', { call, count, warmup: before, seed: turn, core: turn }));
       return null;
     } catch (error) {
       const state = call === HEADLINE ? null : rowState(error);
@@ -195,7 +196,7 @@ async function pairOfLaunches(context: MeasureContext) {
   const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, batches: PAIRS_OF_VISIT };
   const blocks: PairBlock[] = [];
   for (let turn = seed; turn < seed + PAIRS[tier] / PAIRS_OF_VISIT; turn++)
-    blocks.push(await session.pairBlock({ ...request, seed: turn, core: turn }));
+    blocks.push(await session.block('pairBlock', { ...request, seed: turn, core: turn }));
   const { differences, ...medians } = pairSummary(blocks);
   return { call: HEADLINE, ...medians, pairs: differences.length };
 }
@@ -209,6 +210,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   question: 'What fixed tax does the layer add to every small kernel, that is, to low-batch decode?',
   estimator: 'median over visits of cores of the median call → kernel start',
   delta: { relative: 0.05 },
+  pairs: 'pair',
   needs: [],
   functionName: 'measureKernelLaunch',
   where: 'process',
@@ -229,3 +231,9 @@ export const kernelLaunchLatency: MetricDefinition = {
     };
   },
 };
+
+/**
+ * OH-001, µs: median time from the launch call to the kernel's first instruction; `details.calls[]` has submit, start
+ * and round trip for cuLaunchKernel, cuLaunchKernelEx and a one-node graph.
+ */
+export const measureKernelLaunch = measureFunction(kernelLaunchLatency);

@@ -8,6 +8,7 @@ import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+import { measureFunction } from '../measure-function.js';
 
 const LIVE = 32;
 const WARMUP = 10;
@@ -33,7 +34,7 @@ async function measureRow(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
     async (count, fraction) => {
       context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / ROWS);
-      const block = await session.allocationBlock({ api, bytes, live, count, warmup });
+      const block = await session.block('allocationBlock', { api, bytes, live, count, warmup });
       // Every block builds its live set anew, which warms it up; a couple of calls settle the rest.
       warmup = Math.min(warmup, 2);
       return block;
@@ -65,6 +66,7 @@ export const memoryAllocationLatency: MetricDefinition = {
     of: ({ sizes }) => ofRow(sizes, { api: 'cuMemAlloc', bytes: HEADLINE_BYTES }, 'live'),
   },
   needs: [],
+  costOf: 'cuMemAlloc of 2 MiB',
   functionName: 'measureMemoryAllocation',
   where: 'process',
   seconds: { quick: 1, standard: 1, thorough: 2 },
@@ -118,3 +120,6 @@ export const memoryAllocationLatency: MetricDefinition = {
 const order: readonly unknown[] = ['cuMemAlloc', 'cuMemCreate', 'cuMemAllocAsync'];
 const byApiAndSize = (a: Record<string, unknown>, b: Record<string, unknown>): number =>
   order.indexOf(a.api) - order.indexOf(b.api) || Number(a.bytes) - Number(b.bytes);
+
+/** OH-002, µs: median time of cuMemAlloc of 2 MiB among 32 live blocks; `details.sizes[]` has every size class. */
+export const measureMemoryAllocation = measureFunction(memoryAllocationLatency);

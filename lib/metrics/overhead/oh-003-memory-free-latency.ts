@@ -9,6 +9,7 @@ import { returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
 import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+import { measureFunction } from '../measure-function.js';
 
 const LIVE = 1_024;
 /** Of a process; `standard` has five. */
@@ -44,7 +45,12 @@ async function measureRow(
     { iterations, resolution, blockSize: Math.min(BLOCK, cap), cap },
     async (count, fraction) => {
       context.progress(`${formatBytes(plan.bytes)} ${plan.order}`, progress(fraction));
-      return session.freeBlock({ ...plan, count, warmup: context.options.warmup ?? WARMUP, seed: seed + blocks++ });
+      return session.block('freeBlock', {
+        ...plan,
+        count,
+        warmup: context.options.warmup ?? WARMUP,
+        seed: seed + blocks++,
+      });
     },
     (block) => block.freeNs,
   );
@@ -64,6 +70,7 @@ export const memoryFreeLatency: MetricDefinition = {
     of: ({ sizes }) => ofRow(sizes, { bytes: HEADLINE_BYTES, order: 'fifo' }, 'live'),
   },
   needs: [],
+  costOf: 'cuMemFree of 2 MiB',
   functionName: 'measureMemoryFree',
   where: 'process',
   seconds: { quick: 1, standard: 1, thorough: 15 },
@@ -97,7 +104,7 @@ export const memoryFreeLatency: MetricDefinition = {
     }
     const leak = returnedCheck(measured.flatMap(({ blocks }) => blocks));
     // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
-    const doubleFree = context.inWorker ? await session.doubleFree() : 'only in worker processes';
+    const doubleFree = context.inWorker ? await session.ask('doubleFree') : 'only in worker processes';
     const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
     const common = { details: { limitBytes: limit, sizes: sorted, doubleFree }, checks: [leak] };
     if (!headline) {
@@ -114,3 +121,6 @@ export const memoryFreeLatency: MetricDefinition = {
     };
   },
 };
+
+/** OH-003, µs: median time of cuMemFree of 2 MiB, oldest first; `details.sizes[]` has every size and order. */
+export const measureMemoryFree = measureFunction(memoryFreeLatency);

@@ -1,5 +1,5 @@
 /** OH-004: the start of a CUDA process, cuInit to the first kernel's result, in fresh worker processes. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { early, earlyInitialisation, implausibleInit, initialisationCheck } from '../early-initialisation.js';
@@ -7,8 +7,9 @@ import { startChecks, startDetails, startMany, stepRows, timesRow, wholeStarts }
 import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
 import { release } from '../releases.js';
 import { rowState } from '../row-state.js';
-import { inOneTenant } from '../tenants.js';
+import { inOneTenant } from '../scene.js';
 import { NS_PER_US } from '../units.js';
+import { measureFunction } from '../measure-function.js';
 
 const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS_PER_US);
 
@@ -107,3 +108,9 @@ export const contextCreationOverhead: MetricDefinition = {
     };
   },
 };
+
+/**
+ * OH-004, µs: cuInit to the first kernel's result, median over fresh processes (`iterations` is their number, `warmup`
+ * how many before them are discarded; `resolution` does not apply).
+ */
+export const measureContextCreation = measureFunction(contextCreationOverhead);

@@ -1,5 +1,5 @@
 /** OH-005: cheap driver calls through the pointer an application gets and through the driver's own, alternating. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import type { PairBlock } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
@@ -8,6 +8,7 @@ import { shuffled } from '../../stats/random.js';
 import { pairSummary } from './pairs.js';
 import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
+import { measureFunction } from '../measure-function.js';
 
 /**
  * Functions no known layer hooks: what is measured on them is the error of the measurement. From the symbol tables of
@@ -79,13 +80,14 @@ async function measurePass(context: MeasureContext, session: Session, one: Measu
   try {
     if (!one.plan) {
       const look = Math.max(1, warmup ?? WARMUP_BATCHES);
-      const first = await session.pairBlock({ ...request, calls: CALLS_PER_BATCH, batches: look });
+      const first = await session.block('pairBlock', { ...request, calls: CALLS_PER_BATCH, batches: look });
       const single = median(first.bareNs).value >= SINGLE_FROM_NS;
       const all = iterations ?? (single ? SINGLES[tier] : batches);
       one.plan = { calls: single ? 1 : CALLS_PER_BATCH, batches: all };
     }
     const part = pass < PASSES ? Math.floor((one.plan.batches + pass) / PASSES) : one.plan.batches;
-    if (part > 0) one.blocks.push(await session.pairBlock({ ...request, calls: one.plan.calls, batches: part }));
+    if (part > 0)
+      one.blocks.push(await session.block('pairBlock', { ...request, calls: one.plan.calls, batches: part }));
   } catch (error) {
     one.state = rowState(error);
     if (!one.state) throw error;
@@ -171,6 +173,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   question: 'What does each driver call pay for being intercepted? Multiply by calls per token.',
   estimator: 'median of hooked − bare, of the function at the median of all',
   delta: { absolute: 5 },
+  pairs: 'functions',
   needs: [],
   functionName: 'measureApiInterception',
   where: 'process',
@@ -204,3 +207,10 @@ export const apiInterceptionOverhead: MetricDefinition = {
     };
   },
 };
+
+/**
+ * OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row a function.
+ * `iterations` is the number of paired batches; else a function gets more of them until its half-width is within 2.5 ns, or
+ * within `resolution` of the call, or it had fifteen passes.
+ */
+export const measureApiInterception = measureFunction(apiInterceptionOverhead);

@@ -1,11 +1,18 @@
 /** OH-006: what a tenant's driver calls cost more when other processes make the same calls at the same time. */
-import type { Check, MetricResult, Tier } from '../../document.js';
+import type { Check, MetricResult, Tier } from '../../results/document.js';
 import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
-import type { TenantContext } from '../../workers/tenants.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import type { TenantContext } from '../../workers/worker-tenant.js';
+import {
+  invalidBy,
+  type LineChart,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+} from '../metric.js';
 import { type MemorySpan, returnedCheck } from '../returned-memory.js';
 import {
   type Common,
@@ -19,6 +26,7 @@ import {
   withTenants,
 } from '../tenants.js';
 import { NS_PER_US, scaled } from '../units.js';
+import { measureFunction } from '../measure-function.js';
 
 type Operation = WindowRequest['operation'];
 
@@ -83,21 +91,16 @@ function rowOf(operation: Operation, topology: Topology, windows: readonly WireW
 
 const memoryOf = ({ usedBefore, usedAfter }: MemorySpan): MemorySpan => ({ usedBefore, usedAfter });
 
-async function measureRow(
-  { options }: MeasureContext,
-  { tenants }: Populated,
-  operation: Operation,
-  topology: Topology,
-) {
+async function measureRow({ options }: MeasureContext, { scene }: Populated, operation: Operation, topology: Topology) {
   const windowMs = WINDOW_MS[options.tier];
-  const request = {
+  const params = {
     operation,
     bytes: 0,
     windowNs: windowMs * 1e6,
     warmup: options.warmup ?? WARMUP,
     mostSamples: MOST_SAMPLES,
   };
-  const windows = await tenants.together<WireWindow>('window', request, windowMs + PATIENCE_MS);
+  const windows = await scene.together<WireWindow>({ method: 'window', params }, windowMs + PATIENCE_MS);
   return { row: rowOf(operation, topology, windows), memory: operation === HEADLINE ? windows.map(memoryOf) : [] };
 }
 
@@ -105,10 +108,10 @@ function sweep(context: MeasureContext, topology: Topology, counts: readonly num
   return withTenants(context, { topology }, async (populated): Promise<Sweep> => {
     const rows: Row[] = [];
     const memory: MemorySpan[] = [];
-    const { contexts } = populated.tenants;
+    const contexts = () => populated.scene.contexts;
     for (const processes of counts) {
       const reason = await grown(populated, processes);
-      if (reason !== null) return { rows, memory, leftOut: { topology, processes, reason }, contexts };
+      if (reason !== null) return { rows, memory, leftOut: { topology, processes, reason }, contexts: contexts() };
       for (const operation of OPERATIONS) {
         const measured = await measureRow(context, populated, operation, topology);
         rows.push(measured.row);
@@ -116,7 +119,7 @@ function sweep(context: MeasureContext, topology: Topology, counts: readonly num
         done(measured.row);
       }
     }
-    return { rows, memory, leftOut: null, contexts };
+    return { rows, memory, leftOut: null, contexts: contexts() };
   });
 }
 
@@ -171,6 +174,14 @@ function mostProcesses({ rows }: MetricResult['details']): unknown {
   return measured.findLast(({ operation, topology }) => operation === HEADLINE && topology === 'shared')?.processes;
 }
 
+const contention = (operation: Operation, title: string): LineChart => ({
+  title,
+  axes: { x: 'processes at once', y: 'us, median' },
+  rows: 'rows',
+  point: { x: 'processes', y: 'p50Us' },
+  where: { operation, topology: 'shared' },
+});
+
 export const lockContention: MetricDefinition = {
   id: 'OH-006',
   name: 'Shared Region Lock Contention',
@@ -183,8 +194,14 @@ export const lockContention: MetricDefinition = {
   delta: { absolute: 5 },
   comparedAt: { name: 'number of processes', of: mostProcesses },
   needs: ['several processes', 'two usable processors'],
+  costOf: 'allocation beside other processes of a tenant',
   functionName: 'measureLockContention',
   where: 'fresh-processes',
+  lineCharts: [
+    contention('allocFree', 'Allocation and free against processes'),
+    contention('memGetInfo', 'Asking for free memory against processes'),
+    contention('launch', 'Launch against processes'),
+  ],
   seconds: { quick: 6, standard: 14, thorough: 135 },
   async measure(context) {
     const { usableCores } = hostInfo();
@@ -205,3 +222,10 @@ export const lockContention: MetricDefinition = {
     return judge(rows, returned, { rows, leftOut, usableCores, windowMs: WINDOW_MS[tier], context: entered });
   },
 };
+
+/**
+ * OH-006, µs, signed: how much longer cuMemAlloc and cuMemFree of one granule take when as many processes as have a
+ * processor each (2, 4 or 8) do the same at once; `details.rows[]` has every operation, topology and number of
+ * processes. Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
+ */
+export const measureLockContention = measureFunction(lockContention);

@@ -1,5 +1,5 @@
 /** OH-007: what an allocation and a free cost as the number of live blocks grows, which whoever keeps account of them pays. */
-import { percent } from '../../environment/health.js';
+import { percent } from '../../environment/machine-health.js';
 import type { LiveSetCell } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
@@ -12,6 +12,7 @@ import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 import { formatBytes } from '../units.js';
 import { memoryRoom } from './memory-sizes.js';
+import { measureFunction } from '../measure-function.js';
 
 const BYTES = 64 * 1024;
 /** The value is read off the line here. */
@@ -74,7 +75,7 @@ async function inPasses(
   const visits = lives.map((live): VisitedCell => ({ live, visits: [] }));
   const measure = async (some: readonly number[], pairs: number, turn: number) => {
     const order = shuffled(some, turn);
-    const cells = await session.liveSets({ ...request, lives: order, count: pairs, seed: turn, core: turn });
+    const cells = await session.block('liveSets', { ...request, lives: order, count: pairs, seed: turn, core: turn });
     for (const cell of cells) visits[lives.indexOf(cell.live)]?.visits.push(cell);
   };
   for (let pass = 0; pass < PASSES; pass++) {
@@ -189,8 +190,19 @@ export const memoryTrackingOverhead: MetricDefinition = {
   // A pair is two timed calls, each of which may be off by 50 ns beside a busy hyper-thread.
   delta: { absolute: 100 },
   needs: [],
+  costOf: 'allocation + free at 1 024 live blocks',
   functionName: 'measureMemoryTracking',
   where: 'process',
+  lineCharts: [
+    {
+      title: 'Allocation latency against live allocations',
+      axes: { x: 'live blocks, without the first', y: 'ns, an allocation and its free' },
+      rows: 'cells',
+      point: { x: 'live', y: 'pairNs' },
+      // Alone, a block takes another path through the driver, and is no point of the line.
+      fromX: 1,
+    },
+  ],
   seconds: { quick: 1, standard: 1, thorough: 2 },
   async measure(context) {
     const session = await context.session();
@@ -226,3 +238,10 @@ export const memoryTrackingOverhead: MetricDefinition = {
     };
   },
 };
+
+/**
+ * OH-007, ns: one cuMemAlloc and one cuMemFree of 64 KiB at 1 024 live blocks, on a line through 0 to 16 384 (`quick`:
+ * 4 096) of them; `details.slopeNsPerBlock` is what each live block adds. `iterations` is the pairs of a cell;
+ * `resolution` does not apply.
+ */
+export const measureMemoryTracking = measureFunction(memoryTrackingOverhead);

@@ -1,11 +1,12 @@
 /** OH-009: the processor time that the threads of driver and layer use in a tenant that does nothing. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Check, Tier } from '../../document.js';
+import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
-import type { TenantContext } from '../../workers/tenants.js';
+import type { TenantContext } from '../../workers/worker-tenant.js';
 import type { ThreadReading, ThreadUse } from '../../workers/threads.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { measureFunction } from '../measure-function.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
 const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };
@@ -17,6 +18,8 @@ const AGREEMENT = 0.05;
 const TICK_NS = 10_000_000;
 /** Of one processor: an idle Node process and two short requests use less. */
 const MOST_OWN_PERCENT = 0.5;
+
+const THREADS = { method: 'threads', params: {} };
 
 interface Answer {
   beforeDriver: ThreadReading | null;
@@ -73,11 +76,11 @@ function rowOf(tenants: readonly Idle[]) {
   };
 }
 
-async function watch({ signal, options }: MeasureContext, { tenants }: Populated): Promise<(Idle | null)[]> {
+async function watch({ signal, options }: MeasureContext, { scene }: Populated): Promise<(Idle | null)[]> {
   await delay(SETTLE_MS, undefined, { signal });
-  const from = await tenants.each<Answer>('threads', {}, DEADLINE_MS);
+  const from = await scene.each<Answer>(THREADS, DEADLINE_MS);
   await delay(WINDOW_MS[options.tier], undefined, { signal });
-  const to = await tenants.each<Answer>('threads', {}, DEADLINE_MS);
+  const to = await scene.each<Answer>(THREADS, DEADLINE_MS);
   return to.map((answer, i) => idleOf(from[i] as Answer, answer));
 }
 
@@ -119,14 +122,14 @@ async function sweep(context: MeasureContext, populated: Populated): Promise<Swe
   const byCount: Idle[][] = [];
   for (const [i, processes] of counts.entries()) {
     const reason = await grown(populated, processes);
-    if (reason !== null) return { byCount, leftOut: { processes, reason }, context: contextOf(populated.tenants) };
+    if (reason !== null) return { byCount, leftOut: { processes, reason }, context: contextOf(populated.scene) };
     context.progress(`${processes} idle`, i / counts.length);
     const tenants = await watch(context, populated);
     const readable = tenants.flatMap((idle) => idle ?? []);
     if (readable.length < tenants.length) return null;
     byCount.push(readable);
   }
-  return { byCount, leftOut: null, context: contextOf(populated.tenants) };
+  return { byCount, leftOut: null, context: contextOf(populated.scene) };
 }
 
 function judge({ byCount, leftOut, context }: Swept, windowMs: number): Measured {
@@ -155,6 +158,7 @@ export const monitoringCost: MetricDefinition = {
   // Of one processor: with it fifty idle tenants of a node take a twentieth of one.
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],
+  costOf: 'processor time of an idle tenant',
   functionName: 'measureMonitoringCost',
   where: 'fresh-processes',
   seconds: { quick: 4, standard: 15, thorough: 66 },
@@ -164,3 +168,10 @@ export const monitoringCost: MetricDefinition = {
     return swept ? judge(swept, WINDOW_MS[context.options.tier]) : unsupported('/proc/self/task cannot be read');
   },
 };
+
+/**
+ * OH-009, %: processor time of the threads that driver and layer started in one idle tenant, of one processor;
+ * `details.threads[]` has them by name, `details.rows[]` four tenants too. `iterations`, `warmup` and `resolution` do not
+ * apply.
+ */
+export const measureMonitoringCost = measureFunction(monitoringCost);

@@ -1,17 +1,17 @@
 /** OH-010: a fixed unit of work, end to end, repeated: what a layer leaves of the card's throughput. */
-import type { Tier } from '../../document.js';
+import type { Tier } from '../../results/document.js';
 import type { Work } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { contextOf, type TenantPlan, withTenants } from '../tenants.js';
-import { scaled } from '../units.js';
+import { NS_PER_MS, scaled } from '../units.js';
+import { measureFunction } from '../measure-function.js';
 
 const WARMUP_MS: Record<Tier, number> = { quick: 500, standard: 1_000, thorough: 3_000 };
 const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thorough: 10_000 };
 const GRACE_MS = 120_000;
 const NO_LIMITS = { memoryBytes: null, smPercent: null };
-const NS_PER_MS = 1e6;
 
 /** As it crosses from a worker. */
 type WireWork = Omit<Work, 'unitNs'> & { unitNs: number[] };
@@ -23,12 +23,12 @@ interface Timed {
 
 async function workUnder(context: MeasureContext, plan: Omit<TenantPlan, 'topology'>) {
   const { tier } = context.options;
-  const request = { warmupMs: WARMUP_MS[tier], windowMs: WINDOW_MS[tier] };
-  return withTenants(context, { ...plan, topology: 'shared' }, async ({ tenants, growTo }) => {
+  const params = { warmupMs: WARMUP_MS[tier], windowMs: WINDOW_MS[tier] };
+  return withTenants(context, { ...plan, topology: 'shared' }, async ({ scene, growTo }) => {
     await growTo(1);
-    const [work] = await tenants.each<WireWork>('work', request, request.warmupMs + request.windowMs + GRACE_MS);
+    const [work] = await scene.each<WireWork>({ method: 'work', params }, params.warmupMs + params.windowMs + GRACE_MS);
     const { unitNs, untimedUnits } = work as WireWork;
-    return { timed: { unitNs: Float64Array.from(unitNs), untimedUnits }, context: contextOf(tenants) };
+    return { timed: { unitNs: Float64Array.from(unitNs), untimedUnits }, context: contextOf(scene) };
   });
 }
 
@@ -99,3 +99,9 @@ export const throughputDegradation: MetricDefinition = {
     };
   },
 };
+
+/**
+ * OH-010: units of work a second (copies, a GEMM, attention, small kernels, allocations) in `details.unitsPerSecond`. A
+ * loss needs a native arm: alone it is `unsupported`, in a comparison with native its effect is per cent lost, signed.
+ */
+export const measureThroughput = measureFunction(throughputDegradation);

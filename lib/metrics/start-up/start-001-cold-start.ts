@@ -1,9 +1,10 @@
 /** START-001: from the spawn of a process to its first kernel's result on the host. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { STEPS, wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
+import { measureFunction } from '../measure-function.js';
 
 /** What lies between the steps: the worker's other modules, the way of the request, the choice of the device. */
 function betweenSteps(start: StartUpAnswer): number {
@@ -42,3 +43,9 @@ export const coldStart: MetricDefinition = {
     });
   },
 };
+
+/**
+ * START-001, ms: from the spawn of a process to its first kernel's result on the host, median over fresh processes;
+ * `details.steps[]` is the split, `details.betweenSteps` what no step holds. Options as measureContextCreation's.
+ */
+export const measureColdStart = measureFunction(coldStart);

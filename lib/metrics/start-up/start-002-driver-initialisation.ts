@@ -3,6 +3,7 @@ import { earlyInitialisation, implausibleInit, initialisationCheck } from '../ea
 import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
 import { measuredStarts } from './starts.js';
+import { measureFunction } from '../measure-function.js';
 
 export const driverInitialisation: MetricDefinition = {
   id: 'START-002',
@@ -14,6 +15,7 @@ export const driverInitialisation: MetricDefinition = {
   estimator: 'median over fresh processes of cuInit',
   delta: { relative: 0.05 },
   needs: ['fresh processes'],
+  costOf: 'cuInit',
   functionName: 'measureDriverInitialisation',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
@@ -26,3 +28,6 @@ export const driverInitialisation: MetricDefinition = {
     });
   },
 };
+
+/** START-002, ms: cuInit alone, median over fresh processes; `details.steps[]` has the rest of their starts. */
+export const measureDriverInitialisation = measureFunction(driverInitialisation);

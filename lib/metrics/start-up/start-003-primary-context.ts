@@ -3,6 +3,7 @@ import { contextCheck, earlyContext } from '../early-initialisation.js';
 import { wholeStarts } from '../fresh-processes.js';
 import type { MetricDefinition } from '../metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
+import { measureFunction } from '../measure-function.js';
 
 export const primaryContext: MetricDefinition = {
   id: 'START-003',
@@ -14,6 +15,7 @@ export const primaryContext: MetricDefinition = {
   estimator: 'median over fresh processes of cuDevicePrimaryCtxRetain + cuCtxSetCurrent',
   delta: { relative: 0.05 },
   needs: ['fresh processes'],
+  costOf: 'creation of the primary context',
   functionName: 'measurePrimaryContext',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
@@ -27,3 +29,9 @@ export const primaryContext: MetricDefinition = {
     });
   },
 };
+
+/**
+ * START-003, ms: cuDevicePrimaryCtxRetain and cuCtxSetCurrent, median over fresh processes; `details.release` is the
+ * release of that context.
+ */
+export const measurePrimaryContext = measureFunction(primaryContext);

@@ -1,5 +1,5 @@
 /** START-005: finding all GPUs through NVML, cold in fresh processes, and again in each of them. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import type { Discovery, DiscoveryPass } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { summarise } from '../../stats/summary.js';
@@ -8,6 +8,7 @@ import { freshProcess, PROCESSES } from '../fresh-processes.js';
 import { invalidBy, type MeasureContext, type MetricDefinition } from '../metric.js';
 import { NS_PER_MS } from '../units.js';
 import { milliseconds } from './starts.js';
+import { measureFunction } from '../measure-function.js';
 
 /** Warm passes of each process; at tier `thorough` as many in all as p99.9 needs. */
 const REPEATS = { quick: 100, standard: 100, thorough: 150 } as const;
@@ -63,6 +64,7 @@ export const gpuDiscovery: MetricDefinition = {
   delta: { relative: 0.05 },
   comparedAt: { name: 'number of GPUs', of: ({ gpus }) => gpus },
   needs: ['fresh processes', 'NVML'],
+  costOf: 'finding the GPU through NVML',
   functionName: 'measureGpuDiscovery',
   where: 'fresh-processes',
   seconds: { quick: 2, standard: 2, thorough: 10 },
@@ -93,3 +95,10 @@ export const gpuDiscovery: MetricDefinition = {
     };
   },
 };
+
+/**
+ * START-005, ms: nvmlInit, count, and handle, name, UUID, memory, PCI id and MIG mode of every GPU, median over fresh
+ * processes; `details.steps[]` by call, `details.warm` the same repeated in those processes, `details.nvml` whose
+ * functions were called. `unsupported` without NVML.
+ */
+export const measureGpuDiscovery = measureFunction(gpuDiscovery);

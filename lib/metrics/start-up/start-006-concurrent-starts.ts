@@ -3,8 +3,8 @@ import { mean } from '../../stats/mean.js';
 import { median } from '../../stats/median.js';
 import { type Point, slope } from '../../stats/slope.js';
 import { summarise } from '../../stats/summary.js';
-import type { StartUpAnswer } from '../../workers/start-up.js';
-import type { TenantProcess } from '../../workers/tenants.js';
+import type { StartUpAnswer, WorkerStart } from '../../workers/start-up.js';
+import type { ProcessStart } from '../../workers/launcher.js';
 import { contextDetails, mapPid, PROCESSES, resultCheck, startChecks, startMany } from '../fresh-processes.js';
 import { early, earlyInitialisation } from '../early-initialisation.js';
 import {
@@ -15,10 +15,11 @@ import {
   unsupported,
   withoutNumber,
 } from '../metric.js';
-import { inOneTenant } from '../tenants.js';
+import { inOneTenant } from '../scene.js';
 import { NS_PER_MS } from '../units.js';
 import { type Capacity, capacityBy } from './capacity.js';
 import { type Release, release } from '../releases.js';
+import { measureFunction } from '../measure-function.js';
 
 const SIZES = { quick: [1, 10], standard: [1, 10], thorough: [1, 10, 50, 100] } as const;
 /** Of more than one process; at tier `thorough` as many as p99 of 100 processes needs. */
@@ -36,7 +37,7 @@ interface LeftOut {
 
 const milli = (nanoseconds: number): number => nanoseconds / NS_PER_MS;
 
-async function measureGroups(context: MeasureContext, process: TenantProcess, sizes: readonly number[]) {
+async function measureGroups(context: MeasureContext, process: ProcessStart, sizes: readonly number[]) {
   const { iterations, tier } = context.options;
   const groups: Group[] = [];
   const without: LeftOut[] = [];
@@ -61,20 +62,35 @@ async function measureGroups(context: MeasureContext, process: TenantProcess, si
 
 const meansOf = ({ releases }: Group): number[] => releases.map(({ firstResults }) => milli(mean(firstResults).value));
 
+/** From the call of cuInit to the first result, in nanoseconds. */
+const fromInit = ({ beganAtNs, loadNs, resolveNs, firstResultAtNs }: WorkerStart): number =>
+  firstResultAtNs - beganAtNs - loadNs - resolveNs;
+
+/** In milliseconds; null where there was a release in which not all were starting at one time. */
+function shortestCommon(releases: readonly Release[]): number | null {
+  const known = releases.flatMap(({ common }) => common ?? []);
+  return known.length === releases.length ? milli(Math.min(...known)) : null;
+}
+
 function row(group: Group) {
   const { processes, releases } = group;
   const times = releases.flatMap(({ firstResults }) => firstResults.map(milli));
   const starts = releases.flatMap((one) => one.starts);
   const { value, ci95 } = mean(meansOf(group));
+  const fromInitMs = milli(mean(starts.map(fromInit)).value);
   return {
     processes,
     releases: releases.length,
     tries: releases.map(({ tries }) => tries),
     meanMs: value,
     ci95,
+    // The parts of the mean: waiting for a processor and loading the driver, and all that the driver does.
+    beforeInitMs: value - fromInitMs,
+    fromInitMs,
     p99Ms: summarise(times)?.p99 ?? null,
     totalMs: median(releases.map(({ total }) => milli(total))).value,
     lateMs: milli(Math.max(...releases.map(({ late }) => late))),
+    commonMs: shortestCommon(releases),
     initMs: milli(median(starts.map(({ initNs }) => initNs)).value),
     contextMs: milli(median(starts.map(({ contextNs }) => contextNs)).value),
   };
@@ -142,6 +158,14 @@ export const concurrentStarts: MetricDefinition = {
   needs: ['fresh processes', 'memory for many contexts'],
   functionName: 'measureConcurrentStarts',
   where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Time to the first result against processes',
+      axes: { x: 'processes started at once', y: 'ms, mean' },
+      rows: 'starts',
+      point: { x: 'processes', y: 'meanMs' },
+    },
+  ],
   seconds: { quick: 8, standard: 8, thorough: 300 },
   measure: (context) =>
     inOneTenant(context, async (process) => {
@@ -159,3 +183,10 @@ export const concurrentStarts: MetricDefinition = {
       return withoutNumber('failed', without[0]?.failed ?? 'no start was measured', { starts, capacity });
     }),
 };
+
+/**
+ * START-006, ms: mean time from the release of many fresh processes at once to each one's first result, at the largest
+ * number of them (`details.largest`); `details.starts[]` has a row a number, `details.slopes` what one more process
+ * costs. `iterations` is how often each number is released.
+ */
+export const measureConcurrentStarts = measureFunction(concurrentStarts);

@@ -1,5 +1,5 @@
 /** What OH-004 and START-001 to START-003 have in common: one value per fresh process, out of its whole start. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 import { startChecks, startDetails, stepRows, timesRow } from '../fresh-processes.js';

@@ -1,6 +1,6 @@
 /** A metric's value by system: bars from zero, with the interval of each. */
-import { number } from '../plain.js';
-import type { Cell, Row } from '../view.js';
+import { digits, estimateText, inOneLine } from '../../results/quantity.js';
+import type { Cell, Row } from '../../results/view.js';
 import { capped, type CustomSeriesRenderItem, haloed, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import { panelHeight, type Panel, PANEL_WIDTH, systemsAxes } from './panel.js';
@@ -19,9 +19,7 @@ const barsOf = ({ cells }: Row): Bar[] =>
   );
 
 const described = ({ system, value, ci95 }: Cell, unit: string): string =>
-  value === null
-    ? `${system}: not measured`
-    : `${system}: ${number(value)} ${unit}${ci95 ? `, 95 % interval ${number(ci95[0])} to ${number(ci95[1])}` : ''}`;
+  value === null ? `${system}: not measured` : `${system}: ${inOneLine(estimateText({ value, ci95 }, unit))}`;
 
 /** The interval, and the value in figures at the edge. */
 const renderer =
@@ -29,7 +27,7 @@ const renderer =
   ({ dataIndex }, api) => {
     const { system, value, ci95 } = bars[dataIndex] as Bar;
     const [, y = 0] = api.coord([0, system]);
-    const figures = textAt(width - 4, y, number(value), { align: 'right' });
+    const figures = textAt(width - 4, y, digits(value), { align: 'right' });
     if (!ci95) return { type: 'group', children: [figures] };
     const [low = 0, high = 0] = ci95.map((end) => api.coord([place(end), system])[0] as number);
     return { type: 'group', children: [...haloed(capped(low, high, y), 4.5), figures] };
@@ -47,9 +45,9 @@ export function barsPanel(row: Row): Panel | null {
   const tips = bars.map(({ system }) => described(row.cells[system] as Cell, row.unit));
   return {
     height: panelHeight(names),
-    label: `Values in ${row.unit}: ${row.cells.map((cell) => described(cell, row.unit)).join('; ')}.`,
+    label: `Values in ${row.unit}, with 95 % intervals: ${row.cells.map((cell) => described(cell, row.unit)).join('; ')}.`,
     tips: [tips, tips],
-    axes: systemsAxes(names, scale, widest(bars.map(({ value }) => number(value))) + 12),
+    axes: systemsAxes(names, scale, widest(bars.map(({ value }) => digits(value))) + 12),
     series: [
       {
         type: 'bar',

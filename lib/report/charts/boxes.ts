@@ -2,9 +2,9 @@
  * How a metric's values spread, by system. The process is the unit of replication, so that a box of several rounds is of
  * their values, each a point; of a single round it is of the blocks of its samples.
  */
-import { number } from '../plain.js';
+import { digits } from '../../results/quantity.js';
 import { quantileSorted } from 'simple-statistics';
-import type { Cell, Row } from '../view.js';
+import type { Cell, Row } from '../../results/view.js';
 import { evenly } from './evenly.js';
 import { isDrawable, linear } from './scale.js';
 import { panelHeight, type Panel, systemsAxes } from './panel.js';
@@ -47,9 +47,9 @@ function boxOf(cell: Cell, system: number): Box[] {
 }
 
 function described({ of, values, five: [least, q1, middle, q3, most] }: Box, name: string, unit: string): string {
-  const range = `${number(least)} to ${number(most)}`;
-  const quartiles = `quartiles ${number(q1)} to ${number(q3)}`;
-  return `${name}: median ${number(middle)} ${unit}, ${quartiles}, all ${range}, of ${values.length} ${of}`;
+  const range = `${digits(least)} to ${digits(most)}`;
+  const quartiles = `quartiles ${digits(q1)} to ${digits(q3)}`;
+  return `${name}: median ${digits(middle)} ${unit}, ${quartiles}, all ${range}, of ${values.length} ${of}`;
 }
 
 interface RoundPoint {
@@ -67,7 +67,7 @@ function pointsOf(boxes: readonly Box[], { cells, unit }: Row): RoundPoint[] {
       if (round === undefined) return [];
       const name = cells[system]?.system ?? '';
       const down = FAN * ((round - 1) / (last - 1) - 0.5);
-      return [{ system, value, down, tip: `${name}, round ${round}: ${number(value)} ${unit}` }];
+      return [{ system, value, down, tip: `${name}, round ${round}: ${digits(value)} ${unit}` }];
     }),
   );
 }

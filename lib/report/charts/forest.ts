@@ -1,8 +1,7 @@
 /** All ratios on one logarithmic axis, in drawings short enough for a page. Above 1 is worse. */
-import type { Effect } from '../../document.js';
-import { effectText } from '../effect-text.js';
-import { number } from '../plain.js';
-import type { Row, View } from '../view.js';
+import type { Effect } from '../../results/document.js';
+import { effectText } from '../../results/effect-text.js';
+import type { Row, View } from '../../results/view.js';
 import { capped, type CustomSeriesRenderItem, line, textAt } from './marks.js';
 import { factors } from './scale.js';
 import type { ChartOption } from './echarts.js';
@@ -32,7 +31,7 @@ export interface Ratio {
   row: Row;
   effect: Effect;
   ratio: number;
-  /** Null in documents of others alone: with one round there is no ratio either. */
+  /** Null with one round. */
   ci95: [number, number] | null;
 }
 
@@ -120,8 +119,8 @@ function interval({ ratio, ci95, effect }: Ratio, y: number, at: (value: number)
   ];
 }
 
-const ratioText = ({ row, effect, ratio, ci95 }: Ratio): string =>
-  ci95 ? effectText(effect, row.unit) : `× ${number(ratio)} (no interval)`;
+const ratioText = ({ row, effect, ci95 }: Ratio): string =>
+  `${effectText(effect, row.unit)}${ci95 ? '' : ' (no interval)'}`;
 
 const described = (ratio: Ratio): string => {
   const { row, effect } = ratio;

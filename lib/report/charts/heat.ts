@@ -1,7 +1,7 @@
 /** How busy the GPU was while each round ran, one row a system and round, darker the busier. */
 import { mean } from 'simple-statistics';
-import { number } from '../plain.js';
-import { medianOf, type View } from '../view.js';
+import { number } from '../../results/plain.js';
+import { medianOf, type View } from '../../results/view.js';
 import { evenly } from './evenly.js';
 import { type CustomSeriesRenderItem, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';

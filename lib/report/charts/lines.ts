@@ -1,10 +1,11 @@
 /** Lines of several series over a common axis. */
-import { number } from '../plain.js';
+import { number } from '../../results/plain.js';
 import { evenly } from './evenly.js';
 import { plane, SIZE } from './plane.js';
-import { isDrawable, linear } from './scale.js';
+import { capped, type CustomSeriesRenderItem, haloed } from './marks.js';
+import { isDrawable, linear, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
-import { lookOf, stateless, SURFACE } from './theme.js';
+import { LEVEL_DASH, lookOf, stateless, still, SURFACE } from './theme.js';
 
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
@@ -23,6 +24,10 @@ export interface Lines {
   x: string;
   y: string;
   series: Series[];
+  /** Values that the lines are held against, drawn across them. */
+  levels?: { name: string; y: number }[];
+  /** What the y axis reaches at least, so that drawings can be held against each other. */
+  upTo?: number;
 }
 
 /** In order, without what has no place, and no more than a line of this width can show. */
@@ -68,6 +73,17 @@ const described = ({ name, points }: Series): string => {
   return `${name} from ${number(first[1])} at ${number(first[0])} to ${number(last[1])} at ${number(last[0])}`;
 };
 
+/** From one side to the other, over every line. */
+function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
+  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
+    const [from = 0, y = 0] = api.coord([xs.min, ys.place(levels[dataIndex]?.y ?? 0)]);
+    const [to = 0] = api.coord([xs.max, 0]);
+    return { type: 'group', children: haloed(capped(from, to, y, []), 3, LEVEL_DASH) };
+  };
+  const data = levels.map(({ y }) => [xs.min, ys.place(y)]);
+  return { type: 'custom' as const, ...still, z: 3, data, renderItem };
+}
+
 /** Null without two points on any line. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
@@ -77,32 +93,34 @@ export function linesDrawing(lines: Lines): Drawing | null {
     all.map(([x]) => x),
     { ticks: 5, zero: true },
   );
-  const ys = linear(
-    all.map(([, y]) => y),
-    { zero: true },
-  );
+  const levels = (lines.levels ?? []).filter(({ y }) => isDrawable(y));
+  const ys = linear([lines.upTo ?? 0, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], { zero: true });
+  const held = levels.map(({ name }) => ` Across it: ${name}.`).join('');
   return {
     size: SIZE,
-    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.`,
+    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.${held}`,
     tips: series.map(({ name, points }) =>
       points.map(([x, y]) => `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})`),
     ),
     option: {
       ...plane(lines, xs, ys),
-      series: series.map(({ points, look }) => {
-        const { colour, symbol, dash } = lookOf(look);
-        const isDense = points.length > 40;
-        return {
-          type: 'line',
-          ...stateless,
-          data: points.map(([x, y]) => [xs.place(x), ys.place(y)]),
-          symbol: `path://${symbol}`,
-          symbolSize: isDense ? 3 : 7,
-          showAllSymbol: true,
-          lineStyle: { color: colour, width: 1.75, type: dash },
-          itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
-        };
-      }),
+      series: [
+        ...series.map(({ points, look }) => {
+          const { colour, symbol, dash } = lookOf(look);
+          const isDense = points.length > 40;
+          return {
+            type: 'line',
+            ...stateless,
+            data: points.map(([x, y]) => [xs.place(x), ys.place(y)]),
+            symbol: `path://${symbol}`,
+            symbolSize: isDense ? 3 : 7,
+            showAllSymbol: true,
+            lineStyle: { color: colour, width: 1.75, type: dash },
+            itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
+          } as const;
+        }),
+        ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
+      ],
     },
   };
 }

@@ -1,16 +1,15 @@
 /** How much of the card a system had while a load asked for all of it: a bar for every stretch, its limit across them. */
 import { mean } from 'simple-statistics';
-import { number } from '../plain.js';
-import type { View } from '../view.js';
+import { number } from '../../results/plain.js';
+import type { View } from '../../results/view.js';
 import { capped, type CustomSeriesRenderItem, haloed } from './marks.js';
 import { plane, SIZE } from './plane.js';
 import { isDrawable, linear } from './scale.js';
 import type { Drawing } from './svg.js';
-import { colourOf, still } from './theme.js';
+import { colourOf, LEVEL_DASH, still } from './theme.js';
 
 const MOST_CHARTS = 32;
 const MOST_BARS = 120;
-export const LIMIT_DASH = [5, 3];
 
 interface Stretch {
   /** Seconds of the load. */
@@ -49,7 +48,7 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   const half = (Math.floor(sharesPercent.length / 2) * binMs) / 1_000;
   const end = (sharesPercent.length * binMs) / 1_000;
   const levels = [
-    { percent: limitPercent, from: 0, dash: LIMIT_DASH },
+    { percent: limitPercent, from: 0, dash: LEVEL_DASH },
     // What a system is judged by, with caps that show of what time it is.
     { percent: achievedPercent, from: half, dash: [], isCapped: true },
   ].filter((level): level is typeof level & { percent: number } => isDrawable(level.percent));

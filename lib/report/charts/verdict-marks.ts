@@ -1,5 +1,5 @@
 /** A verdict is a shape before it is a colour: worse points to where worse is, better to where better is. */
-import type { Verdict } from '../effect-text.js';
+import type { Verdict } from '../../results/effect-text.js';
 import type { Place } from './marks.js';
 import { SURFACE } from './theme.js';
 
@@ -16,7 +16,7 @@ export const verdictShapes: Record<Verdict, Shape> = {
   slower: { d: 'M0 0l10 5-10 5z' },
   faster: { d: 'M10 0L0 5l10 5z' },
   same: { d: 'M.5 5a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z' },
-  ambiguous: { d: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', isHollow: true },
+  inconclusive: { d: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', isHollow: true },
   invalid: { d: 'M1 1l8 8M9 1L1 9', isHollow: true },
 };
 

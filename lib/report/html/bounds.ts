@@ -1,7 +1,7 @@
 /** A document's strings are as long as their writer liked; what a page repeats in headings, labels and tips is not. */
-import type { Effect } from '../../document.js';
+import type { Effect } from '../../results/document.js';
 import { short } from '../markup.js';
-import type { Row, View } from '../view.js';
+import type { Row, View } from '../../results/view.js';
 import type { Words } from '../words.js';
 
 const NAME = 120;

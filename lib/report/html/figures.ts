@@ -6,14 +6,16 @@ import { heatOf, LEVELS, NO_READING } from '../charts/heat.js';
 import { type Lines, linesDrawing, rowsOf, type Shown, shownOf } from '../charts/lines.js';
 import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
-import { LIMIT_DASH, type Shares, sharesOf } from '../charts/shares.js';
+import { type Shares, sharesOf } from '../charts/shares.js';
 import { svg } from '../charts/svg.js';
-import { lookOf, SYMBOL_SIDE, TEXT } from '../charts/theme.js';
-import { VERDICTS } from '../effect-text.js';
+import { LEVEL_DASH, lookOf, SYMBOL_SIDE, TEXT } from '../charts/theme.js';
+import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Interpolated, type Markup } from '../markup.js';
-import { number } from '../plain.js';
-import type { Row, View } from '../view.js';
-import { figure, table, type TableOptions } from './table.js';
+import { number } from '../../results/plain.js';
+import { digits } from '../../results/quantity.js';
+import type { Row, View } from '../../results/view.js';
+import { key, legend, points, stroke, swatch, without } from './legend.js';
+import { count, figure, table } from './table.js';
 import { meanings, verdictBadge } from './verdict.js';
 
 /** Once, above the charts of a category. */
@@ -37,37 +39,19 @@ export function metricFigure(row: Row): Markup | null {
   </figure> `;
 }
 
-const key = (colour: string, content: Interpolated): Markup =>
-  html`<svg class="key" viewBox="0 0 28 12" aria-hidden="true">
-    <g stroke="${colour}" fill="${colour}">${content}</g>
-  </svg>`;
-
-const stroke = (dash: 'solid' | readonly number[]): Markup =>
-  html`<path d="M0 6h28" ${dash !== 'solid' && html` stroke-dasharray="${dash.join(' ')}"`} />`;
-
-const legend = (entries: readonly Interpolated[]): Markup =>
-  html`<ul class="legend">
-    ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
-  </ul>`;
-
-const seriesLegend = ({ series }: Shown): Markup =>
-  legend(
-    series.map(({ name, look }) => {
+/** Of the lines of a drawing, and of what stands beside them. */
+export const seriesLegend = ({ series }: Shown, others: readonly Interpolated[] = []): Markup =>
+  legend([
+    ...series.map(({ name, look }) => {
       const { colour, symbol, dash } = lookOf(look);
       const [x, y] = [14 - SYMBOL_SIDE / 2, 6 - SYMBOL_SIDE / 2];
       const mark = html`<path d="${symbol}" transform="translate(${x} ${y})" stroke="none" />`;
       return html`${key(colour, [stroke(dash), mark])}${name}`;
     }),
-  );
+    ...others,
+  ]);
 
-/** What a drawing shows, in figures: its tips need a script and a pointer. */
-const points = (about: TableOptions): Markup =>
-  html`<details>
-    <summary>In figures</summary>
-    ${table(about)}
-  </details>`;
-
-function linePoints(lines: Lines): Markup {
+export function linePoints(lines: Lines): Markup {
   const { series, rows } = rowsOf(lines);
   return points({
     caption: `${lines.title}: ${lines.y}`,
@@ -81,9 +65,6 @@ function linePoints(lines: Lines): Markup {
     ),
   });
 }
-
-const without = (names: readonly string[]): Markup | null =>
-  names.length === 0 ? null : html`<p class="note">Without room in the drawing: ${names.join(', ')}.</p> `;
 
 /** Of the metrics of a category. */
 export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
@@ -104,10 +85,10 @@ export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
 }
 
 function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches, drawing }: Shares): Markup {
-  const limit = html`${key(TEXT, stroke(LIMIT_DASH))}limit, ${number(limitPercent)} %`;
+  const limit = html`${key(TEXT, stroke(LEVEL_DASH))}limit, ${number(limitPercent)} %`;
   const achieved =
     achievedPercent !== null &&
-    html`${key(TEXT, stroke('solid'))}mean of the second half, ${number(achievedPercent)} %`;
+    html`${key(TEXT, stroke('solid'))}mean of the second half, ${digits(achievedPercent)} %`;
   return html`<figure class="card">
     <figcaption><strong>Share of the card over time: ${system}</strong></figcaption>
     ${legend([limit, achieved])}${svg(drawing)}
@@ -119,7 +100,7 @@ function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches
         ({ from, to, percent }) =>
           html`<tr>
             <th scope="row" class="num" data-sort="${from}">${number(from)}</th>
-            ${figure(to)}${figure(percent)}
+            ${count(to)}${figure(percent)}
           </tr>`,
       ),
     })}
@@ -161,12 +142,10 @@ export function forestFigure(view: View): Markup | null {
   </figure> `;
 }
 
-function heatLegend(): Markup {
-  const swatch = (fill: string, height: number) =>
-    key(fill, html`<rect y="${6 - height / 2}" width="28" height="${height}" stroke="none" />`);
+export function heatLegend(none: string): Markup {
   return legend([
     ...LEVELS.map((level, i) => html`${swatch(`var(--heat-${i})`, 12)}${i === 0 ? '0' : `to ${level}`} %`),
-    html`${swatch(NO_READING.fill, NO_READING.height)}no reading`,
+    html`${swatch(NO_READING.fill, NO_READING.height)}${none}`,
   ]);
 }
 
@@ -182,7 +161,7 @@ export function heatFigure(view: View): Markup | null {
         <strong>GPU utilisation over time</strong>, as NVML sampled it while each round ran: share of its sampling
         period in which a kernel ran. Rounds last as long as their metrics take.${some}
       </figcaption>
-      ${heatLegend()}
+      ${heatLegend('no reading')}
       <div class="scroll" role="region" tabindex="0" aria-label="GPU utilisation over time, drawn">${svg(drawing)}</div>
     </figure>
     ${table({

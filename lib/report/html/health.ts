@@ -1,12 +1,12 @@
 /** What disturbed the measurements, and how busy the card was. */
-import type { Check } from '../../document.js';
+import type { Check } from '../../results/document.js';
 import { html, type Markup } from '../markup.js';
-import type { View } from '../view.js';
+import type { View } from '../../results/view.js';
 import { name, sentence } from './bounds.js';
 import { heatFigure } from './figures.js';
 import { items } from './prose.js';
-import type { Page } from './section.js';
-import { figure, table, text } from './table.js';
+import type { Page } from './page-content.js';
+import { count, table, text } from './table.js';
 
 interface Finding {
   system: string;
@@ -34,7 +34,7 @@ function findings(view: View): Finding[] {
 const findingRow = ({ system, when, check, rounds }: Finding): Markup =>
   html`<tr>
     <th scope="row">${system}</th>
-    ${text(when)}${text(name(check.name))}${text(check.passed === false ? 'failed' : 'not checked')}${figure(rounds)}
+    ${text(when)}${text(name(check.name))}${text(check.passed === false ? 'failed' : 'not checked')}${count(rounds)}
     <td class="long">${sentence(check.detail)}</td>
   </tr>`;
 

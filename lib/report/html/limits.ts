@@ -1,8 +1,8 @@
 /** Whether limits hold: what broke one, and whether compute limits show. */
 import { html, type Markup } from '../markup.js';
 import { shareFigures } from './figures.js';
-import type { Page } from './section.js';
-import { figure, table, text } from './table.js';
+import type { Page } from './page-content.js';
+import { count, figure, table, text } from './table.js';
 
 export function violations({ view }: Page): Markup | null {
   if (view.violations.length === 0) return null;
@@ -26,7 +26,7 @@ export function computeLimits({ view }: Page): Markup | null {
     ({ system, limitPercent, achievedPercent, label, detail }) =>
       html`<tr>
         <th scope="row">${system}</th>
-        ${figure(limitPercent)}${figure(achievedPercent)}${text(label)}
+        ${count(limitPercent)}${figure(achievedPercent)}${text(label)}
         <td class="long">${detail}</td>
       </tr>`,
   );

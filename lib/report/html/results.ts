@@ -1,13 +1,14 @@
 /** The values: all ratios at once, then category by category as tables and charts. */
-import type { Effect } from '../../document.js';
-import { sizeOf, sizeText, VERDICTS } from '../effect-text.js';
+import { categoryTitle } from '../../results/category-title.js';
+import type { Effect } from '../../results/document.js';
+import { sizeOf, sizeText, VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { ratiosOf } from '../charts/forest.js';
-import { partly } from '../rounds.js';
-import type { Cell, Row, SystemView, View } from '../view.js';
+import { partly } from '../../results/rounds.js';
+import { againstBaseline, type Cell, type Row, type SystemView, type View } from '../../results/view.js';
 import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
-import type { Page } from './section.js';
-import { figure, type Heading, interval, metricRow, scaled, table, text, unbroken } from './table.js';
+import type { Page } from './page-content.js';
+import { count, figure, type Heading, interval, metricRow, scaled, spanned, table, text, unbroken } from './table.js';
 import { judgement } from './verdict.js';
 
 const stateOf = ({ results }: Cell): string => [...new Set(results.map(({ status }) => status))].join(', ') || '–';
@@ -21,15 +22,15 @@ function valueCell(cell: Cell): Markup {
 function sizeCell(effect: Effect | null, unit: string): Markup {
   const size = effect && sizeOf(effect, unit);
   if (!size) return scaled(null, null, '–');
-  return scaled(size.value, size.unit, [unbroken(sizeText(size)), interval(size.ci95)]);
+  const { value, interval: ends } = sizeText(size);
+  return scaled(size.value, size.unit, [unbroken(value), spanned(ends)]);
 }
 
 const effectCells = ({ effect }: Cell, unit: string): Markup =>
   html`${sizeCell(effect, unit)}${text(effect ? judgement(effect) : '–')}`;
 
 function headings(systems: readonly SystemView[]): { groups: Heading[]; headings: Heading[] } {
-  const baseline = systems.find(({ isBaseline }) => isBaseline)?.name ?? '';
-  const against: Heading[] = [{ title: `Against ${baseline}`, numeric: true }, { title: 'Verdict' }];
+  const against: Heading[] = [{ title: againstBaseline(systems), numeric: true }, { title: 'Verdict' }];
   return {
     groups: [
       { title: '', span: 2 },
@@ -69,7 +70,7 @@ function resultRow(row: Row, systems: readonly SystemView[]): Markup {
 const isSingle = ({ systems }: View): boolean => systems.every(({ rounds }) => rounds.length <= 1);
 
 function category({ name, rows }: View['categories'][number], view: View): Markup {
-  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  const title = categoryTitle(name);
   const caption = `${title}: ${isSingle(view) ? 'values' : 'medians over rounds'}, with 95 % intervals`;
   const tables = parts(view).map((systems, _, { length }) =>
     table({
@@ -110,7 +111,7 @@ function withoutRatio(view: View): Markup | null {
       { title: 'Verdict' },
     ],
     rows: found.map(({ row, effect }) =>
-      metricRow(row, [text(effect.system), sizeCell(effect, row.unit), figure(effect.rounds), text(judgement(effect))]),
+      metricRow(row, [text(effect.system), sizeCell(effect, row.unit), count(effect.rounds), text(judgement(effect))]),
     ),
   });
 }

@@ -1,11 +1,13 @@
 /** The sections of the page, in the order of every report. */
-import { VERDICTS } from '../effect-text.js';
+import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
+import { costs } from './costs.js';
 import { health } from './health.js';
+import { isolation } from './isolation.js';
 import { computeLimits, violations } from './limits.js';
 import { pairs, paragraphs } from './prose.js';
 import { results } from './results.js';
-import type { Page, Section } from './section.js';
+import type { Page, Section } from './page-content.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
@@ -73,17 +75,21 @@ function notMeasured({ view }: Page): Markup | null {
 }
 
 const reproduction = ({ words }: Page): Markup | null =>
-  words.reproduction === '' ? null : html`${paragraphs(words.toFillIn)}<pre><code>${words.reproduction}</code></pre> `;
+  words.reproduction === '' && words.toFillIn.length === 0
+    ? null
+    : html`${paragraphs(words.toFillIn)}${words.reproduction !== '' && html`<pre><code>${words.reproduction}</code></pre> `}`;
 
 const environment = ({ words }: Page): Markup | null =>
   words.environment.length === 0 ? null : pairs(words.environment);
 
 export const sections: readonly Section[] = [
+  { id: 'violations', title: 'Violations', body: violations },
   { id: 'summary', title: 'Summary', body: summary },
+  { id: 'costs', title: 'What each call costs', body: costs },
   { id: 'results', title: 'Results', body: results },
+  { id: 'isolation', title: 'Isolation in detail', body: isolation },
   { id: 'tails', title: 'Tail latencies', body: tails },
   { id: 'consistency', title: 'Consistency', body: consistency },
-  { id: 'violations', title: 'Violations', body: violations },
   { id: 'compute-limits', title: 'Compute limits', body: computeLimits },
   { id: 'statistics', title: 'Statistics', body: statistics },
   { id: 'recommendations', title: 'Recommendations', body: recommendations },

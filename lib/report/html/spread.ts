@@ -1,10 +1,10 @@
 /** Tails and consistency: one row a metric and system. */
 import { percentileFloors } from '../../stats/summary.js';
 import { html, type Markup } from '../markup.js';
-import { number } from '../plain.js';
-import type { Cell, Percentile, Row, Spread, Tail, View } from '../view.js';
-import type { Page } from './section.js';
-import { figure, metricRow, table, text } from './table.js';
+import { digits } from '../../results/quantity.js';
+import type { Cell, Percentile, Row, Spread, Tail, View } from '../../results/view.js';
+import type { Page } from './page-content.js';
+import { count, figure, metricRow, table, text } from './table.js';
 
 const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
 
@@ -34,7 +34,7 @@ function tailCells(tail: Tail): Markup {
     const why = tail.count < floor ? `n/a (needs ${floor})` : 'n/a';
     return value === null ? html`<td class="num none">${why}</td>` : figure(value);
   };
-  return html`${PERCENTILES.map(cell)}${figure(tail.count)}`;
+  return html`${PERCENTILES.map(cell)}${count(tail.count)}`;
 }
 
 export function tails({ view }: Page): Markup | null {
@@ -48,7 +48,7 @@ export function tails({ view }: Page): Markup | null {
 }
 
 const relative = (cv: number | null): Markup | null =>
-  cv === null ? null : html`<span class="interval">${number(cv * 100)} %</span>`;
+  cv === null ? null : html`<span class="interval">${digits(cv * 100)} %</span>`;
 
 function outliers({ outliers: { mild, severe }, samples }: Spread): Markup {
   if (samples === 0) return figure(null);

@@ -1,9 +1,9 @@
 /** How verdicts came about, and the tests beside them. */
 import { html, type Markup } from '../markup.js';
-import { bootstrapOf, type Scaled, scaledText } from '../effect-text.js';
+import { bootstrapOf, type Scaled, scaledText } from '../../results/effect-text.js';
 import { paragraphs } from './prose.js';
-import type { Page } from './section.js';
-import { figure, metricRow, scaled, table, text, unbroken } from './table.js';
+import type { Page } from './page-content.js';
+import { count, figure, metricRow, scaled, table, text, unbroken } from './table.js';
 import { verdictBadge } from './verdict.js';
 
 /** On no scale of its own: a tiny p value says no more than that it is tiny. */
@@ -20,7 +20,7 @@ export function statistics({ view, words }: Page): Markup | null {
       row.cells.flatMap(({ effect }) => {
         if (!effect) return [];
         const { system, rounds, pValues, verdictRaw, verdict } = effect;
-        const numbers = [figure(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapOf(effect, row))];
+        const numbers = [count(rounds), p(pValues.welch), p(pValues.mannWhitney), bootstrap(bootstrapOf(effect, row))];
         return metricRow(row, [text(system), numbers, text(verdictBadge(verdictRaw)), text(verdictBadge(verdict))]);
       }),
     );

@@ -1,7 +1,8 @@
 /** Tables: captions, scopes, numbers that line up, and a region to scroll in where the screen is narrow. */
 import { html, type Interpolated, type Markup } from '../markup.js';
-import { number, range } from '../plain.js';
-import type { Row } from '../view.js';
+import { number } from '../../results/plain.js';
+import { digits, range } from '../../results/quantity.js';
+import type { Row } from '../../results/view.js';
 
 /** Fewer columns would drift apart over the width of a page. */
 const SPARSE = 4;
@@ -62,13 +63,22 @@ export const scaled = (value: number | null, unit: string | null, content: Inter
     ? html`<td class="num none">${content}</td>`
     : html`<td class="num" data-sort="${value}" ${unit !== null && html` data-scale="${unit}"`}>${content}</td>`;
 
-export const figure = (value: number | null, rest: Interpolated = null): Markup =>
+const numeric = (value: number | null, shown: (value: number) => string, rest: Interpolated): Markup =>
   value === null || !Number.isFinite(value)
     ? html`<td class="num none">–${rest}</td>`
-    : html`<td class="num" data-sort="${value}">${number(value)}${rest}</td>`;
+    : html`<td class="num" data-sort="${value}">${shown(value)}${rest}</td>`;
 
-export const interval = (ci95: readonly [number, number] | null): Markup | null =>
-  ci95 && html`<span class="interval">${unbroken(range(ci95))}</span>`;
+/** Of what was measured. */
+export const figure = (value: number | null, rest: Interpolated = null): Markup =>
+  numeric(value, (each) => digits(each), rest);
+
+/** Of what was counted or configured. */
+export const count = (value: number | null): Markup => numeric(value, number, null);
+
+export const spanned = (interval: string | null): Markup | null =>
+  interval === null ? null : html`<span class="interval">${unbroken(interval)}</span>`;
+
+export const interval = (ci95: readonly [number, number] | null): Markup | null => spanned(ci95 && range(ci95));
 
 /** A row of a metric, which filtering finds by its id. */
 export const metricRow = ({ id, name }: Pick<Row, 'id' | 'name'>, cells: Interpolated, verdicts = ''): Markup =>

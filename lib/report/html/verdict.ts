@@ -1,7 +1,7 @@
 /** A verdict as a word, a shape and a colour. */
-import type { Effect } from '../../document.js';
+import type { Effect } from '../../results/document.js';
 import { verdictShapes } from '../charts/verdict-marks.js';
-import type { Verdict } from '../effect-text.js';
+import type { Verdict } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
 
 function icon(verdict: Verdict): Markup {
@@ -22,6 +22,6 @@ export const meanings: Record<Verdict, string> = {
   slower: 'worse beyond the smallest difference that counts',
   faster: 'better beyond it',
   same: 'the whole interval within it',
-  ambiguous: 'the interval reaches across it: more rounds would tell',
+  inconclusive: 'the interval reaches across it: more rounds would tell',
   invalid: 'not comparable',
 };

@@ -1,0 +1,85 @@
+/** Where a document goes: files in any format, standard output in one of them or as a table. */
+import { stat } from 'node:fs/promises';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { closest } from '../errors/closest.js';
+import { type Format, formats, rendering } from '../rendering.js';
+import type { ResultDocument } from '../results/kinds.js';
+import { checkTarget, failureOf, followed, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
+import { say } from './talk.js';
+
+/** `--html FILE` and its like; `--format F` is `--F -`. */
+export type RawOutputs = Partial<Record<Format, string>> & { format?: string };
+
+export interface Output {
+  format: Format;
+  /** A file, or - for standard output. */
+  target: string;
+}
+
+export function parseOutputs(raw: RawOutputs): Output[] {
+  const named = formats.flatMap((format): Output[] => {
+    const target = raw[format];
+    return target === undefined ? [] : [{ format, target: checkedTarget(format, target) }];
+  });
+  const outputs = raw.format === undefined ? named : [...named, { format: parseFormat(raw.format), target: STDOUT }];
+  if (outputs.filter(({ target }) => target === STDOUT).length > 1)
+    throw new UsageError('Expected one format on standard output but received several: name a file for the others.');
+  return outputs;
+}
+
+/** `--json --simulate` would otherwise write a file named --simulate. */
+function checkedTarget(format: Format, target: string): string {
+  if (target.startsWith('--'))
+    throw new UsageError(`Expected --${format} to be a file or - but received ${quoted(target)}.`);
+  return target;
+}
+
+function parseFormat(text: string): Format {
+  const found = formats.find((format) => format === text);
+  if (found) return found;
+  const near = closest(text, formats);
+  const hint = near ? `did you mean ${near}?` : `there are ${formats.join(', ')}.`;
+  throw new UsageError(`Expected --format to be a format but received ${quoted(text)}: ${hint}`);
+}
+
+/** Before anything is measured: every place can be written, and none is there twice or holds what is read. */
+export async function checkOutputs(outputs: readonly Output[], inputs: readonly string[] = []): Promise<void> {
+  const taken = new Map<string, string>();
+  for (const input of inputs) taken.set(await followed(input), input);
+  for (const { format, target } of outputs) {
+    await checkTarget(target, `--${format}`);
+    if (target === STDOUT) continue;
+    // Devices bear several; a file would hold the last one only.
+    const existing = await stat(target).catch(() => null);
+    if (existing && !existing.isFile()) continue;
+    const place = await followed(target);
+    const other = taken.get(place);
+    if (other !== undefined)
+      throw new UsageError(
+        `Expected --${format} to be a file of its own but received ${quoted(target)}, which is ${other === target ? 'named twice' : quoted(other)}.`,
+      );
+    taken.set(place, target);
+  }
+}
+
+/**
+ * To every place that takes it; answers what went wrong with the others. `report` is for people: on standard output,
+ * or on stderr where a format takes that. `write` puts a text into a file.
+ */
+export async function publish(
+  document: ResultDocument,
+  outputs: readonly Output[],
+  report: string | null,
+  write = writeWhole,
+): Promise<Error[]> {
+  const render = rendering(document);
+  const toFiles = outputs.filter(({ target }) => target !== STDOUT);
+  const toStdout = outputs.find(({ target }) => target === STDOUT);
+  const failures: (Error | null)[] = [];
+  for (const { format, target } of toFiles)
+    failures.push(await failureOf(render(format).then((text) => write(target, text))));
+  if (toStdout) failures.push(await failureOf(render(toStdout.format).then(writeStdout)));
+  else if (report !== null) failures.push(await failureOf(writeText(`${report}\n`)));
+  if (toStdout && report !== null) say(report);
+  return failures.filter((failure) => failure !== null);
+}

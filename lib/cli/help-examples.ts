@@ -1,0 +1,33 @@
+/** Examples at the end of each command's help. A test parses every one. */
+import type { Command } from 'commander';
+
+/** By the command's name; without the program's, as a shell takes them. */
+export const helpExamples: Readonly<Record<string, readonly string[]>> = {
+  run: ['run OH-001 START-002', "run 'IS-*' --tier standard --json run.json --html run.html"],
+  list: ['list', 'list --json'],
+  doctor: ['doctor'],
+  compare: [
+    'compare overhead --rounds 5 --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB,sm=50',
+    'compare --config systems.yaml --gate thresholds.yaml --output results/today',
+    'compare --resume results/today',
+  ],
+  report: ['report results/today --html today.html', 'report monday.json tuesday.json --format markdown'],
+  gate: ['gate results/today --config thresholds.yaml --junit gate.xml', 'gate --baseline main'],
+  baseline: ['baseline save main results/today', 'baseline list'],
+  'baseline save': ['baseline save main', 'baseline save main results/today --force'],
+  'baseline promote': ['baseline promote main results/today --config thresholds.yaml'],
+  'baseline list': ['baseline list --json'],
+  'baseline remove': ['baseline remove main'],
+  history: ['history OH-001', 'history overhead --results nightly --limit 10'],
+  calibrate: ['calibrate --simulate', 'calibrate --tier quick --json calibration.json'],
+  init: ['init', 'init gpu-gate'],
+};
+
+export function addHelpExamples(command: Command, parents: readonly string[] = []): void {
+  for (const each of command.commands) {
+    const names = [...parents, each.name()];
+    const examples = helpExamples[names.join(' ')] ?? [];
+    each.addHelpText('after', ['', 'Examples:', ...examples.map((text) => `  gpu-virt-bench ${text}`)].join('\n'));
+    addHelpExamples(each, names);
+  }
+}

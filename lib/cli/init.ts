@@ -1,0 +1,32 @@
+/** `gpu-virt-bench init [DIR]` */
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { packageRoot } from '../package-root.js';
+import { exitCodes } from './exit-codes.js';
+import { writeStdout, writeWithoutLinks } from './output.js';
+
+/** What is written, from the example that the documentation explains. */
+const files = [
+  { target: 'thresholds.yaml', example: 'thresholds.yaml' },
+  { target: '.github/workflows/gpu-virt-bench.yml', example: 'github-actions.yml' },
+] as const;
+
+/** All of them or none: a directory that has one is refused. */
+export async function init(directory = '.'): Promise<number> {
+  const targets = files.map(({ target, example }) => ({ path: join(directory, target), example }));
+  for (const { path } of targets)
+    if (await stat(path).catch(() => null))
+      throw new UsageError(`${quoted(path)} exists, and init overwrites nothing: move it, or name another directory.`);
+  for (const { path, example } of targets) {
+    const text = await readFile(join(packageRoot, 'examples', example), 'utf8');
+    await mkdir(dirname(path), { recursive: true });
+    await writeWithoutLinks(path, text);
+  }
+  const [thresholds, workflow] = targets.map(({ path }) => path);
+  await writeStdout(
+    `Wrote ${thresholds} and ${workflow}.\n` +
+      `Next: change the limits in the first and the systems in the second, measure with compare, store the result with baseline save main, and commit all three.\n`,
+  );
+  return exitCodes.ok;
+}

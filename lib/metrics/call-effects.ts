@@ -1,0 +1,87 @@
+/**
+ * What each driver call costs under a system, from pairs in one process: the call through the application's pointer and
+ * through the driver's own, in turn. The strongest evidence there is: what differs between processes and rounds cancels
+ * in every pair. The round is the unit of replication all the same.
+ */
+import * as v from 'valibot';
+import { findMetric } from './registry.js';
+import type { CallEffect, RunDocument } from '../results/document.js';
+import { grouped } from '../results/grouped.js';
+import { againstZero, holmVerdicts, type ZeroEffect } from '../stats/effect.js';
+import { median } from '../stats/median.js';
+
+/** A system's rounds; a gap where it was not measured beside the others. */
+type Arms = readonly (RunDocument | undefined)[];
+
+const finite = v.pipe(v.number(), v.finite());
+
+/** A row of pairs in a metric's details, which may come from any file. */
+const pairSchema = v.pipe(
+  v.object({
+    name: v.optional(v.string()),
+    call: v.optional(v.string()),
+    owner: v.optional(v.nullable(v.string())),
+    intercepted: v.boolean(),
+    /** Median difference of the pairs, and of the driver's own call. */
+    overheadNs: finite,
+    bareNs: finite,
+  }),
+  v.transform(({ name, call = name, ...row }) => ({ ...row, call })),
+);
+
+interface Measured extends v.InferOutput<typeof pairSchema> {
+  call: string;
+  metric: string;
+  round: RunDocument;
+}
+
+/** Of every system: what the baseline's calls are off zero by is what the others' could be. */
+export function callEffects(systems: readonly Arms[]): CallEffect[] {
+  return systems.flatMap((arms) => {
+    const measured = arms.flatMap((round) => (round ? pairedCalls(round) : []));
+    return [...grouped(measured, ({ metric }) => metric).values()].flatMap(ofMetric);
+  });
+}
+
+function pairedCalls(round: RunDocument): Measured[] {
+  return round.metrics
+    .filter(({ status }) => status === 'ok')
+    .flatMap(({ id, details }) => {
+      const at = findMetric(id)?.pairs;
+      const rows = at === undefined || !Object.hasOwn(details, at) ? [] : [details[at]].flat();
+      return rows.flatMap((row): Measured[] => {
+        const read = v.safeParse(pairSchema, row);
+        const call = read.success ? read.output.call : undefined;
+        return read.success && call !== undefined ? [{ ...read.output, call, metric: id, round }] : [];
+      });
+    });
+}
+
+/** Holm's adjustment is over the calls of one metric in one system. */
+function ofMetric(measured: readonly Measured[]): CallEffect[] {
+  const calls = [...grouped(measured, ({ call }) => call).entries()];
+  const judged = calls.map(([, rounds]) => againstZero(rounds.map(({ overheadNs }) => overheadNs)));
+  const verdicts = holmVerdicts(judged);
+  return calls.map(([call, rounds], i) => {
+    const [first] = rounds as [Measured];
+    const { value, ci95, verdictRaw } = judged[i] as ZeroEffect;
+    return {
+      metric: first.metric,
+      system: first.round.system.name,
+      call,
+      owner: first.owner ?? ownerOf(first),
+      intercepted: rounds.some(({ intercepted }) => intercepted),
+      interceptedOn: provenanceOf(first)?.interposed ?? null,
+      rounds: rounds.length,
+      overheadNs: value,
+      overheadCi95: ci95,
+      bareNs: median(rounds.map(({ bareNs }) => bareNs)).value,
+      verdict: verdicts[i] as CallEffect['verdict'],
+      verdictRaw,
+    };
+  });
+}
+
+const provenanceOf = ({ call, round }: Measured) => round.provenance.find(({ name }) => name === call);
+
+const ownerOf = (measured: Measured): string | null => provenanceOf(measured)?.paths[measured.round.plan.path] ?? null;

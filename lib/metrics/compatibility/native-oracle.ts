@@ -1,0 +1,122 @@
+/** What the probes do natively: under the bare driver, which is shown to be bare, in the environment without the system. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchError } from '../../native/errors.js';
+import { probeProgram } from '../../native/load.js';
+import { bareDriver } from '../../systems/attestation.js';
+import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
+import { callerEnvironment } from '../../systems/environment.js';
+import { type Description, describe } from '../../workers/description.js';
+import type { Launcher, ProcessStart } from '../../workers/launcher.js';
+import { localStart } from '../../workers/local.js';
+import { Worker } from '../../workers/worker.js';
+import type { MeasureContext } from '../metric.js';
+import { targetOf } from '../scene.js';
+import { excludedBecause } from './outcome.js';
+import { type Observation, type ProbeRow, runProbe } from './probe-process.js';
+import { inTurns } from './turns.js';
+
+export interface Settings {
+  deadlineMs: number;
+  /** Names of probes. Default: all. */
+  only?: readonly string[];
+}
+
+export interface Native {
+  probe: ProbeRow;
+  observation: Observation;
+  /** Why it is not compared; null where it is. */
+  excluded: string | null;
+}
+
+export interface Oracle {
+  all: Native[];
+  /** What makes the native runs no reference; null where they are one. */
+  notBare: string | null;
+  /** The driver's libcuda. */
+  driver: string;
+  /** UUID of the device that is measured. */
+  device: string;
+}
+
+/** The caller's own, as a native system has it; what a simulated card is made of is no setting of a system. */
+function nativeStart({ system }: MeasureContext): ProcessStart {
+  const { GVB_SIM } = system.environment();
+  return localStart({
+    ...baseEnvironment(callerEnvironment()),
+    ...(GVB_SIM !== undefined && { GVB_SIM }),
+    ...withoutMps(join(tmpdir(), 'gvb-none')),
+  });
+}
+
+async function describeNatively(context: MeasureContext, start: ProcessStart): Promise<Description> {
+  const { signal } = context;
+  const worker = await Worker.start({ start, signal });
+  try {
+    return await describe(worker, targetOf(context), signal);
+  } finally {
+    await worker.stop();
+  }
+}
+
+function uuidOf({ options: { device } }: MeasureContext, { inspection: { devices } }: Description): string {
+  if (typeof device === 'string') return device;
+  const found = device === null ? devices[0] : devices.find(({ index }) => index === device);
+  if (!found) throw new BenchError('NO_SUCH_DEVICE', `There is no GPU ${device ?? ''} for the probes to run on.`);
+  return found.uuid;
+}
+
+/** A command of the program; `more` are options beyond what every probe is told. */
+export function probeCommand(
+  context: MeasureContext,
+  launcher: Launcher,
+  name: string,
+  { driver, device }: Pick<Oracle, 'driver' | 'device'>,
+  more: readonly string[] = [],
+): string[] {
+  const { simulatedDriver, options } = context;
+  const file = (path: string) => launcher.pathOf(path);
+  const simulated =
+    simulatedDriver === null
+      ? []
+      : [
+          '--libcuda',
+          file(join(simulatedDriver, 'libcuda.so.1')),
+          '--nvml',
+          file(join(simulatedDriver, 'libnvidia-ml.so.1')),
+        ];
+  return [file(program()), name, ...simulated, '--driver', driver, '--device', device, '--path', options.path, ...more];
+}
+
+function program(): string {
+  const found = probeProgram();
+  if (found === null)
+    throw new BenchError(
+      'FUNCTION_MISSING',
+      'The program of the compatibility probes is not built: run npm run build:native.',
+    );
+  return found;
+}
+
+async function listProbes(start: ProcessStart, context: MeasureContext, { deadlineMs, only }: Settings) {
+  const { rows } = await runProbe(start, [program(), 'list'], { deadlineMs, signal: context.signal });
+  return only ? rows.filter(({ name }) => only.includes(name)) : rows;
+}
+
+export async function nativeOracle(context: MeasureContext, lanes: number, settings: Settings): Promise<Oracle> {
+  const { system, signal } = context;
+  const start = nativeStart(context);
+  const description = await describeNatively(context, start);
+  const bare = bareDriver(description).find(({ passed }) => passed === false);
+  const where = { driver: description.inspection.libcuda, device: uuidOf(context, description) };
+  if (bare) return { ...where, all: [], notBare: `${bare.proof}: ${bare.detail}` };
+  const { memoryBytes } = system.limits();
+  const quota = memoryBytes === null ? [] : ['--memory', String(memoryBytes)];
+  const probes = await listProbes(start, context, settings);
+  const all = await inTurns(probes, { lanes, startMs: null }, async (probe): Promise<Native> => {
+    const command = probeCommand(context, start.launcher, probe.name, where, quota);
+    const observation = await runProbe(start, command, { deadlineMs: settings.deadlineMs, signal });
+    return { probe, observation, excluded: excludedBecause(observation) };
+  });
+  return { ...where, all, notBare: null };
+}

@@ -1,0 +1,141 @@
+/** Tenants, each with a quota of its own, that load the card at the same time: what each did in bins of the card's time. */
+import type { Load, LoadRequest } from '../../native/addon-types.js';
+import type { Tenant } from '../../systems/system.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import type { MeasureContext } from '../metric.js';
+import { withoutOwnTenant } from '../other-limits.js';
+import { allOrFirstError, FIRST_ID, inScene, type MetricScene } from '../scene.js';
+import { BACK_TO_BACK } from './load-shapes.js';
+import { rateOf, referenceOf, runLoad, withoutLimits } from './tenant-load.js';
+import { NS_PER_MS } from '../units.js';
+
+const GRACE_MS = 120_000;
+const MOST_LISTED = 4_096;
+const GAP_NS = 50_000;
+const WHOLE_MS = 300;
+/** The windows of IS-007 and IS-008. */
+export const BIN_MS = 100;
+
+/** Quota of a tenant, in per cent of the card's compute; null: the system sets none. */
+export type Quota = number | null;
+
+export interface WholeCard {
+  /** Of a block, which make a kernel of about 1 ms on the whole card. */
+  rounds: number;
+  /** Work in a nanosecond. */
+  rate: number;
+}
+
+/** What one tenant does that nothing limits, alone; once in a round. */
+export const wholeCard = (context: MeasureContext): Promise<WholeCard> =>
+  context.once.get('load of the whole card', () => {
+    const reference = referenceOf(context.system, { smPercent: 50 });
+    return withoutLimits(context, reference, async (worker) => {
+      const load = await runLoad(worker, BACK_TO_BACK, { durationMs: WHOLE_MS, binMs: WHOLE_MS });
+      return { rounds: load.rounds, rate: rateOf(load) };
+    });
+  });
+
+export interface LoadTimes {
+  durationMs: number;
+  binMs: number;
+}
+
+/** What each of several tenants did in the bins that lie wholly in the time of all of them. */
+export interface CommonBins {
+  /** Of the first load's bins, the first that counts. */
+  first: number;
+  /** Work, by tenant and bin. */
+  work: number[][];
+}
+
+/** Null where there is no such bin. `skipMs`: of the time in common, what is left out at its beginning. */
+export function commonBins(loads: readonly Load[], binMs: number, skipMs = 0): CommonBins | null {
+  const binNs = binMs * NS_PER_MS;
+  const from = Math.max(...loads.map(({ firstBin, startedNs }) => firstBin + Math.ceil(startedNs / binNs)));
+  const to = Math.min(...loads.map(({ firstBin, endedNs }) => firstBin + Math.floor(endedNs / binNs)));
+  const first = from + Math.round(skipMs / binMs);
+  if (to <= first) return null;
+  const work = loads.map(({ firstBin, bins }) =>
+    Array.from({ length: to - first }, (_, i) => bins[first + i - firstBin] ?? 0),
+  );
+  return { first: first - (loads[0] as Load).firstBin, work };
+}
+
+export const total = (work: readonly number[]): number => work.reduce((sum, of) => sum + of, 0);
+
+export class CoTenants {
+  readonly scene: MetricScene;
+  readonly workers: readonly WorkerTenant[];
+  readonly #rounds: number;
+
+  constructor(scene: MetricScene, workers: readonly WorkerTenant[], rounds: number) {
+    this.scene = scene;
+    this.workers = workers;
+    this.#rounds = rounds;
+  }
+
+  /** Of the tenants at these places, all at once. Rejects with the first failure. */
+  async load(places: readonly number[], times: LoadTimes): Promise<Load[]> {
+    const tasks = new Map(places.map((place) => [this.workers[place] as WorkerTenant, this.task(times)]));
+    return (await this.together(tasks, times.durationMs)) as Load[];
+  }
+
+  task({ durationMs, binMs }: LoadTimes): Task {
+    const params: Omit<LoadRequest, 'startAtNs'> = {
+      ...BACK_TO_BACK.request,
+      rounds: this.#rounds,
+      durationNs: durationMs * NS_PER_MS,
+      binNs: binMs * NS_PER_MS,
+      gapNs: GAP_NS,
+      mostListed: MOST_LISTED,
+    };
+    return { method: 'load', params };
+  }
+
+  async together(tasks: ReadonlyMap<WorkerTenant, Task>, durationMs: number): Promise<unknown[]> {
+    const { outcomes } = await this.scene.scene.release<unknown>(tasks, durationMs + GRACE_MS);
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+  }
+}
+
+/** Whether the system sets a compute limit for each tenant. */
+export const setsQuotas = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
+
+/** A worker for each quota, all of which live while `use` runs. */
+export async function amongTenants<T>(
+  context: MeasureContext,
+  quotas: readonly Quota[],
+  use: (tenants: CoTenants) => Promise<T>,
+): Promise<T> {
+  const { rounds } = await wholeCard(context);
+  const tenants = quotas.map((smPercent, place): Tenant => ({
+    id: FIRST_ID + place,
+    ...(smPercent !== null && { limits: { smPercent } }),
+  }));
+  const play = () =>
+    inScene(context, async (scene) => {
+      const enter = (tenant: Tenant) => scene.enter(tenant);
+      if (context.system.staggerStarts) for (const tenant of tenants) await enter(tenant);
+      else await allOrFirstError(tenants.map(enter));
+      return use(new CoTenants(scene, inOrder(scene, tenants), rounds));
+    });
+  if (quotas.every((quota) => quota === null)) return play();
+  return withoutOwnTenant(context, play);
+}
+
+/** Workers that started at the same time stand in the scene in the order in which they were ready. */
+const inOrder = (scene: MetricScene, tenants: readonly Tenant[]): WorkerTenant[] =>
+  tenants.flatMap(({ id }) => scene.scene.workers.filter((worker) => scene.tenantOf(worker)?.id === id));
+
+/** A line for the charts: of what the whole card does. */
+export const shareLine = (
+  name: string,
+  limitPercent: Quota,
+  binMs: number,
+  work: readonly number[],
+  { rate }: WholeCard,
+) => ({ name, limitPercent, binMs, percent: work.map((of) => (100 * of) / (rate * binMs * NS_PER_MS)) });

@@ -1,0 +1,118 @@
+/** The faults of IS-010: what a sacrificial tenant does, and the evidence that it happened. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultKind } from '../../native/addon-types.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { STALL_MS, type WatchedVictim } from './watched-victim.js';
+
+/** What the sacrificial tenant does its fault with. */
+export interface Stage {
+  tenant: WorkerTenant;
+  victim: WatchedVictim;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  /** What a tenant may allocate before it asks for more than any card has; others need the rest. */
+  mostBytes: number;
+}
+
+export interface Fault {
+  name: string;
+  expectedCode: string;
+  /** Whether the card reports an error (Xid) of it. */
+  hasXid: boolean;
+  /** What happened, as `expectedCode` says it; null where the fault did not happen. */
+  raise: (stage: Stage) => Promise<string | null>;
+}
+
+/** A fault itself takes milliseconds; a layer may take a lock meanwhile. */
+const DEADLINE_MS = 30_000;
+const STORM_BYTES = 2 ** 21;
+/** Longer than any test waits: the tenant is killed before. */
+const STORM = { bytes: STORM_BYTES, forMs: 60_000 };
+const STORM_DEADLINE_MS = 90_000;
+const SHORT_STORM_MS = 10;
+/** How long the endless kernel is beside the victim before its process is killed. */
+const ENDLESS_MS = 100;
+/** Each stop may fall between two calls: beside a victim that holds the lock for half of the time, 20 miss it once in 10^6. */
+const STOPS = 20;
+
+const codeOf = ({ code, name }: { code: number; name: string }): string | null =>
+  code === 0 ? null : `${name} (${code})`;
+
+const kernelFault = (name: string, fault: FaultKind, expectedCode: string): Fault => ({
+  name,
+  expectedCode,
+  hasXid: true,
+  raise: async ({ tenant }) =>
+    codeOf(await askSession(tenant, { name: 'raiseFault', request: { fault }, deadlineMs: DEADLINE_MS })),
+});
+
+async function killed(tenant: WorkerTenant): Promise<string | null> {
+  tenant.signal('SIGKILL');
+  return (await tenant.exit).signal;
+}
+
+/** Rejects where no allocation was made at all. Afterwards it allocates and frees until it is killed. */
+async function startStorm(tenant: WorkerTenant): Promise<void> {
+  const short = { bytes: STORM_BYTES, forMs: SHORT_STORM_MS };
+  await askSession(tenant, { name: 'allocationStorm', request: short, deadlineMs: DEADLINE_MS });
+  // It ends with its process.
+  askSession(tenant, { name: 'allocationStorm', request: STORM, deadlineMs: STORM_DEADLINE_MS }).catch(() => undefined);
+  await sleep(SHORT_STORM_MS);
+}
+
+async function stopAgainAndAgain({ tenant, victim, random }: Stage): Promise<string> {
+  for (let i = 0; i < STOPS; i++) {
+    await sleep(1 + 10 * random());
+    tenant.signal('SIGSTOP');
+    const goesOn = await victim.goesOn(STALL_MS);
+    tenant.signal('SIGCONT');
+    if (!goesOn) break;
+  }
+  return 'SIGSTOP';
+}
+
+export const FAULTS: readonly Fault[] = [
+  kernelFault('out-of-bounds store', 'outOfBounds', 'CUDA_ERROR_ILLEGAL_ADDRESS (700)'),
+  kernelFault('misaligned access', 'misaligned', 'CUDA_ERROR_MISALIGNED_ADDRESS (716)'),
+  kernelFault('trap', 'trap', 'CUDA_ERROR_LAUNCH_FAILED (719)'),
+  kernelFault('device assert', 'assert', 'CUDA_ERROR_ASSERT (710)'),
+  {
+    name: 'endless kernel, SIGKILL',
+    expectedCode: 'SIGKILL',
+    hasXid: false,
+    raise: async ({ tenant }) => {
+      await askSession(tenant, { name: 'startEndless', request: undefined, deadlineMs: DEADLINE_MS });
+      await sleep(ENDLESS_MS);
+      return killed(tenant);
+    },
+  },
+  {
+    name: 'SIGKILL inside an allocation',
+    expectedCode: 'SIGKILL',
+    hasXid: false,
+    raise: async ({ tenant, random }) => {
+      await startStorm(tenant);
+      await sleep(20 * random());
+      return killed(tenant);
+    },
+  },
+  {
+    name: 'SIGSTOP inside an allocation',
+    expectedCode: 'SIGSTOP',
+    hasXid: false,
+    raise: async (stage) => {
+      await startStorm(stage.tenant);
+      const stopped = await stopAgainAndAgain(stage);
+      // A tenant that ended by itself was not stopped.
+      return (await killed(stage.tenant)) === 'SIGKILL' ? stopped : null;
+    },
+  },
+  {
+    name: 'leak until the quota',
+    expectedCode: 'CUDA_ERROR_OUT_OF_MEMORY (2)',
+    hasXid: false,
+    raise: async ({ tenant, mostBytes }) =>
+      codeOf(await askSession(tenant, { name: 'hoard', request: { mostBytes }, deadlineMs: DEADLINE_MS })),
+  },
+];

@@ -1,0 +1,140 @@
+/** IS-001: how much of a memory limit a tenant can use, and which ways of allocating go beyond it. */
+import type { MemoryPath } from '../../native/addon-types.js';
+import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { inScene } from '../scene.js';
+import { formatBytes } from '../units.js';
+import { memoryChecks, returnedCheck } from './memory-checks.js';
+import { type FilledPath, filledRow, fillPath, orLost, violationOf } from './memory-paths.js';
+import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
+import { fillTogether, TWO_PROCESSES } from './memory-together.js';
+
+const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
+/** One process has them one after the other; IS-011 has all, each in a process of its own. */
+const PATHS: readonly MemoryPath[] = [
+  HEADLINE,
+  'cuMemAllocPitch_v2',
+  'cuMemAllocManaged',
+  'cuMemCreate',
+  'cuMemAllocAsync',
+  'cuMemAllocFromPoolAsync',
+  'cuArrayCreate_v2',
+  'many small blocks',
+];
+
+interface Point {
+  limitBytes: number;
+  paths: FilledPath[];
+}
+
+/** As many of `paths`, which it shortens, as one process can have: what is not given back ends it. */
+async function fillSome(context: MeasureContext, tenant: MemoryTenant, paths: MemoryPath[]): Promise<FilledPath[]> {
+  const { limitBytes } = tenant;
+  const filled: FilledPath[] = [];
+  for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+    context.progress(`${path} of ${formatBytes(limitBytes)}`, 1 - (paths.length + 1) / (PATHS.length + 1));
+    const fill = fillPath(tenant, path);
+    const latest = path === HEADLINE ? await fill : await orLost(path, limitBytes, fill);
+    filled.push(latest);
+    if (latest.notReturned !== null) break;
+  }
+  return filled;
+}
+
+/** Under the system's own limit, and two processes of one tenant. */
+async function ownPoint(context: MeasureContext, limitBytes: number): Promise<Point> {
+  const left = [...PATHS];
+  const paths: FilledPath[] = [];
+  while (left.length > 0)
+    paths.push(...(await inMemoryTenant(context, limitBytes, (tenant) => fillSome(context, tenant, left))));
+  context.progress(TWO_PROCESSES, PATHS.length / (PATHS.length + 1));
+  const together = await inScene(context, async (scene) => {
+    const enter = () => enterMemoryTenant(scene, context, limitBytes);
+    return fillTogether(context, await enter(), enter);
+  });
+  return { limitBytes, paths: [...paths, filledRow(together)] };
+}
+
+/** Under limits of a share of the card each; none where the system's tenants cannot have others than its own. */
+async function otherPoints(context: MeasureContext): Promise<Point[]> {
+  const points: Point[] = [];
+  await underShares(context, async (tenant) => {
+    points.push({ limitBytes: tenant.limitBytes, paths: await fillSome(context, tenant, [...PATHS]) });
+  });
+  return points;
+}
+
+/** 100 where what could be used is the limit. */
+const accuracyOf = (usedBytes: number, limitBytes: number): number =>
+  100 * (1 - Math.abs(usedBytes - limitBytes) / limitBytes);
+
+function describePoint({ limitBytes, paths: [headline] }: Point) {
+  const usedBytes = headline?.row.usedBytes ?? null;
+  return {
+    limitBytes,
+    accuracyPercent: usedBytes === null ? null : accuracyOf(usedBytes, limitBytes),
+    signedErrorBytes: usedBytes === null ? null : usedBytes - limitBytes,
+    contextBytes: headline?.row.beforeBytes ?? null,
+    fillMs: (headline?.fill?.tookNs ?? 0) / 1e6,
+  };
+}
+
+function judge(context: MeasureContext, points: readonly Point[]): Measured {
+  const filled = points.flatMap(({ paths }) => paths);
+  const rows = filled.map(({ row }) => row);
+  const headlines = points.map(({ paths }) => paths[0] as FilledPath);
+  const decisive = memoryChecks(filled, headlines);
+  const checks = [...decisive, returnedCheck(filled)];
+  const described = points.map(describePoint);
+  const violations = rows.flatMap((row) => (exempt(context, row.path) ? [] : (violationOf(row) ?? [])));
+  const details = { points: described, paths: rows };
+  const unlimited = headlines.find(({ fill }) => fill?.end === 'enough');
+  const common = { ci95: null, checks, details, violations };
+  if (unlimited) {
+    const reason = `limit not enforced: ${formatBytes(unlimited.row.grantedBytes ?? 0)} were granted under a limit of ${formatBytes(unlimited.row.limitBytes)}, and nothing was refused`;
+    return { ...common, status: 'failed', reason, value: null, headline: null };
+  }
+  const untried = headlines.find(({ row }) => row.outcome === 'unsupported');
+  if (untried)
+    return {
+      ...common,
+      status: 'unsupported',
+      reason: `${HEADLINE}: ${untried.row.reason}`,
+      value: null,
+      headline: null,
+    };
+  const values = described.flatMap(({ accuracyPercent }) => accuracyPercent ?? []);
+  const value = values.reduce((sum, each) => sum + each, 0) / values.length;
+  return { ...common, ...invalidBy(decisive), value, headline: Float64Array.from(values) };
+}
+
+/** Processes that have a limit each by design may hold more than it together. */
+const exempt = ({ system }: MeasureContext, path: string): boolean =>
+  path === TWO_PROCESSES && system.capabilities.memLimit === 'perProcess';
+
+export const memoryLimitAccuracy: MetricDefinition = {
+  id: 'IS-001',
+  name: 'Memory Limit Accuracy',
+  category: 'isolation',
+  unit: '%',
+  direction: 'higher',
+  question: 'How much of a memory limit can really be used, and which ways of allocating escape it?',
+  estimator: '100 × (1 − |held − limit| / limit), held by cuMemAlloc and its context when no more is granted',
+  delta: { absolute: 1 },
+  needs: ['a memory limit', 'fresh processes'],
+  functionName: 'measureMemoryLimit',
+  where: 'fresh-processes',
+  seconds: { quick: 5, standard: 5, thorough: 25 },
+  async measure(context) {
+    const limitBytes = context.system.limits().memoryBytes;
+    if (limitBytes === null) return unsupported('no memory limit is configured');
+    return judge(context, [await ownPoint(context, limitBytes), ...(await otherPoints(context))]);
+  },
+};
+
+/**
+ * IS-001, %: how near what a tenant can hold comes to its memory limit, by cuMemAlloc; `details.paths[]` has what each way
+ * of allocating was granted. It needs a system that sets a limit, so here, in the environment as it is, it is
+ * `unsupported`; `compareSystems` has them.
+ */
+export const measureMemoryLimit = measureFunction(memoryLimitAccuracy);

@@ -1,0 +1,113 @@
+/** IS-003: how close a tenant's share of the compute is to its limit, by the work it gets done and not by utilisation. */
+import { mean } from 'simple-statistics';
+import type { Tier } from '../../results/document.js';
+import { type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { BIN_MS, isMeasured, measureRows, type Row, type Windows } from './limited-rows.js';
+import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './load-shapes.js';
+import { ownLimit, referenceOf } from './tenant-load.js';
+
+const SWEEP = [10, 25, 50, 75];
+/** Kernels back to back are of 1 ms. */
+const OTHER_LENGTHS_MS = [0.1, 10, 100];
+
+export interface LimitPlan {
+  headline: Windows;
+  /** Of MANY_WAVES: long enough for slow controllers to swing several times. */
+  waves: Windows;
+  others: Windows;
+  /** Of further kernels back to back. */
+  lengthsMs: readonly number[];
+  /** Whether other limits than the system's own are tried, where it can have them. */
+  sweeps: boolean;
+}
+
+const PLANS: Record<Tier, LimitPlan> = {
+  quick: {
+    headline: { freeMs: 400, dropMs: 1_000, keepMs: 2_000 },
+    waves: { freeMs: 200, dropMs: 100, keepMs: 400 },
+    others: { freeMs: 200, dropMs: 100, keepMs: 400 },
+    lengthsMs: [],
+    sweeps: false,
+  },
+  standard: {
+    headline: { freeMs: 1_000, dropMs: 3_000, keepMs: 7_000 },
+    waves: { freeMs: 400, dropMs: 1_000, keepMs: 20_000 },
+    others: { freeMs: 400, dropMs: 500, keepMs: 1_500 },
+    lengthsMs: [],
+    sweeps: false,
+  },
+  thorough: {
+    headline: { freeMs: 3_000, dropMs: 10_000, keepMs: 30_000 },
+    waves: { freeMs: 1_000, dropMs: 10_000, keepMs: 30_000 },
+    others: { freeMs: 1_000, dropMs: 4_000, keepMs: 8_000 },
+    lengthsMs: OTHER_LENGTHS_MS,
+    sweeps: true,
+  },
+};
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const computeLimitBy =
+  (plan?: LimitPlan): MetricDefinition['measure'] =>
+  async (context) => {
+    const own = ownLimit(context.system);
+    if (own === null) return unsupported('no compute limit is set');
+    const { headline, waves, others, lengthsMs, sweeps } = plan ?? PLANS[context.options.tier];
+    const reference = referenceOf(context.system, { smPercent: own });
+    const sweep = sweeps && reference === 'the same tenant without a limit';
+    const rows = await measureRows(context, {
+      shapes: [BACK_TO_BACK, ...SHAPES, ...lengthsMs.map(ofLength)],
+      windowsOf: (shape) => (shape === BACK_TO_BACK ? headline : shape === MANY_WAVES ? waves : others),
+      limits: sweep ? SWEEP : [own],
+      reference,
+      besideNvml: true,
+    });
+    if (typeof rows === 'string') return unsupported(rows);
+    const ofHeadline = rows.filter(isMeasured).filter(({ shape }) => shape === BACK_TO_BACK.name);
+    return {
+      value: mean(ofHeadline.map(({ accuracyPercent }) => accuracyPercent)),
+      ci95: null,
+      headline: null,
+      processes: 1 + ofHeadline.length,
+      details: {
+        limitPercent: own,
+        reference,
+        // A limiter that acts later than this is not seen.
+        windows: { backToBack: headline, manyWaves: waves, others },
+        limits: rows.map((row) => (isMeasured(row) ? withoutSeries(row) : row)),
+        shares: rows.filter(isMeasured).map(({ shape, smPercent, series }) => ({
+          name: sweep ? `${shape}, ${smPercent} %` : shape,
+          limitPercent: smPercent,
+          binMs: BIN_MS,
+          percent: series.map((share) => Math.round(10 * share) / 10),
+        })),
+      },
+      checks: [],
+    };
+  };
+
+export const smUtilizationAccuracy: MetricDefinition = {
+  id: 'IS-003',
+  name: 'SM Utilization Accuracy',
+  category: 'isolation',
+  unit: '%',
+  direction: 'higher',
+  question: 'Is a compute limit of 25 % really 25 %, and for which kernels is it not?',
+  estimator:
+    'mean over limits of 100·(1 − |achieved − limit| / limit), achieved: work done under the limit of that without it',
+  delta: { absolute: 5 },
+  needs: ['a system with a compute limit', 'fresh processes'],
+  functionName: 'measureComputeLimit',
+  where: 'fresh-processes',
+  seconds: { quick: 10, standard: 60, thorough: 860 },
+  measure: computeLimitBy(),
+};
+
+const withoutSeries = ({ series: _, ...row }: Row): Omit<Row, 'series'> => row;
+
+/**
+ * IS-003, %: how close the work of a tenant under a compute limit comes to that share of its work without one, for each
+ * shape of load. It needs a system that sets limits, so here, in the environment as it is, it is `unsupported`;
+ * `compareSystems` has them.
+ */
+export const measureComputeLimit = measureFunction(smUtilizationAccuracy);

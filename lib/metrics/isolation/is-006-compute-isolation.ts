@@ -1,0 +1,243 @@
+/** IS-006: what a tenant keeps of its compute when another one, which stays within its own quota, works beside it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mean } from 'simple-statistics';
+import type { Load } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { contextOf } from '../tenants.js';
+import {
+  amongTenants,
+  commonBins,
+  type CoTenants,
+  type LoadTimes,
+  type Quota,
+  setsQuotas,
+  shareLine,
+  total,
+  type WholeCard,
+  wholeCard,
+} from './co-tenants.js';
+import { clockDropPercent, interferencePercent } from './interference.js';
+import { type Sharing, traceSharing, type Unseen } from './sharing.js';
+import { NS_PER_MS } from '../units.js';
+
+export interface IsolationTimes extends LoadTimes {
+  series: number;
+  traceMs: number;
+}
+
+const TIMES: Record<Tier, IsolationTimes> = {
+  quick: { durationMs: 500, binMs: 50, series: 1, traceMs: 100 },
+  standard: { durationMs: 2_000, binMs: 100, series: 1, traceMs: 300 },
+  thorough: { durationMs: 5_000, binMs: 100, series: 3, traceMs: 300 },
+};
+/** Of a series: alternating, so that a drift meets both alike. */
+const ORDER = ['alone', 'together', 'together', 'alone'] as const;
+
+interface Block {
+  /** Of each tenant that ran, in the bins of all. */
+  work: number[][];
+  smClockMhz: number | null;
+}
+
+interface Row {
+  tenants: number;
+  limitPercent: Quota;
+  retainedPercent: number;
+  ci95: [number, number] | null;
+  /** Of what its quota is of the whole card: null where it has none. */
+  entitlementPercent: number | null;
+  interferencePercent: number | null;
+  clockDropPercent: number | null;
+  shares: ReturnType<typeof shareLine>[];
+  checks: Check[];
+}
+
+/** NVML is asked half way, from outside. */
+async function block(
+  { truth }: MeasureContext,
+  tenants: CoTenants,
+  places: readonly number[],
+  times: LoadTimes,
+): Promise<Block | null> {
+  const clock = sleep(times.durationMs / 2).then(() => truth?.smClockMhz() ?? null);
+  const [loads, smClockMhz] = await Promise.all([tenants.load(places, times), clock]);
+  const common = commonBins(loads as Load[], times.binMs);
+  return common && { work: common.work, smClockMhz };
+}
+
+const perBin = (blocks: readonly Block[], place: number): number[] =>
+  blocks.flatMap(({ work }) => work[place] as number[]);
+
+interface Plan {
+  whole: WholeCard;
+  times: IsolationTimes;
+}
+
+async function rowOf(
+  context: MeasureContext,
+  tenants: CoTenants,
+  quota: Quota,
+  { whole, times }: Plan,
+): Promise<Row | null> {
+  const { seed } = context.options;
+  const all = tenants.workers.map((_, place) => place);
+  const blocks: Record<(typeof ORDER)[number], Block[]> = { alone: [], together: [] };
+  const second = await block(context, tenants, [1], times);
+  for (let i = 0; i < times.series; i++)
+    for (const kind of ORDER) {
+      const done = await block(context, tenants, kind === 'alone' ? [0] : all, times);
+      if (!done) return null;
+      blocks[kind].push(done);
+    }
+  if (!second) return null;
+  const [alone, together] = [perBin(blocks.alone, 0), perBin(blocks.together, 0)];
+  const retained = (a: readonly number[], b: readonly number[]) => (100 * mean([...b])) / mean([...a]);
+  const pick = (work: readonly number[], places: readonly number[]) => places.map((place) => work[place] as number);
+  const wholeBin = whole.rate * times.binMs * NS_PER_MS;
+  return {
+    tenants: all.length,
+    limitPercent: quota,
+    retainedPercent: retained(alone, together),
+    ci95: resampledCi95(
+      [alone.length, together.length],
+      ([a, b]) => retained(pick(alone, a as number[]), pick(together, b as number[])),
+      seed,
+    ),
+    entitlementPercent: quota === null ? null : (100 * mean(together)) / ((quota / 100) * wholeBin),
+    interferencePercent:
+      all.length > 2
+        ? null
+        : interferencePercent({
+            together: 1,
+            firstAlone: mean(together) / mean(alone),
+            secondAlone: mean(perBin(blocks.together, 1)) / mean(perBin([second], 0)),
+          }),
+    clockDropPercent: clockDropPercent(
+      blocks.alone.map(({ smClockMhz }) => smClockMhz),
+      blocks.together.map(({ smClockMhz }) => smClockMhz).find((mhz) => mhz !== null) ?? null,
+    ),
+    shares: [
+      shareLine(`${nameOf(0, all.length)}, alone`, quota, times.binMs, alone, whole),
+      ...all.map((place) =>
+        shareLine(nameOf(place, all.length), quota, times.binMs, perBin(blocks.together, place), whole),
+      ),
+    ],
+    checks: [progressed(blocks.together, all.length), workedAlone(alone)],
+  };
+}
+
+const nameOf = (place: number, count: number): string => `tenant ${place + 1} of ${count}`;
+
+function progressed(blocks: readonly Block[], count: number): Check {
+  const idle = blocks.filter(({ work }) => work.slice(1).some((of) => total(of) === 0)).length;
+  return {
+    name: `neighbours worked in every block (${count} tenants)`,
+    passed: idle === 0,
+    detail: idle === 0 ? `in ${blocks.length} blocks` : `one did nothing in ${idle} of ${blocks.length} blocks`,
+  };
+}
+
+const workedAlone = (alone: readonly number[]): Check => ({
+  name: 'the tenant worked alone',
+  passed: total(alone) > 0,
+  detail: `in ${alone.length} bins`,
+});
+
+interface Outcome {
+  row: Row | null;
+  sharing: Sharing | Unseen | null;
+  entered: ReturnType<typeof contextOf>;
+}
+
+async function among(context: MeasureContext, count: number, plan: Plan): Promise<Outcome> {
+  const quota = setsQuotas(context) ? 100 / count : null;
+  return amongTenants(context, Array<Quota>(count).fill(quota), async (tenants) => {
+    const [first, second] = tenants.workers;
+    const sharing =
+      count === 2 && first && second
+        ? await traceSharing(tenants.scene.scene, [first, second], plan.times.traceMs)
+        : null;
+    return { row: await rowOf(context, tenants, quota, plan), sharing, entered: contextOf(tenants.scene.scene) };
+  });
+}
+
+function judge(context: MeasureContext, measured: readonly Outcome[]) {
+  const rows = measured.flatMap(({ row }) => row ?? []);
+  const details = {
+    rows: rows.map(({ checks: _checks, shares: _shares, ...row }) => row),
+    shares: rows.flatMap(({ shares }) => shares),
+    sharing: measured[0]?.sharing ?? null,
+    context: measured[0]?.entered,
+  };
+  const headline = measured[0]?.row ?? null;
+  const common: Check = {
+    name: 'the tenants worked at the same time',
+    passed: rows.length === measured.length,
+    detail: `in ${rows.length} of ${measured.length} rows`,
+  };
+  const checks = [common, ...rows.flatMap((row) => row.checks)];
+  const invalid = invalidBy(checks);
+  if (invalid.status === undefined && !setsQuotas(context))
+    return {
+      ...unsupported('the system sets no compute limit: what two tenants without one keep is in the details', details),
+      checks,
+    };
+  return {
+    ...invalid,
+    value: headline?.retainedPercent ?? null,
+    ci95: headline?.ci95 ?? null,
+    ciScope: 'within-process' as const,
+    processes: 2,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** With times of its own, for tests; the tier decides where there are none. */
+export const computeIsolationBy =
+  (times?: IsolationTimes): MetricDefinition['measure'] =>
+  async (context) => {
+    const { tier } = context.options;
+    try {
+      const plan = { whole: await wholeCard(context), times: times ?? TIMES[tier] };
+      const counts = tier === 'thorough' ? [2, 4] : [2];
+      const outcomes: Outcome[] = [];
+      for (const count of counts) {
+        outcomes.push(await among(context, count, plan));
+        context.progress(`${count} tenants`, outcomes.length / counts.length);
+      }
+      return judge(context, outcomes);
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`two tenants do not fit: ${error.message}`);
+      throw error;
+    }
+  };
+
+export const computeIsolation: MetricDefinition = {
+  id: 'IS-006',
+  name: 'Cross-Tenant Compute Isolation',
+  category: 'isolation',
+  unit: '%',
+  direction: 'higher',
+  question: 'How much of what you paid for survives an honest, well-behaved co-tenant?',
+  estimator: 'work a second beside another tenant ÷ alone, both under a quota of half the card',
+  delta: { absolute: 3 },
+  needs: ['two tenants', 'a system with a compute limit'],
+  functionName: 'measureComputeIsolation',
+  where: 'fresh-processes',
+  seconds: { quick: 5, standard: 14, thorough: 150 },
+  measure: computeIsolationBy(),
+};
+
+/**
+ * IS-006, %, unclamped: work a second of a tenant beside another one, of what it does alone, both under a quota of half
+ * the card. `details.rows[]` has the entitlement attained and, at tier `thorough`, four tenants; `details.sharing` how
+ * the card is shared. Without a compute limit it is `unsupported`, with the row in its details. `iterations` and
+ * `resolution` do not apply.
+ */
+export const measureComputeIsolation = measureFunction(computeIsolation);

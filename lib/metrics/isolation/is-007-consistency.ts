@@ -1,0 +1,225 @@
+/** IS-007: how evenly a tenant is served beside steady neighbours, in windows of 100 ms. */
+import { mean, medianAbsoluteDeviation, median as middle, sampleStandardDeviation } from 'simple-statistics';
+import type { Aggression, Load } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import { summarise } from '../../stats/summary.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { contextOf } from '../tenants.js';
+import { idleReason } from './aggressor-menu.js';
+import {
+  amongTenants,
+  BIN_MS,
+  type CommonBins,
+  commonBins,
+  type CoTenants,
+  type Quota,
+  setsQuotas,
+  shareLine,
+  type WholeCard,
+  wholeCard,
+} from './co-tenants.js';
+import { NS_PER_MS } from '../units.js';
+
+export interface ConsistencyTimes {
+  aloneMs: number;
+  togetherMs: number;
+}
+
+const TIMES: Record<Tier, ConsistencyTimes> = {
+  quick: { aloneMs: 800, togetherMs: 1_500 },
+  standard: { aloneMs: 2_000, togetherMs: 5_000 },
+  thorough: { aloneMs: 10_000, togetherMs: 30_000 },
+};
+/** 1 measured, 2 that compute, 1 that reads memory. */
+const TENANTS = 4;
+const BANDWIDTH = 3;
+/** The neighbour that reads memory runs a little longer than the others. */
+const TAIL_MS = 100;
+const FEWEST_WINDOWS = 5;
+/** Of a median absolute deviation, what a standard deviation is where values are normal. */
+const MAD_TO_SD = 1.4826;
+
+/** Of windows of work. */
+export interface Steadiness {
+  windows: number;
+  idleWindows: number;
+  cv: number;
+  robustCv: number | null;
+  /** Of one window with the next; null where all are alike. */
+  lag1: number | null;
+}
+
+const cvOf = (work: readonly number[]): number => sampleStandardDeviation([...work]) / mean([...work]);
+
+/** At least two windows, in which something was done. */
+export function steadinessOf(work: readonly number[]): Steadiness {
+  const typical = middle([...work]);
+  const average = mean([...work]);
+  const apart = work.map((of) => of - average);
+  const variance = apart.reduce((sum, of) => sum + of * of, 0);
+  const neighbours = apart.slice(1).reduce((sum, of, i) => sum + of * (apart[i] as number), 0);
+  return {
+    windows: work.length,
+    idleWindows: without(work),
+    cv: cvOf(work),
+    robustCv: typical === 0 ? null : (MAD_TO_SD * medianAbsoluteDeviation([...work])) / typical,
+    lag1: variance === 0 ? null : neighbours / variance,
+  };
+}
+
+/** How long kernels took, of the latest that are listed. */
+function kernelTimes({ kernelsListed }: Load) {
+  const stats = summarise(kernelsListed.tookNs);
+  const ms = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_MS);
+  const [p50Ms, p99Ms] = [ms(stats?.p50), ms(stats?.p99)];
+  return { p50Ms, p99Ms, p99OverP50: p50Ms === null || p99Ms === null ? null : p99Ms / p50Ms };
+}
+
+interface Together {
+  loads: Load[];
+  common: CommonBins;
+  /** Of each neighbour, windows in which it made no progress although it had work queued. */
+  idleWindows: number[];
+}
+
+/** In how many windows the neighbour that reads memory was not seen to progress. */
+function windowsWithoutMarks({ marksNs }: Aggression, measured: Load, { first, work }: CommonBins): number {
+  const binOf = (mark: number) => Math.floor((mark - measured.hostOriginNs) / (BIN_MS * NS_PER_MS)) - first;
+  const seen = new Set(marksNs.map(binOf));
+  return (work[0] as number[]).filter((_, bin) => !seen.has(bin)).length;
+}
+
+const without = (work: readonly number[]): number => work.filter((of) => of === 0).length;
+
+async function loadTogether(tenants: CoTenants, durationMs: number): Promise<Together | { reason: string }> {
+  const bandwidth = tenants.workers[BANDWIDTH] as WorkerTenant;
+  const windowNs = (durationMs + TAIL_MS) * NS_PER_MS;
+  const stream: Task = { method: 'aggressor', params: { kind: 'dramStream', windowNs, quotaBytes: 0 } };
+  const computing = tenants.workers.slice(0, BANDWIDTH);
+  const task = tenants.task({ durationMs, binMs: BIN_MS });
+  const tasks = new Map([...computing.map((worker) => [worker, task] as const), [bandwidth, stream] as const]);
+  const answers = await tenants.together(tasks, durationMs);
+  const loads = answers.slice(0, BANDWIDTH) as Load[];
+  const aggression = answers[BANDWIDTH] as Aggression;
+  const idle = idleReason(aggression);
+  if (idle !== null) return { reason: `the neighbour that reads memory did not run: ${idle}` };
+  const common = commonBins(loads, BIN_MS);
+  if (!common) return { reason: 'the tenants had no window in common' };
+  const idleWindows = [...common.work.slice(1).map(without), windowsWithoutMarks(aggression, loads[0] as Load, common)];
+  return { loads, common, idleWindows };
+}
+
+function checksOf({ common, idleWindows }: Together): Check[] {
+  const work = common.work[0] as number[];
+  return [
+    {
+      name: 'enough windows in common',
+      passed: work.length >= FEWEST_WINDOWS,
+      detail: `${work.length} windows of ${BIN_MS} ms`,
+    },
+    {
+      name: 'every neighbour worked',
+      passed: idleWindows.every((idle) => idle < work.length),
+      detail: `without progress in ${idleWindows.join(', ')} of ${work.length} windows`,
+    },
+    {
+      name: 'the tenant was served at all',
+      passed: work.some((of) => of > 0),
+      detail: `nothing in ${without(work)} of ${work.length} windows`,
+    },
+  ];
+}
+
+async function play(
+  context: MeasureContext,
+  tenants: CoTenants,
+  quota: Quota,
+  { whole, times }: { whole: WholeCard; times: ConsistencyTimes },
+): Promise<Measured> {
+  const { seed } = context.options;
+  const [alone] = (await tenants.load([0], { durationMs: times.aloneMs, binMs: BIN_MS })) as [Load];
+  context.progress('alone', 0.3);
+  const together = await loadTogether(tenants, times.togetherMs);
+  const entered = contextOf(tenants.scene.scene);
+  if ('reason' in together)
+    return {
+      ...invalidBy([{ name: 'neighbours', passed: false, detail: together.reason }]),
+      value: null,
+      ci95: null,
+      headline: null,
+      details: { context: entered },
+      checks: [],
+    };
+  const { common, idleWindows, loads } = together;
+  const work = common.work[0] as number[];
+  const aloneWork = commonBins([alone], BIN_MS)?.work[0] ?? [];
+  const checks = checksOf(together);
+  const lines = loads.map((_, place) =>
+    shareLine(place === 0 ? 'tenant' : `neighbour ${place}`, quota, BIN_MS, common.work[place] as number[], whole),
+  );
+  const valid = checks.every(({ passed }) => passed === true);
+  return {
+    ...invalidBy(checks),
+    value: valid ? cvOf(work) : null,
+    ci95: valid
+      ? resampledCi95([work.length], ([draw]) => cvOf((draw as number[]).map((i) => work[i] as number)), seed)
+      : null,
+    ciScope: 'within-process',
+    processes: TENANTS,
+    headline: null,
+    details: {
+      limitPercent: quota,
+      binMs: BIN_MS,
+      together: valid ? { ...steadinessOf(work), kernels: kernelTimes(loads[0] as Load) } : null,
+      alone: aloneWork.length >= 2 ? { ...steadinessOf(aloneWork), kernels: kernelTimes(alone) } : null,
+      neighbourIdleWindows: idleWindows,
+      shares: [shareLine('tenant, alone', quota, BIN_MS, aloneWork, whole), ...lines],
+      context: entered,
+    },
+    checks,
+  };
+}
+
+/** With times of its own, for tests; the tier decides where there are none. */
+export const consistencyBy =
+  (times?: ConsistencyTimes): MetricDefinition['measure'] =>
+  async (context) => {
+    const quota = setsQuotas(context) ? 100 / TENANTS : null;
+    try {
+      const plan = { whole: await wholeCard(context), times: times ?? TIMES[context.options.tier] };
+      return await amongTenants(context, Array<Quota>(TENANTS).fill(quota), (tenants) =>
+        play(context, tenants, quota, plan),
+      );
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`${TENANTS} tenants do not fit: ${error.message}`);
+      throw error;
+    }
+  };
+
+export const consistency: MetricDefinition = {
+  id: 'IS-007',
+  name: 'QoS Consistency',
+  category: 'isolation',
+  unit: 'ratio',
+  direction: 'lower',
+  question: 'How bursty is the service that a tenant gets?',
+  estimator: 'standard deviation ÷ mean of the work in windows of 100 ms, beside three steady neighbours',
+  delta: { absolute: 0.02 },
+  needs: ['four tenants'],
+  functionName: 'measureConsistency',
+  where: 'fresh-processes',
+  seconds: { quick: 6, standard: 12, thorough: 46 },
+  measure: consistencyBy(),
+};
+
+/**
+ * IS-007: the coefficient of variation of a tenant's work in windows of 100 ms beside two neighbours that compute and one
+ * that reads memory, each with a quota of 25 % where the system sets quotas. Windows without any work count.
+ * `details.alone` has the same without neighbours. `iterations` and `resolution`
+ * do not apply.
+ */
+export const measureConsistency = measureFunction(consistency);

@@ -1,0 +1,211 @@
+/** IS-008: whether tenants that are entitled to equal parts of the card get equal parts. */
+import { quantileSorted } from 'simple-statistics';
+import type { Check, MetricResult, Tier } from '../../results/document.js';
+import { FEWEST_WINDOWS, resampledCi95 } from '../../stats/resampled.js';
+import { percentileFloors } from '../../stats/summary.js';
+import type { TenantContext } from '../../workers/worker-tenant.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { contextOf } from '../tenants.js';
+import {
+  amongTenants,
+  BIN_MS,
+  commonBins,
+  type Quota,
+  setsQuotas,
+  shareLine,
+  total,
+  type WholeCard,
+  wholeCard,
+} from './co-tenants.js';
+import { NS_PER_MS } from '../units.js';
+
+/** What is left out at the beginning, and how long the tenants are watched from then on. */
+export interface FairnessTimes {
+  skipMs: number;
+  windowMs: number;
+}
+
+const TIMES: Record<Tier, FairnessTimes> = {
+  quick: { skipMs: 300, windowMs: 1_500 },
+  standard: { skipMs: 1_000, windowMs: 5_000 },
+  thorough: { skipMs: 5_000, windowMs: 30_000 },
+};
+const HEADLINE = 4;
+
+interface Case {
+  name: string;
+  /** Of each tenant, in per cent of the card. */
+  entitled: readonly number[];
+}
+
+const equal = (count: number): Case => ({ name: `${count} equal`, entitled: Array<number>(count).fill(100 / count) });
+const WEIGHTED: Case = { name: 'weighted 60/20/20', entitled: [60, 20, 20] };
+
+function casesOf({ options: { tier }, system }: MeasureContext): Case[] {
+  if (tier === 'quick') return [equal(HEADLINE)];
+  const quotas = system.capabilities.computeLimit !== 'none' && system.limitsCoexist;
+  return [equal(2), equal(HEADLINE), equal(8), ...(quotas ? [WEIGHTED] : [])];
+}
+
+/** Jain, Chiu and Hawe: 1 where all are equal, 1/n where one tenant has everything; null where every share is 0. */
+export function jain(parts: readonly number[]): number | null {
+  const sum = total(parts);
+  return sum > 0 ? (sum * sum) / (parts.length * parts.reduce((all, part) => all + part * part, 0)) : null;
+}
+
+interface Row {
+  case: string;
+  tenants: number;
+  jain: number | null;
+  ci95: [number, number] | null;
+  minOverMax: number | null;
+  /** Of windows of 100 ms; null below the samples that a 5th percentile needs. */
+  windowJainP5: number | null;
+  windowJainMin: number | null;
+  windows: number;
+  /** Of what each was entitled to, in per cent of the whole card's work. */
+  attainedPercent: number[];
+  unsupported?: string;
+  shares: ReturnType<typeof shareLine>[];
+}
+
+const nothing = ({ name, entitled }: Case, reason: string): Row => ({
+  case: name,
+  tenants: entitled.length,
+  jain: null,
+  ci95: null,
+  minOverMax: null,
+  windowJainP5: null,
+  windowJainMin: null,
+  windows: 0,
+  attainedPercent: [],
+  unsupported: reason,
+  shares: [],
+});
+
+function rowOf(of: Case, work: readonly (readonly number[])[], whole: WholeCard, seed: number, quotas: boolean): Row {
+  const { name, entitled } = of;
+  const windows = (work[0] as readonly number[]).length;
+  const parts = (draw?: readonly number[]) =>
+    work.map((bins, i) => total(draw ? draw.map((bin) => bins[bin] as number) : bins) / (entitled[i] as number));
+  const x = parts();
+  const each = Array.from({ length: windows }, (_, bin) => jain(parts([bin])))
+    .filter((value) => value !== null)
+    .sort((a, b) => a - b);
+  const most = Math.max(...x);
+  const wholeWork = whole.rate * windows * BIN_MS * NS_PER_MS;
+  return {
+    case: name,
+    tenants: work.length,
+    jain: jain(x),
+    ci95:
+      windows >= FEWEST_WINDOWS ? resampledCi95([windows], ([draw]) => jain(parts(draw as number[])) ?? 0, seed) : null,
+    minOverMax: most > 0 ? Math.min(...x) / most : null,
+    windowJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
+    windowJainMin: each[0] ?? null,
+    windows,
+    attainedPercent: x.map((part) => (100 * part * 100) / wholeWork),
+    shares: work.map((bins, i) =>
+      shareLine(`tenant ${i + 1} of ${name}`, quotas ? (entitled[i] as number) : null, BIN_MS, bins, whole),
+    ),
+  };
+}
+
+async function measureCase(context: MeasureContext, of: Case, whole: WholeCard, times: FairnessTimes) {
+  const { seed } = context.options;
+  const { skipMs, windowMs } = times;
+  const quotas = setsQuotas(context);
+  const limits: Quota[] = of.entitled.map((percent) => (quotas ? percent : null));
+  let entered: TenantContext | undefined;
+  try {
+    const row = await amongTenants(context, limits, async (tenants) => {
+      entered = contextOf(tenants.scene.scene);
+      const places = of.entitled.map((_, place) => place);
+      const loads = await tenants.load(places, { durationMs: skipMs + windowMs, binMs: BIN_MS });
+      const common = commonBins(loads, BIN_MS, skipMs);
+      return common ? rowOf(of, common.work, whole, seed, quotas) : nothing(of, 'the tenants had no window in common');
+    });
+    return { row, entered };
+  } catch (error) {
+    if (isOutOfMemory(error))
+      return { row: nothing(of, `${of.entitled.length} tenants do not fit: ${error.message}`), entered };
+    throw error;
+  }
+}
+
+function judge(rows: readonly Row[], entered: TenantContext | undefined): Measured {
+  const details = {
+    rows: rows.map(({ shares: _shares, ...row }) => row),
+    shares: rows.flatMap(({ shares }) => shares),
+    binMs: BIN_MS,
+    context: entered,
+  };
+  const headline = rows.find(({ case: name }) => name === equal(HEADLINE).name);
+  if (!headline || headline.unsupported !== undefined)
+    return unsupported(headline?.unsupported ?? 'four tenants were not measured', details);
+  const idle = headline.attainedPercent.filter((percent) => percent === 0).length;
+  const checks: Check[] = [
+    {
+      name: 'every tenant progressed in the common time',
+      passed: idle === 0,
+      detail: idle === 0 ? `${headline.tenants} tenants, ${headline.windows} windows` : `${idle} did nothing`,
+    },
+  ];
+  return {
+    ...invalidBy(checks),
+    value: headline.jain,
+    ci95: headline.ci95,
+    ciScope: 'within-process',
+    processes: HEADLINE,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+const windowsOf = ({ rows }: MetricResult['details']): unknown =>
+  Array.isArray(rows) ? (rows as Partial<Row>[]).find(({ tenants }) => tenants === HEADLINE)?.tenants : undefined;
+
+/** With times of its own, for tests; the tier decides where there are none. */
+export const fairnessBy =
+  (times?: FairnessTimes): MetricDefinition['measure'] =>
+  async (context) => {
+    const whole = await wholeCard(context);
+    const cases = casesOf(context);
+    const rows: Row[] = [];
+    let entered: TenantContext | undefined;
+    for (const of of cases) {
+      const measured = await measureCase(context, of, whole, times ?? TIMES[context.options.tier]);
+      rows.push(measured.row);
+      entered ??= measured.entered;
+      context.progress(of.name, rows.length / cases.length);
+    }
+    return judge(rows, entered);
+  };
+
+export const fairness: MetricDefinition = {
+  id: 'IS-008',
+  name: 'Fairness Index',
+  category: 'isolation',
+  unit: 'ratio',
+  direction: 'higher',
+  question: 'Does an equal price mean an equal part of the GPU?',
+  estimator: "Jain's index of the work of four tenants with equal quotas, in the time that all have in common",
+  delta: { absolute: 0.01 },
+  comparedAt: { name: 'number of tenants', of: windowsOf },
+  needs: ['four tenants'],
+  functionName: 'measureFairness',
+  where: 'fresh-processes',
+  seconds: { quick: 5, standard: 40, thorough: 160 },
+  measure: fairnessBy(),
+};
+
+/**
+ * IS-008: Jain's fairness index of four tenants with equal quotas that do the same work, from 1/4 (one has everything) to
+ * 1 (all have the same). `details.rows[]` has other numbers of tenants and, where the system sets quotas, unequal ones,
+ * from tier `standard` on, with the least over the most and the index of single windows. `iterations` and `resolution` do
+ * not apply.
+ */
+export const measureFairness = measureFunction(fairness);

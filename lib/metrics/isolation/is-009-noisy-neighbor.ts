@@ -1,0 +1,175 @@
+/** IS-009: what the worst of a fixed menu of neighbours costs a latency-sensitive tenant. */
+import type { Check, Tier } from '../../results/document.js';
+import { shuffled } from '../../stats/random.js';
+import { measureFunction } from '../measure-function.js';
+import { type MeasureContext, type Measured, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { FIRST_ID, inScene } from '../scene.js';
+import { contextOf } from '../tenants.js';
+import { type Aggressor, MENU } from './aggressor-menu.js';
+import { type InterferenceRow, NeighbourPlay, type Times } from './neighbour-play.js';
+import { formatBytes } from '../units.js';
+import { type Sharing, traceSharing, type Unseen } from './sharing.js';
+import { deviceMs, offeredRateMet, p50Ms, p99Ms, pooled, type Served, VICTIM_NAME } from './victim-requests.js';
+
+const TIMES: Record<Tier, Times> = {
+  quick: { aloneMs: 120, togetherMs: 240, aggressorAloneMs: 80, together: 1 },
+  standard: { aloneMs: 1_000, togetherMs: 2_000, aggressorAloneMs: 500, together: 1 },
+  thorough: { aloneMs: 5_000, togetherMs: 5_000, aggressorAloneMs: 2_000, together: 2 },
+};
+const TRACE_MS: Record<Tier, number> = { quick: 100, standard: 300, thorough: 300 };
+
+export interface NeighbourPlan {
+  menu: readonly Aggressor[];
+  times: Times;
+  traceMs: number;
+}
+
+interface Played {
+  rows: InterferenceRow[];
+  alone: Served;
+  /** Of the aggressor; null where the system limits no memory. */
+  quotaBytes: number | null;
+  sharing: Sharing | Unseen;
+  entered: ReturnType<typeof contextOf>;
+}
+
+function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan): Promise<Played> {
+  const { system, options } = context;
+  const { memoryBytes } = system.limits({ id: FIRST_ID + 1 });
+  return inScene(context, async (scene) => {
+    const neighbours = new NeighbourPlay(scene, times, memoryBytes ?? 0);
+    const tenants = await neighbours.enter();
+    const entered = contextOf(scene.scene);
+    const sharing = await traceSharing(scene.scene, tenants, traceMs);
+    const rows: InterferenceRow[] = [];
+    await neighbours.serveAlone();
+    // In an order of chance, so that a drift favours no item.
+    for (const aggressor of shuffled(menu, options.seed)) {
+      rows.push(await neighbours.item(aggressor));
+      context.progress(aggressor.name, rows.length / menu.length);
+    }
+    const place = ({ aggressor }: InterferenceRow) => menu.findIndex(({ name }) => name === aggressor);
+    rows.sort((a, b) => place(a) - place(b));
+    return { rows, alone: pooled(neighbours.alone), quotaBytes: memoryBytes, sharing, entered };
+  });
+}
+
+/** The one that costs most, of those that ran. */
+function worstOf(rows: readonly InterferenceRow[]): (InterferenceRow & { degradationPercent: number }) | null {
+  const ran = rows.filter(
+    (row): row is InterferenceRow & { degradationPercent: number } => row.degradationPercent !== null,
+  );
+  return ran.reduce<(typeof ran)[number] | null>(
+    (worst, row) => (worst === null || row.degradationPercent > worst.degradationPercent ? row : worst),
+    null,
+  );
+}
+
+function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check, ran: Check, whole: Check] {
+  const idle = rows.filter(({ degradationPercent }) => degradationPercent === null);
+  const cut = rows.filter(({ givenUp = 0 }) => givenUp > 0);
+  return [
+    offeredRateMet(alone),
+    {
+      name: 'aggressors ran',
+      passed: idle.length === 0 ? true : 'not checked',
+      detail:
+        idle.map(({ aggressor, reason }) => `${aggressor} did not: ${reason}`).join('; ') ||
+        `${rows.length}, each by the count of the device`,
+    },
+    {
+      name: 'every request was served',
+      passed: cut.length === 0 ? true : 'not checked',
+      detail:
+        cut
+          .map(({ aggressor, givenUp }) => `beside ${aggressor} ${givenUp} were given up; their latency is longer`)
+          .join('; ') || 'also beside each aggressor',
+    },
+  ];
+}
+
+/** Memory above the quota that an aggressor was given, and that held what was written to it. */
+export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: number | null): string[] {
+  if (quotaBytes === null) return [];
+  const quota = `under a quota of ${formatBytes(quotaBytes)}`;
+  return rows.flatMap(({ aggressor, allocations, usedBytes = 0 }) => [
+    ...(allocations && allocations.aboveQuota > 0
+      ? [`${aggressor}: ${allocations.aboveQuota} allocations that are larger than the quota were granted ${quota}`]
+      : []),
+    ...(usedBytes > quotaBytes ? [`${aggressor}: ${formatBytes(usedBytes)} were held at a time ${quota}`] : []),
+  ]);
+}
+
+function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Measured {
+  const checks = checksOf(rows, alone);
+  const violations = memoryViolations(rows, quotaBytes);
+  const worst = worstOf(rows);
+  const details = {
+    interference: rows,
+    worst: worst?.aggressor ?? null,
+    alone: {
+      victim: VICTIM_NAME,
+      p50Ms: p50Ms(alone).value,
+      p99Ms: p99Ms(alone),
+      deviceMs: deviceMs(alone),
+      requests: alone.latencyNs.length,
+    },
+    sharing,
+    context: entered,
+  };
+  const [met] = checks;
+  if (met.passed !== true)
+    return { ...withoutNumber('invalid', `${met.name}: ${met.detail}`, details), checks, violations };
+  if (!worst) {
+    const reason = `no aggressor ran: ${rows.map(({ aggressor, reason: why }) => `${aggressor}: ${why}`).join('; ')}`;
+    return { ...withoutNumber('invalid', reason, details), checks, violations };
+  }
+  return {
+    value: worst.degradationPercent,
+    ci95: worst.degradationCi95 ?? null,
+    ciScope: 'within-process',
+    processes: 2,
+    headline: null,
+    details,
+    checks,
+    violations,
+  };
+}
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const noisyNeighborBy =
+  (plan?: NeighbourPlan): MetricDefinition['measure'] =>
+  async (context) => {
+    const { tier } = context.options;
+    try {
+      return judge(await play(context, plan ?? { menu: MENU, times: TIMES[tier], traceMs: TRACE_MS[tier] }));
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`two tenants do not fit: ${error.message}`);
+      throw error;
+    }
+  };
+
+export const noisyNeighbor: MetricDefinition = {
+  id: 'IS-009',
+  name: 'Noisy Neighbor Impact',
+  category: 'isolation',
+  unit: '%',
+  direction: 'lower',
+  question: 'What is the blast radius of the worst tenant you could be co-located with?',
+  estimator: 'largest over the menu of aggressors: increase of the median latency of requests beside it, over alone',
+  delta: { absolute: 5 },
+  needs: ['two tenants'],
+  functionName: 'measureNoisyNeighbor',
+  where: 'fresh-processes',
+  seconds: { quick: 9, standard: 52, thorough: 280 },
+  measure: noisyNeighborBy(),
+};
+
+/**
+ * IS-009, %, signed: by how much the median latency of a tenant that serves 200 requests a second grows beside the worst
+ * of a menu of aggressors, each of which tries to exceed its quota of one resource. `details.interference[]` has a row an
+ * aggressor, null with its reason where it did not run; `details.sharing` how the card is shared. `iterations`,
+ * `warmup` and `resolution` do not apply.
+ */
+export const measureNoisyNeighbor = measureFunction(noisyNeighbor);

@@ -1,0 +1,143 @@
+/** IS-012: which ways of using the card obey a tenant's compute limit. */
+import type { Aggression, AggressorRequest } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import type { LimitedWorker } from '../other-limits.js';
+import { BIN_MS, type FailedRow, isMeasured, measureRows, type Row } from './limited-rows.js';
+import { BACK_TO_BACK, LAUNCH_PATHS } from './load-shapes.js';
+import { throttled } from './mechanism.js';
+import { ownLimit, type Reference, referenceOf } from './tenant-load.js';
+
+const WINDOWS = {
+  quick: { freeMs: 200, dropMs: 300, keepMs: 500 },
+  standard: { freeMs: 400, dropMs: 1_000, keepMs: 2_000 },
+  thorough: { freeMs: 1_000, dropMs: 5_000, keepMs: 15_000 },
+} as const;
+const DIRECT = 'cuLaunchKernel';
+const COPIES = 'async copies';
+/** Until the copies' buffers are there: what a busy host takes longer for it is taken from the window. */
+const SETUP_MS = 400;
+const GRACE_MS = 60_000;
+
+interface Path {
+  path: string;
+  outcome: 'throttled' | 'not throttled' | 'unsupported';
+  achievedPercent: number | null;
+  limitPercent: number;
+  /** Of the value: copies use no multiprocessor, and only show what else is limited. */
+  counted: boolean;
+  reason?: string;
+}
+
+/** Copies in a second, without the limit and under it; why not where they cannot be made. */
+type Copies = Map<number | null, number | string>;
+
+async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker): Promise<number | string> {
+  const windowMs = WINDOWS[tier].freeMs;
+  const request: AggressorRequest = {
+    kind: 'copyToDevice',
+    startAtNs: worker.nowNs() + SETUP_MS * 1e6,
+    windowNs: windowMs * 1e6,
+    quotaBytes: 0,
+  };
+  const { operations, startedNs, endedNs, missing } = (await worker.ask(
+    'aggressor',
+    request,
+    SETUP_MS + windowMs + GRACE_MS,
+  )) as Aggression;
+  if (missing !== null) return missing;
+  return operations > 0 ? (1e9 * operations) / (endedNs - startedNs) : 'no copy was over in time';
+}
+
+async function measurePaths(context: MeasureContext, limitPercent: number, reference: Reference) {
+  const copies: Copies = new Map();
+  const rows = await measureRows(context, {
+    shapes: LAUNCH_PATHS,
+    windowsOf: () => WINDOWS[context.options.tier],
+    limits: [limitPercent],
+    reference,
+    beside: async (worker, percent) => void copies.set(percent, await copy(context, worker)),
+  });
+  return typeof rows === 'string' ? rows : { rows, copies };
+}
+
+const nameOf = ({ shape }: Pick<Row, 'shape'>): string => (shape === BACK_TO_BACK.name ? DIRECT : shape);
+
+function pathOf(row: Row | FailedRow): Path {
+  const head = { path: nameOf(row), limitPercent: row.smPercent, counted: true };
+  if (isMeasured(row)) return { ...head, ...outcomeOf(row.achievedPercent, row.smPercent) };
+  const reason = 'unsupported' in row ? row.unsupported : `failed: ${row.failed}`;
+  return { ...head, outcome: 'unsupported', achievedPercent: null, reason };
+}
+
+function outcomeOf(achievedPercent: number, limitPercent: number): Pick<Path, 'outcome' | 'achievedPercent'> {
+  return { outcome: throttled(achievedPercent, limitPercent) ? 'throttled' : 'not throttled', achievedPercent };
+}
+
+function copiesPath(copies: Copies, limitPercent: number): Path {
+  const head = { path: COPIES, limitPercent, counted: false };
+  const [free, limited] = [copies.get(null), copies.get(limitPercent)];
+  if (typeof free === 'number' && typeof limited === 'number')
+    return { ...head, ...outcomeOf((100 * limited) / free, limitPercent) };
+  const reason = [free, limited].find((answer) => typeof answer === 'string');
+  return { ...head, outcome: 'unsupported', achievedPercent: null, reason: reason ?? 'no copy was made' };
+}
+
+function failures(rows: readonly (Row | FailedRow)[]): Check {
+  const failed = rows.flatMap((row) => ('failed' in row ? [`${nameOf(row)}: ${row.failed}`] : []));
+  return {
+    name: 'every path that was accepted ran',
+    passed: failed.length === 0,
+    detail: failed.join('; ') || 'the device counted all blocks',
+  };
+}
+
+export const launchCoverage: MetricDefinition = {
+  id: 'IS-012',
+  name: 'Compute Limit Coverage',
+  category: 'isolation',
+  unit: '%',
+  direction: 'higher',
+  question: 'Which ways to launch work escape the compute limit?',
+  estimator: 'ways to launch that give up at least half of what the limit takes away, of those that run',
+  delta: { absolute: 5 },
+  needs: ['a system with a compute limit', 'fresh processes'],
+  functionName: 'auditLaunchPaths',
+  where: 'fresh-processes',
+  seconds: { quick: 14, standard: 40, thorough: 220 },
+  async measure(context) {
+    const limitPercent = ownLimit(context.system);
+    if (limitPercent === null) return unsupported('no compute limit is set');
+    const reference = referenceOf(context.system, { smPercent: limitPercent });
+    const measured = await measurePaths(context, limitPercent, reference);
+    if (typeof measured === 'string') return unsupported(measured);
+    const { rows, copies } = measured;
+    const paths = [...rows.map(pathOf), copiesPath(copies, limitPercent)];
+    const counted = paths.filter((path) => path.counted && path.outcome !== 'unsupported');
+    return {
+      value: (100 * counted.filter(({ outcome }) => outcome === 'throttled').length) / counted.length,
+      ci95: null,
+      headline: null,
+      processes: 2,
+      details: {
+        limitPercent,
+        reference,
+        paths,
+        shares: rows.filter(isMeasured).map((row) => ({
+          name: nameOf(row),
+          limitPercent,
+          binMs: BIN_MS,
+          percent: row.series.map((share) => Math.round(10 * share) / 10),
+        })),
+      },
+      checks: [failures(rows)],
+    };
+  },
+};
+
+/**
+ * IS-012, %: of the ways to launch work, those that obey the compute limit. It needs a system that sets limits, so here, in
+ * the environment as it is, it is `unsupported`; `compareSystems` has them.
+ */
+export const auditLaunchPaths = measureFunction(launchCoverage);

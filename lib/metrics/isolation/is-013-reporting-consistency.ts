@@ -1,0 +1,165 @@
+/** IS-013: whether all that a tenant is told of its GPU agrees with itself, with its limits and with the card. */
+import type { ReportedMemory, ReportedSizes } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { formatBytes, MIB } from '../units.js';
+import { inMemoryTenant, type MemoryTenant } from './memory-tenant.js';
+
+/** Of a limit; of a card, whose own reserve some functions count and others do not. */
+const LIMIT_TOLERANCE = 0.01;
+const CARD_TOLERANCE = 0.05;
+/** What is allocated between two looks, and by how much its report may be off. */
+const STEP = 256 * MIB;
+const STEP_TOLERANCE = 8 * MIB;
+const MULTIPROCESSOR_TOLERANCE = 2;
+const FUNCTION_MISSING = 13;
+
+/** Null: not offered, or nothing to compare it with. */
+interface Report {
+  source: string;
+  says: string;
+  expected: string;
+  agrees: boolean | null;
+}
+
+interface Looks {
+  before: ReportedMemory;
+  during: ReportedMemory;
+  heldBefore: number | null;
+  heldDuring: number | null;
+  granted: number;
+}
+
+async function look(tenant: MemoryTenant): Promise<Looks> {
+  const [before, heldBefore] = [await tenant.reported(), await tenant.held()];
+  const step = Math.min(STEP, Math.floor(tenant.limitBytes / 4 / MIB) * MIB);
+  const { grantedBytes } = await tenant.fill('cuMemAlloc_v2', { mostBytes: step, smallestBytes: MIB });
+  const [during, heldDuring] = [await tenant.reported(), await tenant.held()];
+  await tenant.release();
+  return { before, during, heldBefore, heldDuring, granted: grantedBytes };
+}
+
+interface Expected {
+  limitBytes: number | null;
+  cardBytes: number | null;
+}
+
+function totalReport({ source, code, totalBytes }: ReportedSizes, { limitBytes, cardBytes }: Expected): Report {
+  const wanted = limitBytes ?? cardBytes;
+  const of = limitBytes === null ? 'the card' : 'the limit';
+  const expected = wanted === null ? 'unknown' : `${formatBytes(wanted)} (${of})`;
+  const named = { source: `${source}: total`, expected };
+  if (code !== 0) return { ...named, says: `code ${code}`, agrees: code === FUNCTION_MISSING ? null : false };
+  if (totalBytes === null || wanted === null) return { ...named, says: 'nothing', agrees: null };
+  const tolerance = limitBytes === null ? CARD_TOLERANCE : LIMIT_TOLERANCE;
+  const agrees = Math.abs(totalBytes - wanted) <= tolerance * wanted;
+  return { ...named, says: formatBytes(totalBytes), agrees };
+}
+
+/** That it shows what was allocated between the two looks. */
+function growthReport(before: ReportedSizes, during: ReportedSizes | undefined, granted: number): Report[] {
+  if (before.code !== 0 || before.freeBytes === null || during?.freeBytes == null) return [];
+  const shrunk = before.freeBytes - during.freeBytes;
+  return [
+    {
+      source: `${before.source}: free, after an allocation`,
+      says: `${formatBytes(Math.abs(shrunk))} ${shrunk < 0 ? 'more' : 'less'}`,
+      expected: `${formatBytes(granted)} less`,
+      agrees: Math.abs(shrunk - granted) <= STEP_TOLERANCE,
+    },
+  ];
+}
+
+/** A free amount above the total, or above the limit, is one that no allocation can have. */
+function freeReport({ source, code, freeBytes, totalBytes }: ReportedSizes, { limitBytes }: Expected): Report[] {
+  if (code !== 0 || freeBytes === null || totalBytes === null) return [];
+  const most = Math.min(totalBytes, limitBytes ?? totalBytes);
+  const agrees = freeBytes <= most * (1 + LIMIT_TOLERANCE);
+  return [
+    { source: `${source}: free`, says: formatBytes(freeBytes), expected: `at most ${formatBytes(most)}`, agrees },
+  ];
+}
+
+/** The PIDs inside are those outside where the coordinator finds the tenant by its own. */
+function processReport({ during, heldDuring }: Looks, pid: number): Report {
+  const own = during.processes?.find((process) => process.pid === pid);
+  const others = during.processes?.filter((process) => process.pid !== pid).length;
+  const listed = own ? `${own.usedBytes === null ? 'no size' : formatBytes(own.usedBytes)} of its own` : 'not itself';
+  const report = {
+    source: 'NVML process list',
+    says: during.processes === null ? 'nothing' : `${listed}, ${others} others`,
+    expected: heldDuring === null ? 'unknown' : `${formatBytes(heldDuring)} of its own`,
+  };
+  if (during.processes === null || heldDuring === null) return { ...report, agrees: null };
+  const used = own?.usedBytes ?? null;
+  return { ...report, agrees: used !== null && Math.abs(used - heldDuring) <= STEP_TOLERANCE + 0.02 * heldDuring };
+}
+
+function multiprocessorReport({ before }: Looks, smPercent: number | null): Report {
+  const { multiprocessors: seen, bareMultiprocessors: bare } = before;
+  const source = 'MULTIPROCESSOR_COUNT';
+  if (seen === null || bare === null) return { source, says: 'nothing', expected: 'unknown', agrees: null };
+  const share = Math.ceil((bare * (smPercent ?? 100)) / 100);
+  const agrees = seen === bare || Math.abs(seen - share) <= MULTIPROCESSOR_TOLERANCE;
+  const expected = share === bare ? `${bare}` : `${bare}, or ${share} as a share`;
+  return { source, says: `${seen}`, expected, agrees };
+}
+
+function reportsOf(looks: Looks, expected: Expected, pid: number, smPercent: number | null): Report[] {
+  const sizes = looks.before.sizes.flatMap((before) => {
+    const during = looks.during.sizes.find(({ source }) => source === before.source);
+    return [
+      totalReport(before, expected),
+      ...freeReport(before, expected),
+      ...growthReport(before, during, looks.granted),
+    ];
+  });
+  return [...sizes, processReport(looks, pid), multiprocessorReport(looks, smPercent)];
+}
+
+/** What the reports are compared with must itself be so. */
+function allocationCheck({ granted, heldBefore, heldDuring }: Looks): Check {
+  const name = 'the allocation between the looks is there';
+  if (heldBefore === null || heldDuring === null)
+    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of single processes' };
+  const grown = heldDuring - heldBefore;
+  const detail = `${formatBytes(granted)} granted, NVML outside shows ${formatBytes(Math.abs(grown))}`;
+  return { name, passed: granted > 0 && Math.abs(grown - granted) <= STEP_TOLERANCE, detail };
+}
+
+export const reportingConsistency: MetricDefinition = {
+  id: 'IS-013',
+  name: 'Reporting Consistency',
+  category: 'isolation',
+  unit: 'boolean',
+  direction: 'higher',
+  question: 'Does all that a tenant is told of its GPU agree with itself, with its limits and with the card?',
+  estimator: '1 where every report agrees, else 0',
+  delta: { absolute: 0.5 },
+  needs: ['fresh processes'],
+  functionName: 'checkReporting',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 2, thorough: 2 },
+  async measure(context: MeasureContext) {
+    const { memoryBytes: limitBytes, smPercent } = context.system.limits();
+    const cardBytes = (await context.truth?.cardMemory())?.totalBytes ?? null;
+    const expected = { limitBytes, cardBytes };
+    const { looks, pid } = await inMemoryTenant(context, limitBytes ?? cardBytes ?? 4 * STEP, async (tenant) => ({
+      looks: await look(tenant),
+      pid: tenant.pid,
+    }));
+    const reports = reportsOf(looks, expected, pid, smPercent);
+    const compared = reports.filter(({ agrees }) => agrees !== null);
+    if (compared.length === 0) return unsupported('there is nothing to compare the reports with', { reports });
+    const value = compared.every(({ agrees }) => agrees) ? 1 : 0;
+    const checks = [allocationCheck(looks)];
+    return { ...invalidBy(checks), value, ci95: null, headline: Float64Array.of(value), details: { reports }, checks };
+  },
+};
+
+/**
+ * IS-013, 1 or 0: whether cuMemGetInfo, cuDeviceTotalMem, NVML and the multiprocessor count agree, in a process, with
+ * each other, with the limits and with what the coordinator sees; `details.reports[]` has what each says.
+ */
+export const checkReporting = measureFunction(reportingConsistency);

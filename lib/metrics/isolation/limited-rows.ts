@@ -1,0 +1,185 @@
+/** What each shape of load gets done under compute limits, of what it does without them. */
+import { mean, standardDeviation } from 'simple-statistics';
+import type { Load } from '../../native/addon-types.js';
+import { BenchError } from '../../native/errors.js';
+import type { MeasureContext } from '../metric.js';
+import type { LimitedWorker } from '../other-limits.js';
+import { type RowState, rowState } from '../row-state.js';
+import { BACK_TO_BACK, type Shape } from './load-shapes.js';
+import { busyShare, idleShare, type Mechanism, mechanismOf } from './mechanism.js';
+import { besideNvml, type NvmlUtilization } from './nvml-utilization.js';
+import { type Swings, swingsOf } from './swings.js';
+import { rateOf, type Reference, runLoad, sharesPercent, withLimits, withoutLimits } from './tenant-load.js';
+
+export const BIN_MS = 100;
+/** More of the work than that is none that a limit leaves: the run without it was held back. */
+const MOST_PERCENT = 110;
+const HELD_BACK = 0.5;
+
+/** Without the limit; and under it, what is left out before a controller has had its time, and what is measured. */
+export interface Windows {
+  freeMs: number;
+  dropMs: number;
+  keepMs: number;
+}
+
+export interface RowPlan {
+  shapes: readonly Shape[];
+  windowsOf: (shape: Shape) => Windows;
+  limits: readonly number[];
+  reference: Reference;
+  /** Whether NVML's utilisation is published beside each share. */
+  besideNvml?: true;
+  /** What else is asked of each worker, without a limit and then under each. */
+  beside?: (worker: LimitedWorker, smPercent: number | null) => Promise<void>;
+}
+
+type Free = Map<Shape, Load | RowState>;
+
+export interface Row {
+  smPercent: number;
+  shape: string;
+  kernelMs: number;
+  achievedPercent: number;
+  accuracyPercent: number;
+  /** Of the multiprocessors that the reference used, and of the time. */
+  multiprocessorsPercent: number;
+  timePercent: number;
+  mechanism: Mechanism;
+  /** Of windows of 1 s; null where there are fewer than three. */
+  oscillationCv: number | null;
+  /** Null where the load had no whole bin. */
+  swings: Swings | null;
+  kernels: number;
+  /** Over the same time as the share; absent where it was not asked for. */
+  nvml?: NvmlUtilization;
+  series: number[];
+}
+export type FailedRow = Pick<Row, 'smPercent' | 'shape'> & RowState;
+
+async function attempt(shape: Shape, run: () => Promise<Load>): Promise<Load | RowState> {
+  try {
+    return await run();
+  } catch (error) {
+    const state = shape === BACK_TO_BACK ? null : rowState(error);
+    if (!state) throw error;
+    return state;
+  }
+}
+
+async function freeLoads(context: MeasureContext, worker: LimitedWorker, plan: RowPlan): Promise<Free> {
+  const { shapes, windowsOf } = plan;
+  const loads: Free = new Map();
+  for (const [i, shape] of shapes.entries()) {
+    context.progress(`${shape.name} without a limit`, (0.2 * i) / shapes.length);
+    const { freeMs } = windowsOf(shape);
+    loads.set(shape, await attempt(shape, () => runLoad(worker, shape, { durationMs: freeMs, binMs: BIN_MS })));
+  }
+  return loads;
+}
+
+async function limitedRows(
+  context: MeasureContext,
+  worker: LimitedWorker,
+  free: Free,
+  { smPercent, windowsOf, besideNvml: published }: RowPlan & { smPercent: number },
+): Promise<(Row | FailedRow)[]> {
+  const rows: (Row | FailedRow)[] = [];
+  for (const [shape, reference] of free) {
+    context.progress(`${shape.name} at ${smPercent} %`, 0.2 + (0.8 * rows.length) / free.size);
+    const head = { smPercent, shape: shape.name };
+    if (!('work' in reference)) {
+      rows.push({ ...head, ...reference });
+      continue;
+    }
+    const windows = windowsOf(shape);
+    const durationMs = windows.dropMs + windows.keepMs;
+    const rounds = shape.lasts ? Math.round((reference.rounds * durationMs) / windows.freeMs) : reference.rounds;
+    const times = { durationMs, binMs: BIN_MS, rounds };
+    const run = () => attempt(shape, () => runLoad(worker, shape, times));
+    const watched = { truth: context.truth, pid: worker.pid, dropMs: windows.dropMs };
+    const [limited, nvml] = published ? await besideNvml(watched, run) : [await run()];
+    if (!('work' in limited)) {
+      rows.push({ ...head, ...limited });
+      continue;
+    }
+    const row = rowOf(shape, smPercent, { limited, reference, windows });
+    const why = heldBack(row.achievedPercent, reference);
+    rows.push(why === null ? { ...row, ...(nvml && { nvml }) } : { ...head, ...stateOf(shape, why) });
+  }
+  return rows;
+}
+
+/** Why there is no share to speak of; null where there is. */
+export function heldBack(achievedPercent: number, reference: Load): string | null {
+  const idle = idleShare(reference);
+  if (achievedPercent <= MOST_PERCENT || idle < HELD_BACK) return null;
+  const seen = `no kernel ran for ${(100 * idle).toFixed(0)} % of the run without the limit`;
+  return `${seen}, which did less than the run under it (${achievedPercent.toFixed(0)} %): is that run limited too?`;
+}
+
+function stateOf(shape: Shape, why: string): RowState {
+  if (shape === BACK_TO_BACK) throw new BenchError('INVALID_RESULT', `${shape.name}: ${why}`);
+  return { failed: why };
+}
+
+interface Loads {
+  limited: Load;
+  reference: Load;
+  windows: Windows;
+}
+
+function rowOf(shape: Shape, smPercent: number, { limited, reference, windows }: Loads): Row {
+  const series = sharesPercent(limited, BIN_MS, rateOf(reference));
+  const kept = series.slice(Math.round(windows.dropMs / BIN_MS));
+  const achievedPercent = kept.length > 0 ? mean(kept) : (100 * rateOf(limited)) / rateOf(reference);
+  const { inFlight } = shape.request;
+  return {
+    smPercent,
+    shape: shape.name,
+    kernelMs: shape.request.kernelNs / 1e6,
+    achievedPercent,
+    accuracyPercent: accuracy(achievedPercent, smPercent),
+    multiprocessorsPercent: (100 * limited.multiprocessorsUsed.length) / reference.multiprocessorsUsed.length,
+    timePercent: (100 * busyShare(limited)) / busyShare(reference),
+    mechanism: mechanismOf({ limited, reference, limitPercent: smPercent, achievedPercent, inFlight }),
+    oscillationCv: oscillation(kept),
+    swings: swingsOf(series, smPercent, BIN_MS),
+    kernels: limited.kernels,
+    series,
+  };
+}
+
+const accuracy = (achieved: number, limit: number): number => 100 * (1 - Math.abs(achieved - limit) / limit);
+
+function oscillation(percent: readonly number[]): number | null {
+  const size = 1_000 / BIN_MS;
+  const seconds = Array.from({ length: Math.floor(percent.length / size) }, (_, i) =>
+    mean(percent.slice(i * size, (i + 1) * size)),
+  );
+  return seconds.length < 3 || mean(seconds) === 0 ? null : standardDeviation(seconds) / mean(seconds);
+}
+
+export const isMeasured = (row: Row | FailedRow): row is Row => 'achievedPercent' in row;
+
+/** Why there is nothing to measure where the layer says so of a worker. */
+export async function measureRows(context: MeasureContext, plan: RowPlan): Promise<(Row | FailedRow)[] | string> {
+  const { limits, reference, beside } = plan;
+  const free = await withoutLimits(context, reference, async (worker) => {
+    const loads = await freeLoads(context, worker, plan);
+    await beside?.(worker, null);
+    return loads;
+  });
+  const rows: (Row | FailedRow)[] = [];
+  for (const smPercent of limits) {
+    const refused = await withLimits(context, { smPercent }, async (worker) => {
+      const why = worker.attestation.computeLimitUnsupported;
+      if (why !== undefined) return why;
+      rows.push(...(await limitedRows(context, worker, free, { ...plan, smPercent })));
+      await beside?.(worker, smPercent);
+      return null;
+    });
+    if (refused !== null) return refused;
+  }
+  return rows;
+}

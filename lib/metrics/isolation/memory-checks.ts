@@ -1,0 +1,48 @@
+/** What must hold before amounts of memory are published. */
+import type { Check } from '../../results/document.js';
+import { formatBytes } from '../units.js';
+import { AGREEMENT, type FilledPath, KEPT_BYTES, type PathRow } from './memory-paths.js';
+
+export const memoryCheck = (filled: readonly FilledPath[]): Check =>
+  check('what was granted is memory', filled, ({ noMemory }) => noMemory, 'every block held what was written to it');
+
+/** What a path kept is no other one's fault: each begins from what is held before it. */
+export const returnedCheck = (filled: readonly FilledPath[]): Check =>
+  check('memory was given back', filled, ({ notReturned }) => notReturned, 'after every path, as far as NVML shows it');
+
+/** `headlines`: those of which an amount is published. Each decides whether it may be. */
+export function memoryChecks(filled: readonly FilledPath[], headlines: readonly FilledPath[]): Check[] {
+  return [
+    memoryCheck(filled),
+    agreementCheck(headlines.map(({ row }) => row)),
+    check('an allocation works after a refusal', headlines, ({ notAgain }) => notAgain, 'as large as the one freed'),
+  ];
+}
+
+function check(
+  name: string,
+  filled: readonly FilledPath[],
+  wrong: (path: FilledPath) => string | null,
+  otherwise: string,
+): Check {
+  const found = filled.flatMap((path) => wrong(path) ?? []);
+  return { name, passed: found.length === 0, detail: found.join('; ') || otherwise };
+}
+
+/** A layer that lies about what it grants must not look accurate. */
+function agreementCheck(rows: readonly PathRow[]): Check {
+  const name = 'NVML agrees with what was granted';
+  const compared = rows.flatMap(({ path, grantedBytes, beforeBytes, truthBytes, limitBytes }) => {
+    if (grantedBytes === null || beforeBytes === null || truthBytes === null) return [];
+    return [{ path, granted: grantedBytes, grown: truthBytes - beforeBytes, limitBytes }];
+  });
+  if (compared.length === 0)
+    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of single processes' };
+  const told = compared.map(
+    ({ path, granted, grown }) => `${path}: ${formatBytes(granted)}, NVML ${formatBytes(grown)}`,
+  );
+  const passed = compared.every(
+    ({ granted, grown, limitBytes }) => Math.abs(granted - grown) <= AGREEMENT * limitBytes + KEPT_BYTES,
+  );
+  return { name, passed, detail: told.join('; ') };
+}

@@ -1,0 +1,129 @@
+/** A worker that takes memory of the device and holds it, while the coordinator looks at the card from outside. */
+import type {
+  ExportedMemory,
+  MemoryFill,
+  MemoryFillRequest,
+  MemoryPath,
+  MemoryReleased,
+  Refusals,
+  RefusalsRequest,
+  ReportedMemory,
+} from '../../native/addon-types.js';
+import type { GroundTruth } from '../../native/ground-truth.js';
+import type { Limits, Tenant } from '../../systems/system.js';
+import type { MeasureContext } from '../metric.js';
+import { startsDiffer, underOtherLimits } from '../other-limits.js';
+import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
+import { GIB, MIB } from '../units.js';
+
+const DEADLINE_MS = 60_000;
+/** Of the card's memory, which no measurement takes. */
+const SPARE_BYTES = GIB;
+/** Beyond the limit a fill goes this far: enough to see that nothing stops it. */
+const BEYOND = 1.1;
+const GRANULARITY = 2 * MIB;
+
+/** Requests of a worker that holds a session. */
+export type Ask = (method: string, params: object, deadlineMs: number) => Promise<unknown>;
+
+export class MemoryTenant {
+  readonly #ask: Ask;
+  readonly #truth: GroundTruth | null;
+  readonly pid: number;
+  readonly limitBytes: number;
+
+  constructor(ask: Ask, pid: number, truth: GroundTruth | null, limitBytes: number) {
+    this.#ask = ask;
+    this.pid = pid;
+    this.#truth = truth;
+    this.limitBytes = limitBytes;
+  }
+
+  /** What the process holds by the coordinator's NVML, its context included; null where that does not say. */
+  async held(): Promise<number | null> {
+    return (await this.#truth?.processMemory(this.pid)) ?? null;
+  }
+
+  /** Until it is refused, or a tenth beyond the limit. */
+  fill(path: MemoryPath, bounds: Partial<MemoryFillRequest> = {}): Promise<MemoryFill> {
+    const request: MemoryFillRequest = {
+      path,
+      mostBytes: Math.ceil(this.limitBytes * BEYOND),
+      firstBytes: firstBlock(this.limitBytes),
+      smallestBytes: path === 'cuMemAlloc_v2' ? 64 * 1024 : GRANULARITY,
+      mostBlocks: 4096,
+      spareBytes: SPARE_BYTES,
+      ...bounds,
+    };
+    return this.#memory('fillMemory', request) as Promise<MemoryFill>;
+  }
+
+  release(): Promise<MemoryReleased> {
+    return this.#memory('releaseMemory') as Promise<MemoryReleased>;
+  }
+
+  refusals(request: RefusalsRequest): Promise<Refusals> {
+    return this.#memory('timeRefusals', request) as Promise<Refusals>;
+  }
+
+  exported(): Promise<ExportedMemory> {
+    return this.#memory('exportMemory') as Promise<ExportedMemory>;
+  }
+
+  open(handles: string): Promise<MemoryFill> {
+    return this.#memory('importMemory', { handles }) as Promise<MemoryFill>;
+  }
+
+  reported(): Promise<ReportedMemory> {
+    return this.#memory('reportedMemory') as Promise<ReportedMemory>;
+  }
+
+  #memory(ask: string, request?: object): Promise<unknown> {
+    return this.#ask('memory', { ask, ...(request && { request }) }, DEADLINE_MS);
+  }
+}
+
+/** Large blocks first: a fill then takes few calls. */
+const firstBlock = (limitBytes: number): number => 2 ** Math.max(21, Math.floor(Math.log2(limitBytes / 4)));
+
+/** A process of that tenant, with its context. */
+export async function enterMemoryTenant(
+  scene: MetricScene,
+  { truth }: Pick<MeasureContext, 'truth'>,
+  limitBytes: number,
+  tenant: Tenant = { id: FIRST_ID },
+): Promise<MemoryTenant> {
+  const worker = await scene.enter(tenant);
+  const ask: Ask = (method, params, deadlineMs) => worker.request({ method, params }, deadlineMs);
+  return new MemoryTenant(ask, worker.worker.pid, truth, limitBytes);
+}
+
+/** One process of a tenant under the system's own limits. */
+export const inMemoryTenant = <T>(
+  context: MeasureContext,
+  limitBytes: number,
+  use: (tenant: MemoryTenant) => Promise<T>,
+): Promise<T> => inScene(context, async (scene) => use(await enterMemoryTenant(scene, context, limitBytes)));
+
+/** Of the card's memory, at tier thorough. */
+const SHARES = [0.25, 0.5, 0.75];
+const ENTER_DEADLINE_MS = 120_000;
+
+/** At tier thorough, tenants with limits of a share of the card each; none where the system's cannot have others. */
+export async function underShares(
+  context: MeasureContext,
+  use: (tenant: MemoryTenant) => Promise<void>,
+): Promise<void> {
+  const { system, truth, options } = context;
+  if (options.tier !== 'thorough') return;
+  const total = (await truth?.cardMemory())?.totalBytes;
+  if (total === undefined) return;
+  const bytes = SHARES.map((share) => Math.floor((share * total) / MIB) * MIB);
+  const limits = bytes.map((memoryBytes): Partial<Limits> => ({ memoryBytes }));
+  const [first, second] = limits as [Partial<Limits>, Partial<Limits>];
+  if (!startsDiffer(system, first, second)) return;
+  await underOtherLimits(context, limits, 1, async ({ ask, pid }, place) => {
+    await ask('enter', {}, ENTER_DEADLINE_MS);
+    await use(new MemoryTenant(ask, pid, truth, bytes[place] as number));
+  });
+}

@@ -1,0 +1,257 @@
+/** A victim and an aggressor, each by itself and both together, for every item of the menu. */
+import { messageOf } from '../../errors/message-of.js';
+import type { Aggression, Requests } from '../../native/addon-types.js';
+import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import type { MetricScene } from '../scene.js';
+import { FIRST_ID } from '../scene.js';
+import { type Aggressor, idleReason, rateOf } from './aggressor-menu.js';
+import { changePercent, clockDropPercent, interferencePercent, lossPercent } from './interference.js';
+import { deviceMs, p50Ms, p99Ms, pooled, type Served, servedIn, VICTIM, VICTIM_NAME } from './victim-requests.js';
+import { NS_PER_MS } from '../units.js';
+
+export interface Times {
+  aloneMs: number;
+  togetherMs: number;
+  aggressorAloneMs: number;
+  /** Blocks together, between two blocks alone. */
+  together: number;
+}
+
+export interface InterferenceRow {
+  victim: string;
+  aggressor: string;
+  /** Of the victim's p50 latency; null where the aggressor did not run. */
+  degradationPercent: number | null;
+  reason?: string;
+  degradationCi95?: [number, number] | null;
+  p99Percent?: number | null;
+  devicePercent?: number | null;
+  throughputLossPercent?: number;
+  requests?: number;
+  /** Latencies of these are longer than what was taken for them. */
+  givenUp?: number;
+  interferencePercent?: number | null;
+  clockDropPercent?: number | null;
+  aggressorPerSecond?: { alone: number; together: number };
+  aggressorLossPercent?: number;
+  allocations?: { refused: number; aboveQuota: number };
+  /** Most device memory that the aggressor held at a time, beside the victim. */
+  usedBytes?: number;
+}
+
+const VICTIM_ID = FIRST_ID;
+const AGGRESSOR_ID = FIRST_ID + 1;
+const GRACE_MS = 120_000;
+/** Of the window: for how long requests that arrived in it are still served, the aggressor beside them. */
+const OVERRUN = 0.25;
+/** The same alone: it costs nothing where requests are served in time, and lets a client catch up that was stopped. */
+const ALONE_GRACE_MS = 250;
+/** The aggressor keeps running while the card's clock is read beside the victim. */
+const TAIL_MS = 50;
+/** Until the aggressor's first work has reached the card. */
+const RAMP_NS = 20e6;
+const FEWEST_REQUESTS = 10;
+
+interface Together {
+  served: Served;
+  rate: number;
+  spanNs: number;
+  aggression: Aggression;
+}
+
+export class NeighbourPlay {
+  readonly #scene: MetricScene;
+  readonly #times: Times;
+  readonly #quotaBytes: number;
+  #victim: WorkerTenant | null = null;
+  #aggressor: WorkerTenant | null = null;
+  #rounds = 0;
+  /** Every block of the victim alone, in order. */
+  readonly alone: Served[] = [];
+
+  constructor(scene: MetricScene, times: Times, quotaBytes: number) {
+    this.#scene = scene;
+    this.#times = times;
+    this.#quotaBytes = quotaBytes;
+  }
+
+  /** Both hold a session from here on; the work of a request is measured by the victim alone. */
+  async enter(): Promise<readonly [WorkerTenant, WorkerTenant]> {
+    const victim = await this.#scene.enter({ id: VICTIM_ID }, 'victim');
+    this.#victim = victim;
+    const { rounds } = await this.#serveAlone(victim, VICTIM.periodNs / NS_PER_MS);
+    this.#rounds = rounds;
+    return [victim, await this.#enterAggressor()];
+  }
+
+  async serveAlone(): Promise<void> {
+    const { aloneMs } = this.#times;
+    const requests = await this.#serveAlone(this.#victim as WorkerTenant, aloneMs);
+    this.alone.push(servedIn(requests, 0, aloneMs * NS_PER_MS));
+  }
+
+  /** The item by itself, beside the victim, and the victim by itself again. */
+  async item(aggressor: Aggressor): Promise<InterferenceRow> {
+    const row = await this.#item(aggressor);
+    return { victim: VICTIM_NAME, aggressor: aggressor.name, ...row };
+  }
+
+  async #item(aggressor: Aggressor): Promise<Omit<InterferenceRow, 'victim' | 'aggressor'>> {
+    const nothing = (reason: string) => ({ degradationPercent: null, reason });
+    const alone = await this.#attackAlone(aggressor);
+    if ('reason' in alone) return nothing(alone.reason);
+    const before = this.alone.at(-1) as Served;
+    const blocks: Together[] = [];
+    for (let i = 0; i < this.#times.together; i++) {
+      const block = await this.#together(aggressor);
+      if ('reason' in block) return nothing(block.reason);
+      blocks.push(block);
+    }
+    await this.serveAlone();
+    return rowOf([before, this.alone.at(-1) as Served], blocks, alone.rate);
+  }
+
+  async #enterAggressor(): Promise<WorkerTenant> {
+    const aggressor = await this.#scene.enter({ id: AGGRESSOR_ID }, 'aggressor');
+    // What it does may end it.
+    await this.#scene.prove(aggressor);
+    this.#aggressor = aggressor;
+    return aggressor;
+  }
+
+  async #serveAlone(victim: WorkerTenant, windowMs: number): Promise<Requests> {
+    const [served] = await this.#release<Requests>(
+      new Map([[victim, this.#requests(windowMs, ALONE_GRACE_MS)]]),
+      windowMs,
+    );
+    return fulfilled(served);
+  }
+
+  async #attackAlone(aggressor: Aggressor): Promise<{ rate: number } | { reason: string }> {
+    const { aggressorAloneMs: ms } = this.#times;
+    const tenant = this.#aggressor ?? (await this.#enterAggressor());
+    const [outcome] = await this.#release<Aggression>(new Map([[tenant, this.#attack(aggressor, ms)]]), ms);
+    const aggression = await this.#ofAggressor(outcome, tenant);
+    if ('reason' in aggression) return aggression;
+    return { rate: rateOf(aggression) as number };
+  }
+
+  async #together(aggressor: Aggressor): Promise<Together | { reason: string }> {
+    const { togetherMs } = this.#times;
+    const longest = togetherMs * (1 + OVERRUN) + TAIL_MS;
+    const victim = this.#victim as WorkerTenant;
+    const tenant = this.#aggressor ?? (await this.#enterAggressor());
+    const tasks = new Map<WorkerTenant, Task>([
+      [tenant, this.#attack(aggressor, longest)],
+      [victim, this.#requests(togetherMs, togetherMs * OVERRUN)],
+    ]);
+    const [attack, serve] = await this.#release<unknown>(tasks, longest);
+    const requests = fulfilled(serve) as Requests;
+    const aggression = await this.#ofAggressor(attack as PromiseSettledResult<Aggression>, tenant);
+    if ('reason' in aggression) return aggression;
+    return beside(requests, aggression, togetherMs * NS_PER_MS);
+  }
+
+  /** Where it failed its number is missing; where it ended another one takes its place for the items to come. */
+  async #ofAggressor(
+    outcome: PromiseSettledResult<Aggression> | undefined,
+    tenant: WorkerTenant,
+  ): Promise<Aggression | { reason: string }> {
+    if (outcome?.status !== 'fulfilled') {
+      this.#aggressor = null;
+      await tenant.stop();
+      return { reason: messageOf(outcome?.reason) };
+    }
+    const reason = idleReason(outcome.value);
+    return reason === null ? outcome.value : { reason };
+  }
+
+  #requests(windowMs: number, graceMs: number) {
+    return {
+      method: 'serveRequests',
+      params: { ...VICTIM, windowNs: windowMs * NS_PER_MS, graceNs: graceMs * NS_PER_MS, rounds: this.#rounds },
+    };
+  }
+
+  #attack({ kind }: Aggressor, windowMs: number) {
+    return {
+      method: 'aggressor',
+      params: { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: this.#quotaBytes },
+    };
+  }
+
+  async #release<T>(tasks: ReadonlyMap<WorkerTenant, Task>, longestMs: number) {
+    return (await this.#scene.scene.release<T>(tasks, longestMs + GRACE_MS)).outcomes;
+  }
+}
+
+function fulfilled<T>(outcome: PromiseSettledResult<T> | undefined): T {
+  if (outcome?.status !== 'fulfilled') throw outcome?.reason;
+  return outcome.value;
+}
+
+/** What both did while both were at work. */
+function beside(requests: Requests, aggression: Aggression, windowNs: number): Together | { reason: string } {
+  const { arrivedNs, latencyNs, startedNs, endedNs } = requests;
+  const doneNs = latencyNs.map((latency, i) => latency + (arrivedNs[i] as number));
+  const victim = { startNs: startedNs, endNs: endedNs, marksNs: doneNs };
+  const aggressor = { startNs: aggression.startedNs, endNs: aggression.endedNs, marksNs: aggression.marksNs };
+  const span = overlapAtWork([victim, aggressor]);
+  if (!span) return { reason: apartReason(victim, aggressor, aggression.operations) };
+  const [fromNs, toNs] = [span.fromNs + RAMP_NS, Math.min(span.toNs, windowNs)];
+  const served = servedIn(requests, fromNs, toNs);
+  if (served.latencyNs.length < FEWEST_REQUESTS)
+    return { reason: `only ${served.latencyNs.length} requests arrived while the aggressor ran` };
+  return { served, rate: rateOf(aggression) as number, spanNs: toNs - fromNs, aggression };
+}
+
+/** Which of the two stood still while the other worked. */
+export function apartReason(victim: Activity, aggressor: Activity, operations: number): string {
+  const span = overlap([victim, aggressor]);
+  if (!span) return 'the two did not run in the same time';
+  const worked = ({ marksNs }: Activity) => marksNs.some((ns) => ns >= span.fromNs && ns <= span.toNs);
+  const ms = ((span.toNs - span.fromNs) / NS_PER_MS).toFixed(0);
+  if (worked(aggressor)) return `no request was served in the ${ms} ms in which the aggressor ran`;
+  return `it was held back: none of its ${operations} operations was over in the ${ms} ms in which requests arrived`;
+}
+
+function rowOf(aloneBlocks: readonly Served[], blocks: readonly Together[], rateAlone: number) {
+  const alone = pooled(aloneBlocks);
+  const together = pooled(blocks.map(({ served }) => served));
+  const [p50Alone, p50Together] = [p50Ms(alone), p50Ms(together)];
+  const [p99Alone, p99Together] = [p99Ms(alone), p99Ms(together)];
+  const [deviceAlone, deviceTogether] = [deviceMs(alone), deviceMs(together)];
+  const rate = blocks.reduce((sum, block) => sum + block.rate, 0) / blocks.length;
+  const spanMs = blocks.reduce((sum, { spanNs }) => sum + spanNs, 0) / NS_PER_MS;
+  const sum = (of: (aggression: Aggression) => number) =>
+    blocks.reduce((all, { aggression }) => all + of(aggression), 0);
+  return {
+    degradationPercent: changePercent(p50Alone.value, p50Together.value),
+    degradationCi95:
+      p50Alone.ci95 && p50Together.ci95
+        ? ([
+            changePercent(p50Alone.ci95[1], p50Together.ci95[0]),
+            changePercent(p50Alone.ci95[0], p50Together.ci95[1]),
+          ] as [number, number])
+        : null,
+    p99Percent: p99Alone === null || p99Together === null ? null : changePercent(p99Alone, p99Together),
+    devicePercent: deviceAlone === null || deviceTogether === null ? null : changePercent(deviceAlone, deviceTogether),
+    throughputLossPercent: lossPercent(alone.onTime / alone.due, together.onTime / together.due),
+    requests: together.latencyNs.length,
+    givenUp: together.givenUp,
+    interferencePercent: interferencePercent({
+      together: spanMs,
+      firstAlone: together.deviceNs.length * (deviceAlone ?? 0),
+      secondAlone: (spanMs * rate) / rateAlone,
+    }),
+    clockDropPercent: clockDropPercent(
+      aloneBlocks.map(({ smClockMhz }) => smClockMhz),
+      together.smClockMhz,
+    ),
+    aggressorPerSecond: { alone: rateAlone, together: rate },
+    aggressorLossPercent: lossPercent(rateAlone, rate),
+    allocations: { refused: sum(({ refused }) => refused), aboveQuota: sum(({ exceeded }) => exceeded) },
+    usedBytes: Math.max(...blocks.map(({ aggression }) => aggression.usedBytes)),
+  };
+}

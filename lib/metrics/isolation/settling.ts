@@ -1,0 +1,41 @@
+/** When the share of a limited tenant settles at its limit. */
+
+export interface Bins {
+  binMs: number;
+  /** Of the work without a limit, bin after bin, from the first whole bin of the load on. */
+  percent: readonly number[];
+}
+
+export interface Settling {
+  /** From the first bin to the first moment after which the share stays at the limit; null where there is none. */
+  afterMs: number | null;
+  /** Until when it could have settled and been seen to stay. */
+  observedMs: number;
+  /** Above the limit before it settled, or in the whole time: per cent times seconds. */
+  overshootPercentSeconds: number;
+}
+
+/** Of the average that is watched; of the time for which it has to stay. */
+const AVERAGE_MS = 500;
+export const STAY_MS = 2_000 + AVERAGE_MS;
+/** Of the limit. */
+const TOLERANCE = 0.1;
+
+export function settling({ binMs, percent }: Bins, limitPercent: number): Settling {
+  const width = Math.round(AVERAGE_MS / binMs);
+  const stay = Math.round(STAY_MS / binMs) - width;
+  const averages = percent
+    .slice(0, Math.max(0, percent.length - width + 1))
+    .map((_, i) => mean(percent.slice(i, i + width)));
+  const within = averages.map((average) => Math.abs(average - limitPercent) <= TOLERANCE * limitPercent);
+  const first = within.findIndex((_, i) => i + stay < within.length && within.slice(i, i + stay + 1).every(Boolean));
+  const until = first < 0 ? percent.length : first;
+  const above = percent.slice(0, until).reduce((sum, share) => sum + Math.max(0, share - limitPercent), 0);
+  return {
+    afterMs: first < 0 ? null : first * binMs,
+    observedMs: Math.max(0, within.length - stay - 1) * binMs,
+    overshootPercentSeconds: (above * binMs) / 1_000,
+  };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

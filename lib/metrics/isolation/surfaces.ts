@@ -1,0 +1,58 @@
+/** The surfaces of IS-005 on which a tenant's memory could be met by the next one. */
+import type { Surface, SurfaceFound } from '../../native/addon-types.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+
+/** Ways to the card's own memory: all hand out the same pages. The last one exists everywhere and takes the rest. */
+export const DEVICE_SURFACES: readonly Surface[] = [
+  'cuMemAllocManaged',
+  'cuMemCreate',
+  'cuMemAllocAsync',
+  'cuMemAlloc',
+];
+/** Memory of the card that no address reaches. */
+export const ARRAY_SURFACE: Surface = 'cuArrayCreate';
+export const CHIP_SURFACES: readonly Surface[] = ['shared memory', 'local memory', 'registers'];
+export const HOST_SURFACE: Surface = 'cuMemHostAlloc';
+
+const DEADLINE_MS = 60_000;
+
+export interface Visit {
+  surface: Surface;
+  mark: string;
+  /** The tag, which is written before; empty: nothing is written. */
+  fill?: string;
+  mostBytes?: number;
+  forMs?: number;
+}
+
+export const visit = (tenant: WorkerTenant, { surface, mark, fill = '', mostBytes = 0, forMs = 0 }: Visit) =>
+  askSession(tenant, {
+    name: 'visitSurface',
+    request: { surface, mark, fill, mostBytes: Math.floor(mostBytes), forMs },
+    deadlineMs: DEADLINE_MS,
+  });
+
+export const release = (tenant: WorkerTenant) =>
+  askSession(tenant, { name: 'releaseSurfaces', request: undefined, deadlineMs: DEADLINE_MS });
+
+export type Outcome = 'clean' | 'leaks' | 'unexplained' | 'unsupported';
+
+export interface SurfaceRow {
+  surface: string;
+  transition: string;
+  control: 'passed' | 'failed';
+  outcome: Outcome;
+  /** With the tag of another tenant; null where nothing was looked at. */
+  bytes: number | null;
+  /** That were looked at. */
+  lookedAtBytes?: number;
+  reason?: string;
+}
+
+export const outcomeOf = ({ taggedBytes, otherBytes }: Pick<SurfaceFound, 'taggedBytes' | 'otherBytes'>): Outcome =>
+  taggedBytes > 0 ? 'leaks' : otherBytes > 0 ? 'unexplained' : 'clean';
+
+/** The scanner found all that its own process had written there. */
+export const controlOf = ({ bytes, taggedBytes }: SurfaceFound): SurfaceRow['control'] =>
+  bytes > 0 && taggedBytes === bytes ? 'passed' : 'failed';

@@ -1,0 +1,20 @@
+/** What a victim leaves in memory, and what is told to whoever looks for it. */
+import { randomBytes } from 'node:crypto';
+
+/** Each word of a mark is the tag's times this number (native/kernels/residue.cu). */
+const MARK = 2654435761;
+
+export interface Tag {
+  /** 32 digits of base 16. */
+  tag: string;
+  mark: string;
+}
+
+const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
+
+/** Drawn anew, and not from the seed: nobody may know it beforehand. */
+export function drawTag(): Tag {
+  const bytes = randomBytes(16);
+  const words = [0, 4, 8, 12].map((at) => bytes.readUInt32BE(at));
+  return { tag: words.map(hex).join(''), mark: words.map((word) => hex(Math.imul(word, MARK))).join('') };
+}

@@ -1,0 +1,88 @@
+/** Loads of one tenant under a compute limit, and of the same tenant without it, which the share is of. */
+import type { Load, LoadRequest } from '../../native/addon-types.js';
+import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
+import { environmentSystem } from '../../systems/environment.js';
+import { type Limits, SOLE_TENANT, type System } from '../../systems/system.js';
+import type { MeasureContext } from '../metric.js';
+import { type LimitedWorker, startsDiffer, underOtherLimits } from '../other-limits.js';
+import type { Shape } from './load-shapes.js';
+
+export interface LoadTimes {
+  durationMs: number;
+  binMs: number;
+  /** Of a kernel, as the unlimited tenant measured it; absent there. */
+  rounds?: number;
+}
+
+const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
+/** A launch without a limit leaves some 10 us between two kernels. */
+const GAP_NS = 50_000;
+const MOST_LISTED = 4_096;
+/** Longer than the load: a second kernel would only wait for the first one. */
+const LASTS = 1.1;
+const GRACE_MS = 120_000;
+
+/** The worker has entered. */
+export function runLoad(worker: LimitedWorker, shape: Shape, times: LoadTimes): Promise<Load> {
+  const request: LoadRequest = {
+    ...shape.request,
+    ...(shape.lasts && { kernelNs: Math.round(LASTS * times.durationMs * 1e6) }),
+    rounds: times.rounds ?? 0,
+    startAtNs: 0,
+    durationNs: Math.round(times.durationMs * 1e6),
+    binNs: Math.round(times.binMs * 1e6),
+    gapNs: GAP_NS,
+    mostListed: MOST_LISTED,
+  };
+  return worker.ask('load', request, times.durationMs + GRACE_MS) as Promise<Load>;
+}
+
+/** A fresh worker under these limits that holds a session while `use` runs. */
+export async function withLimits<T>(
+  context: MeasureContext,
+  limits: Partial<Limits>,
+  use: (worker: LimitedWorker) => Promise<T>,
+): Promise<T> {
+  const results: T[] = [];
+  await underOtherLimits(context, [limits], 1, async (worker) => {
+    await worker.ask('enter', {}, GRACE_MS);
+    results.push(await use(worker));
+  });
+  return results[0] as T;
+}
+
+/** Whose work is 100 %: named in the result. */
+export type Reference = 'the same tenant without a limit' | 'a process without the layer';
+
+export function referenceOf(system: System, limited: Partial<Limits>): Reference {
+  return startsDiffer(system, limited, NO_LIMIT) ? 'the same tenant without a limit' : 'a process without the layer';
+}
+
+/** A fresh worker that nothing limits, as far as the system lets one start. */
+export async function withoutLimits<T>(
+  context: MeasureContext,
+  reference: Reference,
+  use: (worker: LimitedWorker) => Promise<T>,
+): Promise<T> {
+  if (reference === 'the same tenant without a limit') return withLimits(context, NO_LIMIT, use);
+  const environment = baseEnvironment(context.system.environment(SOLE_TENANT));
+  const bare = environmentSystem({ ...environment, ...withoutMps('/nonexistent') });
+  return withLimits({ ...context, system: bare, prove: () => Promise.resolve() }, {}, use);
+}
+
+/** What a load does in a nanosecond, from its first kernel's start to its last one's end. */
+export const rateOf = ({ work, startedNs, endedNs }: Load): number => work / (endedNs - startedNs);
+
+/** Of each bin that lies wholly in the load, in per cent of `rate`. */
+export function sharesPercent({ bins, startedNs, endedNs }: Load, binMs: number, rate: number): number[] {
+  const binNs = binMs * 1e6;
+  return bins
+    .slice(Math.ceil(startedNs / binNs), Math.floor(endedNs / binNs))
+    .map((work) => (100 * work) / (rate * binNs));
+}
+
+/** The limit that is tried where one is set; null where none is. */
+export function ownLimit(system: System): number | null {
+  const percent = system.limits(SOLE_TENANT).smPercent ?? 100;
+  return system.capabilities.computeLimit === 'none' || percent >= 100 ? null : percent;
+}

@@ -1,0 +1,94 @@
+/** The latency-sensitive tenant: requests at a fixed rate, whether or not the one before is done. */
+import { mean } from 'simple-statistics';
+import type { Check } from '../../results/document.js';
+import type { Requests, RequestsRequest } from '../../native/addon-types.js';
+import { median, type MedianEstimate } from '../../stats/median.js';
+import { summarise } from '../../stats/summary.js';
+import { NS_PER_MS, scaled } from '../units.js';
+
+export const PERIOD_NS = 5_000_000;
+/** 200 a second, each of 20 kernels of 50 µs, one after the other, and a copy of 64 KiB to the host. */
+export const VICTIM: Pick<RequestsRequest, 'periodNs' | 'kernels' | 'kernelNs' | 'bytes'> = {
+  periodNs: PERIOD_NS,
+  kernels: 20,
+  kernelNs: 50_000,
+  bytes: 65_536,
+};
+export const VICTIM_NAME = '200 requests/s of 20 kernels of 50 us and 64 KiB to the host';
+
+/** Those that arrived in a stretch of the window. */
+export interface Served {
+  /** Of every request that arrived; of one that was given up, how long it had waited by then. */
+  latencyNs: number[];
+  deviceNs: number[];
+  /** From the arrival, or from the end of the one before, until its end. */
+  serviceNs: number[];
+  givenUp: number;
+  /** Of those that could have been done by the end of the stretch, how many were. */
+  onTime: number;
+  due: number;
+  smClockMhz: number | null;
+}
+
+/** `fromNs` and `toNs` from the release, as the times of `requests`. */
+export function servedIn(requests: Requests, fromNs: number, toNs: number): Served {
+  const { arrivedNs, latencyNs, deviceNs, offered, endedNs, smClockMhz } = requests;
+  const out: Served = { latencyNs: [], deviceNs: [], serviceNs: [], givenUp: 0, onTime: 0, due: 0, smClockMhz };
+  for (let i = 0; i < offered; i++) {
+    const arrived = arrivedNs[i] ?? i * PERIOD_NS;
+    if (arrived < fromNs || arrived > toNs) continue;
+    const served = i < latencyNs.length;
+    const latency = served ? (latencyNs[i] as number) : endedNs - arrived;
+    out.latencyNs.push(latency);
+    if (served) {
+      const before = i === 0 ? arrived : (arrivedNs[i - 1] as number) + (latencyNs[i - 1] as number);
+      out.deviceNs.push(deviceNs[i] as number);
+      out.serviceNs.push(arrived + latency - Math.max(arrived, before));
+    } else out.givenUp++;
+    if (arrived > toNs - PERIOD_NS) continue;
+    out.due++;
+    if (served && arrived + latency <= toNs) out.onTime++;
+  }
+  return out;
+}
+
+export function pooled(all: readonly Served[]): Served {
+  const sum = (of: (served: Served) => number) => all.reduce((total, served) => total + of(served), 0);
+  return {
+    latencyNs: all.flatMap(({ latencyNs }) => latencyNs),
+    deviceNs: all.flatMap(({ deviceNs }) => deviceNs),
+    serviceNs: all.flatMap(({ serviceNs }) => serviceNs),
+    givenUp: sum(({ givenUp }) => givenUp),
+    onTime: sum(({ onTime }) => onTime),
+    due: sum(({ due }) => due),
+    smClockMhz: all.map(({ smClockMhz }) => smClockMhz).find((mhz) => mhz !== null) ?? null,
+  };
+}
+
+/** Of its time alone, in which the victim may be at work: above that it falls behind what arrives. */
+const MOST_BUSY_PERCENT = 95;
+/** Of the requests alone, that may be given up: a machine that stops the client for a moment costs a few. */
+const MOST_GIVEN_UP = 0.01;
+
+/** Whether the victim, alone, serves what it is offered: else its latency beside a neighbour says nothing of the neighbour. */
+export function offeredRateMet({ latencyNs, serviceNs, givenUp }: Served): Check {
+  const offered = latencyNs.length;
+  const busyPercent = serviceNs.length === 0 ? 0 : (100 * mean(serviceNs)) / PERIOD_NS;
+  const served = serviceNs.length > 0 && givenUp <= MOST_GIVEN_UP * offered;
+  return {
+    name: 'the offered rate was met alone',
+    passed: served && busyPercent <= MOST_BUSY_PERCENT,
+    detail: `requests kept it busy for ${busyPercent.toFixed(1)} % of the time, ${givenUp} of ${offered} were given up`,
+  };
+}
+
+export const p50Ms = ({ latencyNs }: Served): MedianEstimate => scaled(median(latencyNs), NS_PER_MS);
+
+/** Null below the samples that a 99th percentile needs. */
+export function p99Ms({ latencyNs }: Served): number | null {
+  const p99 = summarise(latencyNs)?.p99 ?? null;
+  return p99 === null ? null : p99 / NS_PER_MS;
+}
+
+export const deviceMs = ({ deviceNs }: Served): number | null =>
+  deviceNs.length === 0 ? null : median(deviceNs).value / NS_PER_MS;

@@ -1,0 +1,96 @@
+/** The rate at which decode attention reads a paged cache of keys and values: a row beside the latency of tokens. */
+import type { DecodeAttentionRequest, PreparedDecoder } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { isOutOfMemory } from '../row-state.js';
+import { formatBytes } from '../units.js';
+
+const BATCHES: Record<Tier, number> = { quick: 3, standard: 10, thorough: 30 };
+const LEAST_LAUNCHES = 20;
+const LEAST_NS = 50_000_000;
+const DEADLINE_MS = 120_000;
+/** Of L2, that the cache of keys and values exceeds. */
+const CACHES = 8;
+const SLACK = 0.05;
+
+/** Of a model of eight thousand million parameters. */
+const HEADS = { heads: 32, kvHeads: 8, dimension: 128 };
+const CONTEXT = 4_096;
+const SEQUENCE_BYTES = CONTEXT * HEADS.kvHeads * HEADS.dimension * 2 * 2;
+/** The simulated card computes on the host what a GPU does in its place. */
+const SIMULATED_BATCHES = 10;
+const SIMULATED = { heads: 8, kvHeads: 2, dimension: 64, batch: 2, context: 64 };
+
+type Row =
+  | {
+      batch: number;
+      context: number;
+      bytes: number;
+      gbPerSecond: number;
+      percentOfCeiling: number | null;
+      referenceError: number;
+    }
+  | { unsupported: string };
+
+export interface DecodeAttention {
+  row: Row;
+  checks: Check[];
+}
+
+interface Surroundings {
+  prepared: PreparedDecoder;
+  tier: Tier;
+  seed: number;
+  limitBytes: number | null;
+  simulated: boolean;
+}
+
+function sizesOf({ prepared, limitBytes, simulated }: Surroundings): typeof SIMULATED | { unsupported: string } {
+  if (simulated) return SIMULATED;
+  const bytes = Math.max(CACHES * prepared.l2Bytes, SEQUENCE_BYTES);
+  if (limitBytes !== null && bytes > limitBytes / 4)
+    return { unsupported: `a cache of ${formatBytes(bytes)} is more than a quarter of the memory limit` };
+  return { ...HEADS, context: CONTEXT, batch: Math.ceil(bytes / SEQUENCE_BYTES) };
+}
+
+export async function measureDecodeAttention(tenant: WorkerTenant, about: Surroundings): Promise<DecodeAttention> {
+  const sizes = sizesOf(about);
+  if ('unsupported' in sizes) return { row: sizes, checks: [] };
+  const { prepared, tier, seed, simulated } = about;
+  const request: DecodeAttentionRequest = {
+    ...sizes,
+    seed,
+    batches: simulated ? SIMULATED_BATCHES : BATCHES[tier],
+    leastLaunches: LEAST_LAUNCHES,
+    leastNs: simulated ? 0 : LEAST_NS,
+  };
+  try {
+    const rate = await askSession(tenant, { name: 'decodeAttentionRate', request, deadlineMs: DEADLINE_MS });
+    const gbPerSecond = rate.bytes / median(rate.launchNs).value;
+    const { dramCeilingGbs, l2Bytes } = prepared;
+    const isFromDram = dramCeilingGbs > 0 && rate.bytes >= CACHES * l2Bytes;
+    const row = {
+      batch: sizes.batch,
+      context: sizes.context,
+      bytes: rate.bytes,
+      gbPerSecond,
+      percentOfCeiling: isFromDram ? (100 * gbPerSecond) / dramCeilingGbs : null,
+      referenceError: rate.referenceError,
+    };
+    return { row, checks: [withinCeiling(gbPerSecond, isFromDram ? dramCeilingGbs : null)] };
+  } catch (error) {
+    if (isOutOfMemory(error)) return { row: { unsupported: error.message }, checks: [] };
+    throw error;
+  }
+}
+
+const withinCeiling = (gbPerSecond: number, ceiling: number | null): Check => ({
+  name: 'decode attention reads no faster than DRAM',
+  passed: ceiling === null ? 'not checked' : gbPerSecond <= ceiling * (1 + SLACK),
+  detail:
+    ceiling === null
+      ? 'its keys and values may stay in the L2 cache'
+      : `${gbPerSecond.toPrecision(4)} GB/s of at most ${ceiling.toPrecision(4)}`,
+});

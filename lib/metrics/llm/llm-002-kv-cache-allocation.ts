@@ -1,0 +1,123 @@
+/** LLM-002: how fast a cache of keys and values can grow page by page, and how long the slowest pages take. */
+import type { PageMode, PageRounds } from '../../native/addon-types.js';
+import type { Session } from '../../native/session.js';
+import { median } from '../../stats/median.js';
+import { summarise } from '../../stats/summary.js';
+import { type Collected, collect, concat } from '../collect.js';
+import { type MeasureContext, type Measured, type MetricDefinition, invalidBy, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { memoryRoom } from '../overhead/memory-sizes.js';
+import { returnedCheck } from '../returned-memory.js';
+import { type RowState, rowState } from '../row-state.js';
+import { formatBytes, NS_PER_US } from '../units.js';
+
+const MODES: readonly PageMode[] = ['cuMemCreate', 'cuMemAllocAsync'];
+const HEADLINE: PageMode = 'cuMemCreate';
+/** Of a round. */
+const PAGES = 512;
+/** Below it a round is over before its clock is worth reading. */
+const FEWEST_PAGES = 16;
+const ROUNDS = { quick: 20, standard: 20, thorough: 60 } as const;
+/** Rounds between which nothing is set up. */
+const BLOCK = 10;
+const NS_PER_S = 1e9;
+
+interface Row {
+  mode: PageMode;
+  collected: Collected<PageRounds>;
+}
+
+const rateOf = (pages: number, ns: Float64Array): Float64Array => ns.map((took) => (pages * NS_PER_S) / took);
+
+async function measureMode(
+  context: MeasureContext,
+  session: Session,
+  mode: PageMode,
+  pages: number,
+): Promise<Collected<PageRounds>> {
+  const { iterations, resolution, tier } = context.options;
+  const done = MODES.indexOf(mode) / MODES.length;
+  // Not counted: what the driver keeps for so many pages, such as their tables, it takes now.
+  await session.ask('pageRounds', { mode, pages, rounds: 1 });
+  return collect(
+    // As many rounds as the tier has, however alike they are: the slowest pages are rare.
+    { iterations: iterations ?? ROUNDS[tier], resolution, blockSize: BLOCK, cap: ROUNDS[tier] },
+    (rounds, fraction) => {
+      context.progress(`${mode}, ${pages} pages`, done + fraction / MODES.length);
+      return session.block('pageRounds', { mode, pages, rounds });
+    },
+    ({ commitNs }) => rateOf(pages, commitNs),
+  );
+}
+
+function described({ mode, collected }: Row, pages: number) {
+  const { blocks, estimate } = collected;
+  const pageNs = summarise(concat(...blocks.map((block) => block.pageNs)));
+  const us = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_US);
+  return {
+    mode,
+    pagesPerSecond: estimate.value,
+    ci95: estimate.ci95,
+    releasedPerSecond: median(concat(...blocks.map(({ releaseNs }) => rateOf(pages, releaseNs)))).value,
+    pageP50Us: us(pageNs?.p50),
+    pageP99Us: us(pageNs?.p99),
+    pageMaxUs: us(pageNs?.max),
+    rounds: collected.samples.length,
+  };
+}
+
+/** How large a page is, and whether there are any. Sets up what stays, such as modules. */
+async function tryOut(session: Session, mode: PageMode): Promise<PageRounds | RowState> {
+  try {
+    return await session.ask('pageRounds', { mode, pages: 1, rounds: 1 });
+  } catch (error) {
+    const state = rowState(error);
+    if (!state || 'failed' in state) throw error;
+    return state;
+  }
+}
+
+export const kvCacheAllocation: MetricDefinition = {
+  id: 'LLM-002',
+  name: 'KV Cache Allocation Speed',
+  category: 'llm',
+  unit: 'allocs/s',
+  direction: 'higher',
+  question: 'How fast can sequences grow before allocation, and not compute, limits them?',
+  estimator: 'median over rounds of 512 pages of pages committed a second by cuMemCreate, cuMemMap and cuMemSetAccess',
+  delta: { relative: 0.05 },
+  comparedAt: { name: 'pages of a round', of: ({ pages }) => pages },
+  needs: ['virtual memory management'],
+  functionName: 'measureKvCacheGrowth',
+  where: 'process',
+  seconds: { quick: 2, standard: 2, thorough: 6 },
+  async measure(context): Promise<Measured> {
+    const session = await context.session();
+    const { limit } = await memoryRoom(session);
+    const states: { mode: PageMode; state: PageRounds | RowState }[] = [];
+    for (const mode of MODES) states.push({ mode, state: await tryOut(session, mode) });
+    const pageBytes = states.flatMap(({ state }) => ('pageBytes' in state ? [state.pageBytes] : []))[0];
+    if (pageBytes === undefined) return unsupported('neither virtual memory management nor memory pools');
+    const pages = Math.min(PAGES, Math.floor(limit / 2 / pageBytes));
+    const common = { limitBytes: limit, pageBytes, pages };
+    if (pages < FEWEST_PAGES)
+      return unsupported(`half of ${formatBytes(limit)} holds fewer than ${FEWEST_PAGES} pages`, common);
+    const rows: Row[] = [];
+    const missing: ({ mode: PageMode } & RowState)[] = [];
+    for (const { mode, state } of states)
+      if ('pageBytes' in state) rows.push({ mode, collected: await measureMode(context, session, mode, pages) });
+      else missing.push({ mode, ...state });
+    const details = { ...common, modes: [...rows.map((row) => described(row, pages)), ...missing] };
+    const headline = rows.find(({ mode }) => mode === HEADLINE)?.collected;
+    if (!headline) return unsupported(String(Object.values(missing[0] ?? {}).at(-1)), details);
+    const returned = returnedCheck(rows.flatMap(({ collected }) => collected.blocks));
+    const { value, ci95 } = headline.estimate;
+    return { ...invalidBy([returned]), value, ci95, headline: headline.samples, details, checks: [returned] };
+  },
+};
+
+/**
+ * LLM-002, pages a second: how fast memory is committed in pages of a key-value cache by virtual memory;
+ * `details.modes[]` has stream-ordered allocation from a warm pool too, and the slowest pages of both.
+ */
+export const measureKvCacheGrowth = measureFunction(kvCacheAllocation);

@@ -1,0 +1,204 @@
+/** LLM-003: how the throughput of a linear layer grows with the batch, which decides at what batch size to serve. */
+import type { BatchRow, BatchScaling, BatchScalingRequest } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { askSession } from '../../workers/session-task.js';
+import { withLimits } from '../isolation/tenant-load.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { rowState } from '../row-state.js';
+import { FIRST_ID, inScene } from '../scene.js';
+
+/** Rounds, in each of which every batch size has its turn of at least so many launches and so long. */
+const PLAN: Record<Tier, Pick<BatchScalingRequest, 'rounds' | 'leastLaunches' | 'leastNs'>> = {
+  quick: { rounds: 6, leastLaunches: 30, leastNs: 10_000_000 },
+  standard: { rounds: 10, leastLaunches: 30, leastNs: 20_000_000 },
+  thorough: { rounds: 20, leastLaunches: 30, leastNs: 50_000_000 },
+};
+type Sizes = Pick<BatchScalingRequest, 'n' | 'k' | 'layers' | 'streamBytes'> & { leastNs?: number };
+/** The device's L2 cache and memory decide. */
+const SIZES: Sizes = { n: 0, k: 0, layers: 0, streamBytes: 0 };
+/** A simulated card's arithmetic is the host's, it has no cache to be exceeded, and its clock needs no long batches. */
+const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 1, streamBytes: 2 ** 24, leastNs: 0 };
+const HEADLINE = 32;
+const LOW = 0.8;
+/** Of the memory's rate: less would mean that something else than reading the weights takes the time. */
+const LEAST_STREAMED = 0.5;
+/** The clock of the memory that a driver names is rounded. */
+const SLACK = 1.05;
+const LIMIT_PERCENT = 50;
+const DEADLINE_MS = 180_000;
+const NS_PER_S = 1e9;
+
+export type BatchScalingPlan = Partial<Sizes>;
+
+interface Scaled {
+  scaling: BatchScaling;
+  /** By batch, in order. */
+  rates: number[];
+  /** Of the headline's batch, in each round. */
+  efficiencies: Float64Array;
+}
+
+const medianNs = ({ launchNs }: BatchRow): number => median(launchNs).value;
+const tokensPerSecond = (row: BatchRow): number => (row.batch * NS_PER_S) / medianNs(row);
+const gbs = (row: BatchRow): number => row.bytes / medianNs(row);
+const readGbs = ({ streamBytes, streamNs }: BatchScaling): number => streamBytes / median(streamNs).value;
+
+function requestOf({ options, simulatedDriver }: MeasureContext, plan: BatchScalingPlan): BatchScalingRequest {
+  const { tier, seed, iterations } = options;
+  const sizes = simulatedDriver === null ? SIZES : SIMULATED;
+  const { rounds, ...turn } = PLAN[tier];
+  return { ...turn, ...sizes, ...plan, rounds: iterations ?? rounds, seed };
+}
+
+function rowOf({ batches }: BatchScaling, batch: number): BatchRow {
+  const row = batches.find((one) => one.batch === batch);
+  if (!row) throw new Error(`The addon measured no batch of ${batch}.`);
+  return row;
+}
+
+function scaled(scaling: BatchScaling): Scaled {
+  const [one, many] = [rowOf(scaling, 1), rowOf(scaling, HEADLINE)];
+  // A batch of n in the time of one would be n times the throughput.
+  const efficiencies = Float64Array.from(one.launchNs, (ns, round) => ns / (many.launchNs[round] as number));
+  return { scaling, rates: scaling.batches.map(tokensPerSecond), efficiencies };
+}
+
+function describeBatches({ scaling: { batches }, rates }: Scaled) {
+  const alone = rates[0] as number;
+  return batches.map((row, i) => {
+    const rate = rates[i] as number;
+    return {
+      batch: row.batch,
+      tokensPerSecond: rate,
+      efficiency: rate / (row.batch * alone),
+      launchUs: medianNs(row) / 1e3,
+      gbPerSecond: gbs(row),
+      tflops: row.flops / medianNs(row) / 1e3,
+      variant: row.variant,
+      checksum: row.checksum,
+    };
+  });
+}
+
+function checksOf({ scaling }: Scaled): Check[] {
+  const read = readGbs(scaling);
+  const one = gbs(rowOf(scaling, 1));
+  const ceiling = scaling.memoryCeilingGbs;
+  const fastest = Math.max(read, ...scaling.batches.map(gbs));
+  return [
+    {
+      name: 'a single token streams the weights',
+      passed: one >= LEAST_STREAMED * read,
+      detail: `${one.toFixed(0)} GB/s of ${read.toFixed(0)} GB/s that reading alone reaches`,
+    },
+    {
+      name: 'no faster than the memory',
+      passed: ceiling === null ? 'not checked' : fastest <= SLACK * ceiling,
+      detail:
+        ceiling === null
+          ? 'the driver does not name the clock and the width of the memory'
+          : `${fastest.toFixed(0)} GB/s, the memory's clock and width allow ${ceiling.toFixed(0)} GB/s`,
+    },
+  ];
+}
+
+function describe(of: Scaled) {
+  const { n, k, layers, smClockMhz, memoryCeilingGbs } = of.scaling;
+  const batches = describeBatches(of);
+  return {
+    weights: { n, k, layers, number: 'fp16' },
+    variant: rowOf(of.scaling, HEADLINE).variant,
+    dramReadGbPerSecond: readGbs(of.scaling),
+    dramCeilingGbPerSecond: memoryCeilingGbs,
+    smClockMhz,
+    batches,
+    /** Null: none of those measured. */
+    batchBelow80Percent: batches.find(({ efficiency }) => efficiency < LOW)?.batch ?? null,
+  };
+}
+
+/** Beside the headline: what it fails at is its own affair. */
+async function limitedRow(context: MeasureContext, request: BatchScalingRequest) {
+  const smPercent = LIMIT_PERCENT;
+  try {
+    const row = await withLimits(context, { smPercent }, async (worker) => {
+      const no = worker.attestation.computeLimitUnsupported;
+      if (no !== undefined) return { unsupported: no };
+      const task = { name: 'batchScaling', request };
+      return scaled((await worker.ask('sessionTask', task, DEADLINE_MS)) as BatchScaling);
+    });
+    if ('unsupported' in row) return { smPercent, ...row };
+    const failed = invalidBy(checksOf(row));
+    if (failed.reason !== undefined) return { smPercent, failed: failed.reason };
+    return { smPercent, efficiency: median(row.efficiencies).value, ...describe(row) };
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return { smPercent, ...state };
+  }
+}
+
+function measured(of: Scaled, limited: object | null): Measured {
+  const { value, ci95 } = median(of.efficiencies);
+  const checks = checksOf(of);
+  return {
+    ...invalidBy(checks),
+    value,
+    ci95,
+    headline: of.efficiencies,
+    details: { ...describe(of), ...(limited && { limited }) },
+    checks,
+  };
+}
+
+/** With sizes of its own, for tests; the device decides where there are none. */
+export const batchScalingBy =
+  (plan: BatchScalingPlan = {}): MetricDefinition['measure'] =>
+  async (context) => {
+    const request = requestOf(context, plan);
+    context.progress('batches of 1 to 64', 0);
+    const scaling = await inScene(context, async (scene) => {
+      const tenant = await scene.enter({ id: FIRST_ID });
+      return askSession(tenant, { name: 'batchScaling', request, deadlineMs: DEADLINE_MS });
+    });
+    if (scaling.unsupported !== null) return unsupported(scaling.unsupported);
+    // Another tenant under another limit is more than `quick` has time for.
+    const limits = context.system.capabilities.computeLimit !== 'none' && context.options.tier !== 'quick';
+    if (limits) context.progress(`with ${LIMIT_PERCENT} % of the multiprocessors`, 0.5);
+    return measured(scaled(scaling), limits ? await limitedRow(context, request) : null);
+  };
+
+export const batchScaling: MetricDefinition = {
+  id: 'LLM-003',
+  name: 'Batch Size Scaling',
+  category: 'llm',
+  unit: 'ratio',
+  direction: 'higher',
+  question: 'Does a layer that meters launches change the batch size you should serve at?',
+  estimator: `median over rounds of throughput at batch ${HEADLINE} / (${HEADLINE} × throughput at batch 1)`,
+  delta: { relative: 0.02 },
+  needs: ['512 MiB of GPU memory'],
+  functionName: 'measureBatchScaling',
+  where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Throughput against batch size',
+      axes: { x: 'sequences in a batch', y: 'tokens a second' },
+      rows: 'batches',
+      point: { x: 'batch', y: 'tokensPerSecond' },
+    },
+  ],
+  seconds: { quick: 3, standard: 8, thorough: 22 },
+  measure: batchScalingBy(),
+};
+
+/**
+ * LLM-003, ratio: throughput of a linear layer (fp16, N = K = 8192 or larger, where the L2 cache asks for it) at batch 32,
+ * over 32 times that at batch 1. `details.batches[]` has the curve from 1 to 64, with the rate at which each read memory;
+ * `batchBelow80Percent` the first batch with less than 80 % efficiency. Systems with a compute limit have the same with
+ * 50 % of the multiprocessors in `limited`, from tier `standard` on. `iterations` is the number of rounds; `warmup` and
+ * `resolution` do not apply.
+ */
+export const measureBatchScaling = measureFunction(batchScaling);

@@ -1,0 +1,209 @@
+/** LLM-005: what an allocation and its free cost from a warm stream-ordered pool, against the native arm. */
+import type { AllocationApi, PoolPairs, PoolRefusal } from '../../native/addon-types.js';
+import type { Session } from '../../native/session.js';
+import type { Check } from '../../results/document.js';
+import { median, type MedianEstimate } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { summarise } from '../../stats/summary.js';
+import { collect, concat } from '../collect.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { memoryRoom } from '../overhead/memory-sizes.js';
+import { type RowState, rowState } from '../row-state.js';
+import { formatBytes, MIB, NS_PER_US, scaled } from '../units.js';
+
+const KIB = 1024;
+const SIZES = [64 * KIB, MIB, 16 * MIB];
+const DIRECT: AllocationApi = 'cuMemAlloc';
+const POOLED: AllocationApi = 'cuMemAllocAsync';
+const NAMED: AllocationApi = 'cuMemAllocFromPoolAsync';
+const APIS: readonly AllocationApi[] = [POOLED, NAMED, DIRECT];
+const HEADLINE = { api: POOLED, bytes: MIB };
+const WARM_BYTES = 64 * MIB;
+const WARMUP = 20;
+/** Of a row; a pair of direct calls takes a hundred times as long. */
+const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
+const DIRECT_CAP = { quick: 100, standard: 100, thorough: 500 } as const;
+/** Enough for a p99. */
+const BLOCK = 500;
+/** By how much the request goes beyond what the process is told there is. */
+const BEYOND_BYTES = 256 * MIB;
+const OUT_OF_MEMORY = 2;
+
+interface Plan {
+  api: AllocationApi;
+  bytes: number;
+}
+
+interface Row extends Plan {
+  pairNs: MedianEstimate;
+  blocks: PoolPairs[];
+}
+
+const isHeadline = ({ api, bytes }: Plan): boolean => api === HEADLINE.api && bytes === HEADLINE.bytes;
+const pairsOf = ({ allocNs, freeNs }: PoolPairs): Float64Array => allocNs.map((ns, i) => ns + (freeNs[i] as number));
+
+async function measureRow(context: MeasureContext, session: Session, plan: Plan, done: number): Promise<Row> {
+  const { iterations, resolution, tier, warmup } = context.options;
+  const { blocks, estimate } = await collect(
+    { iterations, resolution, blockSize: BLOCK, cap: (plan.api === DIRECT ? DIRECT_CAP : CAP)[tier] },
+    (count, fraction) => {
+      context.progress(`${plan.api} ${formatBytes(plan.bytes)}`, done + fraction / (APIS.length * SIZES.length));
+      const warmBytes = plan.api === DIRECT ? 0 : WARM_BYTES;
+      return session.block('poolPairs', { ...plan, count, warmup: warmup ?? WARMUP, warmBytes });
+    },
+    pairsOf,
+  );
+  return { ...plan, pairNs: estimate, blocks };
+}
+
+function described({ api, bytes, pairNs, blocks }: Row) {
+  const { value, ci95 } = scaled(pairNs, NS_PER_US);
+  const medianUs = (of: (block: PoolPairs) => Float64Array) => median(concat(...blocks.map(of))).value / NS_PER_US;
+  const pairs = concat(...blocks.map(pairsOf));
+  const p99 = summarise(pairs)?.p99 ?? null;
+  return {
+    api,
+    bytes,
+    pairUs: value,
+    ci95,
+    allocUs: medianUs(({ allocNs }) => allocNs),
+    freeUs: medianUs(({ freeNs }) => freeNs),
+    pairP99Us: p99 === null ? null : p99 / NS_PER_US,
+    count: pairs.length,
+  };
+}
+
+/** Of one size, direct over pooled; null where one of the two was not measured. */
+function speedups(rows: readonly Row[]) {
+  return SIZES.flatMap((bytes) => {
+    const pairNs = (api: AllocationApi) => rows.find((row) => row.api === api && row.bytes === bytes)?.pairNs.value;
+    const [direct, pooled] = [pairNs(DIRECT), pairNs(POOLED)];
+    return direct === undefined || pooled === undefined ? [] : [{ bytes, poolSpeedup: direct / pooled }];
+  });
+}
+
+interface Refused extends PoolRefusal {
+  api: AllocationApi;
+  requestedBytes: number;
+}
+
+/** More than the process is told there is, of either call. */
+async function askTooMuch(session: Session): Promise<{ totalBytes: number; asked: Refused[] } | null> {
+  const { totalBytes } = await session.ask('visibleMemory');
+  if (totalBytes === null) return null;
+  const requestedBytes = Math.ceil((totalBytes + BEYOND_BYTES) / MIB) * MIB;
+  const asked: Refused[] = [];
+  for (const api of [POOLED, NAMED]) {
+    try {
+      asked.push({ api, requestedBytes, ...(await session.ask('poolRefusal', { api, bytes: requestedBytes })) });
+    } catch (error) {
+      if (!rowState(error)) throw error;
+    }
+  }
+  return { totalBytes, asked };
+}
+
+const outcomeOf = ({ granted, code }: PoolRefusal): 'refused' | 'wrong_error' | 'granted' =>
+  granted ? 'granted' : code === OUT_OF_MEMORY ? 'refused' : 'wrong_error';
+
+const describedRefusal = (refusal: Refused) => ({
+  api: refusal.api,
+  requestedBytes: refusal.requestedBytes,
+  outcome: outcomeOf(refusal),
+  code: refusal.code,
+  name: refusal.name,
+});
+
+function refusalCheck(asked: readonly Refused[]): Check {
+  const name = 'a request beyond the memory is refused with CUDA_ERROR_OUT_OF_MEMORY';
+  if (asked.length === 0) return { name, passed: 'not checked', detail: 'the process is not told how much there is' };
+  const told = asked.map((one) => `${one.api} of ${formatBytes(one.requestedBytes)}: ${one.name}`);
+  return { name, passed: asked.every((one) => outcomeOf(one) === 'refused'), detail: told.join('; ') };
+}
+
+/** Every use of the pool leaves it as it found it. */
+function restoredCheck(states: readonly Pick<PoolPairs, 'before' | 'after'>[]): Check {
+  const name = 'the pool is left as it was found';
+  const known = states.filter(({ before, after }) => before.thresholdBytes !== null && after.thresholdBytes !== null);
+  if (known.length === 0) return { name, passed: 'not checked', detail: 'the pool does not tell its threshold' };
+  const threshold = known.find(({ before, after }) => before.thresholdBytes !== after.thresholdBytes);
+  const used = states.find(({ before, after }) => before.usedBytes !== after.usedBytes);
+  const changes = [
+    threshold && `its threshold was ${threshold.before.thresholdBytes} and is ${threshold.after.thresholdBytes} bytes`,
+    used && `${used.before.usedBytes ?? 'an unknown number of'} bytes of it were used and now ${used.after.usedBytes}`,
+  ].filter((change) => change !== undefined);
+  return { name, passed: changes.length === 0, detail: changes.join('; ') || 'threshold and bytes used' };
+}
+
+export const memoryPool: MetricDefinition = {
+  id: 'LLM-005',
+  name: 'Memory Pool Efficiency',
+  category: 'llm',
+  unit: '%',
+  direction: 'lower',
+  question: 'Do the stream-ordered allocators of frameworks stay cheap under the layer?',
+  estimator: 'cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool, against the native arm of the same round',
+  delta: { absolute: 5 },
+  needs: ['a native arm', 'memory pools'],
+  functionName: 'measureMemoryPool',
+  where: 'process',
+  seconds: { quick: 1, standard: 1, thorough: 2 },
+  againstNative: {
+    arm: ({ pairUs }) => (typeof pairUs === 'number' ? pairUs : null),
+    difference: (system, native) => 100 * (system / native - 1),
+  },
+  async measure(context): Promise<Measured> {
+    const session = await context.session();
+    const { limit } = await memoryRoom(session);
+    if (limit < 4 * WARM_BYTES)
+      return unsupported(`a pool of ${formatBytes(WARM_BYTES)} is more than a quarter of ${limit} bytes`);
+    const plans = APIS.flatMap((api) => SIZES.map((bytes) => ({ api, bytes })));
+    const rows: Row[] = [];
+    const missing: (Plan & RowState)[] = [];
+    for (const [index, plan] of shuffled(plans, context.options.seed).entries())
+      try {
+        rows.push(await measureRow(context, session, plan, index / plans.length));
+      } catch (error) {
+        const state = rowState(error);
+        if (!state || isHeadline(plan)) throw error;
+        missing.push({ ...plan, ...state });
+      }
+    const beyond = await askTooMuch(session);
+    const asked = beyond?.asked ?? [];
+    const restored = restoredCheck([...rows.flatMap(({ blocks }) => blocks), ...asked]);
+    const own = rows.find(isHeadline)?.pairNs as MedianEstimate;
+    return {
+      status: 'unsupported',
+      reason: 'needs a native arm: compare --system native --system …; pairUs is in the details',
+      ...invalidBy([restored]),
+      value: null,
+      ci95: null,
+      headline: null,
+      details: {
+        limitBytes: limit,
+        pairUs: own.value / NS_PER_US,
+        rows: [...rows.map(described), ...missing].sort(byApiAndSize),
+        speedups: speedups(rows),
+        refusals: asked.map(describedRefusal),
+      },
+      checks: [restored, refusalCheck(asked)],
+      violations: asked.flatMap((one) =>
+        outcomeOf(one) === 'granted'
+          ? [
+              `${one.api}: ${formatBytes(one.requestedBytes)} granted where cuMemGetInfo tells ${formatBytes(beyond?.totalBytes as number)} in all`,
+            ]
+          : [],
+      ),
+    };
+  },
+};
+
+const byApiAndSize = (a: Plan, b: Plan): number => APIS.indexOf(a.api) - APIS.indexOf(b.api) || a.bytes - b.bytes;
+
+/**
+ * LLM-005: what a pair of cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool takes, in `details.pairUs`;
+ * `details.rows[]` has other sizes, cuMemAllocFromPoolAsync and cuMemAlloc, `details.speedups[]` what the pool gains. A
+ * loss needs a native arm: alone it is `unsupported`, in a comparison with native its effect is per cent more, signed.
+ */
+export const measureMemoryPool = measureFunction(memoryPool);

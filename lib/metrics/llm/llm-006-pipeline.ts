@@ -1,0 +1,125 @@
+/** LLM-006: how close a pipeline over several streams comes to the time that its stages leave no way below. */
+import type { PipelineRequest, PipelineRuns } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { type Collected, collect, concat } from '../collect.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { NS_PER_US, scaled } from '../units.js';
+
+const STAGES = 4;
+const MICRO_BATCHES = 16;
+const STAGE_NS = 200_000;
+/** Stages one behind the other that an ideal pipeline takes as long as. */
+const IDEAL_STAGES = MICRO_BATCHES + STAGES - 1;
+/** Stages alone before each run. */
+const ALONE = 5;
+/** Runs, of 4 ms each. */
+const CAP = { quick: 40, standard: 40, thorough: 200 } as const;
+const BLOCK = 5;
+/** More would be faster than the stages are. */
+const HIGHEST = 102;
+/** Native, the streams of a card overlap. */
+const LEAST_NATIVE = 85;
+
+const SHAPE: Omit<PipelineRequest, 'rounds' | 'runs'> = {
+  stages: STAGES,
+  microBatches: MICRO_BATCHES,
+  stageNs: STAGE_NS,
+  alone: ALONE,
+};
+
+const efficiencies = ({ aloneNs, runNs }: PipelineRuns): Float64Array =>
+  aloneNs.map((alone, i) => (100 * IDEAL_STAGES * alone) / (runNs[i] as number));
+
+async function measureRuns(context: MeasureContext): Promise<Collected<PipelineRuns>> {
+  const session = await context.session();
+  const { iterations, resolution, tier } = context.options;
+  // Not counted: the length of a stage, once for all.
+  const { rounds } = await session.ask('pipelineRuns', { ...SHAPE, rounds: 0, runs: 1 });
+  return collect(
+    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
+    (runs, fraction) => {
+      context.progress(`${STAGES} stages, ${MICRO_BATCHES} micro-batches`, fraction);
+      return session.block('pipelineRuns', { ...SHAPE, rounds, runs });
+    },
+    efficiencies,
+  );
+}
+
+function possibleCheck(value: number): Check {
+  return {
+    name: 'no faster than its stages',
+    passed: value <= HIGHEST,
+    detail: `${value.toFixed(1)} % of ${IDEAL_STAGES} stages one behind the other, at most ${HIGHEST} %`,
+  };
+}
+
+/** A layer that returns from a synchronisation early would make the host's time short. */
+function clockCheck(blocks: readonly PipelineRuns[]): Check {
+  const early = blocks.flatMap(({ runNs, deviceNs }) =>
+    [...runNs].map((run, i) => (deviceNs[i] as number) / run).filter((share) => share > HIGHEST / 100),
+  );
+  return {
+    name: 'the host waited for the device',
+    passed: early.length === 0,
+    detail:
+      early.length === 0
+        ? 'no run took longer on the device than on the host'
+        : `${early.length} runs took longer on the device, up to ${Math.max(...early).toFixed(2)} times`,
+  };
+}
+
+export const pipeline: MetricDefinition = {
+  id: 'LLM-006',
+  name: 'Multi-Stream Performance',
+  category: 'llm',
+  unit: '%',
+  direction: 'higher',
+  question: 'Does the layer serialise streams that should overlap?',
+  estimator:
+    'median over runs of 100 × ideal / measured time of 4 stages on a stream each and 16 micro-batches; ideal: 19 stages alone',
+  delta: { relative: 0.03 },
+  needs: ['concurrent kernels'],
+  functionName: 'measurePipeline',
+  where: 'process',
+  besideNative: (_own, { value }) =>
+    value !== null && value < LEAST_NATIVE
+      ? `the native arm reached ${value.toFixed(1)} % of the ideal, less than ${LEAST_NATIVE} %: its streams do not overlap either`
+      : null,
+  seconds: { quick: 1, standard: 1, thorough: 2 },
+  async measure(context): Promise<Measured> {
+    const { blocks, samples, estimate } = await measureRuns(context);
+    const { value, ci95 } = estimate;
+    const of = (values: (block: PipelineRuns) => Float64Array) => median(concat(...blocks.map(values)));
+    const us = (values: (block: PipelineRuns) => Float64Array) => scaled(of(values), NS_PER_US).value;
+    const checks = [possibleCheck(value), clockCheck(blocks)];
+    return {
+      ...invalidBy(checks),
+      value,
+      ci95,
+      headline: samples,
+      details: {
+        stages: STAGES,
+        microBatches: MICRO_BATCHES,
+        blocksPerStage: blocks[0]?.blocks,
+        roundsPerStage: blocks[0]?.rounds,
+        stageAloneUs: us(({ aloneNs }) => aloneNs),
+        stageInPipelineUs: us(({ stageNs }) => stageNs),
+        idealUs: IDEAL_STAGES * us(({ aloneNs }) => aloneNs),
+        runUs: us(({ runNs }) => runNs),
+        deviceUs: us(({ deviceNs }) => deviceNs),
+        handoffUs: us(({ handoffNs }) => handoffNs),
+        stagesAtOnce: of(({ atOnce }) => atOnce).value,
+        runs: samples.length,
+      },
+      checks,
+    };
+  },
+};
+
+/**
+ * LLM-006, %: how close a pipeline of 4 stages, a stream each, and 16 micro-batches comes to its ideal time;
+ * `details` has what a stage takes alone and in the pipeline, and how many ran at once.
+ */
+export const measurePipeline = measureFunction(pipeline);

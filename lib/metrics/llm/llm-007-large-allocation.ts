@@ -1,0 +1,190 @@
+/** LLM-007: how long allocations of the size of a model's tensors take, each judged from outside while it is held. */
+import type { AllocationApi, LargeAllocation } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { type RowState, rowState } from '../row-state.js';
+import { FIRST_ID, inScene } from '../scene.js';
+import { formatBytes, GIB, NS_PER_MS } from '../units.js';
+
+const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
+const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];
+const HEADLINE: AllocationApi = 'cuMemAlloc';
+/** Fewer than six have no interval. */
+const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
+const LEAST_LIMIT = 1.25 * GIB;
+/** Of the limit. */
+const SHARE = 0.8;
+/** Of the card's memory, which no measurement takes. */
+const SPARE_BYTES = GIB;
+/** Of the size: what NVML may show less. */
+const TOLERANCE = 0.01;
+const DEADLINE_MS = 60_000;
+
+interface Plan {
+  api: AllocationApi;
+  bytes: number;
+}
+
+interface Sample {
+  allocNs: number;
+  touchNs: number;
+  freeNs: number;
+  /** What NVML shows more of while the block is held; null where it does not say. */
+  grownBytes: number | null;
+}
+
+interface Row extends Plan {
+  samples: Sample[];
+  state: RowState | null;
+}
+
+interface Room {
+  limitBytes: number;
+  mostBytes: number;
+}
+
+/** The least of what the process was given and is told, and what the card has. */
+async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise<Room | string> {
+  const visible = await askSession(tenant, { name: 'visibleMemory', request: undefined, deadlineMs: DEADLINE_MS });
+  const card = await askSession(tenant, { name: 'health', request: undefined, deadlineMs: DEADLINE_MS });
+  const totals = [system.limits().memoryBytes, visible.totalBytes, card.totalBytes].filter((bytes) => bytes !== null);
+  const free = [visible.freeBytes, card.freeBytes && card.freeBytes - SPARE_BYTES].filter((bytes) => bytes !== null);
+  if (totals.length === 0 || free.length === 0) return 'neither cuMemGetInfo nor NVML says how much memory there is';
+  const limitBytes = Math.min(...totals);
+  return { limitBytes, mostBytes: Math.min(SHARE * limitBytes, ...free) };
+}
+
+/** By the coordinator's NVML: of the process, or where it does not list that, of the card. */
+async function heldOutside({ truth }: MeasureContext, { worker }: WorkerTenant): Promise<number | null> {
+  if (!truth) return null;
+  return (await truth.processMemory(worker.pid)) ?? (await truth.cardMemory())?.usedBytes ?? null;
+}
+
+async function sampleOf(context: MeasureContext, tenant: WorkerTenant, plan: Plan, seed: number): Promise<Sample> {
+  const before = await heldOutside(context, tenant);
+  const { allocNs, touchNs }: LargeAllocation = await askSession(tenant, {
+    name: 'allocateLarge',
+    request: { ...plan, seed },
+    deadlineMs: DEADLINE_MS,
+  });
+  const held = await heldOutside(context, tenant);
+  const { freeNs } = await askSession(tenant, { name: 'freeLarge', request: undefined, deadlineMs: DEADLINE_MS });
+  return { allocNs, touchNs, freeNs, grownBytes: before === null || held === null ? null : held - before };
+}
+
+/** Sizes in random order, again in each round. A size that fails once is not tried again. */
+async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes: readonly number[]): Promise<Row[]> {
+  const { tier, iterations, seed } = context.options;
+  const rounds = iterations ?? COUNT[tier];
+  const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], state: null })));
+  const largest = Math.max(...sizes);
+  // The first block of a process sets up what stays.
+  await sampleOf(context, tenant, { api: HEADLINE, bytes: sizes[0] as number }, seed);
+  for (let round = 0; round < rounds; round++)
+    for (const row of shuffled(rows, seed + round)) {
+      if (row.state) continue;
+      const { api, bytes } = row;
+      context.progress(`${api} ${formatBytes(bytes)}`, round / rounds);
+      try {
+        row.samples.push(await sampleOf(context, tenant, { api, bytes }, seed + round));
+      } catch (error) {
+        const state = rowState(error);
+        if (!state || (api === HEADLINE && bytes === largest)) throw error;
+        row.state = state;
+      }
+    }
+  return rows;
+}
+
+const msPerGib = (ns: number, bytes: number): number => ns / NS_PER_MS / (bytes / GIB);
+
+function described({ api, bytes, samples, state }: Row) {
+  if (state) return { api, bytes, ...state };
+  const ms = (of: (sample: Sample) => number) => median(samples.map((sample) => of(sample) / NS_PER_MS));
+  const alloc = ms(({ allocNs }) => allocNs);
+  return {
+    api,
+    bytes,
+    allocMs: alloc.value,
+    ci95: alloc.ci95,
+    msPerGib: alloc.value / (bytes / GIB),
+    touchMs: ms(({ touchNs }) => touchNs).value,
+    freeMs: ms(({ freeNs }) => freeNs).value,
+    count: samples.length,
+    backedBytes: leastGrown(samples),
+  };
+}
+
+function leastGrown(samples: readonly Sample[]): number | null {
+  const grown = samples.flatMap(({ grownBytes }) => grownBytes ?? []);
+  return grown.length === 0 ? null : Math.min(...grown);
+}
+
+/** A layer that answers success and gives host memory, or none, is fast. */
+function backedCheck(rows: readonly Row[]): Check {
+  const name = 'NVML shows the memory of every size';
+  const seen = rows.flatMap(({ api, bytes, samples }) => {
+    const grown = leastGrown(samples);
+    return grown === null ? [] : [{ api, bytes, grown }];
+  });
+  if (seen.length === 0)
+    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of the process' };
+  const missing = seen.filter(({ bytes, grown }) => grown < (1 - TOLERANCE) * bytes);
+  const told = missing.map(
+    ({ api, bytes, grown }) => `${api} of ${formatBytes(bytes)}: NVML shows ${formatBytes(grown)}`,
+  );
+  return { name, passed: missing.length === 0, detail: told.join('; ') || `of ${seen.length} rows, in every sample` };
+}
+
+export const largeAllocation: MetricDefinition = {
+  id: 'LLM-007',
+  name: 'Large Tensor Allocation',
+  category: 'llm',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'How long does a model load stall on allocations?',
+  estimator: 'median of cuMemAlloc of the largest of 1, 2, 4 and 8 GiB that fits, per GiB',
+  delta: { relative: 0.1 },
+  comparedAt: { name: 'size', of: ({ largestBytes }) => largestBytes },
+  needs: ['1.25 GiB', 'fresh processes'],
+  functionName: 'measureLargeAllocation',
+  where: 'fresh-processes',
+  seconds: { quick: 3, standard: 3, thorough: 6 },
+  measure: (context): Promise<Measured> =>
+    inScene(context, async (scene) => {
+      const tenant = await scene.enter({ id: FIRST_ID });
+      const room = await roomOf(context, tenant);
+      if (typeof room === 'string') return unsupported(room);
+      if (room.limitBytes < LEAST_LIMIT)
+        return unsupported(`${formatBytes(room.limitBytes)} is less than ${formatBytes(LEAST_LIMIT)}`, { ...room });
+      const sizes = SIZES.filter((bytes) => bytes <= room.mostBytes);
+      const largestBytes = sizes.at(-1);
+      if (largestBytes === undefined)
+        return unsupported(`no more than ${formatBytes(room.mostBytes)} may be taken here`, { ...room });
+      const rows = await measureRows(context, tenant, sizes);
+      const headline = rows.find(({ api, bytes }) => api === HEADLINE && bytes === largestBytes) as Row;
+      const perGib = Float64Array.from(headline.samples, ({ allocNs }) => msPerGib(allocNs, largestBytes));
+      const { value, ci95 } = median(perGib);
+      const backed = backedCheck(rows);
+      return {
+        ...invalidBy([backed]),
+        value,
+        ci95,
+        headline: perGib,
+        details: { ...room, largestBytes, rows: rows.map(described) },
+        checks: [backed],
+      };
+    }),
+};
+
+/**
+ * LLM-007, ms a GiB: median time of cuMemAlloc of the largest of 1, 2, 4 and 8 GiB that fits; `details.rows[]` has every
+ * size, by virtual memory too, with the first touch and the free. Whether the card really holds what was granted is
+ * checked in a comparison; here, in the environment as it is, nobody looks from outside.
+ */
+export const measureLargeAllocation = measureFunction(largeAllocation);

@@ -1,0 +1,250 @@
+/** LLM-009: how much longer than usual a step of a batching server takes, of equal batch size, alone and beside others. */
+import type { DynamicBatching, DynamicBatchingRequest } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { summarise } from '../../stats/summary.js';
+import { overlapAtWork } from '../../workers/activity.js';
+import { askSession, type SessionTask } from '../../workers/session-task.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { grown, type Populated, separable, withTenants } from '../tenants.js';
+import { NS_PER_MS, NS_PER_US } from '../units.js';
+import { type Steps, type StepVariation, stepVariation } from './step-variation.js';
+
+interface Times {
+  /** Alone, until so many are done. */
+  steps: number;
+  coTenants: number;
+  togetherMs: number;
+}
+const TIMES: Record<Tier, Times> = {
+  quick: { steps: 2_000, coTenants: 1, togetherMs: 400 },
+  standard: { steps: 4_000, coTenants: 3, togetherMs: 1_000 },
+  thorough: { steps: 10_000, coTenants: 3, togetherMs: 5_000 },
+};
+type Sizes = Pick<DynamicBatchingRequest, 'n' | 'k' | 'layers'>;
+/** The device's L2 cache and memory decide. */
+const SIZES: Sizes = { n: 0, k: 0, layers: 0 };
+/** Steps of about the same length on a simulated card, which computes only the layer that is looked at. */
+const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 32 };
+const MOST_BATCH = 8;
+/** Of the capacity; co-tenants share it. */
+const LOAD = 0.7;
+/** Of a batch size. */
+const ENOUGH_STEPS = 200;
+/** The same in the shorter time beside co-tenants. */
+const FEWEST_BESIDE = 30;
+/** Alone: even a card that is a hundred times slower has done its steps by then. */
+const LONGEST_MS = 20_000;
+/** Of the window, in which what arrived last is still served. */
+const OVERRUN = 0.25;
+/** Until every tenant has filled its weights. */
+const LEADS = 6;
+const DEADLINE_MS = 180_000;
+
+export interface BatchingPlan extends Partial<Times> {
+  sizes?: Sizes;
+  mostBatch?: number;
+}
+
+interface Row extends Steps {
+  coTenants: number;
+  batching: DynamicBatching;
+}
+
+interface Beside {
+  beside: Row | null;
+  /** Why there is none. */
+  reason: string | null;
+}
+
+interface Played extends Beside {
+  mostBatch: number;
+  alone: DynamicBatching;
+}
+
+function requestOf(
+  { options, simulatedDriver }: MeasureContext,
+  { sizes, mostBatch }: BatchingPlan,
+): DynamicBatchingRequest {
+  return {
+    ...(sizes ?? (simulatedDriver === null ? SIZES : SIMULATED)),
+    startAtNs: 0,
+    windowNs: LONGEST_MS * NS_PER_MS,
+    graceNs: 0,
+    mostSteps: 0,
+    mostBatch: mostBatch ?? MOST_BATCH,
+    arrivalsPerS: 0,
+    load: LOAD,
+    seed: options.seed,
+  };
+}
+
+const serve = (tenant: WorkerTenant, request: DynamicBatchingRequest) =>
+  askSession(tenant, { name: 'dynamicBatching', request, deadlineMs: DEADLINE_MS });
+
+async function play(context: MeasureContext, populated: Populated, plan: BatchingPlan): Promise<Played> {
+  const times = { ...TIMES[context.options.tier], ...plan };
+  const request = requestOf(context, plan);
+  // Before the first step: a tenant that starts later would disturb the steps alone.
+  const reason = await grown(populated, 1 + times.coTenants);
+  const [victim] = populated.scene.workers as [WorkerTenant, ...WorkerTenant[]];
+  context.progress('alone', 0);
+  const alone = await serve(victim, { ...request, mostSteps: times.steps });
+  const played = { mostBatch: request.mostBatch, alone };
+  if (reason !== null || alone.unsupported !== null || times.coTenants === 0)
+    return { ...played, beside: null, reason };
+  context.progress(`beside ${times.coTenants} co-tenants`, 0.5);
+  return { ...played, ...(await besideOthers(populated, request, alone, times.togetherMs)) };
+}
+
+/** Every tenant offers its share of the load that one met alone. */
+async function besideOthers(
+  { scene }: Populated,
+  alike: DynamicBatchingRequest,
+  { capacityPerS }: DynamicBatching,
+  togetherMs: number,
+): Promise<Beside> {
+  const { workers } = scene;
+  const windowNs = togetherMs * NS_PER_MS;
+  const arrivalsPerS = ((capacityPerS as number) * LOAD) / workers.length;
+  // Their kernels are loaded before the common start.
+  await Promise.all(workers.slice(1).map((tenant) => serve(tenant, { ...alike, arrivalsPerS, mostSteps: 1 })));
+  const request = { ...alike, arrivalsPerS, windowNs, graceNs: windowNs * OVERRUN };
+  const task = (place: number): Task => ({
+    method: 'sessionTask',
+    params: {
+      name: 'dynamicBatching',
+      request: { ...request, seed: alike.seed + place },
+    } satisfies SessionTask,
+  });
+  const tasks = new Map(workers.map((tenant, place) => [tenant, task(place)]));
+  const { outcomes } = await scene.release<DynamicBatching>(tasks, togetherMs + DEADLINE_MS, LEADS);
+  const served = outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+  const full = served.find(({ unsupported: why }) => why !== null);
+  if (full) return { beside: null, reason: full.unsupported };
+  return together(served);
+}
+
+/** The first one's steps while all were at work. */
+function together(served: readonly DynamicBatching[]): Beside {
+  const span = overlapAtWork(
+    served.map(({ startedNs, endedNs, stepAtNs, stepNs }) => ({
+      startNs: startedNs,
+      endNs: endedNs,
+      marksNs: stepAtNs.map((at, i) => at + (stepNs[i] as number)),
+    })),
+  );
+  if (!span) return { beside: null, reason: 'the tenants made no progress in the same time' };
+  const [batching] = served as [DynamicBatching, ...DynamicBatching[]];
+  const { stepAtNs, stepNs, stepBatch } = batching;
+  const within = stepAtNs.map((at, i) => at >= span.fromNs && at + (stepNs[i] as number) <= span.toNs);
+  const inside = (values: readonly number[]) => values.filter((_, i) => within[i]);
+  const row = { coTenants: served.length - 1, batching, stepNs: inside(stepNs), stepBatch: inside(stepBatch) };
+  return { beside: row, reason: null };
+}
+
+function describeRow({ coTenants, batching, stepNs, stepBatch }: Row, variation: StepVariation | null) {
+  const [steps, queue] = [summarise(stepNs), summarise(batching.queueNs)];
+  const ms = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_MS);
+  const us = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_US);
+  return {
+    coTenants,
+    cv: variation?.cv ?? null,
+    ci95: variation?.ci95 ?? null,
+    steps: stepNs.length,
+    meanBatch: stepBatch.reduce((sum, batch) => sum + batch, 0) / stepBatch.length,
+    stepP50Ms: ms(steps?.p50),
+    stepP99Ms: ms(steps?.p99),
+    p99OverP50: steps?.p99 == null ? null : steps.p99 / steps.p50,
+    queueP50Us: us(queue?.p50),
+    queueP99Us: us(queue?.p99),
+    arrivalsPerSecond: batching.arrivalsPerS,
+    offered: batching.offered,
+    served: batching.served,
+    sizes: variation?.sizes.map(({ batch, steps: count, medianNs }) => ({
+      batch,
+      steps: count,
+      medianMs: medianNs / NS_PER_MS,
+    })),
+  };
+}
+
+function checksOf(alone: DynamicBatching, variation: StepVariation | null): Check[] {
+  const used = variation?.sizes.reduce((sum, { steps }) => sum + steps, 0) ?? 0;
+  const most = `${used} of ${alone.stepNs.length} steps are of sizes with at least ${ENOUGH_STEPS}`;
+  const met = alone.served === alone.offered;
+  return [
+    { name: `at least ${ENOUGH_STEPS} steps of a batch size`, passed: 2 * used >= alone.stepNs.length, detail: most },
+    {
+      name: 'the offered load was met alone',
+      passed: met,
+      detail: `${alone.served} of ${alone.offered} sequences were served, at ${100 * LOAD} % of the capacity`,
+    },
+  ];
+}
+
+function judge(context: MeasureContext, { mostBatch, alone, beside, reason }: Played): Measured {
+  if (alone.unsupported !== null) return unsupported(alone.unsupported);
+  const { seed } = context.options;
+  const variation = stepVariation(alone, ENOUGH_STEPS, seed);
+  const checks = checksOf(alone, variation);
+  const rows = [describeRow({ coTenants: 0, batching: alone, ...stepsOf(alone) }, variation)];
+  if (beside) rows.push(describeRow(beside, stepVariation(beside, FEWEST_BESIDE, seed)));
+  const { n, k, layers, variant, capacityPerS } = alone;
+  return {
+    ...invalidBy(checks),
+    value: variation?.cv ?? null,
+    ci95: variation?.ci95 ?? null,
+    processes: 1,
+    headline: null,
+    details: {
+      weights: { n, k, layers, number: 'fp16' },
+      variant,
+      mostBatch,
+      load: LOAD,
+      capacityPerSecond: capacityPerS,
+      rows,
+      ...(reason !== null && { besideReason: reason }),
+    },
+    checks,
+  };
+}
+
+const stepsOf = ({ stepNs, stepBatch }: DynamicBatching): Steps => ({ stepNs, stepBatch });
+
+/** With a plan of its own, for tests; tier and device decide where there is none. */
+export const dynamicBatchingBy =
+  (plan: BatchingPlan = {}): MetricDefinition['measure'] =>
+  (context) =>
+    withTenants(context, { topology: separable(context.system) ? 'separate' : 'shared' }, async (populated) =>
+      judge(context, await play(context, populated, plan)),
+    );
+
+export const dynamicBatching: MetricDefinition = {
+  id: 'LLM-009',
+  name: 'Dynamic Batching Latency Variance',
+  category: 'llm',
+  unit: 'ratio',
+  direction: 'lower',
+  question: 'How much do the steps of a serving loop vary beyond what their batch sizes explain?',
+  estimator:
+    'standard deviation of steps from the median of their batch size, relative to it, over all sizes with 200 steps',
+  delta: { absolute: 0.01 },
+  needs: ['512 MiB of GPU memory', 'several tenants for the row beside co-tenants'],
+  functionName: 'measureDynamicBatching',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 6, thorough: 12 },
+  measure: dynamicBatchingBy(),
+};
+
+/**
+ * LLM-009, ratio: the coefficient of variation of a batching server's steps within a batch size, alone. Sequences arrive by
+ * chance (Poisson, from the seed) at 70 % of the measured capacity; a step takes all that wait, at most 8. `details.rows[]`
+ * has that, p50 and p99 of steps and of the queueing delay, alone and beside co-tenants that share the same load: one at
+ * tier `quick`, else three. `iterations`, `warmup` and `resolution` do not apply.
+ */
+export const measureDynamicBatching = measureFunction(dynamicBatching);

@@ -1,0 +1,211 @@
+/** The matrix products of a transformer block on one rank and in shards on several: times, and whether the sums are right. */
+import { createHash, randomInt } from 'node:crypto';
+import type { BlockSample, StepsRequest, StepTimes } from '../../native/addon-types.js';
+import { BenchError } from '../../native/errors.js';
+import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import type { Ranks } from './ranks.js';
+
+const TASK_MS = 120_000;
+const WARM_UP_STEPS = 2;
+/** What the device's clock may differ from the host's. */
+const CLOCKS = 1.02;
+/** What rounding to bf16 takes at most of each sum that NCCL makes on the way. */
+const OF_SUM = 2 ** -8;
+/** Of the deviation of a result: activations in between are rounded apart. A rank whose part is missing makes it 0.35 and more. */
+const OF_WHOLE = 2 ** -4;
+const MOST_SEED = 2 ** 47;
+const MOST_OF_RANKS = 1.05;
+
+export interface BlockSizes {
+  tokens: number;
+  hidden: number;
+  mlp: number;
+}
+
+export interface Steps {
+  rounds: number;
+  steps: number;
+}
+
+export interface Sharded {
+  ranks: number;
+  /** Milliseconds of a step, in each round. */
+  whole: Float64Array;
+  sharded: Float64Array;
+  reduced: Float64Array;
+  checks: Check[];
+  checksum: string;
+}
+
+const failed = (failure: string): BenchError => new BenchError('WORKER', `${failure}.`);
+
+/** Of rank 0, whose host clock it is; the others began and ended with it. */
+interface Timed {
+  ms: number;
+  /** By the events around the steps, of the host's time. */
+  deviceShare: number;
+}
+
+async function run({ scene }: Ranks, workers: readonly WorkerTenant[], request: Omit<StepsRequest, 'startAtNs'>) {
+  const task = sessionTaskOf('runSteps', request);
+  const { outcomes } = await scene.scene.release<StepTimes>(new Map(workers.map((each) => [each, task])), TASK_MS);
+  const times = outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    if (outcome.value.failure !== null) throw failed(outcome.value.failure);
+    return outcome.value;
+  });
+  const { beganNs, endedNs, deviceNs } = times[0] as StepTimes;
+  const hostNs = endedNs - beganNs;
+  return { ms: hostNs / request.steps / 1e6, deviceShare: deviceNs / hostNs } satisfies Timed;
+}
+
+const sampled = (worker: WorkerTenant, ranks: number, seed: number): Promise<BlockSample> =>
+  askSession(worker, { name: 'sampleBlock', request: { ranks, seed }, deadlineMs: TASK_MS });
+
+/** Every rank must hold the sums of all ranks' parts. */
+export function sumCheck(samples: readonly BlockSample[]): Check {
+  let worst = 0;
+  const places = samples[0]?.sums.length ?? 0;
+  for (let place = 0; place < places; place += 1) {
+    const parts = samples.map(({ parts }) => parts[place] as number);
+    const exact = parts.reduce((sum, part) => sum + part, 0);
+    const allowed = samples.length * OF_SUM * parts.reduce((sum, part) => sum + Math.abs(part), 0);
+    for (const { sums } of samples) worst = Math.max(worst, off(sums[place], exact, allowed));
+  }
+  return {
+    name: 'every rank has the sum of all ranks',
+    passed: places > 0 && worst <= 1,
+    detail: `${places} sampled sums on ${samples.length} ranks, off by at most ${worst.toFixed(2)} of what rounding allows`,
+  };
+}
+
+/** What was not computed is no number, and JSON has null for that. */
+const off = (value: number | null | undefined, exact: number, allowed: number): number =>
+  typeof value === 'number' && Number.isFinite(exact) ? Math.abs(value - exact) / allowed : Infinity;
+
+/** Both results of the block, at the same places. */
+export function wholeCheck(whole: BlockSample, sharded: BlockSample): Check {
+  const half = whole.sums.length / 2;
+  let worst = 0;
+  for (const from of [0, half]) {
+    const expected = whole.sums.slice(from, from + half);
+    const deviation = Math.sqrt(expected.reduce((sum, value) => sum + value * value, 0) / half);
+    expected.forEach((value, i) => {
+      worst = Math.max(worst, off(sharded.sums[from + i], value, OF_WHOLE * deviation));
+    });
+  }
+  return {
+    name: 'sharded equals unsharded',
+    passed: half > 0 && worst <= 1,
+    detail: `${2 * half} sampled activations, off by at most ${(OF_WHOLE * worst).toFixed(4)} of their deviation, ${OF_WHOLE} is allowed`,
+  };
+}
+
+/** A layer that returns from a synchronisation early would make the host's time short. */
+function clockCheck(ranks: number, windows: readonly Timed[]): Check {
+  const longest = Math.max(...windows.map(({ deviceShare }) => deviceShare));
+  return {
+    name: `the host waited for the device (${ranks} ranks)`,
+    passed: longest <= CLOCKS,
+    detail: `steps took at most ${longest.toFixed(2)} times as long on the device as on the host`,
+  };
+}
+
+/** More than the ranks are is impossible; less than 1 is possible, but no scaling: the definition calls neither valid. */
+export function speedupCheck({
+  ranks,
+  speedup,
+  communicationPercent,
+}: Omit<ReturnType<typeof rowOf>, 'checksum'>): Check {
+  const passed = speedup >= 1 && speedup <= MOST_OF_RANKS * ranks;
+  const why =
+    speedup < 1
+      ? `: slower than one GPU alone; all-reduces by themselves take ${communicationPercent.toFixed(0)} % of a step's time`
+      : '';
+  return {
+    name: 'speed-up from 1 to the number of ranks',
+    passed,
+    detail: `${speedup.toFixed(3)} with ${ranks} ranks${passed ? '' : why}`,
+  };
+}
+
+/** Of values at places that the seed chose: the same in every arm of a comparison. */
+const checksumOf = ({ sums }: BlockSample): string =>
+  createHash('sha256').update(Float64Array.from(sums)).digest('hex').slice(0, 16);
+
+async function samplesOf(ranks: Ranks, workers: readonly WorkerTenant[], seed: number): Promise<Check[]> {
+  const whole = await sampled(ranks.workers[0] as WorkerTenant, 1, seed);
+  const sharded = await Promise.all(workers.map((worker) => sampled(worker, workers.length, seed)));
+  return [sumCheck(sharded), wholeCheck(whole, sharded[0] as BlockSample)];
+}
+
+/** Of a rank's part of the block, for so many ranks. */
+export const prepareShard = (worker: WorkerTenant, ranks: number, rank: number, sizes: BlockSizes, seed: number) =>
+  askSession(worker, { name: 'prepareShard', request: { ...sizes, ranks, rank, seed }, deadlineMs: TASK_MS });
+
+/** The whole block on rank 0 and its shards on the first `count` ranks, which have joined, in turn. */
+export async function measureSharded(
+  ranks: Ranks,
+  count: number,
+  { rounds, steps }: Steps,
+  seed: number,
+): Promise<Sharded> {
+  const workers = ranks.workers.slice(0, count);
+  const first = workers.slice(0, 1);
+  const whole: Timed[] = [];
+  const sharded: Timed[] = [];
+  const reduced: Timed[] = [];
+  const kinds = [
+    async (of: number) => whole.push(await run(ranks, first, { ranks: 1, kind: 'block', steps: of })),
+    async (of: number) => reduced.push(await run(ranks, workers, { ranks: count, kind: 'all-reduces', steps: of })),
+    async (of: number) => sharded.push(await run(ranks, workers, { ranks: count, kind: 'block', steps: of })),
+  ];
+  for (const kind of kinds) await kind(WARM_UP_STEPS);
+  for (const all of [whole, sharded, reduced]) all.length = 0;
+  // The shards last: their results are what is looked at.
+  for (let round = 0; round < rounds; round += 1) for (const kind of kinds) await kind(steps);
+  // At places that nothing could know while the steps ran, then at those that every arm looks at.
+  const checks = [
+    ...(await samplesOf(ranks, workers, randomInt(MOST_SEED))),
+    clockCheck(count, [...whole, ...sharded, ...reduced]),
+  ];
+  const ms = (all: readonly Timed[]) => Float64Array.from(all, (one) => one.ms);
+  return {
+    ranks: count,
+    whole: ms(whole),
+    sharded: ms(sharded),
+    reduced: ms(reduced),
+    checks,
+    checksum: checksumOf(await sampled(workers[0] as WorkerTenant, count, seed)),
+  };
+}
+
+export const speedups = ({ whole, sharded }: Pick<Sharded, 'whole' | 'sharded'>): Float64Array =>
+  whole.map((ms, round) => ms / (sharded[round] as number));
+
+/** A row of the details. `reducedBytes`: that a step's all-reduces add up. */
+export function rowOf(measured: Sharded, reducedBytes: number) {
+  const { ranks, whole, sharded, reduced, checksum } = measured;
+  const { value: speedup, ci95 } = median(speedups(measured));
+  const [wholeMs, stepMs, allReducesMs] = [whole, sharded, reduced].map((ms) => median(ms).value) as [
+    number,
+    number,
+    number,
+  ];
+  return {
+    ranks,
+    wholeMs,
+    stepMs,
+    speedup,
+    ci95,
+    efficiency: speedup / ranks,
+    allReducesMs,
+    communicationPercent: (100 * allReducesMs) / stepMs,
+    /** As nccl-tests counts it. */
+    busGbPerSecond: (reducedBytes * 2 * (ranks - 1)) / ranks / allReducesMs / 1e6,
+    checksum,
+  };
+}

@@ -1,0 +1,59 @@
+/** How much steps of equal batch size differ in how long they take: what no batching policy explains. */
+import { mean } from 'simple-statistics';
+import type { Interval } from '../../stats/effect.js';
+import { median } from '../../stats/median.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+
+export interface Steps {
+  /** Of each step, in order: how long it took, and of how many sequences. */
+  stepNs: readonly number[];
+  stepBatch: readonly number[];
+}
+
+export interface SizeOfSteps {
+  batch: number;
+  steps: number;
+  medianNs: number;
+}
+
+export interface StepVariation {
+  /** Standard deviation of the steps from the median of their size, relative to that median, over all sizes. */
+  cv: number;
+  /** Null with fewer than six steps. */
+  ci95: Interval | null;
+  sizes: SizeOfSteps[];
+}
+
+/** Consecutive steps that are drawn together: a disturbance outlasts a step. */
+const BLOCKS = 20;
+
+/** Null where no batch size has `fewest` steps; sizes that have fewer are left out. */
+export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number, seed: number): StepVariation | null {
+  const bySize = new Map<number, number[]>();
+  stepBatch.forEach((batch, i) => {
+    const times = bySize.get(batch) ?? [];
+    times.push(stepNs[i] as number);
+    bySize.set(batch, times);
+  });
+  const sizes = [...bySize]
+    .filter(([, times]) => times.length >= fewest)
+    .map(([batch, times]): SizeOfSteps => ({ batch, steps: times.length, medianNs: median(times).value }))
+    .sort((a, b) => a.batch - b.batch);
+  if (sizes.length === 0) return null;
+  const medians = new Map(sizes.map(({ batch, medianNs }) => [batch, medianNs]));
+  const squares = stepBatch.flatMap((batch, i) => {
+    const middle = medians.get(batch);
+    return middle === undefined ? [] : [((stepNs[i] as number) / middle - 1) ** 2];
+  });
+  return { cv: Math.sqrt(mean(squares)), ci95: redrawn(squares, seed), sizes };
+}
+
+/** Of the root of the mean. */
+function redrawn(squares: readonly number[], seed: number): Interval | null {
+  const length = Math.ceil(squares.length / BLOCKS);
+  const means = Array.from({ length: Math.ceil(squares.length / length) }, (_, block) =>
+    mean(squares.slice(block * length, (block + 1) * length)),
+  );
+  const rootOf = (draws: readonly number[]) => Math.sqrt(mean(draws.map((block) => means[block] as number)));
+  return resampledCi95([means.length], ([draws]) => rootOf(draws as readonly number[]), seed);
+}

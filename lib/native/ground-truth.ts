@@ -1,0 +1,56 @@
+/** What the coordinator's own NVML, which no layer hooks, says of a GPU while others use it. */
+import type { GpuState, GpuUtilization, Target } from './addon-types.js';
+import { readGpuState, readGpuUtilization } from './gpu-state.js';
+import { watchXids, type Xids } from './xids.js';
+
+export interface CardMemory {
+  usedBytes: number;
+  freeBytes: number;
+  totalBytes: number;
+}
+
+export interface GroundTruth {
+  /** In bytes; null where NVML does not list the process by this PID, or does not say how much it holds. */
+  processMemory: (pid: number) => Promise<number | null>;
+  /** Of all processes together; null where NVML does not say. */
+  cardMemory: () => Promise<CardMemory | null>;
+  /** Of the multiprocessors, in MHz; null where NVML does not say. */
+  smClockMhz: () => Promise<number | null>;
+  /** It never judges a limit. `sinceMs`: of `Date.now()`; null where NVML does not say. */
+  utilization: (sinceMs: number) => Promise<GpuUtilization | null>;
+  /** Since that time of the addon's `now`. */
+  xids: (sinceNs: number) => Promise<Xids>;
+}
+
+/** Where NVML is read; a test has its own. */
+export interface Nvml {
+  state: () => Promise<GpuState | null>;
+  utilization: GroundTruth['utilization'];
+  xids: GroundTruth['xids'];
+}
+
+export const truthBy = ({ state, utilization, xids }: Nvml): GroundTruth => ({
+  processMemory: async (pid) => {
+    const { processes = null } = (await state()) ?? {};
+    return processes?.find((process) => process.pid === pid)?.usedBytes ?? null;
+  },
+  cardMemory: async () => {
+    const { usedBytes = null, freeBytes = null, totalBytes = null } = (await state()) ?? {};
+    if (usedBytes === null || freeBytes === null || totalBytes === null) return null;
+    return { usedBytes, freeBytes, totalBytes };
+  },
+  smClockMhz: async () => (await state())?.smClockMhz ?? null,
+  utilization,
+  xids,
+});
+
+/** Watches the GPU's errors from now on: NVML tells none from before. */
+export function groundTruthOf(target: Target, uuid: string): GroundTruth {
+  const watch = watchXids(target, uuid);
+  watch.catch(() => undefined); // `xids` rejects with it
+  return truthBy({
+    state: () => readGpuState(target, uuid, 'all'),
+    utilization: (sinceMs) => readGpuUtilization(target, uuid, sinceMs),
+    xids: async (sinceNs) => (await watch).since(sinceNs),
+  });
+}

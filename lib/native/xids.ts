@@ -1,0 +1,25 @@
+/** Errors of a GPU (Xid events), reported by NVML. */
+import type { Target, XidEvent } from './addon-types.js';
+import { loadAddon } from './load.js';
+import { native } from './errors.js';
+
+/** No list where the errors could not be watched: an empty one says that there were none. */
+export type Xids = { events: XidEvent[] } | { unsupported: string };
+
+export interface XidWatch {
+  /** Those since that time of the addon's `now`; none from before the watch began is known. */
+  since: (ns: number) => Promise<Xids>;
+}
+
+/** Begins to watch the GPU, for the life of the process. */
+export async function watchXids(target: Target, uuid: string): Promise<XidWatch> {
+  const request = { ...target, uuid };
+  const { unsupported } = await native(loadAddon().watchXids(request));
+  if (unsupported !== null) return { since: () => Promise.resolve({ unsupported }) };
+  return {
+    since: async (ns) => {
+      const seen = await native(loadAddon().seenXids(request));
+      return { events: seen.filter(({ atNs }) => atNs >= ns) };
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Commands that a reader copies into a POSIX shell. */
+import { plain } from '../results/plain.js';
+
+/** What a shell takes as it is. */
+const bare = /^[\w@%+=:,./-]+$/;
+
+/** A control character of a hostile name is not repeated. */
+export function shellQuoted(text: string): string {
+  const line = plain(text);
+  return bare.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`;
+}
+
+export const commandLine = (argv: readonly string[]): string =>
+  ['npx', 'gpu-virt-bench', ...argv].map(shellQuoted).join(' ');
+
+/** What continues the comparison in a directory; `options` are those that --resume does not continue by itself. */
+export const resumeCommand = (directory: string, options: readonly string[] = []): string =>
+  commandLine(['compare', '--resume', directory, ...options]);

@@ -1,0 +1,68 @@
+/** What each driver call costs under each system, from in-process pairs: the rows that every format shows. */
+import { callEffects } from '../metrics/call-effects.js';
+import type { CallEffect } from '../results/document.js';
+import { isComparison } from '../results/kinds.js';
+import { capitalised, plain } from '../results/plain.js';
+import { type EstimateText, estimateText, quantity } from '../results/quantity.js';
+import type { View } from '../results/view.js';
+
+export interface SystemCosts {
+  system: string;
+  /** Intercepted calls whose cost is resolved, most expensive first; of a call that two metrics measured, both. */
+  calls: CallEffect[];
+  /** Intercepted calls whose interval includes zero, or which one round alone measured. */
+  unresolved: CallEffect[];
+}
+
+/** Systems without an intercepted call have no entry. */
+export function callCosts(view: View): SystemCosts[] {
+  if (!isComparison(view.document)) return [];
+  const all = view.callEffects ?? callEffects(view.systems.map(({ rounds }) => rounds));
+  return view.systems.flatMap(({ name }) => {
+    const calls = all
+      .filter(({ system, intercepted }) => system === name && intercepted)
+      .sort((a, b) => b.overheadNs - a.overheadNs);
+    const isResolved = ({ verdict }: CallEffect) => verdict === 'slower' || verdict === 'faster';
+    return calls.length === 0
+      ? []
+      : [{ system: name, calls: calls.filter(isResolved), unresolved: calls.filter((call) => !isResolved(call)) }];
+  });
+}
+
+/** Signed, with the interval over rounds. */
+export const costText = ({ overheadNs, overheadCi95 }: CallEffect): EstimateText =>
+  estimateText({ value: overheadNs, ci95: overheadCi95 }, 'ns', true);
+
+/** How a program has to look the function up to meet the layer; null where every way leads to it. */
+export function someWays({ interceptedOn }: CallEffect): string | null {
+  return interceptedOn === null || interceptedOn.length === 0 || interceptedOn.length === 3
+    ? null
+    : `${interceptedOn.join(' and ')} only`;
+}
+
+/** Beyond this many a call costs little beside the others. */
+export const MOST_CALLS = 12;
+
+export const COSTS_NOTE =
+  'Each call through the program’s pointer and through the driver’s own, in turn, in one process; the interval is over rounds. OH-001 makes the call alone, OH-005 in a loop, where the layer’s code and data are in the nearest cache.';
+
+/** Of the calls beyond those that are shown. */
+export function restText({ calls, unresolved }: SystemCosts, shown: number): string | null {
+  const rest = calls.slice(shown);
+  const most = rest[0];
+  const parts = [
+    ...(most ? [`${rest.length} more intercepted calls cost ${quantity(most.overheadNs, 'ns')} or less each`] : []),
+    ...(unresolved.length > 0
+      ? [`of ${unresolved.length} intercepted calls the cost is not resolved: ${named(unresolved)}`]
+      : []),
+  ];
+  return parts.length === 0 ? null : `${capitalised(parts.join('; '))}.`;
+}
+
+const MOST_NAMED = 5;
+
+function named(calls: readonly CallEffect[]): string {
+  const names = [...new Set(calls.map(({ call }) => call))];
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return plain(`${names.slice(0, MOST_NAMED).join(', ')}${more}`);
+}

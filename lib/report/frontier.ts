@@ -1,0 +1,56 @@
+/** What tenants that generate tokens make together, and how long their users wait: a row a system, mode and number. */
+import { grouped } from '../results/grouped.js';
+import { medianOf, type View } from '../results/view.js';
+
+export interface FrontierLine {
+  metric: string;
+  system: string;
+  mode: string;
+  coTenants: number;
+  /** Medians of the rounds that have them. */
+  tokensPerSecond: number | null;
+  p50Ms: number | null;
+  p99Ms: number | null;
+  reason: string;
+}
+
+const MOST_ROWS = 200;
+
+type Row = Record<string, unknown>;
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+function rowsIn(details: unknown): Row[] {
+  const list = isRow(details) && Object.hasOwn(details, 'frontier') ? details.frontier : null;
+  return Array.isArray(list) ? (list as unknown[]).slice(0, MOST_ROWS).filter(isRow) : [];
+}
+
+function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierLine {
+  const [first = {}] = rows;
+  const middle = (key: string) => medianOf(rows.map((row) => row[key]).filter(isNumber));
+  const reasons = new Set(rows.flatMap(({ reason }) => (typeof reason === 'string' ? [reason] : [])));
+  return {
+    metric,
+    system,
+    mode: String(first.mode),
+    coTenants: first.coTenants as number,
+    tokensPerSecond: middle('tokensPerSecond'),
+    p50Ms: middle('p50Ms'),
+    p99Ms: middle('p99Ms'),
+    reason: [...reasons].join('; '),
+  };
+}
+
+/** Details are whatever a file holds: a row without a mode and a number of co-tenants is left out. */
+export const frontierLines = ({ categories }: View): FrontierLine[] =>
+  categories.flatMap(({ rows }) =>
+    rows.flatMap(({ id, cells }) =>
+      cells.flatMap(({ system, results }) => {
+        const placed = results
+          .flatMap(({ details }) => rowsIn(details))
+          .filter(({ mode, coTenants }) => typeof mode === 'string' && isNumber(coTenants));
+        const groups = grouped(placed, ({ coTenants, mode }) => `${String(coTenants)} ${String(mode)}`);
+        return [...groups.values()].map((group) => lineOf(id, system, group));
+      }),
+    ),
+  );

@@ -1,0 +1,30 @@
+/** What stands beside a drawing: keys of its marks, what had no room, and the values in figures. */
+import { html, type Interpolated, type Markup } from '../markup.js';
+import { table, type TableOptions } from './table.js';
+
+export const key = (colour: string, content: Interpolated): Markup =>
+  html`<svg class="key" viewBox="0 0 28 12" aria-hidden="true">
+    <g stroke="${colour}" fill="${colour}">${content}</g>
+  </svg>`;
+
+export const stroke = (dash: 'solid' | readonly number[]): Markup =>
+  html`<path d="M0 6h28" ${dash !== 'solid' && html` stroke-dasharray="${dash.join(' ')}"`} />`;
+
+/** A whole key of one colour. */
+export const swatch = (fill: string, height: number): Markup =>
+  key(fill, html`<rect y="${6 - height / 2}" width="28" height="${height}" stroke="none" />`);
+
+export const legend = (entries: readonly Interpolated[]): Markup =>
+  html`<ul class="legend">
+    ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
+  </ul>`;
+
+/** What a drawing shows, in figures: its tips need a script and a pointer. */
+export const points = (about: TableOptions): Markup =>
+  html`<details>
+    <summary>In figures</summary>
+    ${table(about)}
+  </details>`;
+
+export const without = (names: readonly string[]): Markup | null =>
+  names.length === 0 ? null : html`<p class="note">Without room in the drawing: ${names.join(', ')}.</p> `;

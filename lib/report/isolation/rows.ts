@@ -1,0 +1,186 @@
+/**
+ * The details of isolation metrics, row by row. A document may come from elsewhere: a row without the expected fields is
+ * kept apart, and shown as it is.
+ */
+import * as v from 'valibot';
+import type { MetricResult } from '../../results/document.js';
+import { short } from '../markup.js';
+
+const NAME = 120;
+export const SENTENCE = 400;
+const MOST_ROWS = 400;
+const MOST_BINS = 100_000;
+/** In between, sums and differences are finite. */
+const LARGEST = 1e200;
+
+const name = v.pipe(
+  v.string(),
+  v.transform((text) => short(text, NAME)),
+);
+const sentence = v.pipe(
+  v.string(),
+  v.transform((text) => short(text, SENTENCE)),
+);
+const figure = v.pipe(v.number(), v.finite(), v.minValue(-LARGEST), v.maxValue(LARGEST));
+const size = v.pipe(figure, v.minValue(0));
+const reason = v.optional(sentence);
+
+const memoryPath = v.object({
+  path: name,
+  outcome: v.picklist(['enforced', 'leaks', 'wrong error', 'unsupported']),
+  grantedBytes: v.nullable(size),
+  limitBytes: size,
+  code: v.optional(name),
+  reason,
+});
+const launchPath = v.object({
+  path: name,
+  outcome: v.picklist(['throttled', 'not throttled', 'unsupported']),
+  achievedPercent: v.nullable(figure),
+  limitPercent: figure,
+  reason,
+});
+const fault = v.object({
+  fault: name,
+  expectedCode: name,
+  code: v.nullable(name),
+  victim: sentence,
+  longestStallMs: v.nullable(size),
+  newTenant: sentence,
+  xids: v.nullable(v.pipe(v.array(v.number()), v.maxLength(64))),
+  passed: v.boolean(),
+});
+const surface = v.object({
+  surface: name,
+  transition: name,
+  control: v.picklist(['passed', 'failed']),
+  outcome: v.picklist(['clean', 'leaks', 'unexplained', 'unsupported']),
+  bytes: v.nullable(size),
+  reason,
+});
+const probe = v.object({
+  probe: name,
+  issue: name,
+  outcome: sentence,
+  native: sentence,
+  at: v.optional(name),
+  escape: v.optional(sentence),
+});
+const interference = v.object({
+  victim: name,
+  aggressor: name,
+  degradationPercent: v.nullable(figure),
+  reason,
+});
+const share = v.object({
+  name,
+  limitPercent: v.nullable(figure),
+  binMs: v.pipe(figure, v.minValue(1e-6)),
+  percent: v.pipe(v.array(figure), v.maxLength(MOST_BINS)),
+});
+const limit = v.object({
+  smPercent: figure,
+  shape: name,
+  kernelMs: v.nullish(figure),
+  achievedPercent: v.nullish(figure),
+  unsupported: reason,
+  failed: reason,
+  mechanism: v.nullish(v.object({ name, evidence: v.optional(sentence) })),
+  nvml: v.nullish(
+    v.object({ gpuPercent: v.nullable(figure), processPercent: v.nullable(figure), reason: v.optional(sentence) }),
+  ),
+});
+
+export type MemoryPath = v.InferOutput<typeof memoryPath>;
+export type LaunchPath = v.InferOutput<typeof launchPath>;
+export type Fault = v.InferOutput<typeof fault>;
+export type Surface = v.InferOutput<typeof surface>;
+export type Probe = v.InferOutput<typeof probe>;
+export type Interference = v.InferOutput<typeof interference>;
+export type Share = v.InferOutput<typeof share>;
+export type Limit = v.InferOutput<typeof limit>;
+
+export interface DetailRows {
+  memoryPaths: MemoryPath[];
+  launchPaths: LaunchPath[];
+  faults: Fault[];
+  surfaces: Surface[];
+  probes: Probe[];
+  interference: Interference[];
+  shares: Share[];
+  limits: Limit[];
+  /** Rows that have not the shape of their key. */
+  other: { key: string; row: unknown }[];
+}
+
+/** Key of the details → what its rows may be, and where each kind goes. */
+const shapes = {
+  paths: [
+    ['memoryPaths', memoryPath],
+    ['launchPaths', launchPath],
+  ],
+  faults: [['faults', fault]],
+  surfaces: [['surfaces', surface]],
+  probes: [['probes', probe]],
+  interference: [['interference', interference]],
+  shares: [['shares', share]],
+  limits: [['limits', limit]],
+} as const;
+
+const described = /^(IS|COMPAT)-\d{3}$/;
+
+/** Every part of a report asks again, and a share has thousands of bins. */
+const known = new WeakMap<MetricResult, DetailRows | null>();
+
+/** Of one result; null of a metric whose details have no such rows. */
+export function detailRows(result: MetricResult): DetailRows | null {
+  const before = known.get(result);
+  if (before !== undefined) return before;
+  const rows = readRows(result);
+  known.set(result, rows);
+  return rows;
+}
+
+/** A failed metric may say why in its details: a share that never settled. What is invalid shows nothing. */
+function readRows({ id, status, details }: MetricResult): DetailRows | null {
+  if (!described.test(id) || status === 'invalid') return null;
+  const found: DetailRows = {
+    memoryPaths: [],
+    launchPaths: [],
+    faults: [],
+    surfaces: [],
+    probes: [],
+    interference: [],
+    shares: [],
+    limits: [],
+    other: [],
+  };
+  for (const key of Object.keys(shapes) as (keyof typeof shapes)[]) {
+    if (!Object.hasOwn(details, key)) continue;
+    const rows: unknown = details[key];
+    if (!Array.isArray(rows)) found.other.push({ key, row: rows });
+    else for (const row of rows.slice(0, MOST_ROWS) as unknown[]) place(found, key, row);
+  }
+  return found;
+}
+
+function place(found: DetailRows, key: keyof typeof shapes, row: unknown): void {
+  for (const [kind, schema] of shapes[key]) {
+    const parsed = v.safeParse(schema, row);
+    if (!parsed.success) continue;
+    (found[kind] as unknown[]).push(parsed.output);
+    return;
+  }
+  found.other.push({ key, row });
+}
+
+const SHOWN = 300;
+
+/** As it is, on one line. */
+export function rowText(row: unknown): string {
+  try {
+    return short(JSON.stringify(row) ?? String(row), SHOWN);
+  } catch {
+    return String(typeof row);
+  }
+}

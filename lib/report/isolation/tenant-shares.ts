@@ -1,0 +1,92 @@
+/** The share of the card that each tenant had over time: of one round, since rounds do not line up in time. */
+import { mean } from 'simple-statistics';
+import type { View } from '../../results/view.js';
+import { short } from '../markup.js';
+import { detailRows, SENTENCE, type Share } from './rows.js';
+
+const MOST_STRETCHES = 60;
+/** Lines that can be told apart in one drawing. */
+const MOST_TOGETHER = 8;
+
+export interface TenantShare {
+  name: string;
+  limitPercent: number | null;
+  meanPercent: number | null;
+  /** When a limiter has had its time. */
+  lateMeanPercent: number | null;
+  /** Means over stretches of time; `at` is the middle of each. */
+  stretches: { at: number; percent: number }[];
+  /** Seconds. */
+  stretch: number;
+}
+
+/** One drawing. */
+export interface SharePanel {
+  metric: string;
+  system: string;
+  /** What its tenants have in common, where a metric has several drawings. */
+  part: string;
+  tenants: TenantShare[];
+  /** From 1, of how many. */
+  round: number;
+  of: number;
+  /** Of a metric that has no value although its shares were seen. */
+  reason: string;
+}
+
+const meanOf = (values: readonly number[]): number | null => (values.length === 0 ? null : mean([...values]));
+
+function tenantOf({ name, limitPercent, binMs, percent }: Share): TenantShare {
+  const together = Math.max(1, Math.ceil(percent.length / MOST_STRETCHES));
+  const seconds = binMs / 1_000;
+  const stretches = Array.from({ length: Math.ceil(percent.length / together) }, (_, i) => {
+    const bins = percent.slice(i * together, (i + 1) * together);
+    return { at: (i * together + bins.length / 2) * seconds, percent: mean(bins) };
+  });
+  return {
+    ...{ name, limitPercent, stretches, stretch: together * seconds },
+    meanPercent: meanOf(percent),
+    lateMeanPercent: meanOf(percent.slice(Math.floor(percent.length / 2))),
+  };
+}
+
+const limitName = (limitPercent: number | null): string =>
+  limitPercent === null ? 'no limit' : `limit ${limitPercent} %`;
+
+/** `4 equal` of `tenant 2 of 4 equal, alone`: what ran at the same time. */
+const caseOf = ({ name }: TenantShare): string | undefined => / of ([^,]+)/.exec(name)?.[1];
+
+/** Tenants of one case or of one limit stand together where there are too many for one drawing, or names repeat. */
+function partsOf(tenants: readonly TenantShare[]): { part: string; tenants: TenantShare[] }[] {
+  const isNamed = new Set(tenants.map(({ name }) => name)).size === tenants.length;
+  if (isNamed && tenants.length <= MOST_TOGETHER) return [{ part: '', tenants: [...tenants] }];
+  const hasCases = tenants.every((tenant) => caseOf(tenant) !== undefined);
+  const keyOf = (tenant: TenantShare) => (hasCases && caseOf(tenant)) || limitName(tenant.limitPercent);
+  return [...new Set(tenants.map(keyOf))].flatMap((key) => {
+    const own = tenants.filter((tenant) => keyOf(tenant) === key);
+    const count = Math.ceil(own.length / MOST_TOGETHER);
+    const size = Math.ceil(own.length / count);
+    return Array.from({ length: count }, (_, i) => ({
+      part: `${key}${count > 1 ? `, ${i + 1} of ${count}` : ''}`,
+      tenants: own.slice(i * size, (i + 1) * size),
+    }));
+  });
+}
+
+export const sharePanels = ({ categories, systems }: View): SharePanel[] =>
+  categories.flatMap(({ rows }) =>
+    rows.flatMap(({ id, cells }) =>
+      cells.flatMap(({ system, results, of }): SharePanel[] => {
+        const rounds = systems.find(({ name }) => name === system)?.rounds ?? [];
+        const [first] = results.flatMap((result) => {
+          const shares = detailRows(result)?.shares ?? [];
+          const round = rounds.findIndex(({ metrics }) => metrics.includes(result)) + 1;
+          const reason = result.status === 'ok' ? '' : `${result.status}: ${result.reason ?? ''}`;
+          return shares.length > 0 ? [{ shares, round, reason: short(reason, SENTENCE) }] : [];
+        });
+        if (!first) return [];
+        const parts = partsOf(first.shares.map(tenantOf));
+        return parts.map((part) => ({ metric: id, system, ...part, round: first.round, of, reason: first.reason }));
+      }),
+    ),
+  );

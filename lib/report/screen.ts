@@ -1,0 +1,62 @@
+/** What text for people is shown on: how wide it is, and which characters it has. */
+
+export interface Screen {
+  /** Characters in a line; Infinity where nobody said, as in a file. */
+  width: number;
+  hasUtf8: boolean;
+}
+
+/** Nothing is laid out for less. */
+const NARROWEST = 40;
+
+/** COLUMNS decides where it is a number, else the terminal on standard output. */
+export function screenOf(environment: NodeJS.ProcessEnv, stdout: { isTTY?: boolean; columns?: number }): Screen {
+  const asked = /^[1-9]\d*$/.test(environment.COLUMNS ?? '') ? Number(environment.COLUMNS) : null;
+  const width = asked ?? (stdout.isTTY ? stdout.columns : undefined);
+  return { width: width ? Math.max(NARROWEST, width) : Infinity, hasUtf8: hasUtf8(environment) };
+}
+
+export const screen = (): Screen => screenOf(process.env, process.stdout);
+
+/** As setlocale(3) looks: the first of the three that is not empty names the locale, and without any it is C. */
+function hasUtf8({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
+
+const inAscii: Record<string, string> = {
+  '…': '...',
+  '–': '-',
+  '—': '-',
+  '−': '-',
+  '×': 'x',
+  '÷': '/',
+  µ: 'u',
+  μ: 'u',
+  δ: 'delta',
+  '°': 'deg ',
+  '±': '+-',
+  '≤': '<=',
+  '≥': '>=',
+  '→': '->',
+  '·': '-',
+  '’': "'",
+  '‘': "'",
+  '“': '"',
+  '”': '"',
+  '\u00a0': ' ',
+  '▁': '_',
+  '▂': '.',
+  '▃': '-',
+  '▄': '-',
+  '▅': '=',
+  '▆': '+',
+  '▇': '*',
+  '█': '#',
+};
+
+/** Plain ASCII where the locale has no UTF-8; what has no counterpart becomes `?`. */
+export function shownOn({ hasUtf8: isUtf8 }: Screen, text: string): string {
+  return isUtf8 ? text : text.replace(/[^\0-\x7f]/gu, (character) => inAscii[character] ?? '?');
+}
+
+export const shown = (text: string): string => shownOn(screen(), text);

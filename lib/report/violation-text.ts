@@ -1,0 +1,10 @@
+/** Violations in words that every format shares. */
+import { plain } from '../results/plain.js';
+import type { Violation } from '../results/violations.js';
+
+export const violationText = ({ system, metric, detail }: Violation): string =>
+  plain(`${system}, ${metric}: ${detail}`);
+
+/** For the terminal; nothing where there are none. */
+export const violationLines = (violations: readonly Violation[]): string[] =>
+  violations.length === 0 ? [] : [violations.map((one) => `VIOLATION: ${violationText(one)}`).join('\n')];

@@ -1,0 +1,26 @@
+/** A health check is named by what it expects; a finding says what was seen instead. */
+const findings: Record<string, string> = {
+  'SM clock steady': 'SM clock changed by more than 3 %',
+  'no slowdown': 'clocks held back',
+  'no slowdown while sampled': 'clocks held back while sampled',
+  'performance state': 'performance state slower than P2',
+  'no foreign GPU process': 'another process used the GPU',
+  'outliers at most 5 %': 'more than 5 % outliers',
+  'coefficient of variation at most 5 %': 'coefficient of variation above 5 %',
+  'the context spins while it waits': 'the context does not spin while it waits',
+  'host CPU at rest': 'host CPU is busy',
+};
+
+/** What a failed check found, as the beginning of a sentence; a name that is neutral stays. */
+export const findingText = (name: string): string =>
+  Object.hasOwn(findings, name) ? (findings[name] as string) : name;
+
+const OVER_ROUNDS = /^(.+): failed in (\d+ of \d+ rounds): ([^(]+?)( \([^()]*\))?$/;
+
+/** A warning of health in a document of schema version 1, which named the check; any other stays. */
+export function reworded(warning: string): string {
+  const [, system, rounds, check = '', which = ''] = OVER_ROUNDS.exec(warning) ?? [];
+  if (Object.hasOwn(findings, check)) return `${system}: ${findingText(check)} in ${rounds}${which}`;
+  const [name = ''] = warning.split(': ', 1);
+  return Object.hasOwn(findings, name) ? `${findingText(name)}${warning.slice(name.length)}` : warning;
+}

@@ -1,0 +1,29 @@
+/** Text made safe and readable for a terminal. */
+
+import { stripVTControlCharacters } from 'node:util';
+
+/** Names come from drivers, files and environments: no control character of theirs reaches the terminal. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .trim();
+}
+
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What was configured or counted, as short as it is: at most four significant digits, in full where that stays short: 0.01234, 3.142, 1234, 1.235e+7. What overflowed is no number. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3);
+  if (size >= 1_000) return String(Math.round(value));
+  return String(Number(value.toPrecision(4)));
+}
+
+/** `90 s`, `5 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.max(1, Math.round(seconds))} s`;
+  return `${Math.round(seconds / 60)} min`;
+}
+
+export const bytes = (count: number): string => `${number(count / 2 ** 30)} GiB`;

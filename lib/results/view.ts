@@ -1,0 +1,283 @@
+/**
+ * What a report shows, drawn once from a document: systems as columns, metrics as rows. A format only decides how it
+ * looks; every number here is null where none was measured.
+ */
+import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
+import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
+import { findingText } from './health-text.js';
+import { isComparison, isSimulated, type ResultDocument, roundsOf } from './kinds.js';
+import { differentMessages, messageKey } from './same-message.js';
+import { type Violation, violationsOf } from './violations.js';
+import { mean } from '../stats/mean.js';
+import { FEWEST_FOR_INTERVAL, median } from '../stats/median.js';
+import { percentileFloors } from '../stats/summary.js';
+
+export interface View {
+  document: ResultDocument;
+  simulated: boolean;
+  completed: boolean;
+  /** In the document's order; of a comparison the first is the baseline. */
+  systems: SystemView[];
+  categories: { name: string; rows: Row[] }[];
+  effects: Effect[];
+  /** Null of a document from before they were computed. */
+  callEffects: CallEffect[] | null;
+  computeLimits: ComparisonDocument['computeLimits'];
+  violations: Violation[];
+  notMeasured: Missing[];
+  /** Of the document and of all its rounds, each once; what health says of single rounds is summed up in the document's. */
+  warnings: string[];
+}
+
+export interface SystemView {
+  name: string;
+  /** What the others are held against; none where the systems were measured apart. */
+  isBaseline: boolean;
+  /** Whether it is held against the baseline. */
+  isCompared: boolean;
+  /** One document a round; empty where it was interrupted before its first. */
+  rounds: RunDocument[];
+}
+
+/** One metric. */
+export interface Row {
+  id: string;
+  name: string;
+  unit: string;
+  direction: MetricResult['direction'];
+  /** One a system, in the order of `View.systems`. */
+  cells: Cell[];
+}
+
+export interface Cell {
+  system: string;
+  /** Every round's result, whatever its state. */
+  results: MetricResult[];
+  /** Values of the rounds that have one. */
+  values: number[];
+  /** How many rounds the system has. */
+  of: number;
+  /** Median of `values`. */
+  value: number | null;
+  /**
+   * Of one round its own. Of several, since the process is the unit of replication, over their values: the t interval up to
+   * five, which always holds the median; from six on the median's own, by order statistics.
+   */
+  ci95: [number, number] | null;
+  ciScope: MetricResult['ciScope'];
+  tail: Tail | null;
+  spread: Spread | null;
+  /** Against the baseline. */
+  effect: Effect | null;
+  /** Of each of `values` the round that it is of, from 1: a round that failed, or that lacks the metric, counts. */
+  rounds: number[];
+}
+
+export type Percentile = 'p50' | 'p95' | 'p99';
+
+/** Of samples within a process: medians over rounds, null below the floor of samples. */
+export interface Tail extends Record<Percentile, number | null> {
+  /** Fewest samples of any round. */
+  count: number;
+}
+
+export interface Spread {
+  /** Standard deviation of the rounds' values, and relative to their mean; null below two rounds, or a mean of 0. */
+  between: number | null;
+  betweenCv: number | null;
+  /** Of samples within a process: median over rounds. */
+  within: number | null;
+  withinCv: number | null;
+  /** Tukey's, over all rounds. */
+  outliers: Stats['outliers'];
+  samples: number;
+}
+
+export interface Missing {
+  /** Ids of all that say the same, but for the PIDs in it. */
+  metrics: string[];
+  system: string;
+  status: Exclude<MetricResult['status'], 'ok'>;
+  reason: string;
+  /** How many rounds say so, of how many of the system. */
+  rounds: number;
+  of: number;
+}
+
+/** Of all categories. */
+export const rowsOf = ({ categories }: View): Row[] => categories.flatMap(({ rows }) => rows);
+
+export function viewOf(document: ResultDocument): View {
+  const rounds = roundsOf(document);
+  const systems = systemsOf(document);
+  const comparison = isComparison(document) ? document : null;
+  const effects = comparison?.effects ?? [];
+  const rows = definitions(rounds).map((result) => rowOf(result, systems, effects));
+  const categories = [...new Set(rows.map(({ category }) => category))];
+  return {
+    document,
+    simulated: isSimulated(document),
+    completed: document.completed,
+    systems,
+    categories: categories.map((name) => ({ name, rows: rows.filter(({ category }) => category === name) })),
+    effects,
+    callEffects: comparison?.callEffects ?? null,
+    computeLimits: comparison?.computeLimits ?? [],
+    violations: violationsOf(document),
+    notMeasured: missing(rounds, effects),
+    warnings: warningsOf(document),
+  };
+}
+
+function warningsOf(document: ResultDocument): string[] {
+  if (!isComparison(document)) return differentMessages(document.warnings);
+  const ofRounds = document.systems.flat().flatMap(({ health, warnings }) => {
+    const names = health.after.map(({ name }) => `${findingText(name)}: `);
+    return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
+  });
+  return differentMessages([...document.warnings, ...ofRounds]);
+}
+
+function systemsOf(document: ResultDocument): SystemView[] {
+  if (!isComparison(document))
+    return [{ name: document.system.name, isBaseline: false, isCompared: false, rounds: [document] }];
+  const interleaved = document.plan.order.length > 0;
+  return document.plan.systems.map((name, index) => ({
+    name,
+    isBaseline: interleaved && index === 0,
+    isCompared: interleaved && index > 0,
+    rounds: document.systems[index] ?? [],
+  }));
+}
+
+/** Heads what compares a system with the baseline: `against native`. */
+export const againstBaseline = (systems: readonly SystemView[]): string =>
+  `against ${systems.find(({ isBaseline }) => isBaseline)?.name ?? 'the baseline'}`;
+
+/** One result of every metric, by id; whichever round has it. */
+function definitions(rounds: readonly RunDocument[]): MetricResult[] {
+  const known = new Map(rounds.flatMap(({ metrics }) => metrics.map((result) => [result.id, result])));
+  return [...known.values()].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
+}
+
+function rowOf(
+  { id, name, category, unit, direction }: MetricResult,
+  systems: readonly SystemView[],
+  effects: readonly Effect[],
+): Row & { category: string } {
+  const cells = systems.map((system) => {
+    const effect = effects.find((candidate) => candidate.metric === id && candidate.system === system.name) ?? null;
+    const results = system.rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
+    return cellOf(system, results, effect);
+  });
+  return { id, name, category, unit, direction, cells };
+}
+
+function cellOf({ name: system, rounds }: SystemView, results: MetricResult[], effect: Effect | null): Cell {
+  const measured = results.filter(({ value }) => value !== null);
+  const values = measured.map(({ value }) => value as number);
+  const [only] = measured;
+  return {
+    system,
+    results,
+    values,
+    of: rounds.length,
+    value: medianOf(values),
+    ci95: only && measured.length === 1 ? only.ci95 : intervalOf(values),
+    ciScope: only && measured.length === 1 ? only.ciScope : 'between-processes',
+    tail: tailOf(measured),
+    spread: spreadOf(measured, values),
+    effect,
+    rounds: measured.map((result) => rounds.findIndex(({ metrics }) => metrics.includes(result)) + 1),
+  };
+}
+
+function intervalOf(values: readonly number[]): Cell['ci95'] {
+  if (values.length === 0) return null;
+  return (values.length < FEWEST_FOR_INTERVAL ? mean(values) : median(values)).ci95;
+}
+
+export function medianOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : medianSorted([...values].sort((a, b) => a - b));
+}
+
+const statsOf = (results: readonly MetricResult[]): Stats[] => results.flatMap(({ stats }) => stats ?? []);
+
+const medianOfPresent = (values: readonly (number | null)[]): number | null =>
+  medianOf(values.filter((value) => value !== null));
+
+function tailOf(results: readonly MetricResult[]): Tail | null {
+  const stats = statsOf(results);
+  if (stats.length === 0) return null;
+  const count = Math.min(...stats.map((each) => each.count));
+  const of = (percentile: Percentile) =>
+    count < percentileFloors[percentile] ? null : medianOfPresent(stats.map((each) => each[percentile]));
+  return { count, p50: of('p50'), p95: of('p95'), p99: of('p99') };
+}
+
+function spreadOf(results: readonly MetricResult[], values: readonly number[]): Spread | null {
+  const stats = statsOf(results);
+  if (values.length === 0) return null;
+  const { between, betweenCv } = betweenRounds(values);
+  return {
+    between,
+    betweenCv,
+    within: medianOfPresent(stats.map(({ stddev }) => stddev)),
+    withinCv: medianOfPresent(stats.map(({ cv }) => cv)),
+    outliers: {
+      mild: stats.reduce((sum, { outliers }) => sum + outliers.mild, 0),
+      severe: stats.reduce((sum, { outliers }) => sum + outliers.severe, 0),
+    },
+    samples: stats.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'betweenCv'> {
+  if (values.length < 2) return { between: null, betweenCv: null };
+  const { value: average } = mean(values);
+  const between = sampleStandardDeviation([...values]);
+  return { between, betweenCv: average === 0 ? null : between / Math.abs(average) };
+}
+
+/**
+ * However many rounds and metrics say the same: one entry a reason. A metric that is a difference to native stands in the
+ * table by its effect.
+ */
+function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
+  const found = new Map<string, Missing[]>();
+  const own = (name: string) => rounds.filter(({ system }) => system.name === name).length;
+  for (const { system, metrics } of rounds)
+    for (const { id: metric, status, reason = '' } of metrics) {
+      if (status === 'ok') continue;
+      if (status === 'unsupported' && effects.some((effect) => effect.metric === metric)) continue;
+      const key = JSON.stringify([metric, system.name, status]);
+      const entries = found.get(key) ?? [];
+      found.set(key, entries);
+      let entry = entries.find((one) => sameReason(one.reason, reason));
+      if (!entry) {
+        entry = { metrics: [metric], system: system.name, status, reason, rounds: 0, of: own(system.name) };
+        entries.push(entry);
+      }
+      if (saysMore(reason, entry.reason)) entry.reason = reason;
+      entry.rounds += 1;
+    }
+  return byReason([...found.values()].flat());
+}
+
+const sameReason = (a: string, b: string): boolean =>
+  messageKey(a) === messageKey(b) || saysMore(a, b) || saysMore(b, a);
+
+/** A round that was given up repeats the reason of the one before it and adds a sentence. */
+const saysMore = (reason: string, than: string): boolean => reason.startsWith(`${than.replace(/\.$/, '')}. `);
+
+/** Those of equally many rounds, so that the number of rounds is that of each. */
+function byReason(found: readonly Missing[]): Missing[] {
+  const grouped = new Map<string, Missing>();
+  for (const one of found) {
+    const key = JSON.stringify([one.system, one.status, messageKey(one.reason), one.rounds]);
+    const group = grouped.get(key);
+    if (group) group.metrics.push(...one.metrics);
+    else grouped.set(key, one);
+  }
+  return [...grouped.values()];
+}

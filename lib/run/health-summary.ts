@@ -1,0 +1,85 @@
+/** The health of a run: a look before the first measurement, a summary after the last, and what `--strict` makes of both. */
+import type { Check, MetricResult, RunDocument } from '../results/document.js';
+import { checksBefore } from '../environment/machine-health.js';
+import { hostCpuBusy } from '../environment/host-load.js';
+import type { Samples } from '../environment/sampler.js';
+import { slowdowns } from '../environment/event-reasons.js';
+import { healthCheckNames } from '../metrics/health-log.js';
+import type { Target } from '../native/addon-types.js';
+import { BenchError } from '../native/errors.js';
+import { readGpuState } from '../native/gpu-state.js';
+import { findingText } from '../results/health-text.js';
+import { disowned } from './results.js';
+
+const text = ({ name, detail }: Check): string => `${findingText(name)}: ${detail}`;
+
+const failed = (checks: readonly Check[]): Check[] => checks.filter(({ passed }) => passed === false);
+
+/** While no process of ours uses the GPU. */
+export async function lookBefore(target: Target, uuid: string, signal: AbortSignal): Promise<Check[]> {
+  return checksBefore(await readGpuState(target, uuid, 'all'), await hostCpuBusy(signal));
+}
+
+/** Rejects, where `strict` is set, what would otherwise be a warning. */
+export function refuseUnhealthy(before: readonly Check[], strict: boolean): void {
+  const found = failed(before);
+  if (!strict || found.length === 0) return;
+  throw new BenchError(
+    'UNHEALTHY',
+    `The machine is not idle and healthy (--strict): ${found.map(text).join('; ')}. Stop what disturbs it, or measure without --strict.`,
+  );
+}
+
+export const healthWarnings = (checks: readonly Check[]): string[] => failed(checks).map(text);
+
+/** Under `strict` a number that was measured under a failed health check is no number. */
+export function strictly(result: MetricResult): MetricResult {
+  const [first, ...others] = failed(result.checks).filter(({ name }) => healthCheckNames.includes(name));
+  if (!first || result.status !== 'ok') return result;
+  const more = others.length > 0 ? `; also: ${others.map(({ name }) => findingText(name)).join(', ')}` : '';
+  return disowned(result, `health (--strict): ${text(first)}${more}`);
+}
+
+/** One check a name, over all metrics: failed where it failed for any, with the metrics named. */
+export function summariseAfter(results: readonly MetricResult[], samples: Samples | undefined): Check[] {
+  return [...healthCheckNames.map((name) => overMetrics(name, results)), whileSampled(samples)];
+}
+
+/** Of all rounds of a comparison, one line a system and check. */
+export function disturbances(systems: readonly (readonly RunDocument[])[]): string[] {
+  return systems.flatMap((rounds) => {
+    const names = [...new Set(rounds.flatMap(({ health }) => failed(health.after).map(({ name }) => name)))];
+    return names.map((name) => disturbance(name, rounds));
+  });
+}
+
+function disturbance(name: string, rounds: readonly RunDocument[]): string {
+  const bad = rounds.filter(({ health }) => failed(health.after).some((check) => check.name === name));
+  const ids = bad.flatMap(({ metrics }) => failing(name, metrics).map(({ id }) => id));
+  const which = ids.length > 0 ? ` (${[...new Set(ids)].sort().join(', ')})` : '';
+  return `${rounds[0]?.system.name}: ${findingText(name)} in ${bad.length} of ${rounds.length} rounds${which}`;
+}
+
+const failing = (name: string, results: readonly MetricResult[]): MetricResult[] =>
+  results.filter(({ checks }) => failed(checks).some((check) => check.name === name));
+
+function overMetrics(name: string, results: readonly MetricResult[]): Check {
+  const found = results.flatMap(({ id, checks }) => {
+    const check = checks.find((candidate) => candidate.name === name);
+    return check ? [{ ...check, id }] : [];
+  });
+  const bad = found.filter(({ passed }) => passed === false);
+  const good = found.filter(({ passed }) => passed === true);
+  if (bad.length > 0)
+    return { name, passed: false, detail: bad.map(({ id, detail }) => `${id} (${detail})`).join(', ') };
+  if (good.length === 0) return { name, passed: 'not checked', detail: 'no metric could tell' };
+  return { name, passed: true, detail: good.map(({ id }) => id).join(', ') };
+}
+
+function whileSampled(samples: Samples | undefined): Check {
+  const name = 'no slowdown while sampled';
+  const masks = samples?.eventReasons.filter((mask) => mask !== null) ?? [];
+  if (masks.length === 0) return { name, passed: 'not checked', detail: 'NVML gave no clock event reasons' };
+  const seen = slowdowns(masks);
+  return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${masks.length} readings` };
+}

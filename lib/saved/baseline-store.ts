@@ -1,0 +1,81 @@
+/** Stored baselines: documents under a name, one file each, meant to be committed beside the code that they guard. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { closest } from '../errors/closest.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { type ResultDocument, roundsOf } from '../results/kinds.js';
+import { isUnattested } from './attested.js';
+import { gatePart } from './gate-part.js';
+import { readDocument, type Saved } from './read.js';
+import { relabelled } from './relabelled.js';
+
+export const STORE = 'baselines';
+
+/** Portable, never an option, a hidden file or another directory. */
+const pattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/;
+
+export interface Baseline {
+  name: string;
+  document: ResultDocument;
+}
+
+/** Throws UsageError for a name that is none. */
+export function baselineFile(store: string, name: string): string {
+  if (!pattern.test(name))
+    throw new UsageError(
+      `Expected the name of a baseline to be up to 100 letters, digits, '.', '_' and '-', beginning with none of '.' and '-', but received ${quoted(name)}.`,
+    );
+  return join(store, `${name}.json`);
+}
+
+export async function readBaseline(store: string, name: string): Promise<Baseline & Saved> {
+  const file = baselineFile(store, name);
+  const names = await baselineNames(store);
+  if (!names.includes(name)) throw unknownBaseline(store, name, names);
+  return { name, ...(await readDocument(file)) };
+}
+
+/** Sorted; nothing where there is no store. */
+export async function baselineNames(store: string): Promise<string[]> {
+  const files = await readdir(store).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new UsageError(
+      `Expected --store to be a directory of baselines but received ${quoted(store)}: ${error.message}.`,
+    );
+  });
+  return files
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .filter((name) => pattern.test(name))
+    .sort();
+}
+
+export function unknownBaseline(store: string, name: string, names: readonly string[]): UsageError {
+  const near = closest(name, names);
+  const hint = near
+    ? `did you mean ${near}?`
+    : names.length > 0
+      ? `there are ${names.join(', ')}.`
+      : 'there is none; baseline save makes one.';
+  return new UsageError(`Expected a baseline in ${quoted(store)} but received ${quoted(name)}: ${hint}`);
+}
+
+/** Why a document is no baseline, or null: what is compared with it later must be able to rely on it. */
+export function notABaseline({ document, problems }: Saved): string | null {
+  const rounds = roundsOf(document);
+  const unproven = rounds.find(isUnattested);
+  if (problems.length > 0) return `it is damaged: ${problems.join('; ')}`;
+  if (!document.completed) return 'it was interrupted, so that rounds are missing';
+  if (unproven) return `${unproven.system.name} was not shown to be active`;
+  if (!rounds.some(({ metrics }) => metrics.some(({ value }) => value !== null))) return 'it holds no value';
+  return null;
+}
+
+/** With the labels that `labels` have for the same systems. */
+export const relabelledBaseline = ({ document, ...rest }: Baseline, labels: readonly string[]): Baseline => ({
+  ...rest,
+  document: relabelled(document, labels),
+});
+
+/** As it is stored. */
+export const baselineText = (document: ResultDocument): string => `${JSON.stringify(gatePart(document))}\n`;

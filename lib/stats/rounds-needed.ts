@@ -1,0 +1,30 @@
+/** How many rounds an effect needs before its interval leaves one side of what counts as a difference. */
+import type { Delta, Interval } from './effect.js';
+import { tCritical } from './student-t.js';
+
+const MOST = 500;
+/** The two-sided t interval that verdicts go by. */
+const ALPHA = 0.05;
+
+export interface Found {
+  rounds: number;
+  ratioCi95: Interval | null;
+  differenceCi95: Interval | null;
+}
+
+/**
+ * From the variance between the rounds that were seen, as though their mean were the truth: with that many rounds the
+ * interval is as short as its distance from the nearest end of ±δ. Null where it cannot be told, or beyond 500.
+ */
+export function roundsNeeded({ rounds, ratioCi95, differenceCi95 }: Found, delta: Delta): number | null {
+  const onLogs = 'relative' in delta;
+  const ci95 = onLogs ? ratioCi95?.map(Math.log) : differenceCi95;
+  if (!ci95 || rounds < 2) return null;
+  const [low, high] = ci95 as Interval;
+  const bound = onLogs ? Math.log1p(delta.relative) : delta.absolute;
+  const distance = Math.abs(Math.abs((low + high) / 2) - bound);
+  const sd = (((high - low) / 2) * Math.sqrt(rounds)) / tCritical(ALPHA, rounds - 1);
+  for (let count = rounds + 1; count <= MOST; count++)
+    if (tCritical(ALPHA, count - 1) * (sd / Math.sqrt(count)) <= distance) return count;
+  return null;
+}

@@ -1,0 +1,138 @@
+/** Systems as a program describes them to `compareSystems`: the keys of the YAML file of `compare --config`. */
+import { isMap, type RawMap, type RawValue } from './config/values.js';
+import { createSystem, type Surroundings } from './systems/kinds.js';
+import { parseSystem } from './systems/parse.js';
+import type { System } from './systems/system.js';
+
+/** `10GiB`, `4096MiB`, or `50%` of the card where a percentage is allowed. */
+type Size = string;
+
+interface Named {
+  /** How documents call it; the kind where it is left out. */
+  name?: string;
+}
+
+/** The bare driver. */
+export interface NativeSettings extends Named {
+  kind: 'native';
+}
+
+export interface HamiCoreSettings extends Named {
+  kind: 'hami-core';
+  /** Default: /usr/local/vgpu/libvgpu.so. */
+  library?: string;
+  /** For all processes of a tenant together. Default: the card. */
+  memory?: Size;
+  /** Per cent of GPU time, 1 to 100. Default 100. */
+  sm?: number;
+  /** Default `force`. */
+  policy?: 'force' | 'disable' | 'default';
+}
+
+export interface VgpuManagerSettings extends Named {
+  kind: 'vgpu-manager';
+  library: string;
+  memory?: Size;
+  /** Per cent of GPU time, 1 to 100. */
+  cores?: number;
+  /** What it may reach while others are idle, above `cores`. */
+  'soft-cores'?: number;
+  /** Default `delta`. */
+  controller?: 'delta' | 'aimd' | 'auto';
+}
+
+export interface MpsSettings extends Named {
+  kind: 'mps';
+  /** For each process. */
+  memory?: Size;
+  /** Per cent of the multiprocessors that a client may use at once, 1 to 100. Not together with `partition`. */
+  sm?: number;
+  /** Chunks of multiprocessors that a tenant owns; needs driver R590. */
+  partition?: number;
+}
+
+/** Its single settings are keys as well: docs/systems.md. */
+export interface FcspSettings extends Named {
+  kind: 'fcsp';
+  library: string;
+  memory?: Size;
+  sm?: number;
+  env?: Readonly<Record<string, string>>;
+  [setting: string]: Setting | undefined;
+}
+
+/** A command is a list of arguments; no shell reads it. */
+type Command = readonly string[];
+
+/** How it is seen that the layer is active. One that fails leaves no number. */
+export type ProofStep =
+  | { symbolOwner: { symbol: string; matches: string } }
+  | { symbolExported: string }
+  | { env: { name: string; value: string } }
+  | { smCount: readonly [least: number, most: number] }
+  | { totalMemory: readonly [least: Size, most: Size] }
+  /** An allocation of this size must be refused. */
+  | { allocationCanary: Size }
+  | { command: { argv: Command; exit?: number; matches?: string } };
+
+/**
+ * Any other layer. Values may hold `{memoryBytes}`, `{memoryMiB}`, `{smPercent}`, `{gpuUuid}`, `{gpuIndex}`, `{tenant}` and
+ * `{runDir}`. docs/systems.md explains each key.
+ */
+export interface CustomSettings {
+  kind: 'custom';
+  name: string;
+  env?: Readonly<Record<string, string>>;
+  unsetEnv?: readonly string[];
+  prefix?: Command;
+  stateFiles?: readonly string[];
+  setup?: Command | readonly Command[];
+  perTenantSetup?: Command | readonly Command[];
+  betweenLimits?: Command | readonly Command[];
+  teardown?: Command | readonly Command[];
+  limits?: { memory?: Size; sm?: number };
+  /** Without any, the system is called `NAME (unverified)`. */
+  verify?: readonly ProofStep[];
+  /** Whether the libraries it names must be seen to intercept. Default true. */
+  interposes?: boolean;
+  capabilities?: {
+    memLimit?: 'none' | 'perProcess' | 'perTenantPool' | 'hardware';
+    computeLimit?: 'none' | 'softDutyCycle' | 'smCap' | 'hardware';
+    needsRoot?: boolean;
+    needsIdleGpu?: boolean;
+    changesGlobalGpuState?: boolean;
+    limitGranularity?: { memory?: Size; sm?: number };
+  };
+}
+
+/** The keys of a system in the file of `compare --config`. */
+export type SystemSettings =
+  NativeSettings | HamiCoreSettings | VgpuManagerSettings | MpsSettings | FcspSettings | CustomSettings;
+
+type Setting = string | number | boolean | readonly Setting[] | { readonly [key: string]: Setting | undefined };
+
+/** Throws TypeError for what YAML could not hold either, and the errors of --config for wrong settings. */
+export function systemFrom(given: string | SystemSettings, surroundings: Surroundings): System {
+  if (typeof given === 'string') return parseSystem(given, surroundings);
+  const raw = rawOf(given, 'a system');
+  if (raw === undefined || !isMap(raw) || typeof raw.kind !== 'string')
+    throw new TypeError(`Expected a system to be its name or an object with kind but received ${typeof given}.`);
+  return createSystem(raw.kind, raw, surroundings);
+}
+
+/** Texts as a file has them, where every scalar is one. */
+function rawOf(value: unknown, what: string): RawValue | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
+  if (Array.isArray(value)) return value.map((each: unknown) => rawOf(each, `an entry of ${what}`) ?? '');
+  const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
+  if (prototype !== Object.prototype && prototype !== null)
+    throw new TypeError(`Expected ${what} to be text, a number, a list or an object but received ${describe(value)}.`);
+  const entries = Object.entries(value as object).flatMap(([key, inner]: [string, unknown]) => {
+    const raw = rawOf(inner, `${key} of ${what}`);
+    return raw === undefined ? [] : [[key, raw] as const];
+  });
+  return Object.fromEntries(entries) as RawMap;
+}
+
+const describe = (value: unknown): string => (value === null ? 'null' : typeof value);

@@ -1,0 +1,6 @@
+import type { AggressorRequest } from '../native/addon-types.js';
+import type { Handler } from '../workers/serve.js';
+import { heldSession } from './on-device.js';
+
+/** Keeps one shared resource busy for a time, beside other tenants. */
+export const aggressor: Handler = async (params) => (await heldSession()).ask('aggressor', params as AggressorRequest);

@@ -1,0 +1,14 @@
+import type { Target } from '../native/addon-types.js';
+import { native } from '../native/errors.js';
+import { loadAddon } from '../native/load.js';
+import type { Handler } from '../workers/serve.js';
+
+/** What this process sees: driver, devices, who owns each function, which preloads took effect, its environment. */
+export const describe: Handler = async (params) => {
+  const target = params as Target;
+  const { preloadEntries } = await import('../systems/ld-preload.js');
+  const addon = loadAddon();
+  const inspection = await native(addon.inspect(target));
+  const provenance = await native(addon.provenance(target));
+  return { pid: process.pid, inspection, provenance, preload: preloadEntries(), environment: { ...process.env } };
+};

@@ -1,0 +1,20 @@
+import type { MeasureOptions, Progress } from '../metrics/metric.js';
+import type { Handler } from '../workers/serve.js';
+import { keepContext } from './on-device.js';
+
+/** A metric that is measured within one process. */
+export const measure: Handler = async (params, progress) => {
+  const { id, options } = params as { id: string; options: MeasureOptions };
+  const { findMetric } = await import('../metrics/registry.js');
+  const { measureMetric, simulatedDriver } = await import('../metrics/measure.js');
+  const { resolveOptions } = await import('../metrics/options.js');
+  const definition = findMetric(id);
+  if (!definition) throw new Error(`This worker knows no metric named ${id}.`);
+  const { device, path, simulate } = resolveOptions(options);
+  if (definition.where === 'process') await keepContext({ simulatedDriver: simulatedDriver(simulate), device, path });
+  return measureMetric(
+    definition,
+    { ...options, onProgress: (value: Progress) => progress(value) },
+    { inWorker: true },
+  );
+};

@@ -1,0 +1,86 @@
+/**
+ * Tenants that run at the same time. Each has a role and a handle of its own. The death of one is a result and leaves the
+ * others as they are. Workers among them can be released together, at one absolute time.
+ */
+import { loadAddon } from '../native/load.js';
+import { CommandTenant } from './command-tenant.js';
+import type { ProcessStart } from './launcher.js';
+import { ownSignal } from './own-signal.js';
+import type { Role, TenantHandle } from './tenant-handle.js';
+import { type Task, type TenantContext, WorkerTenant } from './worker-tenant.js';
+import { Worker } from './worker.js';
+
+/** From the request to the release: enough for the request to reach every worker of a machine that is not busy. */
+const LEAD_NS = 20_000_000;
+const LEAD_PER_TENANT_NS = 5_000_000;
+
+export class Scene {
+  readonly #tenants: TenantHandle[] = [];
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = ownSignal(signal);
+  }
+
+  /** In the order in which they started. */
+  get tenants(): readonly TenantHandle[] {
+    return this.#tenants;
+  }
+
+  get workers(): readonly WorkerTenant[] {
+    return this.#tenants.filter((tenant) => tenant instanceof WorkerTenant);
+  }
+
+  /** Of each worker that entered. */
+  get contexts(): readonly TenantContext[] {
+    return this.workers.flatMap(({ context }) => context ?? []);
+  }
+
+  /** Starts a worker that has made no driver call yet. */
+  async startWorker(start: ProcessStart, role: Role = 'victim'): Promise<WorkerTenant> {
+    const worker = await Worker.start({ start, signal: this.#signal });
+    const tenant = new WorkerTenant(role, worker, this.#signal);
+    this.#tenants.push(tenant);
+    return tenant;
+  }
+
+  /** Starts any program. */
+  startCommand(command: readonly string[], start: ProcessStart, role: Role): CommandTenant {
+    this.#signal.throwIfAborted();
+    const tenant = new CommandTenant(role, command, start);
+    this.#tenants.push(tenant);
+    return tenant;
+  }
+
+  /**
+   * Gives each worker its task, with a time to begin at (`startAtNs`, by its own clock); answers in the order of `tasks`.
+   * A failure or death discards no other answer. `leads`: how many times as long before the release.
+   */
+  async release<T>(tasks: ReadonlyMap<WorkerTenant, Task>, deadlineMs: number, leads = 1) {
+    const startAtNs = loadAddon().now() + leads * (LEAD_NS + tasks.size * LEAD_PER_TENANT_NS);
+    const asked = [...tasks].map(([tenant, { method, params }]) =>
+      tenant.request<T>({ method, params: { ...params, startAtNs: tenant.worker.theirsNs(startAtNs) } }, deadlineMs),
+    );
+    const outcomes = await Promise.allSettled(asked);
+    this.#signal.throwIfAborted();
+    return { startAtNs, outcomes };
+  }
+
+  /** All workers have the same task and one release. Rejects with the first failure. */
+  async together<T>(task: Task, deadlineMs: number): Promise<T[]> {
+    const { outcomes } = await this.release<T>(new Map(this.workers.map((tenant) => [tenant, task])), deadlineMs);
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+  }
+
+  /** All workers have the same task, each beginning when it reaches it. Rejects with the first failure. */
+  each<T>(task: Task, deadlineMs: number): Promise<T[]> {
+    return Promise.all(this.workers.map((tenant) => tenant.request<T>(task, deadlineMs)));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#tenants.splice(0).map((tenant) => tenant.stop()));
+  }
+}
