@@ -7,6 +7,8 @@ const common = {
   hookTimeout: TEST_MS,
   expect: { poll: { timeout: WAIT_MS } },
   setupFiles: ['test/cleaning.ts'],
+  // Reports are plain ASCII in other locales, and as wide as COLUMNS.
+  env: { LC_ALL: 'C.UTF-8', COLUMNS: '' },
 };
 /** More than processors: most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
@@ -41,7 +43,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'accuracy',
-          include: ['test/truth/*.test.ts'],
+          include: ['test/truth/{,isolation/,llm/}*.test.ts'],
           // One at a time: these take all processors themselves.
           sequence: { groupOrder: 2 },
           maxWorkers: 1,

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { upgraded } from '../../lib/results/upgraded.js';
 import type * as rendering from '../../lib/rendering.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
-import type { ResultDocument } from '../../lib/report/view.js';
+import type { ResultDocument } from '../../lib/results/kinds.js';
 import { WAIT_MS } from '../limits.js';
 import { everyKind } from '../unit/report-fixtures.js';
 import { comparisonOf, runOf, small } from '../unit/report-html-fixtures.js';
+import { isolationComparison } from '../unit/report-isolation-fixtures.js';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
@@ -87,8 +89,8 @@ async function withPage(
 const evaluate = <T>(page: Page, script: string): Promise<T> => page.evaluate(script) as Promise<T>;
 const ground = (page: Page) => evaluate<string>(page, 'getComputedStyle(document.documentElement).backgroundColor');
 const comparison = comparisonOf(small);
-const real = JSON.parse(
-  readFileSync(join(root, 'bench/results/h200/2026-11-20-2fa9187/compared-overhead-quick.json'), 'utf8'),
+const real = upgraded(
+  JSON.parse(readFileSync(join(root, 'bench/results/h200/2026-11-20-2fa9187/compared-overhead-quick.json'), 'utf8')),
 ) as ResultDocument;
 const nasty = `"><img src=x onerror=alert(1)>'</script><script>alert(2)</script>{b} {a|x}`;
 
@@ -98,7 +100,7 @@ function simulated() {
   return document;
 }
 
-/** Of every text that is seen, against what lies behind it. */
+/** Of every text that is seen, against what lies behind it; cells of a map are drawn, their colours tested with the sheet. */
 const contrasts = `(() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const luminance = ([r, g, b]) => [r, g, b].map((part) => part / 255)
@@ -116,7 +118,7 @@ const contrasts = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || element.closest('script, style, .watermark, option')) continue;
+    if (!walker.currentNode.data.trim() || element.closest('script, style, .watermark, option, .map svg')) continue;
     if (!element.checkVisibility()) continue;
     const style = getComputedStyle(element);
     const isDrawn = element instanceof SVGElement;
@@ -219,7 +221,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
   it('sorts ratios by size, then differences unit by unit, and what is none last, both ways', () =>
     withPage(everyKind(), {}, async (page) => {
       const table = page.locator('#results table', { hasText: 'OH-005' }).last();
-      const heading = table.locator('thead th', { hasText: 'Against native' }).first();
+      const heading = table.locator('thead th', { hasText: 'against native' }).first();
       const order = async () => {
         await heading.getByRole('button').click();
         const texts = await table.locator('tbody td:nth-child(5)').allInnerTexts();
@@ -441,6 +443,27 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
         expect(await evaluate(page, 'document.activeElement.className')).toBe('scroll');
       });
   });
+
+  it.each([
+    ['a screen', { viewport: { width: 1280, height: 900 } }, 'screen'],
+    ['a narrow screen', { viewport: { width: 360, height: 740 } }, 'screen'],
+    ['paper', { viewport: { width: 688, height: 971 } }, 'print'],
+    ['the dark', { colorScheme: 'dark' }, 'screen'],
+  ] as const)('shows isolation in detail on %s', (_, options, media) =>
+    withPage(isolationComparison(), options, async (page) => {
+      await page.emulateMedia({ media });
+      const width = page.viewportSize()?.width ?? 0;
+      expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.locator('#isolation figure svg[role=img]:visible').count()).toBeGreaterThan(12);
+      if (media === 'print') {
+        const { broken } = await evaluate<{ broken: string[] }>(page, brokenWords);
+        expect(broken).toEqual([]);
+        return;
+      }
+      expect(await evaluate<string[]>(page, overflow)).toEqual([]);
+      expect((await evaluate<{ low: unknown[] }>(page, contrasts)).low).toEqual([]);
+    }),
+  );
 
   it('keeps captions and names of rows in sight while a table scrolls on a narrow screen', () =>
     withPage(comparison, { viewport: { width: 360, height: 740 } }, async (page) => {

@@ -11,7 +11,7 @@ it('a run directory whose coordinator was killed is removed by the next start, a
     start(
       [
         'compare',
-        'OH-005',
+        'OH-002',
         '--simulate',
         '--rounds',
         '1',

@@ -1,4 +1,4 @@
-/** `baseline save`, `list` and `remove`. */
+/** `baseline save`, `promote`, `list` and `remove`. */
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +45,35 @@ describe('baseline', () => {
       stdout: '',
       stderr: 'No baseline in baselines: gpu-virt-bench baseline save NAME makes one.\n',
     });
+  });
+
+  it('promotes results that pass the gate against it, and no others', async () => {
+    const folder = emptyFolder();
+    const write = (name: string, layer: number) =>
+      writeFileSync(
+        join(folder, name),
+        JSON.stringify(
+          comparison(
+            { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(layer) } },
+            { document: { startedAt: '2026-02-01T00:00:00.000Z' } },
+          ),
+        ),
+      );
+    writeFileSync(join(folder, 'old.json'), text());
+    write('good.json', 5);
+    write('bad.json', 10);
+    const file = join(folder, 'baselines/main.json');
+    const promote = (name: string) => commandIn(folder, ['baseline', 'promote', 'main', name]);
+    expectRefusal(await promote('good.json'), /there is none; baseline save makes one/);
+    expect((await commandIn(folder, ['baseline', 'save', 'main', 'old.json'])).code).toBe(0);
+    const before = readFileSync(file, 'utf8');
+    const refusal = await promote('bad.json');
+    expect(refusal.code).toBe(3);
+    expect(refusal.stderr).toMatch(/^Baseline main is unchanged, because bad\.json did not pass the gate/m);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    const { code, stdout } = await promote('good.json');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Saved good.json as baseline main') });
+    expect(JSON.parse(readFileSync(file, 'utf8')).startedAt).toBe('2026-02-01T00:00:00.000Z');
   });
 
   it('replaces one only when it is told to', async () => {

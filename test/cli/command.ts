@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { onTestFailed, TestRunner } from 'vitest';
-import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
+import { findingText } from '../../lib/results/health-text.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
 import { processesOf } from '../processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
@@ -52,7 +53,10 @@ export function start(
   const mark = randomUUID();
   const settings = `region=${ownRegion('cli')}${sim && `,${sim}`}`;
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_TEST_MARK: mark, GVB_SIM: settings, ...environment },
+    env: {
+      ...{ PATH: process.env.PATH, HOME: emptyFolder(), LC_ALL: 'C.UTF-8' },
+      ...{ GVB_TEST_MARK: mark, GVB_SIM: settings, ...environment },
+    },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -84,7 +88,7 @@ export const commandIn = (cwd: string, args: readonly string[], sim?: string): P
   start(args, {}, sim, cwd).done;
 
 export const workersOf = (mark: string) =>
-  processesOf(mark).filter(({ command: line }) => line.includes('worker-main'));
+  processesOf(mark).filter(({ command: line }) => line.includes('worker/main'));
 
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
 const validators = new Map<string, ValidateFunction>();
@@ -103,7 +107,7 @@ export const parseDocument = (text: string) => checked('run', text) as RunDocume
 
 /** Warnings but those of health: how busy the machine is that runs the tests is not the tests' matter. */
 export function warningsOf({ warnings, health }: RunDocument): string[] {
-  const names = [...health.before, ...health.after].map(({ name }) => `${name}: `);
+  const names = [...health.before, ...health.after].map(({ name }) => `${findingText(name)}: `);
   return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));
 }
 

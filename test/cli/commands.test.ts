@@ -86,7 +86,7 @@ describe('help', () => {
   it('names the default of every option of run', async () => {
     const { stdout, code } = await command(['run', '--help']);
     const options = stdout
-      .slice(stdout.indexOf('Options:'))
+      .slice(stdout.indexOf('Options:'), stdout.indexOf('\nExamples:'))
       .replace(/\n {20,}/g, ' ')
       .split('\n')
       .slice(1, -1);
@@ -99,4 +99,19 @@ describe('help', () => {
   it('prints the version', async () =>
     expect(await command(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' }));
   it('takes no command for a mistake', async () => expect(await command([])).toMatchObject({ code: 2, stdout: '' }));
+});
+
+describe('the table of the metrics', () => {
+  it('fits the screen, in plain ASCII where the locale has no UTF-8', async () => {
+    const { code, stdout } = await command(['list'], { LC_ALL: 'C', COLUMNS: '80' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[\0-\x7f]+$/);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect((await command(['list'])).stdout).toMatch(/–/);
+  });
+
+  it('is JSON in UTF-8 whatever the locale is', async () => {
+    const [c, utf8] = await Promise.all(['C', 'C.UTF-8'].map((LC_ALL) => command(['list', '--json'], { LC_ALL })));
+    expect(c?.stdout).toBe(utf8?.stdout);
+  });
 });

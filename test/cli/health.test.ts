@@ -36,7 +36,7 @@ describe('a card held back while it is measured', () => {
   it('is said once, with the metrics it disturbed', async () => {
     const { code, stdout, stderr } = await run('event_reasons=4', '--json', '-');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: no slowdown: OH-002 \(power cap\)$/m);
+    expect(stderr).toMatch(/^warning: clocks held back: OH-002 \(power cap\)$/m);
     const { health } = parseDocument(stdout);
     expect(health.after.find(({ name }) => name === 'no slowdown while sampled')?.passed).toBe(false);
   });

@@ -23,7 +23,7 @@ describe('history', () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(/^warning: results\/broken is skipped: Expected a result document [^\n]*\n$/);
     expect(stdout).toMatch(/^2026-01-01 00:00 +results\/z-first .*yes\n2026-01-02 00:00 +results\/a-second /m);
-    expect(stdout).toMatch(/^OH-001 Kernel Launch Latency +layer +▁█ +2 +5 us +6 us +\+20 %$/m);
+    expect(stdout).toMatch(/^OH-001 Kernel Launch Latency +layer +▁█ +2 +5\.000 us +6\.000 us +\+20\.00 %$/m);
     expect(stdout).not.toMatch(/OH-002/);
   });
 

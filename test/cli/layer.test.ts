@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { command, emptyFolder, parseDocument, warningsOf } from './command.js';
+import { command, emptyFolder, parseComparison, parseDocument, root, warningsOf } from './command.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'gvb-layer-'));
 const active = join(folder, 'libactive.so');
 const idle = join(folder, 'libidle.so');
 const fatal = join(folder, 'libfatal.so');
 const crashing = join(folder, 'libcuda.so.1');
+const interposer = join(root, 'build/Release/libgvb-interpose.so');
 const few = ['run', 'OH-002', '--simulate', '--iterations', '50', '--json', '-'];
 
 function compile(target: string, source: string): void {
@@ -40,7 +41,7 @@ beforeAll(() => {
        FILE* file = fopen("/proc/self/cmdline", "r");
        size_t length = file ? fread(line, 1, sizeof line - 1, file) : 0;
        for (size_t i = 0; i < length; i++) if (line[i] == 0) line[i] = ' ';
-       if (!strstr(line, "worker-main")) return;
+       if (!strstr(line, "worker/main")) return;
        fprintf(stderr, "[%d] cannot find the host device\\n", getpid());
        _exit(7);
      }`,
@@ -116,6 +117,20 @@ describe('under a layer', () => {
     expect(run).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(seen) });
     const simulated = await command([...few, '--iterations', '10'], environment);
     expect(simulated.code).toBe(0);
+  });
+
+  it('is not taken for vgpu-manager by its file name', async () => {
+    const library = join(folder, 'libvgpu-control.so');
+    copyFileSync(interposer, library);
+    const systems = ['--system', 'native', '--system', `vgpu-manager:library=${library},memory=10GiB,cores=50`];
+    const plan = ['--simulate', '--tier', 'quick', '--iterations', '10', '--rounds', '1', '--json', '-'];
+    const output = ['--output', join(emptyFolder(), 'out')];
+    const { stdout, code } = await command(['compare', 'OH-002', ...plan, ...systems, ...output]);
+    const round = parseComparison(stdout).systems[1]?.[0];
+    expect({ code, metric: round?.metrics[0] }).toMatchObject({ code: 5, metric: { status: 'invalid', value: null } });
+    expect(round?.metrics[0]?.reason).toMatch(/exported driver functions: \d+ exported names begin with cu, 500 are/);
+    expect(round?.system.settings).toMatchObject({ CUDA_MEM_LIMIT_0: '10240Mi', CUDA_CORE_LIMIT_0: '50' });
+    expect(existsSync('/etc/vgpu-manager')).toBe(false);
   });
 
   it('is one line of "Not measured" where it ends its processes, whatever PIDs they print', async () => {

@@ -1,8 +1,10 @@
 /** The system `mps` with a stand-in for the control program; the simulated driver knows a client by the daemon's pipe. */
-import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { RunDocument } from '../../lib/results/document.js';
+import { ownServers } from '../../lib/environment/mps.js';
 import { MpsSystem } from '../../lib/systems/mps.js';
 import { runState } from '../unit/systems-fixtures.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
@@ -62,12 +64,77 @@ describe('mps', () => {
     expect(systems[0]?.[0]?.gpu[0]?.mpsClient).toBe(false);
   });
 
+  it('proves a pinned limit by free memory, and by an allocation over it', async () => {
+    const { code, stdout } = await compare('mps:memory=10GiB', programs());
+    expect(code).toBe(0);
+    const { system } = parseComparison(stdout).systems[1]?.[0] ?? {};
+    expect(system?.settings).toMatchObject({ CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: '0=10240M' });
+    expect(system?.attestation).toContainEqual({
+      proof: 'free memory in the tenant against its pinned limit',
+      passed: true,
+      detail: expect.stringMatching(/is shown .* free, the limit is 10240 MiB$/),
+    });
+    expect(system?.attestation.map(({ proof }) => proof)).toContain('allocation of 10496 MiB is refused');
+  });
+
+  it('gives every tenant a partition of its own with -S, and proves its size', async () => {
+    const { code, stdout } = await compare('mps:partition=4', programs());
+    expect(code).toBe(0);
+    const { system, metrics, gpu } = parseComparison(stdout).systems[1]?.[0] ?? {};
+    expect(metrics?.[0]?.status).toBe('ok');
+    expect(gpu?.[0]).toMatchObject({ mpsClient: true, multiprocessors: 32 });
+    expect(system?.attestation).toContainEqual({
+      proof: 'multiprocessors in the partition',
+      passed: true,
+      detail: 'the tenant has 32 of 132 in a partition of 4 chunks',
+    });
+  });
+
+  it('publishes nothing where a client sees the whole card in its partition', async () => {
+    const { code, stdout } = await compare('mps:partition=4', programs('fault-unpartitioned'));
+    expect(code).toBe(5);
+    expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
+      /^layer not active: multiprocessors in the partition: the tenant has 132 of 132/,
+    );
+  });
+
+  it('says what the daemon answered where it gives no partition', async () => {
+    const { code, stdout } = await compare('mps:partition=4', programs('fault-partition'));
+    expect(code).toBe(1);
+    expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
+      /^The MPS daemon of mps gave no partition of 4 chunks: Failed to create a partition: not enough chunks/,
+    );
+  });
+
+  it('refuses a partition where the control program has no such command', async () => {
+    const path = programs();
+    writeFileSync(join(path.split(':')[0] as string, control), '#!/bin/sh\nexit 1\n');
+    const { code, stderr } = await compare('mps:partition=4', path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/has no command sm_partition: .*13\.1 or newer \(driver R590\)/);
+  });
+
   it('publishes nothing where its clients run without it', async () => {
     const { code, stdout } = await compare('mps', programs('fault-lost'));
     expect(code).toBe(5);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'invalid', value: null });
     expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
+  });
+
+  it('reports faults that reach all clients, and measures on with a new daemon', async () => {
+    const wanted = ['compare', 'IS-010', ...args('mps', emptyFolder()).slice(1)];
+    const { code, stdout } = await command(wanted, { PATH: programs(), TMPDIR: emptyFolder() }, sim);
+    expect(code).toBe(4);
+    const { metrics, plan } = parseComparison(stdout).systems[1]?.[0] as RunDocument;
+    expect(plan.metrics).toEqual(['OH-002', 'IS-010']);
+    const [faults, allocation] = metrics;
+    expect(allocation?.status).toBe('ok');
+    expect(faults).toMatchObject({ status: 'ok', value: 0 });
+    const rows = faults?.details.faults as { victim: string; newTenant: string; passed: boolean }[];
+    expect(rows.map(({ passed }) => passed)).toEqual([false, false, false, false, true, true, true, true]);
+    for (const { newTenant } of rows.slice(0, 4)) expect(newTenant).toMatch(/CUDA_ERROR_MPS_SERVER_NOT_READY/);
+    expect(faults?.violations).toHaveLength(4);
   });
 
   it('is refused where the control program is not installed', async () => {
@@ -108,6 +175,23 @@ describe('mps', () => {
     await mps.teardown();
   });
 
+  it('lets its clients know its server, which NVML lists as a user of the GPU', async () => {
+    const temporary = emptyFolder();
+    const mps = new MpsSystem({ name: 'mps', caller: { PATH: programs() }, memory: undefined, sm: undefined });
+    await mps.prepare({ ...runState(temporary), directory: temporary });
+    await mps.prepareTenant({ id: 0 });
+    try {
+      expect(ownServers(mps.environment({ id: 0 }))).toEqual([4711]);
+      expect(ownServers({ CUDA_MPS_PIPE_DIRECTORY: join(emptyFolder(), 'p') })).toEqual([]);
+      expect(ownServers({})).toEqual([]);
+      const other = emptyFolder();
+      mkdirSync(join(other, 'servers'));
+      expect(ownServers({ CUDA_MPS_PIPE_DIRECTORY: join(other, 'p') })).toEqual([]);
+    } finally {
+      await mps.teardown();
+    }
+  });
+
   it('kills a daemon that does not quit', async () => {
     expect((await compare('mps', programs('fault-quit'))).code).toBe(0);
   });
@@ -136,6 +220,25 @@ describe('mps', () => {
     expect(code).toBe(expected);
     if (code !== null) expect(readdirSync(temporary)).toEqual([]);
     await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]);
+  });
+
+  it('is the system again after a fault reached its clients', async () => {
+    const options = ['--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'];
+    const systems = ['--system', 'native', '--system', 'mps', '--output', join(emptyFolder(), 'out')];
+    const run = start(['compare', 'OH-002', 'IS-010', ...options, ...systems], { PATH: programs() }, sim);
+    const { code, stdout } = await run.done;
+    expect(code).toBe(4);
+    const [native, mps] = parseComparison(stdout).systems.map(([document]) => document);
+    expect(native?.metrics.map(({ id, status, value }) => [id, status, id === 'IS-010' && value])).toContainEqual([
+      'IS-010',
+      'ok',
+      1,
+    ]);
+    const faults = mps?.metrics.find(({ id }) => id === 'IS-010');
+    expect(faults).toMatchObject({ status: 'ok', value: 0 });
+    expect(mps?.metrics.find(({ id }) => id === 'OH-002')?.status).toBe('ok');
+    expect(mps?.system.attestation.every(({ passed }) => passed)).toBe(true);
+    await expect.poll(() => processesOf(run.mark)).toEqual([]);
   });
 
   it('takes no limit it does not know', async () => {

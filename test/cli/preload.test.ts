@@ -24,7 +24,7 @@ describe('under LD_PRELOAD', () => {
     const run = start(['run', 'OH-001', '--simulate', '--iterations', '10000000'], { LD_PRELOAD: harmless });
     await run.said('Device 0');
     const environments = processesOf(run.mark).map(({ pid, command: line }) => ({
-      worker: line.includes('worker-main'),
+      worker: line.includes('worker/main'),
       text: readFileSync(`/proc/${pid}/environ`, 'utf8'),
     }));
     const [worker, ...moreWorkers] = environments.filter((process) => process.worker);

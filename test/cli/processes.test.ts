@@ -54,7 +54,7 @@ describe('a layer that is on in the first processes only', () => {
       expect({ verdict, difference, ratio }).toEqual({ verdict: 'invalid', difference: null, ratio: null });
     expect(stderr).toMatch(/^warning: fickle \(unverified\): layer not active: /m);
     const report = readFileSync(join(folder, 'out/report.md'), 'utf8');
-    expect(report).toMatch(new RegExp(`${proven} of ${of} processes proven`));
+    expect(report).toMatch(new RegExp(`confirmed in ${proven} of ${of} processes`));
   });
 
   it.each([

@@ -7,6 +7,7 @@ import { emptyFolder, type Outcome } from './command.js';
 const environment = (sim: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: emptyFolder(),
+  LC_ALL: 'C.UTF-8',
   GVB_SIM: `region=refused-${process.pid}${sim && `,${sim}`}`,
 });
 

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunDocument } from '../../lib/document.js';
+import type { RunDocument } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { runMetrics } from '../../lib/run/run.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { MpsSystem } from '../../lib/systems/mps.js';
 import { SOLE_TENANT, type System, type Tenant } from '../../lib/systems/system.js';
 import { describe as describeWorker } from '../../lib/workers/description.js';
+import { localStart } from '../../lib/workers/local.js';
 import { Worker } from '../../lib/workers/worker.js';
 import { onOneProcessor } from '../processors.js';
 import { metricNamed } from '../metric-named.js';
@@ -130,7 +131,7 @@ describe('under MPS', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   async function cardOf(environment: NodeJS.ProcessEnv) {
-    const worker = await Worker.start({ environment });
+    const worker = await Worker.start({ start: localStart(environment) });
     try {
       const { inspection } = await describeWorker(worker, { simulatedDriver: simulatedFolder });
       return inspection.devices[0];

@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
+import type * as functions from '../../lib/metrics/functions.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { emptyFolder } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
@@ -68,21 +69,7 @@ export async function answerOf<T>(name: string, args: readonly string[], options
 export const scenario = <T>(name: string, options?: ChildOptions): Promise<T> =>
   answerOf<T>('scenarios.mjs', [name], options);
 
-export type MeasureFunction =
-  | 'measureKernelLaunch'
-  | 'measureMemoryAllocation'
-  | 'measureMemoryFree'
-  | 'measureContextCreation'
-  | 'measureApiInterception'
-  | 'measureMemoryTracking'
-  | 'measureRateLimiter'
-  | 'measureThroughput'
-  | 'measureColdStart'
-  | 'measureDriverInitialisation'
-  | 'measurePrimaryContext'
-  | 'measureModuleLoad'
-  | 'measureGpuDiscovery'
-  | 'measureConcurrentStarts';
+export type MeasureFunction = keyof typeof functions;
 export type Request = readonly [name: MeasureFunction, options?: Omit<MeasureOptions, 'signal' | 'onProgress'>];
 
 export interface Answer {

@@ -1,5 +1,5 @@
 /** A comparison in this process, of systems of a test's own. */
-import type { RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { type CompareHooks, type CompareRequest, compareSystems, type RoundOrigin } from '../../lib/run/compare.js';
 import { makePlan } from '../../lib/run/plan.js';
 import type { System } from '../../lib/systems/system.js';
@@ -14,6 +14,7 @@ export const environment = {
 };
 
 export interface Compared {
+  comparison: ComparisonDocument;
   /** By system and round. */
   documents: RunDocument[][];
   /** How each document came to be, by system and round. */
@@ -59,6 +60,6 @@ export async function compared(
       return Promise.resolve();
     },
   };
-  const { systems: documents } = await compareSystems(request, hooks);
-  return { documents, origins, givenUp };
+  const comparison = await compareSystems(request, hooks);
+  return { comparison, documents: comparison.systems, origins, givenUp };
 }

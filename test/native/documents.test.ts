@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/document.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { comparisonDocumentSchema, runDocumentSchema } from '../../lib/results/document.js';
 import * as bench from '../../lib/index.js';
 
 beforeAll(() => {
@@ -14,7 +15,7 @@ describe('runMetrics', () => {
   it('resolves with the document of the command line, and says how far it is', async () => {
     const seen = new Set<string>();
     const document = await bench.runMetrics({
-      metrics: ['OH-002', 'OH-005'],
+      metrics: ['OH-002', 'OH-003'],
       simulate: true,
       iterations: 30,
       onProgress: ({ id }) => seen.add(id),
@@ -23,9 +24,12 @@ describe('runMetrics', () => {
     expect(document).toMatchObject({ completed: true, system: { name: 'environment' } });
     expect(document.metrics.map(({ id, status }) => [id, status])).toEqual([
       ['OH-002', 'ok'],
-      ['OH-005', 'ok'],
+      ['OH-003', 'ok'],
     ]);
-    expect([...seen].sort()).toEqual(['OH-002', 'OH-005']);
+    expect([...seen].sort()).toEqual(['OH-002', 'OH-003']);
+    const times = document.metrics.map(({ durationMs }) => durationMs as number);
+    for (const ms of times) expect(ms).toBeGreaterThan(0);
+    expect(times.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(document.durationMs);
   });
 
   it('gives what there is when it is aborted', async () => {
@@ -47,7 +51,7 @@ describe('runMetrics', () => {
 describe('compareSystems', () => {
   it('resolves with the comparison document', async () => {
     const document = await bench.compareSystems({
-      metrics: ['OH-005'],
+      metrics: ['OH-002'],
       systems: ['native:name=a', 'native:name=b'],
       rounds: 2,
       simulate: true,
@@ -56,6 +60,24 @@ describe('compareSystems', () => {
     expect(v.parse(comparisonDocumentSchema, document)).toEqual(document);
     expect(document.systems.map((rounds) => rounds.length)).toEqual([2, 2]);
     expect(document.effects).toHaveLength(1);
+  });
+
+  it('takes systems with proofs, as the YAML file has them', async () => {
+    const owned = (matches: string) => ({
+      kind: 'custom' as const,
+      name: matches,
+      env: { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuLaunchKernel=+0ns' },
+      verify: [{ symbolOwner: { symbol: 'cuLaunchKernel', matches } }],
+    });
+    const { systems } = await bench.compareSystems({
+      metrics: ['OH-002'],
+      systems: [{ kind: 'native' }, owned('interpose'), owned('another')],
+      rounds: 1,
+      simulate: true,
+      iterations: 30,
+    });
+    expect(systems.map(([round]) => round?.system.name)).toEqual(['native', 'interpose', 'another']);
+    expect(systems.map(([round]) => round?.metrics[0]?.status)).toEqual(['ok', 'ok', 'invalid']);
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { onOneProcessor } from '../processors.js';
+import { undisturbed } from '../undisturbed.js';
 import { emptyFolder, simulatedFolder } from './child.js';
 import { environment, measured } from './measured.js';
 
@@ -22,7 +23,11 @@ const under = (when: string) =>
     GVB_TEST_EARLY: when,
     GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1'),
   });
-const one = (id: string, when: string) => measured(id, under(when), { iterations: 1 });
+const one = (id: string, when: string) =>
+  undisturbed(
+    () => measured(id, under(when), { iterations: 1 }),
+    (result) => [result],
+  );
 
 describe('under a layer that initialises the driver when it is', () => {
   it.each([

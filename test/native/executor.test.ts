@@ -1,7 +1,7 @@
 /** The executor under callers that abort, use threads, die and exit. */
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 import { addonFile, attempt, scenario, script } from './child.js';
 import { expectAllocation, sim } from './executor.js';
 

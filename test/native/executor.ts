@@ -1,6 +1,6 @@
 /** What the executor's tests have in common, whether they mind times or not. */
 import { expect } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 
 export const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
 /**

@@ -2,6 +2,7 @@
 import { sum } from 'simple-statistics';
 import { COMPUTE_SHARE } from '../../lib/native/compute-share.js';
 import { median } from '../../lib/stats/median.js';
+import { deviceTime } from './limited.js';
 import type { Recorded } from './record.js';
 
 export interface Granted {
@@ -18,7 +19,8 @@ const ofLoad = (recorded: Recorded) => recorded.named('cuLaunchKernel').filter((
 export const hasLoad = (recorded: Recorded): boolean => ofLoad(recorded).length > 0;
 
 export function grantedOf(recorded: Recorded): Granted {
-  const kernels = ofLoad(recorded);
+  // By the device's clock, as it stamps them: by another one a window may end before the load or not.
+  const kernels = ofLoad(recorded).map(({ begins, ends }) => ({ begins: deviceTime(begins), ends: deviceTime(ends) }));
   const lengths = kernels.map(({ begins, ends }) => ends - begins);
   const origin = kernels[0]?.begins ?? 0;
   const whole = (kernels.at(-1)?.ends ?? 0) - origin;

@@ -4,10 +4,11 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { RunDocument } from '../../lib/document.js';
+import type { RunDocument } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { NativeSystem } from '../../lib/systems/native.js';
 import { type Description, describe as describeWorker } from '../../lib/workers/description.js';
+import { localStart } from '../../lib/workers/local.js';
 import { Worker } from '../../lib/workers/worker.js';
 import { runState } from '../unit/systems-fixtures.js';
 import {
@@ -109,7 +110,7 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
     onTestFinished(() => system.teardown());
     const environment = { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=patched-${process.pid}` };
     const description = async (layer: NodeJS.ProcessEnv) => {
-      const worker = await Worker.start({ environment: { ...environment, ...layer } });
+      const worker = await Worker.start({ start: localStart({ ...environment, ...layer }) });
       onTestFinished(() => worker.stop());
       return describeWorker(worker, { simulatedDriver: simulatedFolder });
     };

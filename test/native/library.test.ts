@@ -2,15 +2,16 @@
 
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type GpuInfo, gpuSchema, metricResultSchema } from '../../lib/document.js';
+import { type GpuInfo, gpuSchema, metricResultSchema } from '../../lib/results/document.js';
 import * as library from '../../lib/index.js';
 import { metrics as registry } from '../../lib/metrics/registry.js';
 import { attempt, hasDriver, measure, type Request, scenario } from './child.js';
 import { onOneProcessor } from '../processors.js';
+import { undisturbed } from '../undisturbed.js';
 import { expectSamples } from './samples.js';
 
 const functions = { ...library };
-const MEASURE = Object.keys(functions).filter((name) => name.startsWith('measure')) as Request[0][];
+const MEASURE = Object.keys(functions).filter((name) => /^(measure|audit|check)/.test(name)) as Request[0][];
 const quick = { init_ms: 6, context_ms: 2, alloc_us: 5, free_us: 5, vmm_us: 5, launch_ns: 800 };
 
 describe('importing', () => {
@@ -36,7 +37,9 @@ describe.skipIf(hasDriver)('without a driver', () => {
       await scenario<{ name: string; code: string; isBenchError: boolean; message: string }[]>('withoutSimulate');
     expect(seen.map(({ name }) => name).sort()).toEqual([...MEASURE, 'getProvenance', 'listDevices'].sort());
     // Unsupported for what the environment or the machine lacks, before any driver is looked for.
-    const lacking = ['measureRateLimiter', ...(oneProcessor ? ['measureLockContention'] : [])];
+    const ofLimits = registry.filter(({ needs }) => needs.some((need) => /\blimit\b/.test(need)));
+    const limited = ofLimits.map(({ functionName }) => functionName);
+    const lacking = [...limited, ...(oneProcessor ? ['measureLockContention'] : [])];
     const looking = seen.filter(({ name }) => !lacking.includes(name));
     for (const { name, code, isBenchError, message } of looking) {
       expect({ name, code, isBenchError }).toEqual({ name, code: 'NO_DRIVER', isBenchError: true });
@@ -81,14 +84,16 @@ describe('bad options', () => {
     [{ seed: -1 }, RangeError, `Expected seed to be ${integers} 0 to 281474976710655 but received -1.`],
     [{ seed: 2 ** 48 }, RangeError, `Expected seed to be ${integers} 0 to 281474976710655 but received ${2 ** 48}.`],
     [{ seed: '7' }, TypeError, `Expected seed to be ${integers} 0 to 281474976710655 but received '7'.`],
+    [{ workload: 'T7' }, RangeError, "Expected workload to be one of T1, T2, T3, T4, T5, T6 but received 'T7'."],
+    [{ model: 7 }, TypeError, 'Expected model to be an object with layers, hidden and heads but received 7.'],
     [{ signal: {} }, TypeError, 'Expected signal to be an AbortSignal but received an object.'],
     [{ onProgress: true }, TypeError, 'Expected onProgress to be a function but received true.'],
     [{ signal: () => {} }, TypeError, 'Expected signal to be an AbortSignal but received a function.'],
     [
       { iteration: 5 },
       TypeError,
-      'Expected options out of device, warmup, iterations, resolution, path, simulate, samples, tier, seed, signal, ' +
-        "onProgress but received 'iteration'.",
+      'Expected options out of device, warmup, iterations, resolution, path, simulate, samples, tier, seed, workload, model, ' +
+        "signal, onProgress but received 'iteration'.",
     ],
   ];
 
@@ -202,9 +207,10 @@ describe('a driver too old for a function', () => {
   const newer = (name: string) => `${name} is not offered by this driver on the runtime path; it needs a newer driver.`;
 
   it('leaves functions of OH-005 out by name, and measures the others', async () => {
-    const [result] = await measure([['measureApiInterception', { iterations: 10 }]], {
-      sim: { ...quick, driver_version: 11_020 },
-    });
+    const [result] = await undisturbed(
+      () => measure([['measureApiInterception', { iterations: 10 }]], { sim: { ...quick, driver_version: 11_020 } }),
+      (results) => results,
+    );
     if (!result) throw new Error('unreachable');
     const { missing, functions } = result.details as {
       missing: { name: string; unsupported: string }[];

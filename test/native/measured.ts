@@ -1,17 +1,18 @@
 /** Measures as the coordinator does, under a given system, on a simulated card of the file's own. */
 import { randomUUID } from 'node:crypto';
-import { onTestFinished } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import { onTestFinished, vi } from 'vitest';
+import type { MetricResult } from '../../lib/results/document.js';
 import { measureMetric } from '../../lib/metrics/measure.js';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
-import { interposerLibrary } from '../../lib/native/load.js';
+import { type GroundTruth, groundTruthOf } from '../../lib/native/ground-truth.js';
+import { interposerLibrary, loadAddon } from '../../lib/native/load.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { createSystem } from '../../lib/systems/kinds.js';
 import type { System } from '../../lib/systems/system.js';
 import { runState } from '../unit/systems-fixtures.js';
 import { ownRegion } from '../temporary.js';
 import { metricNamed } from '../metric-named.js';
-import { emptyFolder } from './child.js';
+import { emptyFolder, simulatedFolder } from './child.js';
 
 export const mark = randomUUID();
 const region = ownRegion('measured');
@@ -44,6 +45,20 @@ export async function customUnder(interpose: string, stateFile?: string, record?
   return system;
 }
 
-export function measured(id: string, system: System, options: MeasureOptions = {}): Promise<MetricResult> {
-  return measureMetric(metricNamed(id), { simulate: true, tier: 'quick', ...options }, { system });
+/** What a coordinator sees from outside of a card with these settings. NVML is loaded once a process: a file has one. */
+export async function truthOutside(settings: string): Promise<GroundTruth> {
+  vi.stubEnv('GVB_SIM', settings);
+  const target = { simulatedDriver: simulatedFolder };
+  const { devices } = await loadAddon().inspect(target);
+  return groundTruthOf(target, devices[0]?.uuid as string);
+}
+
+export function measured(
+  id: string,
+  system: System,
+  options: MeasureOptions = {},
+  truth?: GroundTruth,
+): Promise<MetricResult> {
+  const surroundings = { system, ...(truth && { truth }) };
+  return measureMetric(metricNamed(id), { simulate: true, tier: 'quick', ...options }, surroundings);
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { processesOf, workersOf } from '../cli/command.js';
+import { undisturbed, undisturbedRecord } from '../undisturbed.js';
 import { emptyFolder } from './child.js';
 import { recordsIn } from './record.js';
 import { customUnder, environment, environmentUnder, mark, measured } from './measured.js';
@@ -42,8 +43,9 @@ function preloadedThreads(mode: string) {
 
 describe('OH-009', () => {
   it('recovers what a polling thread uses, and names it', async () => {
-    const record = emptyFolder();
-    const result = await measured('OH-009', environmentUnder('poll=3%', '', record));
+    const { result, record } = await undisturbedRecord((folder) =>
+      measured('OH-009', environmentUnder('poll=3%', '', folder)),
+    );
     expect(result).toMatchObject({ status: 'ok', unit: '%', ci95: null, processes: 1 });
     const { threads, rows, windowMs } = result.details as {
       threads: object[];
@@ -60,15 +62,19 @@ describe('OH-009', () => {
   });
 
   it.each(['none', 'poll=0'])('is about 0 with %s', async (settings) => {
-    const result = await measured('OH-009', environmentUnder(settings === 'none' ? null : settings));
+    const result = await undisturbed(
+      () => measured('OH-009', environmentUnder(settings === 'none' ? null : settings)),
+      (of) => [of],
+    );
     expect(result.status).toBe('ok');
     expect(result.value).toBeGreaterThanOrEqual(0);
     expect(result.value).toBeLessThan(TOLERANCE);
   });
 
   it('measures four tenants as well from standard on', async () => {
-    const record = emptyFolder();
-    const result = await measured('OH-009', await customUnder('poll=2%', undefined, record), { tier: 'standard' });
+    const { result, record } = await undisturbedRecord(async (folder) =>
+      measured('OH-009', await customUnder('poll=2%', undefined, folder), { tier: 'standard' }),
+    );
     const { rows, windowMs } = result.details as {
       rows: { processes: number; cpuPercent: number }[];
       windowMs: number;

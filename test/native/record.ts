@@ -56,12 +56,18 @@ export const LOOP_READINGS = 4;
 /** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */
 const WIDEST = 0.03;
 
-/** By how much the median can change with one of the values. */
-function oneRankNs(values: readonly number[]): number {
+/** Of calls that are measured: that part of them, and one in any case, may be interrupted between call and reading. */
+const INTERRUPTED = 0.02;
+
+const interruptedOf = (values: readonly number[]): number => Math.max(1, Math.ceil(INTERRUPTED * values.length));
+
+/** By how much the median changes at most where so many of the values are any others. */
+export function interruptedNs(values: readonly number[], count = interruptedOf(values)): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const [low, high] = [Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2)];
-  const at = (rank: number) => sorted[rank] as number;
-  return Math.max(at(high + 1) - at(high), at(low) - at(low - 1));
+  const last = sorted.length - 1;
+  const at = (rank: number) => sorted[Math.min(Math.max(rank, 0), last)] as number;
+  const middle = (moved: number) => (at(Math.floor(last / 2) + moved) + at(Math.ceil(last / 2) + moved)) / 2;
+  return Math.max(middle(count) - middle(0), middle(0) - middle(-count));
 }
 
 /** The first bytes of a file; a record has room for many more calls than were made. */
@@ -171,12 +177,22 @@ export class Recorded {
   }
 
   /**
-   * The same for a median of the very calls: how much they scatter excuses no error. One of them may be interrupted
-   * between the call and the reading of the clock, by any time: its value then has another rank.
+   * The same for a median of the very calls: how much they scatter excuses no error. So many of them may be interrupted
+   * between the call and the reading of the clock, by any time: each value then has another rank.
    */
-  truthOfSameCalls(valuesNs: readonly number[], expected: Omit<Expected, 'samples'>): Truth {
-    const moreNs = (expected.moreNs ?? 0) + oneRankNs(valuesNs);
-    return { ...this.truth(valuesNs, { ...expected, moreNs, samples: valuesNs.length }), sameCalls: true };
+  truthOfSameCalls(
+    valuesNs: readonly number[],
+    expected: Omit<Expected, 'samples'>,
+    interrupted = interruptedOf(valuesNs),
+  ): Truth {
+    const moreNs = (expected.moreNs ?? 0) + interruptedNs(valuesNs, interrupted);
+    const truth = this.truth(valuesNs, { ...expected, moreNs, samples: valuesNs.length });
+    // So does the upper end of the interval, which may then have any value where no call of that rank is left.
+    const sorted = [...valuesNs].sort((a, b) => a - b);
+    const [low, high] = median(sorted).ci95 as [number, number];
+    const end = sorted[sorted.lastIndexOf(high) + interrupted] ?? Number.POSITIVE_INFINITY;
+    const widest = (end - low) / 2 / (expected.unitNs ?? 1) + truth.tolerance;
+    return { ...truth, resolution: Math.max(truth.resolution, widest), sameCalls: true };
   }
 }
 

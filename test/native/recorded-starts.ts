@@ -8,6 +8,12 @@ import type { Truth } from './recovered.js';
  */
 export const COLD_READINGS = 4_000;
 
+/**
+ * How many of the processes may be interrupted, on a busy machine, beside the calls that are recorded: all of them begin
+ * with what was in no cache, and have just slept in the driver.
+ */
+export const interruptedOf = (processes: number): number => Math.max(1, Math.floor(processes / 6));
+
 export interface RecordedStart {
   recorded: Recorded;
   /** By step, in ns. */
@@ -23,6 +29,12 @@ export interface RecordedStart {
 const KERNEL = 'gvb_mix';
 const CONTEXT = { primary: 'cuDevicePrimaryCtxRetain', created: 'cuCtxCreate_v2' };
 
+/** When the kernel of a module that was loaded is there: it is looked up by a call of its own. */
+export function loadedAt(recorded: Recorded, load: RecordedCall): number {
+  const next = recorded.calls.find(({ entered, thread }) => thread === load.thread && entered > load.left);
+  return next?.name === 'cuModuleGetFunction' ? next.left : load.left;
+}
+
 /** Null for a process that did not start as OH-004 and START-001 time it, with a context of the given kind. */
 export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): RecordedStart | null {
   const first = (name: string): RecordedCall | undefined => recorded.named(name)[0];
@@ -33,14 +45,19 @@ export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): Recorde
   const alloc = recorded.named('cuMemAlloc_v2').find(({ entered }) => entered > (module?.left ?? Infinity));
   const result = recorded.named('cuMemcpyDtoH_v2').find(({ entered }) => entered > (alloc?.left ?? Infinity));
   if (launches.length !== 2 || !init || !context || !module || !alloc || !result) return null;
+  const device = recorded.named('cuDeviceGet').findLast(({ entered }) => entered < context.entered);
+  // A primary context is entered by a call of its own.
+  const entering = recorded.named('cuCtxSetCurrent').find(({ entered }) => entered > context.left);
+  const inContext = entering && entering.left < module.entered ? entering.left : context.left;
   const stepsNs = {
     init: durationOf(init),
-    context: durationOf(context),
-    module: durationOf(module),
+    context: inContext - context.entered,
+    module: loadedAt(recorded, module) - module.entered,
     firstAlloc: durationOf(alloc),
   };
-  // Between context and module the process looks at its open files, off the clock.
-  const totalNs = stepsNs.init + stepsNs.context + (result.left - module.entered);
+  // Before the device, and between it, context and module, the process looks at other things, off the clock.
+  const deviceNs = device ? durationOf(device) : 0;
+  const totalNs = stepsNs.init + deviceNs + stepsNs.context + (result.left - module.entered);
   const [initAt, resultAt] = [init.entered, result.left];
   return { recorded, stepsNs, totalNs, initAt, resultAt, recreatedNs: contexts.slice(1).map(durationOf) };
 }
@@ -54,5 +71,5 @@ export function truthOfStarts(
   const { recorded } = starts[0] as RecordedStart;
   const values = starts.flatMap(valuesOf);
   const moreNs = COLD_READINGS * recorded.readingNs;
-  return recorded.truthOfSameCalls(values, { moreNs, unitNs });
+  return recorded.truthOfSameCalls(values, { moreNs, unitNs }, interruptedOf(values.length));
 }

@@ -1,38 +1,16 @@
-/** Releases that come too early for a process: the workers are replaced, as real ones are late only on a busy machine. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+/** Releases that come too early for a process. The processes are fake: real ones are late on a busy machine only. */
+import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
-import type * as releases from '../../lib/metrics/releases.js';
+import { release } from '../../lib/metrics/releases.js';
+import { loadAddon } from '../../lib/native/load.js';
+import { FakeLauncher } from '../fake-launcher.js';
 
-/** `readyFrom`: the length of the lead with which every process is ready. */
-const state = { readyFrom: 1, leads: [] as number[], stopped: 0 };
-
-/** In place of the module's. */
-const replacement = {
-  Tenants: class {
-    workers: object[] = [];
-
-    addFresh() {
-      this.workers.push({});
-      return Promise.resolve();
-    }
-
-    togetherSettled(_method: string, _params: object, _deadlineMs: number, leads: number) {
-      state.leads.push(leads);
-      const late = leads < state.readyFrom ? 1 : -1;
-      const value = (readyAtNs: number) => ({ readyAtNs, beganAtNs: 1_010, firstResultAtNs: 1_500 });
-      const outcomes = this.workers.map((_, i) => ({
-        status: 'fulfilled',
-        value: value(i === 0 ? 1_000 + late : 900),
-      }));
-      return Promise.resolve({ startAtNs: 1_000, outcomes });
-    }
-
-    stop() {
-      state.stopped++;
-      return Promise.resolve();
-    }
-  },
-};
+const COUNT = 3;
+/** Of so many processes, at the shortest lead. */
+const LEAD_NS = 35e6;
+const LEADS = [1, 4, 16, 64];
+/** A process that is asked late finds less of its lead, and at no time more: by so much the clocks differ at most. */
+const CLOCKS_NS = 10e6;
 
 const context = {
   options: { device: null, path: 'runtime' },
@@ -41,41 +19,56 @@ const context = {
   prove: () => Promise.resolve(),
 } as unknown as MeasureContext;
 
-let release: typeof releases.release;
-const releaseThree = () => release(context, { environment: {} }, 3);
-
-// Test files share a process and its modules: those of the others are as before.
-beforeAll(async () => {
-  vi.resetModules();
-  vi.doMock('../../lib/workers/tenants.js', () => replacement);
-  ({ release } = await import('../../lib/metrics/releases.js'));
-});
-
-afterAll(() => {
-  vi.doUnmock('../../lib/workers/tenants.js');
-  vi.resetModules();
-});
+/** `readyFrom`: the length of the lead with which every process is ready. */
+async function releaseThree(readyFrom: number, after = (_process: number) => ({ began: 10, first: 500 })) {
+  const leads: number[] = [];
+  const launcher = new FakeLauncher({
+    clockOffsetNs: 7_000,
+    answers: {
+      startUp: ({ startAtNs }) => {
+        const at = startAtNs as number;
+        const rest = at + 7_000 - loadAddon().now();
+        const lead = LEADS.find((length) => length * LEAD_NS + CLOCKS_NS >= rest) as number;
+        const process = (leads.push(lead) - 1) % COUNT;
+        const late = process === 0 && lead < readyFrom;
+        const { began, first } = after(process);
+        return { readyAtNs: late ? at + 1 : at - 100, beganAtNs: at + began, firstResultAtNs: at + first };
+      },
+    },
+  });
+  const outcome = await release(context, launcher.how, COUNT).catch((error: unknown) => ({ error }));
+  const stopped = await Promise.all(launcher.started.map(({ ended }) => ended));
+  return { outcome, leads: leads.filter((_, i) => i % COUNT === 0), stopped };
+}
 
 describe('a release', () => {
-  beforeEach(() => Object.assign(state, { readyFrom: 1, leads: [], stopped: 0 }));
+  it('is one where all processes are ready, by our clock', async () => {
+    const { outcome, leads, stopped } = await releaseThree(1);
+    expect(outcome).toMatchObject({ firstResults: [500, 500, 500], total: 500, late: 10, common: 490, tries: 1 });
+    expect(leads).toEqual([1]);
+    expect(stopped).toHaveLength(COUNT);
+  });
 
-  it('is one where all processes are ready', async () => {
-    expect(await releaseThree()).toMatchObject({ firstResults: [500, 500, 500], total: 500, late: 10, tries: 1 });
-    expect(state).toMatchObject({ leads: [1], stopped: 1 });
+  it('has no common time where one process had its result before another began', async () => {
+    const { outcome } = await releaseThree(1, (process) => ({ began: 100 * process, first: 100 * process + 50 }));
+    expect(outcome).toMatchObject({ firstResults: [50, 150, 250], late: 200, common: null });
   });
 
   it('that came too early for one process is repeated with new processes and more time before it', async () => {
-    state.readyFrom = 16;
-    expect(await releaseThree()).toMatchObject({ firstResults: [500, 500, 500], tries: 3 });
-    expect(state).toMatchObject({ leads: [1, 4, 16], stopped: 3 });
+    const { outcome, leads, stopped } = await releaseThree(16);
+    expect(outcome).toMatchObject({ firstResults: [500, 500, 500], tries: 3 });
+    expect(leads).toEqual([1, 4, 16]);
+    expect(stopped).toHaveLength(3 * COUNT);
   });
 
   it('that is always too early is invalid', async () => {
-    state.readyFrom = Infinity;
-    await expect(releaseThree()).rejects.toMatchObject({
-      code: 'INVALID_RESULT',
-      message: expect.stringMatching(/^Of 3 processes 1 were not ready at their release/),
+    const { outcome, leads, stopped } = await releaseThree(Infinity);
+    expect(outcome).toMatchObject({
+      error: {
+        code: 'INVALID_RESULT',
+        message: expect.stringMatching(/^Of 3 processes 1 were not ready at their release/) as string,
+      },
     });
-    expect(state.stopped).toBe(state.leads.length);
+    expect(stopped).toHaveLength(COUNT * leads.length);
   });
 });

@@ -1,6 +1,6 @@
 /** What a result says of its samples is true of them. */
 import { expect } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 import { blockMedians } from '../../lib/stats/blocks.js';
 import { summarise } from '../../lib/stats/summary.js';
 

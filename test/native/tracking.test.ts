@@ -1,6 +1,6 @@
 /** OH-007 where a pair fails, and on a card that is too small. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 import { measure, type Settings } from './child.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 5 };

@@ -1,8 +1,9 @@
 /** What npm would publish, and what of it can be imported. Prebuilds are made in CI and are no subject here. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { metrics } from '../../lib/metrics/registry.js';
 import { emptyFolder, root } from '../cli/command.js';
 import { WAIT_MS } from '../limits.js';
 
@@ -33,15 +34,24 @@ beforeAll(() => {
   paths = packed.files.map(({ path }) => path);
 });
 
+/** Files that Markdown links to, without the part of the page. */
+const linksOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+
 /** What users, the program itself, scripts and benchmarks start or import by path. */
 const entries = [
   'cli/main',
-  'document',
+  'results/category-title',
+  'results/document',
   'index',
   'rendering',
   'systems/mps-guardian',
-  'worker-main',
+  'worker/main',
   'workers/lines',
+  'workers/local',
+  'workers/scene',
 ].map((name) => `dist/${name}.js`);
 /** What dist/ holds beside compiled sources. */
 const pageFiles = ['dist/report/html/page.css', 'dist/report/html/page.js'];
@@ -53,7 +63,7 @@ describe('the package', () => {
 
   it('holds nothing but what is run, read or licensed', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|prebuilds\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
@@ -93,6 +103,21 @@ describe('the package', () => {
       ]),
     ));
 
+  it('holds every file that the README links to', () => {
+    const links = linksOf(readFileSync(join(root, 'README.md'), 'utf8'));
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((link) => !paths.includes(link))).toEqual([]);
+  });
+
+  it('holds every page and example that a page of docs/ links to', () => {
+    for (const page of paths.filter((path) => path.startsWith('docs/'))) {
+      const links = linksOf(readFileSync(join(root, page), 'utf8'))
+        .map((link) => normalize(join('docs', link)))
+        .filter((link) => /^(docs|examples|README)/.test(link));
+      expect({ page, missing: links.filter((link) => !paths.includes(link)) }).toEqual({ page, missing: [] });
+    }
+  });
+
   it('holds the style sheet and the script of reports as they are written', () => {
     for (const path of pageFiles)
       expect(readFileSync(join(root, path), 'utf8')).toBe(
@@ -113,7 +138,8 @@ describe('the package', () => {
 
   it('is small', () => {
     const prebuilt = packed.files.filter(({ path }) => path.startsWith('prebuilds/'));
-    if (prebuilt.length === 0) expect(packed.unpackedSize).toBeLessThan(2_000_000);
+    const documentation = 500_000;
+    if (prebuilt.length === 0) expect(packed.unpackedSize).toBeLessThan(2_500_000 + documentation);
     expect(packed.unpackedSize).toBeLessThan(40_000_000);
   });
 
@@ -177,32 +203,9 @@ describe('the exports map', () => {
       'gpu-virt-bench/lib/index.ts': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
       'gpu-virt-bench/dist/native/load.js': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
     });
-    expect(names).toEqual([
-      'BenchError',
-      'CudaError',
-      'compareSystems',
-      'getProvenance',
-      'listDevices',
-      'listMetrics',
-      'measureApiInterception',
-      'measureColdStart',
-      'measureConcurrentStarts',
-      'measureContextCreation',
-      'measureDriverInitialisation',
-      'measureGpuDiscovery',
-      'measureKernelLaunch',
-      'measureLockContention',
-      'measureMemoryAllocation',
-      'measureMemoryFree',
-      'measureMemoryTracking',
-      'measureModuleLoad',
-      'measureMonitoringCost',
-      'measurePrimaryContext',
-      'measureRateLimiter',
-      'measureThroughput',
-      'renderReport',
-      'runMetrics',
-    ]);
+    const measuring = metrics.map(({ functionName }) => functionName);
+    const others = ['compareSystems', 'getProvenance', 'listDevices', 'listMetrics', 'renderReport', 'runMetrics'];
+    expect(names).toEqual(['BenchError', 'CudaError', ...others, ...measuring].sort());
   });
 
   it('names files that are there and packed', () => {
@@ -221,7 +224,7 @@ describe('the exports map', () => {
         .filter((path) => path.startsWith('dist/') && path.endsWith('.js'))
         .flatMap((path) => [
           ...readFileSync(join(root, path), 'utf8').matchAll(
-            /(?:\bfrom|\bimport|import\(|require\()\s*["']([^"'.][^"']*)["']/g,
+            /(?:^(?:import|export)\b[^;"']*\bfrom\s*|^import\s*|\bimport\(\s*|\brequire\(\s*)["']([^"'.][^"'\n]*)["']/gm,
           ),
         ])
         .map(([, name]) =>

@@ -1,12 +1,13 @@
 /** OH-006 on the simulated GPU: what calls of several processes really took, waiting for an injected lock or not. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../lib/document.js';
+import type { MetricResult } from '../../lib/results/document.js';
 import { median } from '../../lib/stats/median.js';
 import { emptyFolder } from '../native/child.js';
 import { customUnder, environmentUnder, measured } from '../native/measured.js';
 import { LOOP_READINGS, type Recorded, type RecordedCall, recordedByProcess } from '../native/record.js';
 import { onOneProcessor } from '../processors.js';
+import { undisturbed, undisturbedRecord } from '../undisturbed.js';
 
 const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
@@ -118,10 +119,10 @@ function expectNear(valueUs: number | undefined | null, { us, toleranceUs }: Tru
 
 describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
   it('recovers the time that processes wait for a lock they share', async () => {
-    const record = emptyFolder();
-    const state = join(emptyFolder(), 'state');
-    const system = environmentUnder(`${LOCK},state=${state}`, RECORDED, record);
-    const result = await measured('OH-006', system, { warmup: WARMUP });
+    const { result, record } = await undisturbedRecord((folder) => {
+      const system = environmentUnder(`${LOCK},state=${join(emptyFolder(), 'state')}`, RECORDED, folder);
+      return measured('OH-006', system, { warmup: WARMUP });
+    });
     expect(result).toMatchObject({ status: 'ok', unit: 'us', ci95: null, stats: null });
     const [alone, ...others] = rowsOf(result, 'allocFree');
     const recorded = truths(record);
@@ -137,8 +138,9 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
   });
 
   it('is what the processes cost each other without a lock', async () => {
-    const record = emptyFolder();
-    const result = await measured('OH-006', environmentUnder(null, RECORDED, record), { warmup: WARMUP });
+    const { result, record } = await undisturbedRecord((folder) =>
+      measured('OH-006', environmentUnder(null, RECORDED, folder), { warmup: WARMUP }),
+    );
     expect(result.status).toBe('ok');
     const recorded = truths(record);
     const rows = rowsOf(result, 'allocFree');
@@ -149,7 +151,10 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
 
   it('is less for tenants that have a lock each', async () => {
     const system = await customUnder(`${LOCK},state={runDir}/state-{tenant}`, '{runDir}/state-{tenant}');
-    const result = await measured('OH-006', system, { tier: 'standard' });
+    const result = await undisturbed(
+      () => measured('OH-006', system, { tier: 'standard' }),
+      (of) => [of],
+    );
     const shared = growth(result, 'allocFree');
     expect(shared).toBeGreaterThan(0.5 * HOLD_US);
     // Half of what a shared lock costs at most: sleeps that end late on a busy machine are in both.

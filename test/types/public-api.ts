@@ -3,7 +3,9 @@ import {
   BenchError,
   type Check,
   CudaError,
+  type CompareSystemsOptions,
   type ComparisonDocument,
+  type compareSystems,
   type ErrorCode,
   type Format,
   type FunctionProvenance,
@@ -14,53 +16,51 @@ import {
   type MeasureOptions,
   type MetricInfo,
   type MetricResult,
-  type measureApiInterception,
-  type measureThroughput,
-  type measureColdStart,
-  type measureConcurrentStarts,
   measureContextCreation,
-  type measureDriverInitialisation,
-  type measureGpuDiscovery,
   measureKernelLaunch,
-  type measureLockContention,
-  type measureMemoryAllocation,
   measureMemoryFree,
-  type measureMemoryTracking,
-  type measureRateLimiter,
-  type measureMonitoringCost,
-  type measureModuleLoad,
-  type measurePrimaryContext,
   type Progress,
   type renderReport,
   type RunDocument,
   type Stats,
   type SymbolPath,
+  type SystemSettings,
   type Tier,
 } from '../../lib/index.js';
+import type * as functions from '../../lib/metrics/functions.js';
 
 /** True where the two types are the same, not merely assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const hold = <_Proof extends true>(): void => {};
 
 type Measure = (options?: MeasureOptions) => Promise<MetricResult>;
-hold<Same<typeof measureKernelLaunch, Measure>>();
-hold<Same<typeof measureMemoryAllocation, Measure>>();
-hold<Same<typeof measureMemoryFree, Measure>>();
-hold<Same<typeof measureContextCreation, Measure>>();
-hold<Same<typeof measureApiInterception, Measure>>();
-hold<Same<typeof measureLockContention, Measure>>();
-hold<Same<typeof measureMemoryTracking, Measure>>();
-hold<Same<typeof measureRateLimiter, Measure>>();
-hold<Same<typeof measureMonitoringCost, Measure>>();
-hold<Same<typeof measureThroughput, Measure>>();
-hold<Same<typeof measureColdStart, Measure>>();
-hold<Same<typeof measureDriverInitialisation, Measure>>();
-hold<Same<typeof measurePrimaryContext, Measure>>();
-hold<Same<typeof measureModuleLoad, Measure>>();
-hold<Same<typeof measureGpuDiscovery, Measure>>();
-hold<Same<typeof measureConcurrentStarts, Measure>>();
+hold<Same<(typeof functions)[keyof typeof functions], Measure>>();
 type AnyDocument = RunDocument | ComparisonDocument;
 hold<Same<typeof renderReport, (document: AnyDocument, format: Format) => Promise<string>>>();
+hold<Same<typeof compareSystems, (options: CompareSystemsOptions) => Promise<ComparisonDocument>>>();
+hold<Same<CompareSystemsOptions['systems'], readonly (string | SystemSettings)[]>>();
+hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();
+const described = [
+  'native',
+  { kind: 'hami-core', memory: '10GiB', sm: 50, policy: 'force' },
+  { kind: 'vgpu-manager', library: '/x.so', cores: 30, 'soft-cores': 60 },
+  { kind: 'fcsp', library: '/x.so', tenantFloor: 20 },
+  {
+    kind: 'custom',
+    name: 'mine',
+    env: { LD_PRELOAD: '/x.so' },
+    setup: [['true'], ['true']],
+    limits: { memory: '4GiB' },
+    verify: [{ symbolOwner: { symbol: 'cuInit', matches: 'x' } }, { allocationCanary: '5GiB' }, { smCount: [1, 132] }],
+  },
+] as const satisfies CompareSystemsOptions['systems'];
+void described;
+// @ts-expect-error: a custom system has a name
+({ kind: 'custom' }) satisfies SystemSettings;
+// @ts-expect-error: no such proof
+({ kind: 'custom', name: 'x', verify: [{ symbolOwned: 'cuInit' }] }) satisfies SystemSettings;
+// @ts-expect-error: a size has a unit
+({ kind: 'mps', memory: 10 }) satisfies SystemSettings;
 hold<Same<ReturnType<typeof listDevices>, Promise<GpuInfo[]>>>();
 hold<Same<ReturnType<typeof getProvenance>, Promise<FunctionProvenance[]>>>();
 hold<Same<typeof listMetrics, () => MetricInfo[]>>();
@@ -79,6 +79,15 @@ hold<
       samples?: boolean;
       tier?: 'quick' | 'standard' | 'thorough';
       seed?: number;
+      workload?: 'T1' | 'T2' | 'T3' | 'T4' | 'T5' | 'T6';
+      model?: {
+        layers: number;
+        hidden: number;
+        heads: number;
+        kvHeads?: number;
+        mlp?: number;
+        vocabulary?: number;
+      };
       signal?: AbortSignal;
       onProgress?: (progress: Progress) => void;
     }

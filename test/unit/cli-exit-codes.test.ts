@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes, firstOf } from '../../lib/cli/exit-codes.js';
 import { exitCodeOfResults, unwrittenCodes } from '../../lib/cli/result-codes.js';
-import type { RunDocument } from '../../lib/document.js';
+import type { RunDocument } from '../../lib/results/document.js';
 import { result, runDocument } from './run-fixtures.js';
 
 describe('of several exit codes', () => {
-  const { interrupted, usage, notAttested, gateFailed, failed, ok } = exitCodes;
+  const { interrupted, usage, notAttested, isolationBreach, gateFailed, failed, ok } = exitCodes;
   it.each([
     [[failed, gateFailed], gateFailed],
-    [[gateFailed, notAttested], notAttested],
+    [[gateFailed, isolationBreach], isolationBreach],
+    [[isolationBreach, notAttested], notAttested],
     [[notAttested, usage], usage],
     [[usage, interrupted, failed], interrupted],
     [[ok, failed], failed],
@@ -26,6 +27,7 @@ describe('the exit code of a document', () => {
     ['with a failed metric', { metrics: [result('OH-001', { status: 'failed', value: null })] }, 1],
     ['with an invalid number', invalid('the clock belongs to /opt/slow.so'), 1],
     ['under no active layer', invalid('layer not active: x'), 5],
+    ['with a limit that was shown not to hold', { metrics: [result('OH-001', { violations: [{ detail: 'x' }] })] }, 4],
     ['with an unsupported metric', { metrics: [result('OH-001', { status: 'unsupported', value: null })] }, 0],
     ['that was interrupted, under no active layer', { completed: false, ...invalid('layer not active: x') }, 130],
   ])('%s', (_, change, code) =>

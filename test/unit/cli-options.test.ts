@@ -24,6 +24,11 @@ describe('the options of run', () => {
     expect({ seed, timeoutSeconds }).toEqual({ seed: 42, timeoutSeconds: 1.5 });
   });
 
+  it('reads the sizes of a model', () => {
+    const { measure } = parse({ workload: 'T5', model: 'layers=2, hidden=512,heads=4' });
+    expect(measure).toEqual({ workload: 'T5', model: { layers: 2, hidden: 512, heads: 4 } });
+  });
+
   it('draws a seed when none is given', () => expect(parse({}).seed).not.toBe(parse({}).seed));
 
   it.each<[Partial<RawRunOptions>, string]>([
@@ -41,6 +46,13 @@ describe('the options of run', () => {
     [{ device: '-1' }, 'Expected --device to be an NVML index or a UUID but received -1.'],
     [{ device: 'H200' }, "Expected --device to be an NVML index or a UUID but received 'H200'."],
     [{ timeout: '0' }, 'Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0.'],
+    [{ workload: 'T9' }, "Expected --workload to be one of T1, T2, T3, T4, T5, T6 but received 'T9'."],
+    [{ model: 'big' }, "Expected --model to be SIZE=NUMBER pairs with commas between but received 'big'."],
+    [{ model: 'layers=x' }, "Expected --model layers to be a number but received 'x'."],
+    [
+      { model: 'layers=1,hidden=512,heads=3' },
+      'Expected --model.hidden / model.heads to be 64 or 128 but received 170.66666666666666.',
+    ],
     [{ json: '--simulate' }, "Expected --json to be a file or - but received '--simulate'."],
   ])('refuses %j', (raw, message) => expect(() => parse(raw)).toThrow(new UsageError(message)));
 

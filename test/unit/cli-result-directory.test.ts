@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { finishedRounds, openDirectory } from '../../lib/cli/result-directory.js';
-import type { RunDocument } from '../../lib/document.js';
+import type { RunDocument } from '../../lib/results/document.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import { temporaryFolder } from '../temporary.js';
 import { result, runDocument } from './run-fixtures.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isIdle, slowdowns } from '../../lib/environment/event-reasons.js';
-import { checksBefore } from '../../lib/environment/health.js';
+import { checksBefore } from '../../lib/environment/machine-health.js';
 import { hostCpuBusy } from '../../lib/environment/host-load.js';
 import { gpuState } from './run-fixtures.js';
 

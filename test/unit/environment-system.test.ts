@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { callerEnvironment, environmentSystem } from '../../lib/systems/environment.js';
 import { functionProvenance, interceptors } from '../../lib/systems/interception.js';
 import type { Description, PreloadEntry } from '../../lib/workers/description.js';
-import { CUDA, inspection, LAYER, provenance } from './run-fixtures.js';
+import { CUDA, description, LAYER, provenance } from './run-fixtures.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,15 +17,7 @@ const preloaded = (change: Partial<PreloadEntry> = {}): PreloadEntry => ({
   mapped: LAYER,
   ...change,
 });
-const attest = (change: Partial<Description>) =>
-  environmentSystem({}).attest({
-    pid: 1,
-    environment: {},
-    inspection: inspection(),
-    provenance: provenance([]),
-    preload: [],
-    ...change,
-  });
+const attest = (change: Partial<Description>) => environmentSystem({}).attest(description(change));
 
 /** Loaded, and it owns nothing: what a HAMi-core looks like that exports only `dlsym`. */
 const idle = provenance([], { objects: [{ path: LAYER, cudaExports: 0, exportsDlsym: true, exportsInit: false }] });

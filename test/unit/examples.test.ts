@@ -63,7 +63,7 @@ describe('the thresholds', () => {
   it('are read, each as its comment says', async () => {
     const { metrics: of, missing, systems } = await readThresholds(example('thresholds.yaml'), '--gate', metrics);
     expect({ missing, systems }).toEqual({ missing: 'fail', systems: null });
-    expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, ambiguous: 'pass', named: true });
+    expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, inconclusive: 'pass', named: true });
     expect(of.get('START-001')?.regression).toEqual({ relative: 0.25 });
     expect(of.get('OH-005')?.regression).toEqual({ absolute: 20 });
   });

@@ -3,7 +3,7 @@ import { againstBaseline } from '../../lib/gate/against-baseline.js';
 import { gate } from '../../lib/gate/gate.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';
-import type { RunDocument } from '../../lib/document.js';
+import type { RunDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { about, card, type Change, comparison, type Values, without } from './gate-fixtures.js';
 import { host, runDocument } from './run-fixtures.js';
@@ -52,7 +52,7 @@ describe('a stored baseline', () => {
     });
     const { effects } = against(values(5.45), values(5));
     expect(effects.slice(1).map(({ verdictRaw, verdict }) => `${verdictRaw} ${verdict}`)).toEqual(
-      names.map(() => 'slower ambiguous'),
+      names.map(() => 'slower inconclusive'),
     );
   });
 
@@ -86,7 +86,7 @@ describe('a stored baseline', () => {
   it('says which systems it lacks', () => {
     const now = { ...layer(5), other: { 'OH-001': about(5) } };
     const { warnings, effects } = against(now, layer(5));
-    expect(warnings).toEqual(['The baseline has no other: it is not held against anything.']);
+    expect(warnings).toEqual(['The baseline has no other: it is not compared.']);
     expect(effects.map(({ system }) => system)).toEqual(['native', 'layer']);
   });
 
@@ -167,7 +167,7 @@ describe('a stored baseline', () => {
     expect(against(starts(10), starts(50)).effects).toMatchObject([
       { verdict: 'invalid', reason: 'not comparable: largest is 10 against 50', ratio: null, difference: null },
     ]);
-    expect(against(starts(10), starts(10)).effects[0]?.verdict).toBe('ambiguous');
+    expect(against(starts(10), starts(10)).effects[0]?.verdict).toBe('inconclusive');
   });
 
   it('is invalid where rounds of one side alone disagree, and takes what is no number for what it is', () => {
@@ -274,7 +274,7 @@ describe('a gate with a stored baseline', () => {
     const run = (value: number) =>
       ({ ...comparison({ environment: { 'OH-001': [value] } }).systems[0]?.[0] }) as RunDocument;
     const found = gate(run(50), defaultThresholds(metrics), { name: 'main', document: run(5) }, metrics);
-    expect(found.cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed' }]);
+    expect(found.cases).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed' }]);
   });
 
   it('does not measure what the baseline lacks', () => {
@@ -284,7 +284,7 @@ describe('a gate with a stored baseline', () => {
     expect(last()).toMatchObject({
       outcome: 'not measured',
       countsAs: 'passed',
-      reason: 'baseline main has no value to hold it against',
+      reason: 'baseline main has no value to compare with',
     });
     expect(last('metrics: { OH-002: }')).toMatchObject({ countsAs: 'failed' });
   });

@@ -1,7 +1,7 @@
 /** Comparisons of known values, without measuring. */
-import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
-import { effects } from '../../lib/run/effects.js';
+import { effects } from '../../lib/run/comparison-effects.js';
 import { device, runDocument } from './run-fixtures.js';
 
 /** A value, or what else the result is, of a round. */
@@ -67,7 +67,7 @@ function rounds(name: string, values: Record<string, Measured[]>, change: Partia
 export function comparison(values: Values, { round = {}, document = {} }: Change = {}): ComparisonDocument {
   const systems = Object.entries(values).map(([name, each]) => rounds(name, each, round));
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',

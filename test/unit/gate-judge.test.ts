@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Effect } from '../../lib/document.js';
+import type { Effect, MetricResult } from '../../lib/results/document.js';
 import { gate, gateOfReport } from '../../lib/gate/gate.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
-import type { ResultDocument } from '../../lib/report/view.js';
+import { junitReport } from '../../lib/report/junit.js';
+import type { ResultDocument } from '../../lib/results/kinds.js';
 import { about, comparison, measured, type Values, without } from './gate-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
@@ -20,11 +21,50 @@ const outcomes = (values: Values, yaml?: string) =>
 const native = (value = 5) => ({ 'OH-001': about(value) });
 const noisy = [5, 6, 5.2, 6.1, 5.1];
 
+describe('a violation', () => {
+  const detail = '12 GiB were held under a limit of 10 GiB';
+  const over = (value: number | null): Partial<MetricResult> => ({ value, violations: [{ detail }] });
+
+  it.each([
+    ['where the value is as good as ever', undefined],
+    ['where no threshold is asked of its metric', 'metrics: { OH-002: { limit: 1 } }'],
+    ['where what is missing counts as passed', 'missing: pass'],
+  ])('fails the gate %s', (_, yaml) => {
+    const values = { native: native(), layer: { 'OH-001': about(5).map((value) => over(value as number)) } };
+    expect(outcomes(values, yaml)).toContain('layer OH-001 violation: failed, failed');
+    const found = judged(comparison(values), yaml);
+    expect(found.passed).toBe(false);
+    expect(junitReport(found)).toMatch(/<failure[^>]*12 GiB were held/);
+  });
+
+  it('of the system that the others are held against fails the gate, too', () =>
+    expect(outcomes({ native: { 'OH-001': [over(5), 5, 5] }, layer: native() })).toContain(
+      'native OH-001 violation: failed, failed',
+    ));
+
+  it('is one case, and takes none from the thresholds', () => {
+    const values = { native: native(), layer: { 'OH-001': about(6).map((value) => over(value as number)) } };
+    expect(outcomes(values, 'metrics: { OH-001: { limit: 5.5 } }')).toEqual([
+      'layer OH-001 violation: failed, failed',
+      'layer OH-001 limit: failed, failed',
+      'layer OH-001 regression: failed, failed',
+    ]);
+  });
+
+  it('does not stand for the value of a metric that was not measured', () => {
+    const unmeasured = { ...without('unsupported', 'too small'), violations: [{ detail }] };
+    expect(outcomes({ native: native(), layer: { 'OH-001': [unmeasured] } })).toEqual([
+      'layer OH-001 violation: failed, failed',
+      'layer OH-001 measured: not measured, passed',
+    ]);
+  });
+});
+
 describe('a regression', () => {
   it.each([
     ['whole beyond 10 %', about(6), 'failed, failed'],
     ['whole within', about(5.2), 'passed, passed'],
-    ['in doubt', noisy, 'ambiguous, passed'],
+    ['in doubt', noisy, 'inconclusive, passed'],
     ['better', about(4), 'passed, passed'],
   ])('%s', (_, values, expected) =>
     expect(outcomes({ native: native(), layer: { 'OH-001': values } })).toEqual([
@@ -34,10 +74,10 @@ describe('a regression', () => {
 
   it('that is in doubt counts as asked, of one metric or of all', () => {
     const values = { native: native(), layer: { 'OH-001': noisy } };
-    for (const yaml of ['ambiguous: fail', 'metrics: { OH-001: { ambiguous: fail } }'])
-      expect(outcomes(values, yaml)).toEqual(['layer OH-001 regression: ambiguous, failed']);
-    expect(outcomes(values, '{ ambiguous: fail, metrics: { OH-*: { ambiguous: pass } } }')).toEqual([
-      'layer OH-001 regression: ambiguous, passed',
+    for (const yaml of ['inconclusive: fail', 'metrics: { OH-001: { inconclusive: fail } }'])
+      expect(outcomes(values, yaml)).toEqual(['layer OH-001 regression: inconclusive, failed']);
+    expect(outcomes(values, '{ inconclusive: fail, metrics: { OH-*: { inconclusive: pass } } }')).toEqual([
+      'layer OH-001 regression: inconclusive, passed',
     ]);
   });
 
@@ -67,7 +107,7 @@ describe('a regression', () => {
       threshold: 'at most 25 ns worse than native',
     });
     expect(judged(comparison(values(-40))).cases[0]?.improvement).toMatch(
-      /^-40 ns .* better than native by more than 25 ns$/,
+      /^-40\.00 ns .* better than native by more than 25 ns$/,
     );
   });
 
@@ -76,8 +116,8 @@ describe('a regression', () => {
     const [effect] = document.effects;
     const caseOf = (ratio: number, ratioCi95: [number, number]) =>
       judged({ ...document, effects: [{ ...effect, ratio, ratioCi95 } as Effect] }).cases[0]?.outcome;
-    expect(caseOf(1, [1.2, 1.3])).toBe('ambiguous');
-    expect(caseOf(1.2, [1, 1.05])).toBe('ambiguous');
+    expect(caseOf(1, [1.2, 1.3])).toBe('inconclusive');
+    expect(caseOf(1.2, [1, 1.05])).toBe('inconclusive');
   });
 
   it('that is a difference turns with the direction of the metric', () => {
@@ -94,16 +134,16 @@ describe('a regression', () => {
     expect(caseOf(-40)).toMatchObject({ outcome: 'failed', countsAs: 'failed' });
     expect(caseOf(40)).toMatchObject({
       outcome: 'passed',
-      improvement: expect.stringMatching(/^\+?40 ns .* better than/),
+      improvement: expect.stringMatching(/^\+40\.00 ns .* better than/),
     });
   });
 
   it.each([5, 50])('never passes on one round, where the layer takes %d us', (value) => {
     const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [value] } });
-    for (const yaml of ['', 'ambiguous: pass']) {
+    for (const yaml of ['', 'inconclusive: pass']) {
       const { cases, passed } = judged(document, yaml);
       const reason = 'one round gives no interval: measure more rounds, e.g. compare --rounds 5';
-      expect(cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed', reason }]);
+      expect(cases).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed', reason }]);
       expect(passed).toBe(false);
     }
   });
@@ -111,14 +151,14 @@ describe('a regression', () => {
   it('announces an improvement of more than 10 %', () => {
     const improvementOf = (value: number) =>
       judged(comparison({ native: native(), layer: native(value) })).cases[0]?.improvement;
-    expect(improvementOf(4)).toMatch(/^× 0.8 \(.*\) is better than native by more than 10 %$/);
+    expect(improvementOf(4)).toMatch(/^× 0\.8000 \(.*\) is better than native by more than 10 %$/);
     expect(improvementOf(4.8)).toBeUndefined();
   });
 
   it('in per cents is in doubt where values are not above zero, and says so', () =>
     expect(judged(comparison({ native: native(), layer: { 'OH-001': [5, 0, 5, 5, 5] } })).cases).toMatchObject([
       {
-        outcome: 'ambiguous',
+        outcome: 'inconclusive',
         countsAs: 'failed',
         reason: 'not all values are above zero, so there is no ratio: give a limit and maxRegression: off',
       },
@@ -144,7 +184,7 @@ describe('a limit', () => {
   it.each([
     [6, 'passed, passed'],
     [4, 'failed, failed'],
-    [5.001, 'ambiguous, passed'],
+    [5.001, 'inconclusive, passed'],
   ])('of %d us', (worst, expected) =>
     expect(outcomes({ native: native(50), layer: native() }, limit(worst))).toEqual([
       `layer OH-001 limit: ${expected}`,
@@ -163,7 +203,7 @@ describe('a limit', () => {
 
   it.each([null, [4.9, 5.1], [4.9, 4.95]] as const)('never passes on one round with the interval %j', (ci95) => {
     const found = judged(runDocument({ metrics: [{ ...measured('OH-001', 5), ci95: ci95 && [...ci95] }] }), limit(5.2));
-    expect(found.cases).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed', value: 5 }]);
+    expect(found.cases).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed', value: 5 }]);
     expect(found.cases[0]?.reason).toMatch(/is within the limit, but it has a value in one round only: .*--rounds 5$/);
     expect(found.passed).toBe(false);
   });
@@ -177,14 +217,14 @@ describe('a limit', () => {
     expect(
       judged(comparison({ native: native(), layer: { 'OH-001': [5] } }), '{ maxRegression: off, metrics: { OH-001: } }')
         .cases,
-    ).toMatchObject([{ outcome: 'ambiguous', countsAs: 'failed' }]));
+    ).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed' }]));
 
   it.each([
     ['a value within, an interval beyond', 5, [6, 7], 5.5],
     ['a value beyond, an interval within', 6, [4, 5], 5.5],
   ] as const)('leaves in doubt what an interval that does not hold its value says: %s', (_, value, ci95, worst) => {
     const run = runDocument({ metrics: [{ ...measured('OH-001', value), ci95: [...ci95] }] });
-    expect(judged(run, limit(worst)).cases).toMatchObject([{ outcome: 'ambiguous', value, interval: ci95 }]);
+    expect(judged(run, limit(worst)).cases).toMatchObject([{ outcome: 'inconclusive', value, interval: ci95 }]);
   });
 
   it('is all there is of a run of one system, which has nothing to be worse than', () =>
@@ -303,7 +343,7 @@ describe('a gate', () => {
       'unsupported: library not available',
     ],
     ['without a round', { native: native(), layer: {} }, 'it was not asked for'],
-    ['whose reference has no round', { native: {}, layer: native() }, 'native has no value to hold it against'],
+    ['whose reference has no round', { native: {}, layer: native() }, 'native has no value to compare with'],
   ])('fails for a system %s', (_, values, reason) => {
     const { passed, cases, warnings } = judged(comparison(values));
     expect(cases).toMatchObject([{ system: 'layer', outcome: 'not measured', countsAs: 'failed', reason }]);
@@ -324,7 +364,7 @@ describe('a gate', () => {
   it('refuses a system that it is to judge and nothing is asked of', () => {
     const document = comparison({ native: native(), layer: native() });
     expect(() => judged(document, 'systems: [native, layer]')).toThrow(
-      /^Expected thresholds for 'native', which is to be judged, but received none that hold it against anything: give limits/,
+      /^No threshold applies to system 'native': give limits/,
     );
     expect(judged(document, '{ systems: [native, layer], metrics: { OH-001: { limit: 6 } } }').passed).toBe(true);
   });

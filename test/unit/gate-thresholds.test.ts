@@ -26,7 +26,7 @@ describe('thresholds', () => {
   it('by default allow 10 %, or five times the δ of metrics whose values may be zero', () => {
     const { missing, systems, metrics: of } = defaultThresholds(metrics);
     expect({ missing, systems }).toEqual({ missing: 'fail', systems: null });
-    const common = { limit: null, ambiguous: 'pass', named: false };
+    const common = { limit: null, inconclusive: 'pass', named: false };
     expect(of.get('OH-001')).toEqual({ ...common, regression: { relative: 0.1 } });
     expect(of.get('OH-005')).toEqual({ ...common, regression: { absolute: 25 } });
     expect(parse('{}')).toEqual(defaultThresholds(metrics));
@@ -40,12 +40,12 @@ describe('thresholds', () => {
   it('are read from YAML and from JSON', () => {
     const yaml = `
 maxRegression: 20
-ambiguous: fail
+inconclusive: fail
 missing: pass
 systems: [hami-core]
 metrics:
   OH-001: { limit: 8.5, maxRegression: 5 }
-  START-*: { ambiguous: pass }
+  START-*: { inconclusive: pass }
   OH-005:
     maxDifference: 20
 `;
@@ -54,9 +54,14 @@ metrics:
       missing: 'pass',
       systems: [{ name: 'hami-core', place: 'gate.yaml:5:11' }],
     });
-    expect(of.get('OH-001')).toEqual({ limit: 8.5, regression: { relative: 0.05 }, ambiguous: 'fail', named: true });
-    expect(of.get('OH-002')).toEqual({ limit: null, regression: { relative: 0.2 }, ambiguous: 'fail', named: false });
-    expect(of.get('START-001')).toMatchObject({ ambiguous: 'pass', named: false });
+    expect(of.get('OH-001')).toEqual({ limit: 8.5, regression: { relative: 0.05 }, inconclusive: 'fail', named: true });
+    expect(of.get('OH-002')).toEqual({
+      limit: null,
+      regression: { relative: 0.2 },
+      inconclusive: 'fail',
+      named: false,
+    });
+    expect(of.get('START-001')).toMatchObject({ inconclusive: 'pass', named: false });
     expect(of.get('OH-005')).toMatchObject({ regression: { absolute: 20 } });
     expect(of.size).toBe(metrics.length);
     expect(parse('{"metrics": {"oh-001": {"limit": 8}}}').metrics.get('OH-001')).toMatchObject({
@@ -91,8 +96,8 @@ metrics:
     ['maxRegression: 1e999', /received '1e999'\.$/],
     ['maxRegression: []', /received a list\.$/],
     [
-      'ambiguous: maybe',
-      /^gate\.yaml:1:12: Expected ambiguous of the thresholds to be pass or fail but received 'maybe'/,
+      'inconclusive: maybe',
+      /^gate\.yaml:1:15: Expected inconclusive of the thresholds to be pass or fail but received 'maybe'/,
     ],
     ['missing: fai', /did you mean fail\?$/],
     [
@@ -122,15 +127,15 @@ metrics:
       /^gate\.yaml:2:28: Expected maxRegression, in %, but received maxDifference/,
     ],
     ['metrics:\n  OH-*: { maxDifference: 5 }', /Expected maxDifference to be of metrics with one unit/],
-    ['5', /^gate\.yaml:1:1: Expected a map with keys maxRegression, ambiguous/],
+    ['5', /^gate\.yaml:1:1: Expected a map with keys maxRegression, inconclusive/],
     ['- OH-001', /Expected a map with keys/],
     ['a: 1\n---\nb: 2', /Expected YAML but /],
-    ['ambiguous: pass\nambiguous: fail', /^gate\.yaml:2:1: Expected YAML but .*unique/],
+    ['inconclusive: pass\ninconclusive: fail', /^gate\.yaml:2:1: Expected YAML but .*unique/],
     ['__proto__: { polluted: yes }', /received '__proto__'/],
     ['metrics: { __proto__: { limit: 1 } }', /received '__proto__'/],
     ['metrics: { OH-001: { constructor: 1 } }', /received 'constructor'/],
     ['metrics: &a { OH-001: *a }', /received 'OH-001': it has limit/],
-    ['<<: &a { ambiguous: fail }', /received '<<'/],
+    ['<<: &a { inconclusive: fail }', /received '<<'/],
     ['maxRegression: !!js/function "x"', /Expected YAML but |received 'x'/],
   ])('are refused with their place: %j', (text, message) => expect(refusal(text)).toMatch(message));
 
@@ -160,7 +165,7 @@ metrics:
   });
 
   it('never crash, whatever the text', () => {
-    const keys = fc.constantFrom('maxRegression', 'ambiguous', 'missing', 'systems', 'metrics', '__proto__', 'x');
+    const keys = fc.constantFrom('maxRegression', 'inconclusive', 'missing', 'systems', 'metrics', '__proto__', 'x');
     const leaves = fc.oneof(fc.string(), fc.double(), fc.constantFrom('pass', 'fail', 'off', 'OH-001', 'OH-*', null));
     const trees = fc.letrec((tie) => ({
       tree: fc.oneof(

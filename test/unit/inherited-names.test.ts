@@ -1,6 +1,6 @@
 /** A document may name a system like a property that every object inherits. */
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument } from '../../lib/document.js';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { gate } from '../../lib/gate/gate.js';
 import { defaultThresholds } from '../../lib/gate/thresholds.js';
 import { metrics } from '../../lib/metrics/registry.js';

@@ -3,20 +3,21 @@ import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { apiInterceptionOverhead } from '../../lib/metrics/overhead/oh-005-api-interception-overhead.js';
 import type { PairBlock, PairRequest } from '../../lib/native/addon-types.js';
+import { sessionOf } from './run-fixtures.js';
 
 /** A control and a function that a layer may hook; `offNs` is what the control's batches are off by, in turn. */
 async function measured(iterations: number, offNs: readonly number[]) {
   let controls = 0;
-  const session = {
-    pairFunctions: () => ['cuStreamQuery', 'cuMemGetInfo_v2'],
-    pairBlock: ({ name, batches, calls }: PairRequest): Promise<PairBlock> => {
+  const calls = sessionOf({
+    pairBlock: ({ name, batches, calls: ofBatch }: PairRequest): Promise<PairBlock> => {
       const bareNs = new Float64Array(batches).fill(100);
       const off = () => (name === 'cuStreamQuery' ? (offNs[controls++ % offNs.length] as number) : 20);
       const hookedNs = bareNs.map((bare) => bare + off());
       const owners = { owner: 'libcuda.so.1', bareOwner: 'libcuda.so.1', intercepted: false };
-      return Promise.resolve({ ...owners, calls, hookedNs, bareNs, achievedNs: null });
+      return Promise.resolve({ ...owners, calls: ofBatch, hookedNs, bareNs, achievedNs: null });
     },
-  };
+  });
+  const session = { ...calls, pairFunctions: () => ['cuStreamQuery', 'cuMemGetInfo_v2'] };
   const options = { iterations, tier: 'quick', seed: 1, warmup: null, resolution: 0.01 };
   const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
   const result = await apiInterceptionOverhead.measure(context);

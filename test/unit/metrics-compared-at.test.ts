@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conditionText, unlikeConditions } from '../../lib/metrics/compared-at.js';
 import { findMetric } from '../../lib/metrics/registry.js';
-import { effects } from '../../lib/run/effects.js';
+import { effects } from '../../lib/run/comparison-effects.js';
 import { result, runDocument } from './run-fixtures.js';
 
 const MIB = 1024 ** 2;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { healthChecks } from '../../lib/metrics/health.js';
+import { healthChecks } from '../../lib/metrics/health-log.js';
 import { summarise } from '../../lib/stats/summary.js';
 import { gpuState } from './run-fixtures.js';
 
@@ -28,6 +28,15 @@ describe('the health of a measurement', () => {
     const checks = named(log, steady);
     expect(checks.get(name)).toBe(false);
     expect([...checks.values()].filter((passed) => passed === false)).toHaveLength(1);
+  });
+
+  it('takes no other process of this run for foreign', () => {
+    const log = [gpuState({ processes: [...(ours.processes ?? []), { pid: 4711, usedBytes: null }] })];
+    const foreign = (own: readonly number[]) =>
+      healthChecks(log, null, own).find(({ name }) => name === 'no foreign GPU process');
+    expect(foreign([])).toMatchObject({ passed: false, detail: 'PID 4711' });
+    expect(foreign([4711])).toMatchObject({ passed: true, detail: 'none' });
+    expect(foreign([4712])).toMatchObject({ passed: false, detail: 'PID 4711' });
   });
 
   it('takes a clock within 3 % for steady', () =>

@@ -3,16 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { kernelLaunchLatency } from '../../lib/metrics/overhead/oh-001-kernel-launch-latency.js';
 import type { LaunchBlock, LaunchRequest } from '../../lib/native/addon-types.js';
+import { sessionOf } from './run-fixtures.js';
 
 const constant = (ns: number, count: number) => new Float64Array(count).fill(ns);
 
 type Mapping = LaunchBlock['mapping'];
-const good: Mapping = { residualNs: 50, bracketNs: 1_500, driftPpm: 8, tickNs: 32, exchanges: 64 };
+const good: Mapping = { residualNs: 50, bracketNs: 1_500, driftPpm: 8, tickNs: 32 };
 
 /** `mappingOf` is asked for every visit of every call in turn. */
 async function measured(mappingOf: (visit: number) => Partial<Mapping>) {
   let visits = 0;
-  const session = {
+  const session = sessionOf({
     launchBlock: ({ count }: LaunchRequest): Promise<LaunchBlock> =>
       Promise.resolve({
         submitNs: constant(2_000, count),
@@ -31,7 +32,7 @@ async function measured(mappingOf: (visit: number) => Partial<Mapping>) {
         bareNs: constant(2_000, 10),
         achievedNs: null,
       }),
-  };
+  });
   const options = { iterations: 120, tier: 'quick', seed: 1, warmup: null, resolution: 0.01 };
   const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
   const result = await kernelLaunchLatency.measure(context);

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { memoryTrackingOverhead } from '../../lib/metrics/overhead/oh-007-memory-tracking.js';
 import type { LiveSetCell, LiveSetRequest } from '../../lib/native/addon-types.js';
+import { sessionOf } from './run-fixtures.js';
 
 const GIB = 2 ** 30;
 const constant = (ns: number, count: number) => new Float64Array(count).fill(ns);
 
 async function measured(freeNs: (live: number, visit: number) => number, freeBytes = 80 * GIB, iterations = 8) {
   const requests: LiveSetRequest[] = [];
-  const session = {
+  const session = sessionOf({
     visibleMemory: () => Promise.resolve({ freeBytes, totalBytes: 80 * GIB }),
     health: () => Promise.resolve({ freeBytes }),
     liveSets: (request: LiveSetRequest) => {
@@ -23,7 +24,7 @@ async function measured(freeNs: (live: number, visit: number) => number, freeByt
         })),
       );
     },
-  };
+  });
   const options = { iterations, tier: 'standard', seed: 1, warmup: null };
   const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
   return { ...(await memoryTrackingOverhead.measure(context)), requests };

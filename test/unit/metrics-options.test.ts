@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { resolveOptions } from '../../lib/metrics/options.js';
 
 // The errors of every option are held in test/native/library.test.ts, at the functions that give them.
@@ -16,6 +17,8 @@ describe('resolveOptions', () => {
       samples: false,
       tier: 'quick',
       seed: expect.any(Number),
+      workload: 'T2',
+      model: null,
     });
     expect(resolveOptions({})).toEqual({ ...resolveOptions(), seed: expect.any(Number) });
   });
@@ -40,6 +43,47 @@ describe('resolveOptions', () => {
     { device: 'MIG-1aaaaaaa-0000-0000-0000-000000000000' },
     { tier: 'thorough', samples: true, simulate: true },
   ] as const)('keeps %j', (options) => expect(resolveOptions(options)).toMatchObject(options));
+
+  it('fills in what a model leaves open', () =>
+    expect(resolveOptions({ model: { layers: 2, hidden: 512, heads: 4, kvHeads: 2 } }).model).toEqual({
+      layers: 2,
+      hidden: 512,
+      heads: 4,
+      kvHeads: 2,
+      mlp: 1792,
+      vocabulary: 32_000,
+    }));
+
+  it.each<[object, string]>([
+    [{ workload: 'T7' }, "Expected workload to be one of T1, T2, T3, T4, T5, T6 but received 'T7'."],
+    [{ model: { layers: 2 } }, 'Expected model to have layers, hidden and heads but received only some of them.'],
+    [
+      { model: { layers: 2, hidden: 512, heads: 4, experts: 8 } },
+      "Expected model to have sizes out of layers, hidden, heads, kvHeads, mlp, vocabulary but received 'experts'.",
+    ],
+    [
+      { model: { layers: 0, hidden: 512, heads: 4 } },
+      'Expected model.layers to be an integer from 1 to 256 but received 0.',
+    ],
+    [
+      { model: { layers: 1, hidden: 512, heads: 2 } },
+      'Expected model.hidden / model.heads to be 64 or 128 but received 256.',
+    ],
+    [
+      { model: { layers: 1, hidden: 2048, heads: 16, kvHeads: 1 } },
+      'Expected model.heads / model.kvHeads to be an integer from 1 to 8 but received 16.',
+    ],
+    [
+      { model: { layers: 1, hidden: 512, heads: 4, mlp: 100 } },
+      'Expected model.mlp to be a multiple of 64 but received 100.',
+    ],
+    [
+      { model: { layers: 1, hidden: 512, heads: 4, vocabulary: 3 } },
+      'Expected model.vocabulary to be even but received 3.',
+    ],
+  ])('refuses %j', (options, message) =>
+    expect(() => resolveOptions(options as MeasureOptions)).toThrow(new RangeError(message)),
+  );
 
   it('reads an index given as text', () => expect(resolveOptions({ device: '12' }).device).toBe(12));
 

@@ -3,7 +3,7 @@ import { judgeClock } from '../../lib/native/clock.js';
 import type { ClockReading } from '../../lib/native/addon-types.js';
 import { withClock } from '../../lib/systems/attest-worker.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
-import { clock, inspection, provenance } from './run-fixtures.js';
+import { clock, description, inspection } from './run-fixtures.js';
 
 const LAYER = '/opt/slow.so';
 
@@ -57,12 +57,12 @@ describe('judgeClock', () => {
 
 it('a worker whose clock is foreign gives no number under any system, after the reason of its system', async () => {
   const foreign = inspection({ clock: clock({ functions: [{ name: 'clock_gettime', owner: LAYER, own: false }] }) });
-  const description = { pid: 1, inspection: foreign, provenance: provenance([]), preload: [], environment: {} };
-  const attestation = await environmentSystem({}).attest(description);
-  const judged = withClock(attestation, description, 'after');
+  const seen = description({ inspection: foreign });
+  const attestation = await environmentSystem({}).attest(seen);
+  const judged = withClock(attestation, seen, 'after');
   expect(judged.invalid).toBe(`the clock belongs to ${LAYER}`);
   expect(judged.proofs.at(-1)).toMatchObject({ proof: "the clock is the system's, after", passed: false });
-  expect(withClock({ ...attestation, invalid: 'layer not active' }, description, 'before').invalid).toBe(
+  expect(withClock({ ...attestation, invalid: 'layer not active' }, seen, 'before').invalid).toBe(
     `layer not active; and the clock belongs to ${LAYER}`,
   );
 });

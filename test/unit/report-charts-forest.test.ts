@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Effect } from '../../lib/document.js';
+import type { Effect } from '../../lib/results/document.js';
 import { forestOf } from '../../lib/report/charts/forest.js';
 import { widthOf } from '../../lib/report/charts/text.js';
 import { verdictShapes } from '../../lib/report/charts/verdict-marks.js';
 import { forestFigure } from '../../lib/report/html/figures.js';
 import { verdictBadge } from '../../lib/report/html/verdict.js';
-import type { View } from '../../lib/report/view.js';
+import type { View } from '../../lib/results/view.js';
 import { effectsOf, type Mark, marksOf, textsOf, tipOf, xsOf } from './report-charts-marks.js';
 
 const marksIn = (view: View): Mark[] => forestOf(view).drawings.flatMap(({ drawing }) => marksOf(drawing));
@@ -92,7 +92,7 @@ describe('beyond the axis', () => {
   });
 
   it('an interval is one arrow, clear of the mark where it leaves the axis', () => {
-    const marks = marksIn(effectsOf([{ ratio: FARTHEST, ratioCi95: [0.01, 20], verdict: 'ambiguous' }]));
+    const marks = marksIn(effectsOf([{ ratio: FARTHEST, ratioCi95: [0.01, 20], verdict: 'inconclusive' }]));
     const at = placesOf(marks);
     const [mark] = shapes(ofRow(marks, 0));
     expect(centre(xsOf(mark as Mark))).toBeCloseTo(at(FARTHEST), -0.2);
@@ -116,7 +116,7 @@ describe('beyond the axis', () => {
 });
 
 describe('a verdict', () => {
-  const verdicts: Effect['verdict'][] = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
+  const verdicts: Effect['verdict'][] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
   const marks = marksIn(effectsOf(verdicts.map((verdict) => ({ verdict, ratio: 1.5, ratioCi95: [1.4, 1.6] }))));
   const shapeOf = (verdict: Effect['verdict']) => shapes(ofRow(marks, verdicts.indexOf(verdict)))[0] as Mark;
 
@@ -140,7 +140,7 @@ describe('a verdict', () => {
   });
 
   it('that is open hides the line behind it; one that is settled is filled', () => {
-    expect(shapeOf('ambiguous').attributes.fill).toBe('var(--page)');
+    expect(shapeOf('inconclusive').attributes.fill).toBe('var(--page)');
     expect(shapeOf('same').attributes.fill).toBe('var(--same)');
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { heatOf } from '../../lib/report/charts/heat.js';
 import { heatFigure } from '../../lib/report/html/figures.js';
-import { type View, viewOf } from '../../lib/report/view.js';
+import { type View, viewOf } from '../../lib/results/view.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
 import { comparisonOf } from './report-html-fixtures.js';
 
@@ -66,7 +66,7 @@ describe('the GPU over time', () => {
     const view = sampled([[0, 0], [1, 0], [2, 90]]); // prettier-ignore
     expect(heatOf(view)?.rounds).toEqual([{ name: 'only', mean: 30, median: 0, most: 90 }]);
     expect(textsOf(marksIn(view)).map(({ text }) => text)).toContain('mean 30 %');
-    expect(heatFigure(view)?.toString()).toMatch(/only<\/th>\s*<td[^>]*>30<.*<td[^>]*>0<.*<td[^>]*>90</s);
+    expect(heatFigure(view)?.toString()).toMatch(/only<\/th>\s*<td[^>]*>30\.00<.*<td[^>]*>0<.*<td[^>]*>90\.00</s);
   });
 
   it('holds a reading for as long as the next is merely late', () =>

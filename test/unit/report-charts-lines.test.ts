@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument } from '../../lib/document.js';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { lineCharts } from '../../lib/report/charts/line-charts.js';
 import { type Lines, linesDrawing } from '../../lib/report/charts/lines.js';
 import { sharesOf } from '../../lib/report/charts/shares.js';
 import { lineFigures, shareFigures } from '../../lib/report/html/figures.js';
+import { frontierMarkdown } from '../../lib/report/markdown-frontier.js';
 import { sections } from '../../lib/report/html/sections.js';
-import { type View, viewOf } from '../../lib/report/view.js';
+import { type View, viewOf } from '../../lib/results/view.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
 import { comparisonOf, words } from './report-html-fixtures.js';
 import { result } from './run-fixtures.js';
@@ -55,11 +56,54 @@ describe('throughput against batch size', () => {
       points.map((point) => `${point} (tokens a second, sequences in a batch)`),
     );
     expect(cellsOf(lineFigures(view, ['LLM-003']).map(String).join(''))).toEqual([
-      ['1', '101', '91'],
-      ['8', '801', '721'],
+      ['1', '101.0', '91.00'],
+      ['8', '801.0', '721.0'],
       ['64', '6401', '5761'],
     ]);
   });
+});
+
+describe('the frontier of token generation', () => {
+  const frontier = (round: number, system: number) => ({
+    frontier: [0, 1, 3].flatMap((coTenants) =>
+      ['launches', 'graph'].map((mode) => ({
+        ...{ coTenants, mode, p50Ms: 1, steps: 400 },
+        tokensPerSecond: (coTenants + 1) * 100 - 10 * system + ([0, 5, 1][round] as number),
+        // Beside three, no round has the samples.
+        p99Ms: coTenants === 3 && mode === 'graph' ? null : coTenants + 1 + round / 10,
+      })),
+    ),
+  });
+  const view = detailed('LLM-004', ['native', 'mps'], 3, frontier);
+
+  it('has a point for each number of co-tenants, of medians over the rounds', () => {
+    const { series } = chartOf(view, 'Frontier by launches');
+    expect(series.map(({ name, points }) => [name, points])).toEqual([
+      ['native', [[1.1, 101], [2.1, 201], [4.1, 401]]], // prettier-ignore
+      ['mps', [[1.1, 91], [2.1, 191], [4.1, 391]]], // prettier-ignore
+    ]);
+    expect(chartOf(view, 'Frontier by a graph').series.map(({ points }) => points.length)).toEqual([2, 2]);
+    expect(lineFigures(view, ['LLM-004'])).toHaveLength(2);
+  });
+
+  it('is a table in Markdown, with a reason where there is no number', () => {
+    const text = frontierMarkdown(view) ?? expect.fail('no table');
+    expect(text.split('\n')).toHaveLength(2 + 2 * 3 * 2);
+    expect(text).toMatch(/\| LLM-004 +\| native +\| launches +\| +3 \| +401\.0 \| +1\.000 \| +4\.100 \|/);
+    const reason = 'tenants | do not fit';
+    const row = { coTenants: 8, mode: 'graph', tokensPerSecond: null, p50Ms: null, p99Ms: null, reason };
+    const none = detailed('LLM-004', ['native'], 1, () => ({ frontier: [row, { coTenants: 'x' }, null, 7] }));
+    expect(frontierMarkdown(none)).toMatch(/\| +8 \| +– \| +– \| +tenants \\\| do not fit \|/);
+  });
+
+  it.each<[string, unknown]>([
+    ['no details', null],
+    ['no rows', {}],
+    ['rows that are no list', { frontier: { length: 2 } }],
+    ['rows that an object inherits', Object.create({ frontier: [{ coTenants: 1, mode: 'graph' }] })],
+  ])('is not there with %s', (_, details) =>
+    expect(frontierMarkdown(detailed('LLM-004', ['native'], 1, () => details as Record<string, unknown>))).toBeNull(),
+  );
 });
 
 describe('a line', () => {
@@ -84,9 +128,9 @@ describe('a line', () => {
     const [figure = ''] = lineFigures(view, ['START-006']).map(String);
     expect(figure).toMatch(/<details>\s*<summary[^>]*>In figures.*<\/table>.*<\/details>/s);
     expect(cellsOf(figure)).toEqual([
-      ['1', '2', '3'],
-      ['4', '8', '9'],
-      ['50', '100', '101'],
+      ['1', '2.000', '3.000'],
+      ['4', '8.000', '9.000'],
+      ['50', '100.0', '101.0'],
     ]);
   });
 
@@ -102,6 +146,21 @@ describe('a line', () => {
       ['256', '1256'],
       ['1024', '2024'],
     ]);
+  });
+
+  it.each<[string, unknown]>([
+    ['no details', null],
+    ['text', 'cells'],
+    ['no rows', {}],
+    ['rows that are no list', { cells: { length: 3 } }],
+    [
+      'rows that are none',
+      { cells: [null, 7, 'x', [], { live: 1 }, { live: '1', pairNs: 2 }, { live: 1, pairNs: null }] },
+    ],
+    ['rows that an object inherits', Object.create({ cells: [{ live: 1, pairNs: 2 }] })],
+  ])('has no point of %s', (_, details) => {
+    const view = detailed('OH-007', ['native'], 1, () => details as Record<string, unknown>);
+    expect(chartOf(view, 'Allocation latency').series.flatMap(({ points }) => points)).toEqual([]);
   });
 
   it('looks as the legend says', () => {
@@ -196,15 +255,15 @@ describe('shares of the card', () => {
         ?.toString() ?? '';
     expect(body).toContain('Achieved in the second half');
     expect(body).toContain('limit, 30 %');
-    expect(body).toContain('mean of the second half, 45 %');
+    expect(body).toContain('mean of the second half, 45.00 %');
   });
 
   it('are in a table that needs no script', () =>
     expect(cellsOf(shareFigures(view)?.toString() ?? '')).toEqual([
-      ['0', '0.1', '80'],
-      ['0.1', '0.2', '10'],
-      ['0.2', '0.3', '40'],
-      ['0.3', '0.4', '50'],
+      ['0', '0.1', '80.00'],
+      ['0.1', '0.2', '10.00'],
+      ['0.2', '0.3', '40.00'],
+      ['0.3', '0.4', '50.00'],
     ]));
 
   it('become means of neighbours where there are more than can be shown, and the page says of how long', () => {

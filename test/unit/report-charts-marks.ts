@@ -1,7 +1,7 @@
 /** Drawings as a reader sees them: marks with places in pixels, and values read off the labels of an axis. */
-import type { ComparisonDocument, Effect, MetricResult } from '../../lib/document.js';
+import type { ComparisonDocument, Effect, MetricResult } from '../../lib/results/document.js';
 import { type Drawing, svg } from '../../lib/report/charts/svg.js';
-import { type View, viewOf } from '../../lib/report/view.js';
+import { type View, viewOf } from '../../lib/results/view.js';
 import { comparisonOf } from './report-html-fixtures.js';
 import { result } from './run-fixtures.js';
 

@@ -4,7 +4,7 @@ import { boxesPanel } from '../../lib/report/charts/boxes.js';
 import { type Panel, stacked } from '../../lib/report/charts/panel.js';
 import { widthOf } from '../../lib/report/charts/text.js';
 import { metricFigure } from '../../lib/report/html/figures.js';
-import { type Row, rowsOf, type View } from '../../lib/report/view.js';
+import { type Row, rowsOf, type View } from '../../lib/results/view.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, valuesOf, xsOf, ysOf } from './report-charts-marks.js';
 
 const rowOf = (view: View): Row => rowsOf(view)[0] ?? expect.fail('no metric');
@@ -63,7 +63,7 @@ describe('a box', () => {
     // Quartiles are as high as the box, the smallest and the largest at the ends.
     const corners = box.points.slice(0, 4).map(([x]) => Math.round(value(x)));
     expect([Math.min(...corners), Math.max(...corners)]).toEqual([20, 60]);
-    expect(tipOf(box)).toBe('a: median 30 us, quartiles 20 to 60, all 10 to 90, of 5 rounds');
+    expect(tipOf(box)).toBe('a: median 30.00 us, quartiles 20.00 to 60.00, all 10.00 to 90.00, of 5 rounds');
   });
 
   it('of several rounds is of their values, of one it is of blocks', () => {
@@ -91,8 +91,8 @@ describe('a point', () => {
   ])('says its round, and stands where that round stands, when an earlier one %s', (_, missing) => {
     const marks = boxes(valuesOf({ a: [1, 2, 3, 4], b: [missing, 6, 7, 8] }));
     expect(said(marks)).toEqual([
-      ...[1, 2, 3, 4].map((round) => `a, round ${round}: ${round} us`),
-      ...[2, 3, 4].map((round) => `b, round ${round}: ${round + 4} us`),
+      ...[1, 2, 3, 4].map((round) => `a, round ${round}: ${round}.000 us`),
+      ...[2, 3, 4].map((round) => `b, round ${round}: ${round + 4}.000 us`),
     ]);
     const [a, b] = [places(marks, 'a'), places(marks, 'b')];
     const row = (a.get('round 4') ?? 0) - (b.get('round 4') ?? 0);
@@ -105,7 +105,7 @@ describe('a point', () => {
     const view = valuesOf({ a: Array.from({ length: 60 }, (_, i) => i + 1) });
     const shown = said(boxes(view));
     expect(shown).toHaveLength(40);
-    expect([shown[0], shown.at(-1)]).toEqual(['a, round 1: 1 us', 'a, round 60: 60 us']);
+    expect([shown[0], shown.at(-1)]).toEqual(['a, round 1: 1.000 us', 'a, round 60: 60.00 us']);
     expect(metricFigure(rowOf(view))?.toString()).toContain('of which 40 a system are drawn as points');
   });
 });

@@ -1,6 +1,6 @@
 /** Documents whose every free text is what an attacker, or a careless driver, may put there. */
 import fc from 'fast-check';
-import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { everyKind } from './report-fixtures.js';
 
 export const nasty = [

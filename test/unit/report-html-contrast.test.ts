@@ -22,7 +22,7 @@ function contrast(a: string, b: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-const verdicts = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
+const verdicts = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 const systems = Array.from({ length: 8 }, (_, i) => `system-${i}`);
 const texts: [string, string][] = [
   ...['text', 'muted', 'link', ...verdicts].flatMap((name): [string, string][] => [
@@ -31,6 +31,8 @@ const texts: [string, string][] = [
   ]),
   ['notice-text', 'notice'],
   ['tip-text', 'tip'],
+  // Figures in the cells of a map, by level.
+  ...['text', 'text', 'text', 'heat-ink', 'page', 'page'].map((ink, i): [string, string] => [ink, `heat-${i}`]),
 ];
 const marks: [string, string][] = [...systems, ...verdicts, 'axis', 'control', 'focus', 'notice-edge'].map((name) => [
   name,

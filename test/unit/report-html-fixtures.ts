@@ -1,5 +1,5 @@
 /** Documents for reports: as large as they come, with every section, deterministic. */
-import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/results/document.js';
 import type { Words } from '../../lib/report/words.js';
 import { device, result, runDocument } from './run-fixtures.js';
 
@@ -13,7 +13,7 @@ export interface Shape {
 }
 
 const CATEGORIES = ['overhead', 'isolation', 'start-up', 'memory', 'scheduling', 'communication', 'models'];
-const VERDICTS: Effect['verdict'][] = ['slower', 'faster', 'same', 'ambiguous', 'invalid'];
+const VERDICTS: Effect['verdict'][] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
 /** Between 0 and 1, the same for the same arguments. */
 function noise(...parts: number[]): number {
@@ -148,7 +148,7 @@ export function comparisonOf(shape: Shape, change: Partial<ComparisonDocument> =
   const numbers = Array.from({ length: metrics }, (_, metric) => metric);
   const others = systems.map((_, system) => system).slice(1);
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     kind: 'comparison',
     tool: { name: 'gpu-virt-bench', version: '0.0.0' },
     startedAt: '2026-01-01T00:00:00.000Z',

@@ -1,9 +1,10 @@
 /** What the tables of a page say, cell by cell. */
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument, Effect } from '../../lib/document.js';
+import type { ComparisonDocument, Effect } from '../../lib/results/document.js';
 import { htmlReport } from '../../lib/report/html.js';
 import { markdownReport } from '../../lib/report/markdown.js';
-import { type ResultDocument, viewOf } from '../../lib/report/view.js';
+import type { ResultDocument } from '../../lib/results/kinds.js';
+import { viewOf } from '../../lib/results/view.js';
 import { comparison as measuredComparison, measured } from './report-fixtures.js';
 import { comparisonOf, FAILED, LIMIT, small, words } from './report-html-fixtures.js';
 import { rowsIn } from './report-html-page.js';
@@ -27,7 +28,7 @@ const inTable = (id: string) => rowsOf(id, 'results').at(-1);
 describe('the results', () => {
   it('have a value, and against the baseline a size and a verdict, of every system', () => {
     const [head] = rowsIn(text, 'results').filter(({ cells }) => cells[0] === 'Metric').slice(-1); // prettier-ignore
-    const compared = ['Value', `Against ${native}`, 'Verdict'];
+    const compared = ['Value', `against ${native}`, 'Verdict'];
     expect(head?.cells).toEqual(['Metric', 'Unit', 'Value', ...compared, ...compared]);
     const cells = inTable('OH-007')?.cells ?? [];
     expect(cells).toHaveLength(9);
@@ -77,7 +78,7 @@ describe('the results', () => {
   });
 
   it('have the numbers of a drawn line', () => {
-    expect(rowsIn(text, 'results').find(({ cells }) => cells[0] === '4' && cells[1] === '4')?.cells).toEqual(['4', '4', '8', '12']); // prettier-ignore
+    expect(rowsIn(text, 'results').find(({ cells }) => cells[0] === '4' && cells[1] === '4.000')?.cells).toEqual(['4', '4.000', '8.000', '12.00']); // prettier-ignore
   });
 });
 
@@ -93,7 +94,7 @@ describe('the other tables', () => {
   });
 
   it('have the limit that was set, and what was reached', () =>
-    expect(rowOf(hami, 'compute-limits').cells.slice(0, 4)).toEqual([hami, String(LIMIT), '31.2', 'throttled']));
+    expect(rowOf(hami, 'compute-limits').cells.slice(0, 4)).toEqual([hami, String(LIMIT), '31.20', 'throttled']));
 
   it('have verdicts before Holm’s adjustment, then after', () => {
     const { verdictRaw, verdict } = effectOf('OH-007', hami);
@@ -109,11 +110,11 @@ describe('the other tables', () => {
     const document = comparisonOf({ ...small, rounds: 10 });
     for (const effect of document.effects) effect.bootstrapCi95 = [0.5, 1.5];
     const said = { class: 'num', 'data-sort': '1' };
-    expect(statistics(document, 'OH-007')).toEqual({ ...said, said: '× 0.5 … 1.5' });
-    expect(statistics(document, 'X-007')).toEqual({ ...said, said: '0.5 … 1.5 us', 'data-scale': 'us' });
+    expect(statistics(document, 'OH-007')).toEqual({ ...said, said: '× 0.500 … 1.500' });
+    expect(statistics(document, 'X-007')).toEqual({ ...said, said: '+0.500 … +1.500 us', 'data-scale': 'us' });
     const [first] = document.systems[0]?.[0]?.metrics.filter(({ id }) => id === 'OH-007') ?? [];
     Object.assign(first ?? {}, { blocks: [-1, 1] });
-    expect(statistics(document, 'OH-007')).toMatchObject({ said: '0.5 … 1.5 us' });
+    expect(statistics(document, 'OH-007')).toMatchObject({ said: '+0.500 … +1.500 us' });
   });
 
   it('tell what failed from what was not checked, and leave out what passed', () =>

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument, RunDocument } from '../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { htmlReport } from '../../lib/report/html.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
-import { type ResultDocument, viewOf } from '../../lib/report/view.js';
+import type { ResultDocument } from '../../lib/results/kinds.js';
+import { viewOf } from '../../lib/results/view.js';
 import { comparisonOf, large, runOf, small, words } from './report-html-fixtures.js';
 import { kinds, type Parsed, parse } from './report-html-page.js';
 import { device, result, runDocument } from './run-fixtures.js';
@@ -20,11 +21,11 @@ const ids = ({ tags }: Parsed) => tags.flatMap(({ attributes }) => attributes.id
 describe('the page of a comparison', () => {
   it('holds every section, in order', () =>
     expect(named(parsed, 'section').map(({ attributes }) => attributes.id)).toEqual([
+      'violations',
       'summary',
       'results',
       'tails',
       'consistency',
-      'violations',
       'compute-limits',
       'statistics',
       'recommendations',
@@ -105,7 +106,7 @@ describe('the page of a comparison', () => {
   it('draws bars, boxes, lines, ratios and the GPU over time', () => {
     const labels = named(parsed, 'svg').flatMap(({ attributes }) => attributes['aria-label'] ?? []);
     for (const part of [
-      /Values in us: native: .* 95 % interval.*Spread in us: .* of 3 rounds/,
+      /Values in us, with 95 % intervals: native: .* us \(.* … .*\).*Spread in us: .* of 3 rounds/,
       /^Allocation latency against live allocations/,
       /^Time to the first result against processes/,
       /^Launch against processes/,

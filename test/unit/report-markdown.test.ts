@@ -3,9 +3,9 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { markdownReport } from '../../lib/report/markdown.js';
 import { markdownBlock, markdownTable, markdownText } from '../../lib/report/markdown-text.js';
-import { plain } from '../../lib/report/plain.js';
+import { plain } from '../../lib/results/plain.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
-import { viewOf } from '../../lib/report/view.js';
+import { viewOf } from '../../lib/results/view.js';
 import { wordsOf } from '../../lib/report/words.js';
 import { everyKind } from './report-fixtures.js';
 import { documentOf, hostileTexts, nasty, nastyText } from './report-hostile.js';
@@ -75,12 +75,13 @@ describe('the report', () => {
 
   it('has its sections in order', () => {
     expect(text.match(/^## .*$/gm)).toEqual([
+      '## Violations',
       '## Executive summary',
+      '## What each call costs',
       '## Overhead',
       '## Start-up',
       '## Tail latencies',
       '## Consistency',
-      '## Violations',
       '## Compute limits',
       '## Statistics',
       '## Recommendations',
@@ -92,8 +93,10 @@ describe('the report', () => {
   });
 
   it('writes the summary from verdicts', () => {
-    expect(text).toContain('- hami-core against native, 7 metrics: slower in');
-    expect(text).toMatch(/- mps against native, 8 metrics: faster in 4 \(.*same in 3, invalid in 1\./);
+    expect(text).toMatch(
+      /- hami-core against native: 1 limit did not hold \(IS-001\)\. it costs most in .*Of 7 metrics: \d slower/i,
+    );
+    expect(text).toMatch(/- mps against native: it is better in .*Of 8 metrics: 4 faster, 3 same, 1 invalid\./i);
   });
 
   it('shows a percentile only with enough samples', () => {
@@ -124,13 +127,13 @@ describe('the report', () => {
     expect(failed[7]).toMatch(/^[\d.]+ \(9 of 10 rounds\)$/);
     expect(failed[4]).toMatch(/^[\d.]+$/);
     const bootstrap = (id: string) =>
-      lines.filter((line) => line.startsWith(`| ${id} | mps `)).map((line) => line.split(' | ')[5]).at(-1); // prettier-ignore
+      lines.filter((line) => line.startsWith(`| ${id} | mps `)).map((line) => line.split(' | ')[4]).at(-1); // prettier-ignore
     expect(bootstrap('OH-007')).toMatch(/^× [\d.]+ … [\d.]+$/);
-    expect(bootstrap('X-007')).toMatch(/^[\d.]+ … [\d.]+ us$/);
+    expect(bootstrap('X-007')).toMatch(/^\+[\d.]+ … \+[\d.]+ ns$/);
   });
 
   it('recommends from significant differences', () => {
-    expect(text).toContain('- **Latency-critical work**: mps, better than native in');
+    expect(text).toMatch(/\*\*Latency-critical work\*\*: 1\. mps: better than another in .*; 2\. hami-core: worse in /);
     expect(text).toContain('- **LLM serving**: Not measured here: needs LLM metrics.');
   });
 

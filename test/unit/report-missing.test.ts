@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { missingText } from '../../lib/report/comparison.js';
 import { renderReport } from '../../lib/rendering.js';
-import { differentMessages, messageKey } from '../../lib/report/same-message.js';
-import { viewOf } from '../../lib/report/view.js';
+import { differentMessages, messageKey } from '../../lib/results/same-message.js';
+import { viewOf } from '../../lib/results/view.js';
 import { comparison } from './report-fixtures.js';
 import { result, runDocument } from './run-fixtures.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { besides } from '../../lib/report/rounds.js';
+import { besides } from '../../lib/results/rounds.js';
 import { runDocument } from './run-fixtures.js';
 
 const round = (durationMs: number, session?: { document: number; round: number }) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, duration, number, plain } from '../../lib/report/plain.js';
+import { bytes, duration, number, plain } from '../../lib/results/plain.js';
 import { metricList, runReport, WATERMARK } from '../../lib/report/terminal.js';
 import { device, metric, result, runDocument } from './run-fixtures.js';
 
@@ -29,7 +29,7 @@ describe('the table of a run', () => {
     expect(row('OH-001', text)?.split(/ {2,}/)).toEqual([
       'OH-001 Name of OH-001',
       '3.457 us',
-      '3.1 … 3.2',
+      '3.100 … 3.200',
       '6.543',
       '1000',
       'ok',

@@ -1,13 +1,13 @@
 /** Sentences say what the numbers say, and no more. */
 import { describe, expect, it } from 'vitest';
-import { type ComparisonDocument, type Effect, NOT_RECORDED } from '../../lib/document.js';
-import { sizeText } from '../../lib/report/effect-text.js';
+import { type ComparisonDocument, type Effect, NOT_RECORDED, type RunDocument } from '../../lib/results/document.js';
+import { sizeText } from '../../lib/results/effect-text.js';
 import { recommendations } from '../../lib/report/recommendations.js';
 import { reproduction, toFillIn } from '../../lib/report/reproduction.js';
 import { statisticsText } from '../../lib/report/statistics.js';
+import { headerFacts, timesText } from '../../lib/report/header.js';
 import { summaryText } from '../../lib/report/summary-text.js';
-import { viewOf } from '../../lib/report/view.js';
-import { parseSystem } from '../../lib/systems/parse.js';
+import { viewOf } from '../../lib/results/view.js';
 import { comparison, everyKind, measured, without } from './report-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
@@ -23,9 +23,26 @@ const statistics = (document: ComparisonDocument) => statisticsText(viewOf(docum
 const latency = (document: ComparisonDocument) =>
   recommendations(viewOf(document)).find(({ useCase }) => useCase === 'Latency-critical work')?.text;
 
+describe('the head of a report', () => {
+  const proven = (failed: number, kind: string) => {
+    const document = two(2);
+    const attestation = Array.from({ length: 6 }, (_, i) => ({ proof: `p${i}`, passed: i >= failed, detail: '' }));
+    const [round] = document.systems[0] ?? [];
+    if (round) round.system = { ...round.system, kind, attestation };
+    return new Map(headerFacts(viewOf(document)));
+  };
+
+  it('says whether a system was confirmed, and by how many checks', () => {
+    expect(proven(0, 'native').get('Baseline')).toMatch(/^native confirmed: no layer active \(6 of 6 checks\)/);
+    expect(proven(0, 'mps').get('Baseline')).toMatch(/^native confirmed: active \(6 of 6 checks\)/);
+    expect(proven(0, 'environment').get('Baseline')).toMatch(/^native passed 6 of 6 checks/);
+    expect(proven(1, 'native').get('Baseline')).toMatch(/^native NOT confirmed: only 5 of 6 checks passed/);
+  });
+});
+
 describe('the statistics', () => {
   it('are of the rounds that there are', () => {
-    expect(statistics(two(1))).toMatch(/: 1 round a system, .*With one round .*every verdict is ambiguous\.$/);
+    expect(statistics(two(1))).toMatch(/: 1 round a system, .*With one round .*every verdict is inconclusive\.$/);
     expect(statistics(two(5))).toMatch(/: 5 rounds a system, .*t intervals over them\.$/);
     expect(statistics(two(6))).toMatch(/: 6 rounds a system, .*the median's, by order statistics/);
     const document = two(5);
@@ -36,20 +53,22 @@ describe('the statistics', () => {
 
   it('of systems that were measured apart hold nothing against anything', () => {
     const document = { ...two(2), effects: [], plan: { ...two(2).plan, order: [] } };
-    expect(statisticsText(viewOf(document)).join(' ')).toMatch(/measured apart .* nothing is held against anything/);
+    expect(statisticsText(viewOf(document)).join(' ')).toMatch(
+      /measured separately .* they are not compared with each other/,
+    );
     expect(statisticsText(viewOf(document)).join(' ')).not.toMatch(/Holm/);
   });
 });
 
 describe('a difference', () => {
-  const ns = (value: number) => sizeText({ value, unit: 'ns', ci95: [-6e-4, 6e-4] });
+  const ns = (value: number) => sizeText({ value, unit: 'ns', ci95: [-6e-4, 6e-4] }).value;
 
   it('of equal numbers is 0, whatever rounding leaves of them', () => {
     expect(ns(2.96e-16)).toBe('0 ns');
     expect(ns(-2.96e-16)).toBe('0 ns');
   });
 
-  it('that is small is told', () => expect([ns(1e-9), ns(-2e-4)]).toEqual(['+1.000e-9 ns', '-0.0002 ns']));
+  it('that is small is told', () => expect([ns(1e-6), ns(-2e-4)]).toEqual(['+0.0000010 ns', '-0.0002000 ns']));
 });
 
 describe('values', () => {
@@ -81,7 +100,9 @@ describe('the summary', () => {
     });
     const effects = [slower('OH-001', 0.9), slower('OH-002', 0.1), slower('OH-003', 0.5), slower('START-001', 0.8)];
     const [text] = summaryText(viewOf({ ...document, effects }));
-    expect(text).toMatch(/faster in 4 \(OH-002 .*, OH-003 .*, START-001 .*, …\)/);
+    expect(text).toMatch(
+      /it is better in cuMemAlloc .*, cuMemFree .*, Cold Start .*, Kernel Launch Latency .*\. .*Of 4 metrics/i,
+    );
   });
 });
 
@@ -98,17 +119,19 @@ describe('a recommendation', () => {
 
   it('prefers of two that are slower the one whose interval ends before', () => {
     const apart = { 'a OH-001': { ratioCi95: [1.1, 1.2] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
-    expect(latency(named(three, apart as never))).toMatch(/of a, b alone: a, better than b in OH-001/);
+    expect(latency(named(three, apart as never))).toBe('1. a: better than another in OH-001; 2. b: worse in OH-001.');
     const meeting = { 'a OH-001': { ratioCi95: [1.1, 1.35] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
-    expect(latency(named(three, meeting as never))).toMatch(/of a, b alone: no significant difference/);
+    expect(latency(named(three, meeting as never))).toBe('no significant difference between a, b.');
   });
 
-  it('follows from nothing that is ambiguous or invalid', () => {
-    const open = { 'a OH-001': { verdict: 'ambiguous' }, 'b OH-001': { verdict: 'ambiguous' } } as const;
-    expect(latency(named(three, open))).toBe('no significant difference; 2 of 2 effects are ambiguous.');
+  it('follows from nothing that is inconclusive or invalid', () => {
+    const open = { 'a OH-001': { verdict: 'inconclusive' }, 'b OH-001': { verdict: 'inconclusive' } } as const;
+    expect(latency(named(three, open))).toBe(
+      'no significant difference between a, b; 2 of 2 effects are inconclusive.',
+    );
     const bad = { 'a OH-001': { verdict: 'invalid' }, 'b OH-001': { verdict: 'slower' } } as const;
     expect(latency(named(three, bad))).toBe(
-      'native, better than b in OH-001 and not shown to be worse in anything; without a verdict everywhere: OH-001.',
+      'b is the only sharing system measured: worse than native in OH-001; without a verdict everywhere: OH-001.',
     );
   });
 
@@ -121,7 +144,7 @@ describe('a recommendation', () => {
       { name: 'native', metrics: metrics(1) },
       { name: 'mps', metrics: metrics(2) },
     ]);
-    expect(latency(document)).toBe('no significant difference; without a verdict everywhere: OH-001.');
+    expect(latency(document)).toBe('mps: no significant difference to native; without a verdict everywhere: OH-001.');
   });
 });
 
@@ -134,34 +157,68 @@ describe('the command that measures it again', () => {
     );
   });
 
-  it('leaves a word, and says what belongs there, where a document does not hold the settings of a system', () => {
+  /** Two systems, of which the second was made from what `system` says. */
+  const made = (system: Partial<RunDocument['system']>, plan: Partial<ComparisonDocument['plan']> = {}) => {
     const document = two(2);
-    const kinds = (kind: string, name: string): ComparisonDocument => ({
+    const { name = 'mps' } = system;
+    const changed = (round: RunDocument) => ({ ...round, system: { ...round.system, spec: undefined, ...system } });
+    return {
       ...document,
-      plan: { ...document.plan, systems: ['native', name] },
-      systems: document.systems.map((rounds, index) =>
-        rounds.map((round) => {
-          const { spec: _, ...system } = round.system;
-          return index === 0 ? round : { ...round, system: { ...system, kind, name } };
-        }),
-      ),
-    });
-    expect(reproduction(viewOf(kinds('mps', 'mps')))).toContain(' --system mps:SETTINGS ');
-    const own = viewOf(kinds('custom', 'own (unverified)'));
-    expect(reproduction(own)).toContain(' --system custom:name=own,SETTINGS ');
+      plan: { ...document.plan, systems: ['native', name], ...plan },
+      systems: document.systems.map((rounds, index) => (index === 0 ? rounds : rounds.map(changed))),
+    } as ComparisonDocument;
+  };
+
+  it('gives no command where a document does not hold the settings of a system, and says so', () => {
+    const own = viewOf(made({ kind: 'custom', name: 'own (unverified)' }));
+    expect(reproduction(own)).toBe('');
     expect(toFillIn(own)).toEqual([
-      expect.stringMatching(
-        /^Replace SETTINGS of own \(unverified\) by .*Environment, Variables of own \(unverified\)/,
-      ),
+      expect.stringMatching(/^No command .* settings of own \(unverified\).*Variables of own \(unverified\)\.$/),
     ]);
-    expect(() => parseSystem('custom:name=own,SETTINGS')).toThrow(/key=value/);
+    expect(toFillIn(viewOf(two(2)))).toEqual([]);
+  });
+
+  it('names the file of the systems where there is one', () => {
+    const document = made({ kind: 'custom', name: 'own' }, { config: 'out of/systems.yaml' });
+    expect(reproduction(viewOf(document))).toMatch(
+      /^npx gpu-virt-bench compare .*--config 'out of\/systems\.yaml' --rounds/,
+    );
+    expect(reproduction(viewOf(document))).not.toContain('--system');
     expect(toFillIn(viewOf(document))).toEqual([]);
   });
 
+  it('gives the environment of run a command of its own', () => {
+    const merged = viewOf(made({ kind: 'environment', name: 'environment', settings: { LD_PRELOAD: '/x.so' } }));
+    const [compared, run, ...more] = reproduction(merged).split('\n');
+    expect(compared).toMatch(/^npx gpu-virt-bench compare .* --system native --rounds /);
+    expect(run).toMatch(/^LD_PRELOAD=\/x\.so npx gpu-virt-bench run /);
+    expect(more).toEqual([]);
+  });
+
+  it('allows for a system that was missing', () => {
+    const document = made({ spec: 'mps' });
+    for (const round of document.systems[1] ?? [])
+      Object.assign(round, { provenance: [], metrics: [without('OH-001', 'unsupported', 'no control program')] });
+    expect(reproduction(viewOf(document))).toContain(
+      ' --system mps --rounds 2 --tier standard --seed 7 --allow-missing',
+    );
+    expect(reproduction(viewOf(two(2)))).not.toContain('--allow-missing');
+  });
+
+  it('says how an interrupted comparison continues', () => {
+    const document = { ...made({ spec: 'mps' }, { config: 'results/x/systems.yaml' }), completed: false };
+    expect(toFillIn(viewOf(document))).toEqual([
+      'The comparison was interrupted. This continues it: npx gpu-virt-bench compare --resume results/x',
+    ]);
+  });
+
   it('says that secrets are to be filled in', () => {
-    const document = two(2);
-    for (const { system } of document.systems[1] ?? []) system.spec = `custom:name=mps,env.TOKEN=${NOT_RECORDED}`;
-    expect(toFillIn(viewOf(document))).toEqual(['Replace every (not recorded) of mps: a document keeps no secrets.']);
+    const spec = `custom:name=mps,env.TOKEN=${NOT_RECORDED}`;
+    expect(toFillIn(viewOf(made({ spec })))).toEqual(['Replace every (not recorded) of mps: results keep no secrets.']);
+    const interrupted = { ...made({ spec }, { config: 'x/systems.yaml' }), completed: false };
+    expect(toFillIn(viewOf(interrupted))).toEqual([
+      'Replace every (not recorded) of mps in x/systems.yaml: results keep no secrets.',
+    ]);
   });
 
   it('repeats no control character', () => {
@@ -169,4 +226,23 @@ describe('the command that measures it again', () => {
     const system = { ...run.system, settings: { A: '\u001b]0;owned\u0007\nrm -rf x\u202e' } };
     expect(reproduction(viewOf({ ...run, system }))).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
+});
+
+describe('the times of metrics', () => {
+  const timed = (id: string, category: string, durationMs?: number) => ({
+    ...{ ...measured(id, 1, 0), category },
+    ...(durationMs !== undefined && { durationMs }),
+  });
+  const round = (...metrics: ReturnType<typeof timed>[]) => runDocument({ metrics });
+
+  it('are means over the rounds that say them, by category', () => {
+    const rounds = [
+      round(timed('IS-001', 'isolation', 4_000), timed('IS-002', 'isolation', 1_250), timed('OH-001', 'overhead', 500)),
+      round(timed('IS-001', 'isolation', 5_000), timed('IS-002', 'isolation'), timed('OH-001', 'overhead', 500)),
+    ];
+    expect(timesText(rounds)).toBe('isolation 5.75 s (IS-001 4.5 s, IS-002 1.25 s); overhead 0.5 s (OH-001 0.5 s)');
+  });
+
+  it('are left out of documents that do not say them', () =>
+    expect(timesText([round(timed('IS-001', 'isolation'))])).toBe(''));
 });

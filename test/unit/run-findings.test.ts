@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Facts, findings } from '../../lib/run/findings.js';
 import { interceptors } from '../../lib/systems/interception.js';
-import { device, host, inspection, provenance } from './run-fixtures.js';
+import { description, device, host, inspection, provenance } from './run-fixtures.js';
 
 function conclude(change: Partial<Facts>) {
   return findings({
@@ -12,7 +12,7 @@ function conclude(change: Partial<Facts>) {
     addonError: null,
     driverError: null,
     workerError: null,
-    description: { pid: 1, inspection: inspection(), provenance: provenance([]), preload: [], environment: {} },
+    description: description(),
     attestation: { layer: null, proofs: [], groundTruth: 'nvml', warnings: [] },
     interceptors: [],
     ...change,
@@ -20,7 +20,7 @@ function conclude(change: Partial<Facts>) {
 }
 
 const seen = (change: Parameters<typeof inspection>[0]) => ({
-  description: { pid: 1, inspection: inspection(change), provenance: provenance([]), preload: [], environment: {} },
+  description: description({ inspection: inspection(change) }),
 });
 
 describe('findings', () => {

@@ -4,9 +4,10 @@ import {
   type MetricResult,
   type RunDocument,
   SCHEMA_VERSION,
-} from '../../lib/document.js';
+} from '../../lib/results/document.js';
 import type { MetricDefinition } from '../../lib/metrics/metric.js';
 import type { ClockReading, GpuState, Inspection, NativeDevice, Provenance } from '../../lib/native/addon-types.js';
+import type { Description } from '../../lib/workers/description.js';
 
 export function metric(id: string, category = 'overhead', seconds = { quick: 1, standard: 10, thorough: 100 }) {
   return {
@@ -174,4 +175,23 @@ export function gpuState(change: Partial<GpuState> = {}): GpuState {
     processes: [],
     ...change,
   };
+}
+
+/** What a worker says of itself on a bare machine. */
+export const description = (change: Partial<Description> = {}): Description => ({
+  pid: 1,
+  inspection: inspection(),
+  provenance: provenance([]),
+  preload: [],
+  environment: {},
+  ...change,
+});
+
+/** A session whose calls the test answers, by the names that the addon has for them. */
+export function sessionOf(answers: Readonly<Record<string, (request: never) => unknown>>) {
+  const answer = (name: string, request: unknown) => {
+    const give = answers[name];
+    return give ? Promise.resolve(give(request as never)) : Promise.reject(new Error(`No answer to ${name}.`));
+  };
+  return { ask: answer, block: answer };
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, RunDocument } from '../../lib/document.js';
-import { disturbances, healthWarnings, refuseUnhealthy, strictly, summariseAfter } from '../../lib/run/health.js';
+import type { Check, RunDocument } from '../../lib/results/document.js';
+import {
+  disturbances,
+  healthWarnings,
+  refuseUnhealthy,
+  strictly,
+  summariseAfter,
+} from '../../lib/run/health-summary.js';
 import { result } from './run-fixtures.js';
 
 const check = (name: string, passed: Check['passed'], detail = 'seen'): Check => ({ name, passed, detail });
@@ -24,7 +30,7 @@ describe('strictly', () => {
   it('takes a disturbed number back, with the reason', () =>
     expect(strictly(disturbed)).toMatchObject({
       status: 'invalid',
-      reason: 'health (--strict): no slowdown: power cap',
+      reason: 'health (--strict): clocks held back: power cap',
       value: null,
       ci95: null,
       stats: null,
@@ -73,7 +79,7 @@ describe('after', () => {
     const round = (metrics: RunDocument['metrics']) =>
       ({ system: { name: 'x' }, metrics, health: { before: [], after: summariseAfter(metrics, undefined) } }) as never;
     expect(disturbances([[round(results), round([]), round(results)]])).toEqual([
-      'x: failed in 2 of 3 rounds: no slowdown (OH-001)',
+      'x: clocks held back in 2 of 3 rounds (OH-001)',
     ]);
   });
 });

@@ -17,6 +17,14 @@ describe('the plan', () => {
     expect(shuffled(numbers, 7)).not.toEqual(shuffled(numbers, 8));
   });
 
+  it.each([1, 2, 3, 4, 5])('puts what may harm the card last, whatever the seed (%d)', (seed) => {
+    const harmless = ['OH-001', 'OH-002', 'OH-003'].map((id) => metric(id));
+    const harmful = ['IS-005', 'IS-010'].map((id) => ({ ...metric(id, 'isolation'), runsLast: true as const }));
+    const order = makePlan([...harmful, ...harmless], 'quick', seed).metrics.map(({ id }) => id);
+    expect(order).toHaveLength(5);
+    expect(order.slice(3).sort()).toEqual(['IS-005', 'IS-010']);
+  });
+
   it('keeps every metric', () => expect(shuffled(numbers, 3).sort((a, b) => a - b)).toEqual(numbers));
 
   it('puts each metric first about equally often', () => {

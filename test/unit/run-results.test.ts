@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { metricResultSchema } from '../../lib/document.js';
+import { metricResultSchema } from '../../lib/results/document.js';
 import { BenchError } from '../../lib/native/errors.js';
 import { withDeadline } from '../../lib/run/deadline.js';
 import { disowned, failedResult, pidMapping, sortedById } from '../../lib/run/results.js';

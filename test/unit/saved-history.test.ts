@@ -1,11 +1,11 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ComparisonDocument } from '../../lib/document.js';
+import type { ComparisonDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { historyReport } from '../../lib/report/history.js';
 import { sparkline } from '../../lib/report/sparkline.js';
-import { baselineText } from '../../lib/saved/baselines.js';
+import { baselineText } from '../../lib/saved/baseline-store.js';
 import { type HistoryEntry, readHistory, trendsOf } from '../../lib/saved/history.js';
 import { about, card, type Change, comparison, type Values } from './gate-fixtures.js';
 import { temporaryFolder } from './systems-fixtures.js';
@@ -60,7 +60,7 @@ describe('a history', () => {
     ]);
     expect(trends[0]?.changePercent).toBeCloseTo(20, 10);
     expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(
-      /OH-001 Kernel Launch Latency +layer +▁▄█ +3 +5 us +6 us +\+20 %/,
+      /OH-001 Kernel Launch Latency +layer +▁▄█ +3 +5\.000 us +6\.000 us +\+20\.00 %/,
     );
   });
 
@@ -152,7 +152,9 @@ describe('a history', () => {
       ['START-006', 'largest 10', 0],
       ['START-006', 'largest 50', 0],
     ]);
-    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(/▃▅ +2 +1 ns +2 ns +\+1 ns/);
+    expect(historyReport({ entries, unreadable: [], leftOut: 0 }, trends)).toMatch(
+      /▃▅ +2 +1\.000 ns +2\.000 ns +\+1\.000 ns/,
+    );
   });
 });
 

@@ -1,8 +1,11 @@
-import { mkdtempSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { isComparison, roundsOf } from '../../lib/results/kinds.js';
+import { violationsOf } from '../../lib/results/violations.js';
 import { readDocument } from '../../lib/saved/read.js';
 import { UsageError } from '../../lib/errors/usage-error.js';
 import { comparison, everyKind, measured } from './report-fixtures.js';
@@ -46,6 +49,42 @@ describe('a saved document', () => {
   });
 });
 
+const records = fileURLToPath(new URL('../../bench/results', import.meta.url));
+const recorded = readdirSync(records, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.json') && !name.endsWith('calibration.json'))
+  .sort();
+
+describe('a document that an older version recorded', () => {
+  it.each(recorded)('is read as it was written, in the words of this version: %s', async (name) => {
+    const file = join(records, name);
+    const { document, problems } = await readDocument(file);
+    expect(problems).toEqual([]);
+    const now = readFileSync(file, 'utf8')
+      .replaceAll(/"schemaVersion": ?1\b/g, '"schemaVersion": 2')
+      .replaceAll(/("verdict(?:Raw)?": ?)"ambiguous"/g, '$1"inconclusive"');
+    const withoutWarnings = (json: string) =>
+      JSON.parse(json, (key, value: unknown) => (key === 'warnings' ? undefined : value)) as unknown;
+    expect(withoutWarnings(JSON.stringify(document))).toEqual(withoutWarnings(now));
+  });
+
+  it('of version 1 that says ambiguous says inconclusive', async () => {
+    const [name] = recorded.filter((each) => readFileSync(join(records, each), 'utf8').includes('"ambiguous"'));
+    const old = JSON.parse(readFileSync(join(records, name as string), 'utf8')) as { schemaVersion: number };
+    expect(old.schemaVersion).toBe(1);
+    const { document } = await readDocument(join(records, name as string));
+    const verdicts = isComparison(document) ? document.effects.map(({ verdict }) => verdict) : [];
+    expect(verdicts).toContain('inconclusive');
+  });
+
+  it('before metrics could report violations has none', async () => {
+    const { document } = await readDocument(join(records, 'h200/2026-11-20-21f71fe/native.json'));
+    const results = roundsOf(document).flatMap(({ metrics }) => metrics);
+    expect(results.length).toBeGreaterThan(0);
+    for (const each of results) expect(each).not.toHaveProperty('violations');
+    expect(violationsOf(document)).toEqual([]);
+  });
+});
+
 const [, effect] = whole.effects;
 const first = whole.systems[0]?.[0];
 const refused: [what: string, content: unknown, says: RegExp][] = [
@@ -54,8 +93,13 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
   ['of another program', { a: 1 }, /no schemaVersion and kind/],
   ['a list', [], /no schemaVersion and kind/],
   ['null', null, /no schemaVersion and kind/],
-  ['of a newer schema', { ...whole, schemaVersion: 2 }, /schema version 2 and this gpu-virt-bench reads 1/],
+  ['of a newer schema', { ...whole, schemaVersion: 3 }, /schema version 3 and this gpu-virt-bench reads 2/],
   ['of an older schema', { ...whole, schemaVersion: 0 }, /schemaVersion/],
+  [
+    'with a verdict of version 1',
+    { ...whole, effects: [{ ...effect, verdict: 'ambiguous' }] },
+    /at effects\.0\.verdict/,
+  ],
   ['of an unknown kind', { ...whole, kind: 'fleet' }, /its kind is 'fleet'/],
   ['with an unknown key', { ...whole, colour: 'red' }, /at colour: Invalid key/],
   ['with text for a number', text.replace('"durationMs":366000', '"durationMs":"NaN"'), /at durationMs: .*"NaN"/],

@@ -61,10 +61,10 @@ describe('an effect', () => {
     expect(found.difference).toBeCloseTo(251.2, 10);
   });
 
-  it('says same only when the whole interval is inside, and ambiguous when it straddles', () => {
+  it('says same only when the whole interval is inside, and inconclusive when it straddles', () => {
     expect(effect(noisy(3, 1, 0.0005), 'lower', relative).verdictRaw).toBe('same');
-    expect(effect(noisy(3, 1.02, 0.02), 'lower', relative).verdictRaw).toBe('ambiguous');
-    expect(effect([{ baseline: 1, system: 2 }], 'lower', relative).verdictRaw).toBe('ambiguous');
+    expect(effect(noisy(3, 1.02, 0.02), 'lower', relative).verdictRaw).toBe('inconclusive');
+    expect(effect([{ baseline: 1, system: 2 }], 'lower', relative).verdictRaw).toBe('inconclusive');
   });
 
   it('has no doubt where nothing varies', () => {
@@ -78,14 +78,18 @@ describe('an effect', () => {
 describe("Holm's adjustment", () => {
   const slower = (pBeyondDelta: number) => ({ verdictRaw: 'slower' as const, pBeyondDelta });
   it('stops at the first p that its rank does not allow', () =>
-    expect(holmVerdicts([slower(0.01), slower(0.04), slower(0.03)])).toEqual(['slower', 'ambiguous', 'ambiguous']));
+    expect(holmVerdicts([slower(0.01), slower(0.04), slower(0.03)])).toEqual([
+      'slower',
+      'inconclusive',
+      'inconclusive',
+    ]));
   it('keeps all that survive', () =>
     expect(holmVerdicts([slower(0.001), slower(0.02), slower(0.04)])).toEqual(['slower', 'slower', 'slower']));
-  it('leaves same and ambiguous alone', () =>
+  it('leaves same and inconclusive alone', () =>
     expect(
       holmVerdicts([
         { verdictRaw: 'same', pBeyondDelta: 1 },
-        { verdictRaw: 'ambiguous', pBeyondDelta: null },
+        { verdictRaw: 'inconclusive', pBeyondDelta: null },
       ]),
-    ).toEqual(['same', 'ambiguous']));
+    ).toEqual(['same', 'inconclusive']));
 });

@@ -50,7 +50,7 @@ describe('an effect against another session', () => {
     expect(ratioCi95?.[0]).toBeCloseTo(1.0264969251418494, 10);
     expect(ratioCi95?.[1]).toBeCloseTo(1.1182660431540226, 10);
     expect(difference).toBeCloseTo(5.29 - 4.935714285714286, 12);
-    expect(verdictRaw).toBe('ambiguous');
+    expect(verdictRaw).toBe('inconclusive');
   });
 
   it('turns with the direction, the difference does not', () => {
@@ -66,16 +66,16 @@ describe('an effect against another session', () => {
     const found = unpairedEffect([250, 251, 252], [-1, 0, 1, 0], 'lower', { absolute: 5 });
     expect(found).toMatchObject({ ratio: null, ratioCi95: null, difference: 251, verdictRaw: 'slower' });
     const signed = unpairedEffect([1, 2, -3], [1, 2, 3], 'lower', relative);
-    expect(signed).toMatchObject({ ratio: null, verdictRaw: 'ambiguous' });
+    expect(signed).toMatchObject({ ratio: null, verdictRaw: 'inconclusive' });
   });
 
-  it('has no verdict but ambiguous with one value on a side', () => {
+  it('has no verdict but inconclusive with one value on a side', () => {
     for (const [x, y] of [
       [[5], then],
       [now, [5]],
     ] as const) {
       const found = unpairedEffect(x, y, 'lower', relative);
-      expect(found).toMatchObject({ ratio: null, ratioCi95: null, differenceCi95: null, verdictRaw: 'ambiguous' });
+      expect(found).toMatchObject({ ratio: null, ratioCi95: null, differenceCi95: null, verdictRaw: 'inconclusive' });
     }
     expect(unpairedEffect(now, [5], 'lower', relative).difference).toBeCloseTo(0.29, 12);
     expect(unpairedEffect([], then, 'lower', relative).difference).toBeNaN();

@@ -50,6 +50,36 @@ systems:
     await hami?.teardown();
   });
 
+  it('reads vgpu-manager and MPS partitions', async () => {
+    const [vgpu, mps] = await read(`
+systems:
+  - name: vgpu-aimd
+    kind: vgpu-manager
+    library: libvgpu.so
+    memory: 20GiB
+    cores: 30
+    soft-cores: 60
+    controller: aimd
+  - kind: mps
+    memory: 50%
+    partition: 4
+`);
+    await vgpu?.prepare(runState(folder));
+    expect(vgpu?.environment()).toMatchObject({
+      CUDA_MEM_LIMIT_0: '20480Mi',
+      CUDA_CORE_LIMIT_0: '30',
+      CUDA_CORE_SOFT_LIMIT_0: '60',
+      CUDA_SM_CONTROLLER: 'aimd',
+    });
+    await vgpu?.teardown();
+    expect(mps?.capabilities).toMatchObject({ memLimit: 'perProcess', computeLimit: 'hardware' });
+    // No tenant can be given another share of the SMs.
+    expect(mps?.limitsCoexist).toBe(false);
+    await mps?.prepare(runState(folder));
+    expect(mps?.limits({ id: 1, limits: { smPercent: 30 } }).smPercent).toBeNull();
+    await mps?.teardown();
+  });
+
   it('reads JSON', async () =>
     expect(await read('{"systems": [{"kind": "fcsp", "sm": 50, "uvm": true, "env": {"A": 1}}]}')).toHaveLength(1));
 

@@ -69,6 +69,7 @@ export interface DescriptionChange {
 
 export const probe = (change: Partial<Probe> = {}): Probe => ({
   visibleTotalBytes: null,
+  visibleFreeBytes: null,
   pidFound: true,
   memoryLimitBytes: null,
   smPercent: null,

@@ -33,6 +33,17 @@ describe('systems on the command line', () => {
       GPU_CORE_UTILIZATION_POLICY: 'disable',
     }));
 
+  it.each(['cores', 'sm'])('take the cores of vgpu-manager as %s', async (key) =>
+    expect(
+      await environmentOf(`vgpu-manager:library=libvgpu.so,memory=20GiB,${key}=30,soft-cores=60,controller=aimd`),
+    ).toMatchObject({
+      CUDA_MEM_LIMIT_0: '20480Mi',
+      CUDA_CORE_LIMIT_0: '30',
+      CUDA_CORE_SOFT_LIMIT_0: '60',
+      CUDA_SM_CONTROLLER: 'aimd',
+    }),
+  );
+
   it('take values with = and an escaped comma, and the entries of maps by a point', async () =>
     expect(await environmentOf('custom:name=mine,env.A=x=y\\,z,env.B_1=2')).toMatchObject({ A: 'x=y,z', B_1: '2' }));
 
@@ -41,10 +52,10 @@ describe('systems on the command line', () => {
 
   it.each([
     ['nativ', "Expected a kind of system but received 'nativ': did you mean native?"],
-    ['', "Expected a kind of system but received '': there are native, hami-core, fcsp, mps, custom."],
+    ['', "Expected a kind of system but received '': there are native, hami-core, vgpu-manager, fcsp, mps, custom."],
     [
       '__proto__',
-      "Expected a kind of system but received '__proto__': there are native, hami-core, fcsp, mps, custom.",
+      "Expected a kind of system but received '__proto__': there are native, hami-core, vgpu-manager, fcsp, mps, custom.",
     ],
     ['hami-core:memry=1GiB', "Expected a key of hami-core but received 'memry': did you mean memory?"],
     [
@@ -67,6 +78,21 @@ describe('systems on the command line', () => {
       'hami-core:library=nowhere.so',
       "Expected library of hami-core to be a shared library of this machine but received 'nowhere.so': there is no such file.",
     ],
+    ['vgpu-manager:cores=30,sm=50', 'Expected cores or sm of vgpu-manager but received both.'],
+    [
+      'vgpu-manager:sm=50,soft-cores=50',
+      'Expected soft-cores of vgpu-manager to be above sm, which is 50, but received 50.',
+    ],
+    [
+      'vgpu-manager:soft-cores=50',
+      'Expected soft-cores of vgpu-manager to be above cores, which is not set, but received 50.',
+    ],
+    [
+      'vgpu-manager:controller=pid',
+      "Expected controller of vgpu-manager to be delta, aimd or auto but received 'pid'.",
+    ],
+    ['mps:sm=50,partition=4', 'Expected sm or partition of mps but received both.'],
+    ['mps:partition=0', 'Expected partition of mps to be an integer from 1 to 256 but received 0.'],
     ['native:memory=1GiB', "Expected a key of native but received 'memory': it has name."],
     [
       'native:name=a/b',

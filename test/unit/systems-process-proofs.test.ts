@@ -12,7 +12,8 @@ import type { Worker } from '../../lib/workers/worker.js';
 import { description, temporaryFolder } from './systems-fixtures.js';
 
 /** Answers the one request that a look at an environment makes. */
-const workerSaying = (said: Description) => ({ request: () => Promise.resolve(said) }) as unknown as Worker;
+const workerSaying = (said: Description) =>
+  ({ request: () => Promise.resolve(said), targetIn: (target: unknown) => target }) as unknown as Worker;
 
 const look = {
   phase: 'process' as const,

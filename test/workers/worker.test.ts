@@ -1,19 +1,20 @@
-import type { ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CudaError } from '../../lib/native/errors.js';
 import { ProcessGroup } from '../../lib/workers/process-group.js';
+import { localStart } from '../../lib/workers/local.js';
 import { Worker, type WorkerOptions } from '../../lib/workers/worker.js';
 import { WAIT_MS } from '../limits.js';
 
 const fake = fileURLToPath(new URL('./fixtures/fake-worker.mjs', import.meta.url));
+const fakeStart = { ...localStart({}), argvPrefix: [process.execPath, fake] };
 const started: Worker[] = [];
 
 async function start(mode = 'obedient', options: Partial<WorkerOptions> = {}): Promise<Worker> {
   const worker = await Worker.start({
-    environment: { PATH: process.env.PATH, FAKE_MODE: mode },
-    argvPrefix: [process.execPath, fake],
+    start: { ...fakeStart, environment: { PATH: process.env.PATH, FAKE_MODE: mode } },
     ...options,
   });
   started.push(worker);
@@ -42,13 +43,15 @@ describe('a worker process', () => {
   });
 
   it('gets exactly the environment it is given', async () => {
-    const worker = await start('obedient', { environment: { FAKE_MODE: 'obedient', ONLY: 'this' } });
+    const worker = await start('obedient', {
+      start: { ...fakeStart, environment: { FAKE_MODE: 'obedient', ONLY: 'this' } },
+    });
     expect(await worker.request('environment', null, request)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
   });
 
   it('is Node without the garbage collection that V8 begins in an idle process', async () => {
     const command = (await (await start()).request('command', null, request)) as string[];
-    expect(command).toEqual([process.execPath, '--no-memory-reducer', expect.stringMatching(/worker-main\.js$/)]);
+    expect(command).toEqual([process.execPath, '--no-memory-reducer', expect.stringMatching(/worker\/main\.js$/)]);
   });
 
   it('knows how long it took to start', async () => {
@@ -126,10 +129,18 @@ describe('a worker process', () => {
 
   it('is given up when not even SIGKILL ends it', async () => {
     // Like a process in a driver call that never returns: it has no exit to report.
-    const child = Object.assign(new EventEmitter(), { pid: undefined, unref: vi.fn() });
-    const group = new ProcessGroup(child as unknown as ChildProcess, { term: 10, kill: 10 });
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const child = Object.assign(new EventEmitter(), { pid: undefined, unref: vi.fn(), stdin, stdout, stderr });
+    const group = new ProcessGroup(child as unknown as ConstructorParameters<typeof ProcessGroup>[0], {
+      term: 10,
+      kill: 10,
+    });
     await group.kill();
-    expect(await group.ended).toBe('was killed by SIGKILL and has not ended: it may hang in the driver');
+    expect(await group.ended).toEqual({
+      how: 'was killed by SIGKILL and has not ended: it may hang in the driver',
+      exitCode: null,
+      signal: null,
+    });
     expect(child.unref).toHaveBeenCalledOnce();
   });
 
@@ -171,7 +182,7 @@ describe('a worker process', () => {
     ));
 
   it('says when its command does not exist', () =>
-    expect(start('obedient', { argvPrefix: ['/nonexistent/runner'] })).rejects.toThrow(
+    expect(start('obedient', { start: { ...fakeStart, argvPrefix: ['/nonexistent/runner'] } })).rejects.toThrow(
       /could not be started .*ENOENT/,
     ));
 });

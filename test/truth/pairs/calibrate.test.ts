@@ -6,6 +6,7 @@ import { emptyFolder } from '../../native/child.js';
 import { grantedOf, hasLoad } from '../../native/granted.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
 import { WIDENING } from '../../native/recovered.js';
+import { undisturbed } from '../../undisturbed.js';
 
 interface Row {
   what: string;
@@ -26,27 +27,49 @@ const TRUTH_READINGS = 2;
 
 const hookNs = (process: Recorded, name: string) => median(process.hooked(name).map(durationOf)).value;
 
-/** By row, what the delay added to the hooks of its function. */
-function recordedDelays(processes: readonly Recorded[]): Map<string, number> {
+/**
+ * By row, what the delay added to the hooks of its function: against each of the processes without one, of which
+ * `calibrate` takes that whose estimate is in the middle. On a busy machine one of them may have run slower throughout.
+ */
+function recordedDelays(processes: readonly Recorded[]): Map<string, number[]> {
   const [without, delayed] = [processes.slice(0, WITHOUT), processes.slice(WITHOUT, WITHOUT + DELAYS.length)];
   const names = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
   return new Map(
     names.flatMap((name) => {
-      const bare = median(without.map((process) => hookNs(process, name))).value;
-      return delayed.map((process, i) => [`${name} +${DELAYS[i]} ns`, hookNs(process, name) - bare] as const);
+      const bare = without.map((process) => hookNs(process, name));
+      return delayed.map(
+        (process, i) => [`${name} +${DELAYS[i]} ns`, bare.map((ns) => hookNs(process, name) - ns)] as const,
+      );
     }),
   );
 }
 
+/** By how much it differs from that of them which it is closest to. */
+const distance = (value: number, values: readonly number[]): number =>
+  Math.min(...values.map((other) => Math.abs(value - other)));
+
+async function calibrated() {
+  const record = emptyFolder();
+  const outcome = await command(
+    ['calibrate', '--simulate', '--tier', 'quick', '--json', '-'],
+    { GVB_INTERPOSE_RECORD: record },
+    // Not the millions of bare calls that are paired with the hooks.
+    `record=${record},recorded=cuLaunchKernel`,
+  );
+  return { ...outcome, record };
+}
+
+/** It ends with the first one. */
+const metricsInvalid = (stderr: string) =>
+  [...stderr.matchAll(/^error: (\S+) is invalid: (.*)$/gm)].map(([, id = '', reason = '']) => ({
+    id,
+    reason,
+    status: 'invalid' as const,
+  }));
+
 describe('calibrate', () => {
   it('gives every truth and estimate as the interposer recorded it, and exits by whether it recovered them all', async () => {
-    const record = emptyFolder();
-    const { code, stdout } = await command(
-      ['calibrate', '--simulate', '--tier', 'quick', '--json', '-'],
-      { GVB_INTERPOSE_RECORD: record },
-      // Not the millions of bare calls that are paired with the hooks.
-      `record=${record},recorded=cuLaunchKernel`,
-    );
+    const { code, stdout, record } = await undisturbed(calibrated, ({ stderr }) => metricsInvalid(stderr));
     const rows = JSON.parse(stdout) as Row[];
     expect(rows).toHaveLength(14);
     const processes = recordedByProcess(record);
@@ -56,11 +79,11 @@ describe('calibrate', () => {
     const ofTime = rows.filter(({ unit }) => unit === 'ns');
     expect(ofTime.map(({ what }) => what).sort()).toEqual([...delays.keys()].sort());
     for (const { what, truth, estimate, halfWidth } of ofTime) {
-      const recorded = delays.get(what) as number;
-      expect(Math.abs(truth - recorded), `truth of ${what}`).toBeLessThan(TRUTH_READINGS * readingNs);
+      const recorded = delays.get(what) as number[];
+      expect(distance(truth, recorded), `truth of ${what}`).toBeLessThan(TRUTH_READINGS * readingNs);
       // Hooks of two processes differ by some ns: where the loader put things.
       const allowed = Math.max(LOOP_READINGS * readingNs, WIDENING * (halfWidth as number));
-      expect(Math.abs(estimate - recorded), `estimate of ${what}`).toBeLessThan(allowed);
+      expect(distance(estimate, recorded), `estimate of ${what}`).toBeLessThan(allowed);
     }
     const [memory] = rows.filter(({ unit }) => unit === 'bytes');
     expect(memory).toMatchObject({ truth: 4 * 1024 ** 3, estimate: 4 * 1024 ** 3, bias: 0 });

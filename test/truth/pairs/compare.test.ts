@@ -2,25 +2,28 @@
 import { join } from 'node:path';
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
-import type { RunDocument } from '../../../lib/document.js';
+import type { ComparisonDocument, RunDocument } from '../../../lib/results/document.js';
 import { metrics } from '../../../lib/metrics/registry.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';
 import { command, emptyFolder, parseComparison } from '../../cli/command.js';
 import { durationOf, LOOP_READINGS, type Recorded, recordedByProcess } from '../../native/record.js';
 import { onOneProcessor } from '../../processors.js';
+import { isDisturbed, undisturbed } from '../../undisturbed.js';
 import { recordedLaunches } from '../../native/recorded-launches.js';
 
 const oneProcessor = onOneProcessor('comparisons of OH-001');
 const interposer = interposerLibrary() ?? '';
 const sim = 'init_ms=8,context_ms=8,alloc_us=5,free_us=5';
-const base = ['compare', '--simulate', '--tier', 'quick', '--seed', '1', '--json', '-'];
+const base = ['compare', '--simulate', '--tier', 'quick', '--json', '-'];
 
 const compare = (args: readonly string[], more = '') =>
   command([...base, '--output', join(emptyFolder(), 'out'), ...args], {}, sim + more);
 
 const slow = (name: string, delay: string, record: string) =>
   `custom:name=${name},env.LD_PRELOAD=${interposer},env.GVB_INTERPOSE=cuLaunchKernel=+${delay},env.GVB_INTERPOSE_RECORD=${record}`;
+
+const resultsOf = ({ systems }: ComparisonDocument) => systems.flat().flatMap((round) => round.metrics);
 
 interface Arm {
   startNs: number;
@@ -44,14 +47,19 @@ describe('compare', () => {
   it.skipIf(oneProcessor)(
     'finds a known delay, with ratio, interval and verdict, and says what is not proven',
     async () => {
-      const record = emptyFolder();
-      const systems = ['--system', 'native', '--system', slow('slow', '2us', record)];
-      const { code, stdout, stderr } = await compare(
-        ['OH-001', 'OH-005', ...systems, '--rounds', '3', '--iterations', '200'],
-        `,record=${record},recorded=cuLaunchKernel+cuStreamSynchronize`,
+      const { record, code, stderr, document } = await undisturbed(
+        async () => {
+          const folder = emptyFolder();
+          const systems = ['--system', 'native', '--system', slow('slow', '2us', folder)];
+          const { stdout, ...outcome } = await compare(
+            ['OH-001', 'OH-005', ...systems, '--seed', '1', '--rounds', '3', '--iterations', '200'],
+            `,record=${folder},recorded=cuLaunchKernel+cuStreamSynchronize`,
+          );
+          return { ...outcome, record: folder, document: parseComparison(stdout) };
+        },
+        (compared) => resultsOf(compared.document),
       );
       expect(code).toBe(0);
-      const document = parseComparison(stdout);
       expect(document.plan.systems).toEqual(['native', 'slow (unverified)']);
       expect(document.plan.order.map((round) => round[0])).toEqual(['native', 'slow (unverified)', 'native']);
       const launch = document.effects.find(({ metric }) => metric === 'OH-001');
@@ -89,16 +97,71 @@ const short = metrics
   .filter(({ seconds, needs }) => seconds.quick <= 2 && !needs.includes('a native arm'))
   .filter(({ id }) => !oneProcessor || id !== 'OH-001');
 
-// Once: tries would hide how often there is one.
-describe.concurrent('compare raises no alarm between a system and itself', () => {
+/** Where others take the processor, the streams of LLM-006 do not overlap in either arm, and the comparison says so. */
+const isNativeDisturbed = ({ verdict, reason = '' }: ComparisonDocument['effects'][number]): boolean =>
+  verdict === 'invalid' && /^the native arm reached [\d.]+ % of the ideal, less than/.test(reason);
+
+/** The effects of a comparison of native with itself, and the metrics that the machine disturbed in it. */
+async function itself(ids: readonly string[], seed: number, rounds: number, more: readonly string[]) {
+  const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+  const options = ['--seed', String(seed), '--rounds', String(rounds), ...more];
+  const { code, stdout } = await compare([...ids, ...systems, ...options]);
+  const document = parseComparison(stdout);
+  const disturbed = resultsOf(document).filter(isDisturbed);
+  expect(code).toBe(disturbed.length > 0 ? 1 : 0);
+  const nativeDisturbed = document.effects.filter(isNativeDisturbed);
+  const spoiled = new Set([...disturbed.map(({ id }) => id), ...nativeDisturbed.map(({ metric }) => metric)]);
+  const effects = document.effects.filter(({ metric }) => !spoiled.has(metric));
+  expect([...effects.map(({ metric }) => metric), ...spoiled].sort()).toEqual([...ids].sort());
+  return { effects, spoiled: [...spoiled] };
+}
+
+interface Alarm {
+  metric: string;
+  verdict: string;
+}
+
+/** A round of a comparison is disturbed more easily than a metric by itself: it has six results of a metric, or more. */
+const MOST_TIMES = 6;
+
+/** The metrics that are called faster or slower. Those that a busy machine disturbed are compared again. */
+async function alarms(ids: readonly string[], seed: number, rounds: number, more: readonly string[]): Promise<Alarm[]> {
+  const found: Alarm[] = [];
+  let left = ids;
+  for (let time = 0; time < MOST_TIMES && left.length > 0; time++) {
+    const { effects, spoiled } = await itself(left, seed + time, rounds, more);
+    if (spoiled.length > 0) console.log(`disturbed, time ${time + 1}: ${spoiled.join(', ')}`);
+    for (const { metric, verdict } of effects)
+      if (verdict !== 'same' && verdict !== 'inconclusive') found.push({ metric, verdict });
+    left = spoiled;
+  }
+  expect(left).toEqual([]);
+  return found;
+}
+
+/** Each has its own order of systems. */
+const COMPARISONS = [
+  { seed: 1, rounds: 3 },
+  { seed: 11, rounds: 4 },
+  { seed: 21, rounds: 5 },
+];
+
+// By its level of confidence a comparison may raise a false alarm in 5 % of its runs; stats-effect.test.ts holds it to
+// that. A difference that the harness itself makes between the first system and the second is there each time: so an
+// alarm fails the test when a second and a third comparison raise it again (chance: below 0.01 %).
+describe.concurrent('compare raises no lasting alarm between a system and itself', () => {
   it.each(['process', 'fresh-processes'] as const)('in what is measured in: %s', async (where) => {
-    const ids = short.filter((metric) => metric.where === where).map(({ id }) => id);
-    const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
+    let suspects: Alarm[] = short
+      .filter((metric) => metric.where === where)
+      .map(({ id }) => ({ metric: id, verdict: '' }));
     const few = where === 'process' ? ['--iterations', '60'] : [];
-    const { code, stdout } = await compare([...ids, ...systems, '--rounds', '3', ...few]);
-    expect(code).toBe(0);
-    const { effects } = parseComparison(stdout);
-    expect(effects.map(({ metric }) => metric)).toEqual(ids);
-    for (const { verdict } of effects) expect(['same', 'ambiguous']).toContain(verdict);
+    for (const [i, { seed, rounds }] of COMPARISONS.entries()) {
+      const lasting = new Map(suspects.map(({ metric, verdict }) => [metric, verdict]));
+      const found = await alarms([...lasting.keys()], seed, rounds, few);
+      suspects = i === 0 ? found : found.filter(({ metric, verdict }) => lasting.get(metric) === verdict);
+      if (suspects.length === 0) return;
+      console.log(`alarms of comparison ${i + 1}: ${JSON.stringify(found)}`);
+    }
+    expect(suspects).toEqual([]);
   });
 });

@@ -20,9 +20,7 @@ const systems = [
 const ROUNDING_PERCENT = 0.05;
 /** Of the two stamps of every kernel: a step of the device's timer each, of about 100 kernels of a millisecond in a bin. */
 const STAMPS_PERCENT = 0.01;
-/** The device's clock runs 5 ppm fast: after a second both ends of a bin of 100 ms lie 5 us early, in a gap or a kernel. */
-const DRIFT_PERCENT = 0.01;
-const TOLERANCE_PERCENT = ROUNDING_PERCENT + STAMPS_PERCENT + DRIFT_PERCENT;
+const TOLERANCE_PERCENT = ROUNDING_PERCENT + STAMPS_PERCENT;
 
 function expectGranted(sharesPercent: readonly number[], achievedPercent: number | null, { bins }: Granted): void {
   expect(sharesPercent).toHaveLength(bins.length);

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ComputeShare, ComputeShareRequest } from '../../../lib/native/addon-types.js';
 import { COMPUTE_SHARE } from '../../../lib/native/compute-share.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
+import { localStart } from '../../../lib/workers/local.js';
 import { Worker } from '../../../lib/workers/worker.js';
-import { emptyFolder, root, simulatedFolder } from '../../native/child.js';
+import { emptyFolder, simulatedFolder } from '../../native/child.js';
 import { type Granted, grantedOf } from '../../native/granted.js';
 import { recordedIn } from '../../native/record.js';
 import { ownRegion } from '../../temporary.js';
@@ -23,8 +24,7 @@ async function shareUnder(interpose: string | null, request: Partial<ComputeShar
   const record = emptyFolder();
   const settings = `region=${region},init_ms=1,context_ms=1,record=${record}`;
   worker = await Worker.start({
-    environment: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings, ...layer },
-    argvPrefix: [process.execPath, `${root}/dist/worker-main.js`],
+    start: localStart({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings, ...layer }),
   });
   const target = { simulatedDriver: simulatedFolder, device: null, path: 'runtime' };
   const params = { ...target, ...COMPUTE_SHARE, ...request };

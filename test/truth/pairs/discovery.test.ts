@@ -1,6 +1,6 @@
 /** START-005 recovers what NVML's calls took on the simulated GPU. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/document.js';
+import type { MetricResult } from '../../../lib/results/document.js';
 import { measureProcesses, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
 import { COLD_READINGS } from '../../native/recorded-starts.js';

@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FunctionProvenance } from '../../../lib/document.js';
+import type { FunctionProvenance } from '../../../lib/results/document.js';
 import { emptyFolder, measureRecorded, scenario, simulatedFolder } from '../../native/child.js';
 import { LOOP_READINGS } from '../../native/record.js';
 import { expectRecovered } from '../../native/recovered.js';
+import { undisturbed } from '../../undisturbed.js';
 
 interface FunctionRow {
   name: string;
@@ -43,7 +44,10 @@ async function underLayer(waitNs: number, path: Path) {
   const environment = environmentOf(waitNs, path, report);
   // A record of another call, for what a reading of the clock costs.
   const settings = { sim: { ...sim, recorded: 'cuInit' }, environment };
-  const { results, recorded } = await measureRecorded([['measureApiInterception', { path }]], settings);
+  const { results, recorded } = await undisturbed(
+    () => measureRecorded([['measureApiInterception', { path }]], settings),
+    (measured) => measured.results,
+  );
   const [result] = results;
   if (!result) throw new Error('unreachable');
   const functions = result.details.functions as FunctionRow[];

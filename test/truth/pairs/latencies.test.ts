@@ -1,12 +1,13 @@
 /** What is measured on the simulated GPU is what its calls really took: for every metric and every row it publishes. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/document.js';
+import type { MetricResult } from '../../../lib/results/document.js';
 import { measureRecorded, type Request, type Settings } from '../../native/child.js';
 import { durationOf, LOOP_READINGS, type Recorded } from '../../native/record.js';
 import { recordedLaunches } from '../../native/recorded-launches.js';
 import { median } from '../../../lib/stats/median.js';
 import { type Estimate, expectRecovered, miss } from '../../native/recovered.js';
 import { onOneProcessor } from '../../processors.js';
+import { isDisturbed, undisturbed } from '../../undisturbed.js';
 
 const KIB = 1024;
 const MIB = KIB ** 2;
@@ -79,7 +80,8 @@ describe('recovered', () => {
     ['beyond both', { value: 107, ci95: [103, 111] }, /off 100 by 7/],
     ['below by as much', { value: 93, ci95: [92, 94] }, /off 100 by -7/],
     ['within the interval, but of the very calls', { value: 106.5, ci95: [102.5, 110.5] }, /off 100 by/, true],
-    ['without resolution', { value: 100, ci95: [95, 104] }, /half-width 4\.5/],
+    ['with a wide interval', { value: 100, ci95: [93, 108] }, null],
+    ['without resolution', { value: 100, ci95: [92, 109] }, /half-width 8\.5/],
     ['without interval', { value: 100, ci95: null }, /no interval/],
     ['without estimate', { value: null, ci95: null }, /no estimate/],
     ['not a number', { value: Number.NaN, ci95: [99, 101] }, /no estimate/],
@@ -105,12 +107,15 @@ interface Launches {
 async function launches(sim: Settings, options: Request[1] = { iterations: 250 }): Promise<Launches[]> {
   const seen: Launches[] = [];
   const mapped = new Set<string>();
+  let attempts = 0;
   while (mapped.size < CALLS.length) {
-    if (seen.length === MOST_ATTEMPTS)
-      throw new Error(`No clock mapping: ${JSON.stringify(seen.at(-1)?.result.details)}`);
+    if (attempts === MOST_ATTEMPTS) throw new Error(`No clock mapping: ${JSON.stringify(seen.at(-1)?.result.details)}`);
     const { results, recorded } = await measureRecorded([['measureKernelLaunch', options]], { sim });
     const [result] = results;
     if (!result) throw new Error('unreachable');
+    attempts++;
+    // The device that nobody ran for long answered no clock exchange: there are no rows at all.
+    if (isDisturbed(result) && !result.details.calls) continue;
     seen.push({ result, recorded });
     for (const { call, invalid } of rowsOf<CallRow>(result, 'calls')) if (!invalid) mapped.add(call);
   }
@@ -157,6 +162,9 @@ function expectLaunches(seen: Launches[]): void {
 
 const oneProcessor = onOneProcessor('the launches of OH-001, whose host and simulated device have to run at once');
 
+/** Between the two ends of a clock mapping: twenty launches, each after a pause of 50 to 200 us. */
+const VISIT_NS = 20 * 125_000;
+
 describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
   it.each(NAMES)('%s', async (name) => expectLaunches(await launches(SETTINGS[name])));
 
@@ -174,8 +182,10 @@ describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
     for (const { mapping, invalid } of seen.flatMap(({ result }) => rowsOf<CallRow>(result, 'calls'))) {
       if (invalid) continue;
       expect(mapping.tickNs).toBe(clock.timer_step_ns);
-      // The drift is no time but a relation of two clocks, and exact: what remains is the residual over the exchanges.
-      expect(Math.abs(mapping.driftPpm - clock.clock_drift_ppm)).toBeLessThan(5);
+      // The drift is no time but a relation of two clocks, and exact: what remains is the residual of the exchanges at
+      // either end of a visit, which on a busy machine is large, over the length of a visit.
+      const residualPpm = (1e6 * mapping.residualNs) / VISIT_NS;
+      expect(Math.abs(mapping.driftPpm - clock.clock_drift_ppm)).toBeLessThan(5 + residualPpm);
     }
   });
 });
@@ -266,9 +276,11 @@ describe('OH-003 recovers what frees took', () => {
 
 describe('OH-005 finds nothing where nothing is hooked', () => {
   it.each([SETTINGS.cheap, SETTINGS.expensive])('launch_ns $launch_ns', async (sim) => {
-    const { results, recorded } = await measureRecorded([['measureApiInterception']], {
-      sim: { ...sim, recorded: 'cuLaunchKernel' },
-    });
+    const settings = { sim: { ...sim, recorded: 'cuLaunchKernel' } };
+    const { results, recorded } = await undisturbed(
+      () => measureRecorded([['measureApiInterception']], settings),
+      (measured) => measured.results,
+    );
     const result = results[0] as MetricResult;
     const functions = rowsOf<FunctionRow>(result, 'functions');
     expect(functions.length).toBeGreaterThanOrEqual(25);

@@ -1,6 +1,6 @@
 /** OH-007 recovers what live blocks cost: nothing on the bare simulated GPU, what the interposer adds under it. */
 import { describe, expect, it } from 'vitest';
-import type { MetricResult } from '../../../lib/document.js';
+import type { MetricResult } from '../../../lib/results/document.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';
 import { at, type Cell, theilSen, theilSenCi95 } from '../../../lib/stats/theil-sen.js';
@@ -8,6 +8,7 @@ import { trimmed } from '../../../lib/stats/trimmed-mean.js';
 import { measure, measureRecorded, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
 import { type Estimate, expectRecovered, type Truth } from '../../native/recovered.js';
+import { undisturbed } from '../../undisturbed.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 5, free_us: 3 };
 const BLOCK_BYTES = 64 * 1024;
@@ -24,7 +25,10 @@ interface Fit {
 }
 
 async function tracked(environment: NodeJS.ProcessEnv = {}, options: object = {}) {
-  const { results, recorded } = await measureRecorded([['measureMemoryTracking', options]], { sim, environment });
+  const { results, recorded } = await undisturbed(
+    () => measureRecorded([['measureMemoryTracking', options]], { sim, environment }),
+    (measured) => measured.results,
+  );
   return { result: results[0] as MetricResult, recorded: recorded.joined() };
 }
 
@@ -132,7 +136,10 @@ describe('OH-007', () => {
 
   it('measures pairs where cuPointerGetAttribute fails, and says so', async () => {
     const settings: Settings = { ...sim, fail: 'cuPointerGetAttribute:801@1' };
-    const [result] = await measure([['measureMemoryTracking', { iterations: 20 }]], { sim: settings });
+    const [result] = await undisturbed(
+      () => measure([['measureMemoryTracking', { iterations: 20 }]], { sim: settings }),
+      (results) => results,
+    );
     expect(result?.status).toBe('ok');
     expect(callsOf(result as MetricResult)[2]).toEqual({
       call: 'cuPointerGetAttribute',

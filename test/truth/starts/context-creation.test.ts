@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { measureProcesses } from '../../native/child.js';
 import { startOf, truthOfStarts } from '../../native/recorded-starts.js';
 import { type Estimate, expectRecovered } from '../../native/recovered.js';
+import { undisturbed } from '../../undisturbed.js';
 
 interface StepRow {
   step: string;
@@ -20,9 +21,9 @@ describe('OH-004 recovers what the steps of a start took', () => {
   it('with cuInit and the context told apart', async () => {
     const sim = { init_ms: 4, context_ms: 17, alloc_us: 150, launch_ns: 2500 };
     // A quarter as many more start with cuCtxCreate; six are the fewest with an interval.
-    const { results, processes } = await measureProcesses(
-      [['measureContextCreation', { iterations: 24, tier: 'thorough' }]],
-      { sim },
+    const { results, processes } = await undisturbed(
+      () => measureProcesses([['measureContextCreation', { iterations: 24, tier: 'thorough' }]], { sim }),
+      (measured) => measured.results,
     );
     const [result] = results;
     if (!result) throw new Error('unreachable');

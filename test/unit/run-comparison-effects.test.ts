@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { MetricResult, RunDocument } from '../../lib/document.js';
+import type { MetricResult, RunDocument } from '../../lib/results/document.js';
 import { implausibleInit } from '../../lib/metrics/early-initialisation.js';
-import { effects } from '../../lib/run/effects.js';
+import { effects } from '../../lib/run/comparison-effects.js';
 import { device, metric, result, runDocument } from './run-fixtures.js';
 
 const launch = metric('OH-001');

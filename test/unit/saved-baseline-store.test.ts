@@ -3,7 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../lib/errors/usage-error.js';
-import { baselineFile, baselineNames, baselineText, notABaseline, readBaseline } from '../../lib/saved/baselines.js';
+import {
+  baselineFile,
+  baselineNames,
+  baselineText,
+  notABaseline,
+  readBaseline,
+} from '../../lib/saved/baseline-store.js';
+import { gatePart } from '../../lib/saved/gate-part.js';
 import { about, comparison, without } from './gate-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 import { temporaryFolder } from './systems-fixtures.js';
@@ -54,7 +61,7 @@ describe('a store', () => {
     await expect(baselineNames(store)).rejects.toThrow(/^Expected --store to be a directory of baselines/);
   });
 
-  it('gives back what was put in, without its samples', async () => {
+  it('gives back what gates read of what was put in', async () => {
     const store = temporaryFolder();
     const document = comparison(values);
     for (const round of document.systems.flat()) for (const result of round.metrics) result.samples = [1, 2, 3];
@@ -64,7 +71,8 @@ describe('a store', () => {
     expect(await baselineNames(store)).toEqual(['main']);
     const { name, document: read } = await readBaseline(store, 'main');
     expect(name).toBe('main');
-    expect(read).toEqual(comparison(values));
+    expect(read).toEqual(gatePart(comparison(values)));
+    expect(read.plan).toEqual(document.plan);
     await expect(readBaseline(store, 'mian')).rejects.toThrow(/received 'mian': there are main\.$/);
     await expect(readBaseline(store, 'maim')).rejects.toThrow(/received 'maim': did you mean main\?$/);
   });
@@ -72,7 +80,7 @@ describe('a store', () => {
   it.each([
     ['half a document', '{"kind": "comp', /it is not whole JSON, perhaps it was cut off\.$/],
     ['another document', '{"kind": "gate", "schemaVersion": 1}', /its kind is 'gate' and not run or comparison\.$/],
-    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 1/],
+    ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 2/],
     ['no object', '[]', /it has no schemaVersion and kind/],
     ['a hollow document', '{"kind": "run", "schemaVersion": 1}', /at tool: /],
   ])('refuses %s', async (_, text, says) => {

@@ -1,0 +1,69 @@
+/** The examples of the documentation work as they are written. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../lib/systems/config.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { commandIn, emptyFolder, parseComparison, root } from './command.js';
+
+const page = readFileSync(join(root, 'docs/systems.md'), 'utf8');
+const example = join(root, 'examples/new-layer.yaml');
+const blocks = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+
+async function compared(config: string) {
+  const folder = emptyFolder();
+  const args = ['compare', 'IS-001', '--simulate', '--rounds', '1', '--tier', 'quick', '--config', config];
+  const { code } = await commandIn(folder, [...args, '--output', 'out']);
+  return { code, document: parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')) };
+}
+
+describe('docs/systems.md', () => {
+  it('shows the example as it is in the file', () => expect(blocks).toContain(readFileSync(example, 'utf8')));
+
+  it.each(blocks.map((block, index) => [index + 1, block] as const))(
+    'has YAML that is accepted, block %i',
+    (_, block) => {
+      const surroundings = { caller: {}, folder: join(root, 'examples'), allowMissing: true };
+      expect(parseConfig(block, 'systems.yaml', surroundings).systems.length).toBeGreaterThan(1);
+    },
+  );
+
+  it('has an example whose proofs hold and whose violation is found', async () => {
+    const { code, document } = await compared(example);
+    expect(code).toBe(4);
+    const [round] = document.systems[1] ?? [];
+    expect(round?.system.name).toBe('newlayer');
+    expect(round?.system.attestation.filter(({ passed }) => !passed)).toEqual([]);
+    expect(round?.system.attestation.map(({ proof }) => proof)).toEqual(
+      expect.arrayContaining(['total memory from 4096 MiB to 4096 MiB', 'allocation of 5120 MiB is refused']),
+    );
+    expect(document.violations).toContainEqual(
+      expect.objectContaining({
+        system: 'newlayer',
+        metric: 'IS-001',
+        detail: expect.stringMatching(/^cuMemAlloc_v2: 4 GiB granted/),
+      }),
+    );
+  });
+
+  it('has an example without violation once contexts count', async () => {
+    const { code, document } = await compared(changed((text) => text.replace('=+250ns', '=+250ns,context=500MiB')));
+    expect({ code, violations: document.violations }).toEqual({ code: 0, violations: [] });
+  });
+
+  it('has an example that publishes nothing without its layer', async () => {
+    const { code, document } = await compared(changed((text) => text.replace(/^ *LD_PRELOAD.*\n/m, '')));
+    expect(code).toBe(5);
+    for (const { value, status } of document.systems[1]?.[0]?.metrics ?? [])
+      expect({ value, status }).toEqual({ value: null, status: 'invalid' });
+  });
+});
+
+/** Elsewhere, so that its library is named by its whole path. */
+function changed(change: (text: string) => string): string {
+  const file = join(emptyFolder(), 'changed.yaml');
+  const text = readFileSync(example, 'utf8');
+  expect(change(text)).not.toBe(text);
+  writeFileSync(file, change(text).replace(/LD_PRELOAD: .*/, `LD_PRELOAD: ${interposerLibrary() ?? ''}`));
+  return file;
+}

@@ -1,0 +1,36 @@
+/** Times that the tool took around recorded calls: bounds that hold wherever the processor was taken away. */
+import { expect } from 'vitest';
+import { median } from '../../lib/stats/median.js';
+import type { Recorded, RecordedCall } from './record.js';
+import type { Estimate } from './recovered.js';
+
+/** A time is no shorter than the calls in it, and lies between the calls before and behind them. */
+export interface Bracket {
+  leastNs: number;
+  mostNs: number;
+}
+
+/** Of the time from before `first` until behind `last`, calls of one thread. */
+export function bracketOf({ calls }: Recorded, first: RecordedCall, last: RecordedCall): Bracket {
+  const own = calls.filter(({ thread, name }) => thread === first.thread && name.startsWith('cu'));
+  const [before, behind] = [own[own.indexOf(first) - 1], own[own.indexOf(last) + 1]];
+  if (!before || !behind) throw new Error(`No call was recorded around ${first.name}.`);
+  return { leastNs: last.left - first.entered, mostNs: behind.entered - before.left };
+}
+
+/** Of numbers that are computed from the same times, and of their conversion. */
+const ROUNDING = 1e-9;
+
+export function expectBetween(value: number, [least, most]: readonly [number, number]): void {
+  expect(value).toBeGreaterThanOrEqual(least * (1 - ROUNDING));
+  expect(value).toBeLessThanOrEqual(most * (1 + ROUNDING));
+}
+
+/** A median of these times and its interval; `unitNs`: 1e3 where they are in us. */
+export function expectMedianBetween({ value, ci95 }: Estimate, brackets: readonly Bracket[], unitNs = 1): void {
+  const least = median(brackets.map(({ leastNs }) => leastNs / unitNs));
+  const most = median(brackets.map(({ mostNs }) => mostNs / unitNs));
+  expectBetween(value as number, [least.value, most.value]);
+  for (const end of [0, 1])
+    expectBetween(ci95?.[end] as number, [least.ci95?.[end] as number, most.ci95?.[end] as number]);
+}

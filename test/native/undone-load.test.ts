@@ -1,0 +1,61 @@
+/** A layer that does not run kernels, runs them early, or bends the host's clock gets no share of the compute. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder } from './child.js';
+import { limitedSystem } from './limited.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { environment, measured } from './measured.js';
+
+const layer = join(emptyFolder(), 'lazy-layer.so');
+const slowClock = join(emptyFolder(), 'slow-clock.so');
+beforeAll(() => {
+  const source = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+  execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source('lazy-layer.cpp'), '-ldl']);
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', slowClock, source('slow-clock.c'), '-ldl']);
+});
+
+const under = async (lazy: string) => {
+  const { system } = await limitedSystem({ env: { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }, smPercent: 50 });
+  return system;
+};
+
+describe.each(['IS-003', 'IS-004', 'IS-012'])('%s has no value', (id) => {
+  it.each([
+    ['every load is skipped', 'kernel=gvb_load'],
+    ['launches are skipped after a while', 'cuLaunchKernel=300'],
+    ['launches run with the one before them', 'early=gvb_load'],
+  ])('where %s', async (_, lazy) => {
+    const result = await measured(id, await under(lazy));
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result.reason).toMatch(/^work was reported as done that was not/);
+  });
+});
+
+const tenantsUnder = (env: NodeJS.ProcessEnv) => environmentSystem({ ...environment(null, 'mps=1'), ...env });
+
+describe.each(['IS-006', 'IS-007', 'IS-008'])('%s has no value', (id) => {
+  it.each([
+    ['every load is skipped', 'kernel=gvb_load'],
+    ['launches run with the one before them', 'early=gvb_load'],
+  ])('where %s', async (_, lazy) => {
+    const result = await measured(id, tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }));
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result.reason).toMatch(/^work was reported as done that was not/);
+  });
+});
+
+describe("a host's clock at half its rate", () => {
+  const reason = () => expect.stringContaining(`the clock belongs to ${slowClock} `);
+
+  it.each(['IS-003', 'IS-004'])('leaves %s without a value', async (id) => {
+    const { system } = await limitedSystem({ env: { LD_PRELOAD: slowClock }, smPercent: 50 });
+    expect(await measured(id, system)).toMatchObject({ status: 'invalid', value: null, details: {}, reason: reason() });
+  });
+
+  it.each(['IS-006', 'IS-007', 'IS-008', 'IS-009'])('leaves %s without a value', async (id) => {
+    const result = await measured(id, tenantsUnder({ LD_PRELOAD: slowClock }));
+    expect(result).toMatchObject({ status: 'invalid', value: null, details: {}, reason: reason() });
+  });
+});

@@ -1,0 +1,41 @@
+/** From a metric that shows a limit not to hold to the exit code of a comparison. */
+import { describe, expect, it } from 'vitest';
+import { exitCodeOfResults } from '../../lib/cli/result-codes.js';
+import type { MetricDefinition } from '../../lib/metrics/metric.js';
+import { makePlan } from '../../lib/run/plan.js';
+import { environmentSystem } from '../../lib/systems/environment.js';
+import { metric } from '../unit/run-fixtures.js';
+import { compared, environment } from './compared.js';
+
+const DETAIL = '12 GiB were held under a limit of 10 GiB';
+
+/** It judges from outside, and finds one system out. */
+const limit: MetricDefinition = {
+  ...metric('IS-001'),
+  where: 'fresh-processes',
+  measure: ({ system }) =>
+    Promise.resolve({
+      value: 1,
+      ci95: null,
+      headline: null,
+      details: {},
+      checks: [],
+      ...(system.name === 'leaky' && { violations: [DETAIL] }),
+    }),
+};
+
+describe('a limit that a metric showed not to hold', () => {
+  it('is in its result, once in the comparison however many rounds show it, and decides the exit code', async () => {
+    const plain = environmentSystem(environment);
+    const plan = makePlan([limit], 'quick', 1);
+    const { comparison, documents } = await compared([plain, { ...plain, name: 'leaky' }], 2, { plan });
+    const found = documents.map((rounds) => rounds.map(({ metrics }) => metrics[0]?.violations));
+    expect(found).toEqual([
+      [undefined, undefined],
+      [[{ detail: DETAIL }], [{ detail: DETAIL }]],
+    ]);
+    expect(comparison.violations).toEqual([{ system: 'leaky', metric: 'IS-001', detail: DETAIL }]);
+    expect(exitCodeOfResults(comparison)).toBe(4);
+    expect(exitCodeOfResults({ ...comparison, violations: [] })).toBe(0);
+  });
+});

@@ -1,0 +1,173 @@
+/** IS-009 on the simulated card: a neighbour of known cost, and neighbours that do not run. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AggressorKind } from '../../../lib/native/addon-types.js';
+import { MENU } from '../../../lib/metrics/isolation/aggressor-menu.js';
+import { noisyNeighborBy } from '../../../lib/metrics/isolation/is-009-noisy-neighbor.js';
+import type { InterferenceRow, Times } from '../../../lib/metrics/isolation/neighbour-play.js';
+import type { Sharing } from '../../../lib/metrics/isolation/sharing.js';
+import { measureMetric } from '../../../lib/metrics/measure.js';
+import { median } from '../../../lib/stats/median.js';
+import { environmentSystem } from '../../../lib/systems/environment.js';
+import type { System } from '../../../lib/systems/system.js';
+import { metricNamed } from '../../metric-named.js';
+import { emptyFolder } from '../../native/child.js';
+import { environment, environmentUnder } from '../../native/measured.js';
+import { limited } from '../../native/memory-limited.js';
+import { type RecordedCall, recordedByProcess } from '../../native/record.js';
+import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
+
+/** Of a block on a busy machine, whose tenants may begin 100 ms late, enough is left. */
+const TIMES = { aloneMs: 100, togetherMs: 300, aggressorAloneMs: 150, together: 1 };
+const TRACE_MS = 200;
+
+function neighbours(system: System, kinds: readonly AggressorKind[], times: Times = TIMES) {
+  const menu = MENU.filter(({ kind }) => kinds.includes(kind));
+  const measure = noisyNeighborBy({ menu, times, traceMs: TRACE_MS });
+  return measureMetric({ ...metricNamed('IS-009'), measure }, { simulate: true, seed: 1 }, { system });
+}
+
+/** On a busy machine the victim may not serve what it is offered even alone. */
+const served: typeof neighbours = (...request) =>
+  undisturbed(
+    () => neighbours(...request),
+    (result) => [result],
+  );
+
+const rowsOf = ({ details }: { details: Record<string, unknown> }) => details.interference as InterferenceRow[];
+const sharingOf = ({ details }: { details: Record<string, unknown> }) => details.sharing as Sharing;
+
+const lasted = ({ begins, ends }: RecordedCall): number => ends - begins;
+const middle = (values: readonly number[]): number => median(values).value;
+
+const STEPS = 20;
+/** Five times eight of either length, by which the length of a step is found. */
+const CALIBRATION = 80;
+
+/** The victim's requests, by their steps: those all of whose steps met a kernel of that name, and those that met none. */
+function requestsBeside(folder: string, kernel: string) {
+  const calls = recordedByProcess(folder).flatMap(({ calls: all }) => all);
+  const aggressors = calls.filter((call) => call.kernel === kernel);
+  const steps = calls.filter((call) => call.kernel === 'gvb_request_ste').slice(CALIBRATION);
+  const requests = steps.flatMap((_, i) => (i % STEPS === 0 ? [steps.slice(i, i + STEPS)] : []));
+  const meets = (step: RecordedCall) => aggressors.some(({ begins, ends }) => begins < step.ends && ends > step.begins);
+  const beside = requests.filter((request) => request.every(meets));
+  const [first, last] = [beside[0], beside.at(-1)].map((request) => requests.indexOf(request as RecordedCall[]));
+  return {
+    beside,
+    alone: requests.filter((request) => !request.some(meets)),
+    // With those for which a busy machine kept the aggressor from launching: the metric has them as well.
+    meanwhile: requests.slice(first, (last as number) + 1),
+  };
+}
+
+const deviceTime = (request: readonly RecordedCall[]): number =>
+  (request.at(-1) as RecordedCall).ends - (request[0] as RecordedCall).begins;
+
+describe('IS-009', () => {
+  it('finds a neighbour that costs a known share, by the count of the device', async () => {
+    const { result, record } = await undisturbedRecord((folder) =>
+      neighbours(environmentUnder(null, 'mps=1,recorded=cuLaunchKernel', folder), ['dramStream']),
+    );
+    expect(result).toMatchObject({ status: 'ok', processes: 2 });
+    const [row] = rowsOf(result);
+    expect(row).toMatchObject({ aggressor: 'DRAM streaming', clockDropPercent: 0 });
+    // Requests that arrive in the last moment before the machine stops the victim: no median is of those.
+    expect(row?.givenUp).toBeLessThan((row?.requests as number) / 4);
+    // A step asks for 0.8 of the DRAM's rate, the aggressor for all of it: each gets half, so a step runs at 0.5 / 0.8.
+    const { beside, alone, meanwhile } = requestsBeside(record, 'gvb_sweep');
+    expect(middle(beside.flat().map(lasted)) / middle(alone.flat().map(lasted))).toBeCloseTo(1.6, 2);
+    const recorded = 100 * (middle(meanwhile.map(deviceTime)) / middle(alone.map(deviceTime)) - 1);
+    expect(Math.abs((row?.devicePercent as number) - recorded)).toBeLessThan(2);
+    expect(result.value).toBe(row?.degradationPercent);
+    expect(sharingOf(result)).toMatchObject({ kind: 'concurrent on an SM', slices: null });
+  });
+});
+
+it('IS-009 pools the blocks that tier thorough has beside each aggressor', async () => {
+  const times = { ...TIMES, togetherMs: 200, together: 2 };
+  const result = await served(environmentUnder(null, 'mps=1'), ['issueSlots'], times);
+  const [row] = rowsOf(result);
+  expect(result).toMatchObject({ status: 'ok', value: row?.degradationPercent });
+  // One block has 36 at most: those of its first 20 ms do not count.
+  expect(row?.requests).toBeGreaterThan(36);
+});
+
+describe('a memory quota', () => {
+  const kinds = ['allocStorm', 'tlbThrash'] as const;
+
+  it('that is not enforced is a violation of each aggressor that was given more', async () => {
+    const result = await served(await limited({ memory: '2GiB', sim: 'mps=1' }), kinds);
+    expect(result.status).toBe('ok');
+    const [tlb, storm] = rowsOf(result);
+    const granted = storm?.allocations?.aboveQuota as number;
+    expect(granted).toBeGreaterThan(0);
+    expect(tlb?.usedBytes).toBe(16 * 2 ** 30);
+    expect(result.violations).toEqual([
+      { detail: 'TLB thrash: 16 GiB were held at a time under a quota of 2 GiB' },
+      {
+        detail: `allocation storm: ${granted} allocations that are larger than the quota were granted under a quota of 2 GiB`,
+      },
+    ]);
+  });
+
+  it('that holds is none', async () => {
+    const interpose = 'quota=2GiB,context=500MiB';
+    const result = await served(await limited({ memory: '2GiB', interpose, sim: 'mps=1' }), kinds);
+    const [tlb, storm] = rowsOf(result);
+    expect(tlb?.reason).toMatch(/^only \d+ MiB may be taken/);
+    expect(storm?.allocations).toMatchObject({ aboveQuota: 0 });
+    expect(storm?.allocations?.refused).toBeGreaterThan(0);
+    expect(result).toMatchObject({ status: 'ok' });
+    expect(result.violations).toBeUndefined();
+  });
+});
+
+describe('a layer that does not do the work', () => {
+  const layer = join(emptyFolder(), 'lazy-layer.so');
+  beforeAll(() => {
+    const source = fileURLToPath(new URL('../../native/fixtures/lazy-layer.cpp', import.meta.url));
+    execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
+  });
+  const under = (lazy: string) =>
+    environmentSystem({ ...environment(null, 'mps=1'), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
+
+  it('gives no row to an aggressor that never ran, and keeps the others', async () => {
+    const result = await served(under('kernel=gvb_sweep'), ['dramStream', 'blockFill']);
+    const [block, stream] = rowsOf(result);
+    expect(stream).toMatchObject({ aggressor: 'DRAM streaming', degradationPercent: null });
+    expect(stream?.reason).toMatch(/^an aggressor's work was reported as done that was not: .* the device ran 0\.$/);
+    expect(result).toMatchObject({ status: 'ok', value: block?.degradationPercent });
+    expect(result.checks).toContainEqual(
+      expect.objectContaining({ name: 'aggressors ran', passed: 'not checked', detail: expect.stringMatching(/DRAM/) }),
+    );
+  });
+
+  it('has no perfect isolation where no aggressor ran', async () => {
+    const result = await served(under('kernel=gvb_sweep'), ['l2Thrash']);
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(
+      /^no aggressor ran: L2 thrash: an aggressor's work was reported as done that was not/,
+    );
+  });
+
+  // The kernels before the first request are those that its length is found with.
+  it.each([
+    [
+      'from the beginning',
+      'kernel=gvb_request_step',
+      /kernels of a request with more work did not take longer|word 0 of request 1 is not what its 20/,
+    ],
+    [
+      'later on',
+      'cuLaunchKernel=400',
+      /^work was reported as done that was not: word 0 of request \d+ is not what its 20/,
+    ],
+  ])('publishes nothing where the work of a victim is skipped %s', async (_, lazy, reason) => {
+    const result = await neighbours(under(lazy), ['issueSlots']);
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(reason);
+  });
+});

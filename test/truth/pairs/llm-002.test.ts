@@ -1,0 +1,121 @@
+/** LLM-002: pages a second against the calls that the simulated driver recorded. */
+import { quantileSorted } from 'simple-statistics';
+import { expect, it } from 'vitest';
+import type { MetricResult } from '../../../lib/results/document.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { type Bracket, bracketOf, expectBetween, expectMedianBetween } from '../../native/brackets.js';
+import { measureRecorded, type Settings } from '../../native/child.js';
+import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
+
+const MIB = 2 ** 20;
+/** Odd: the middle one is the same of times and of rates. */
+const ROUNDS = 9;
+const NS_PER_S = 1e9;
+
+interface Mode {
+  mode: string;
+  pagesPerSecond: number;
+  ci95: [number, number];
+  pageP99Us: number;
+  rounds: number;
+  unsupported?: string;
+}
+const modesOf = ({ details }: MetricResult) => details.modes as [Mode, Mode];
+
+const sim = { init_ms: 1, context_ms: 1 };
+
+async function measured(settings: Settings = {}, interpose?: string, iterations = ROUNDS) {
+  const environment = interpose ? { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose } : {};
+  const { results, recorded } = await measureRecorded([['measureKvCacheGrowth', { iterations }]], {
+    sim: { ...sim, ...settings },
+    environment,
+  });
+  return { result: results[0] as MetricResult, recorded };
+}
+
+/** The first call of a page and its last. */
+interface Page {
+  first: RecordedCall;
+  last: RecordedCall;
+}
+
+function pagesOf(recorded: Recorded, first: string, last: string): Page[] {
+  const lasts = recorded.named(last);
+  return recorded.named(first).map((call, i) => ({ first: call, last: lasts[i] as RecordedCall }));
+}
+
+/** The last rounds, each with its pages: what comes before them is tried out and warmed up. */
+const roundsOf = (pages: readonly Page[], size: number): Page[][] =>
+  Array.from({ length: ROUNDS }, (_, i) => pages.slice(pages.length - (ROUNDS - i) * size).slice(0, size));
+
+/** A page lasts until the clock is read behind its last call, and from there on the next one. */
+const bracketsOf = (round: readonly Page[], { leastNs, mostNs }: Bracket): Bracket[] =>
+  round.map(({ first, last }, i) => {
+    const [before, behind] = [round[i - 1], round[i + 1]];
+    const [begun, over] = [(round[0] as Page).first.entered, (round.at(-1) as Page).last.left];
+    // What lies around the round may count to its first page or to its last.
+    const around = mostNs - leastNs;
+    return {
+      leastNs: last.left - first.entered,
+      mostNs: (behind ? behind.first.entered : over + around) - (before ? before.last.left : begun - around),
+    };
+  });
+
+const p99Of = (values: readonly number[]): number =>
+  quantileSorted(
+    values.toSorted((a, b) => a - b),
+    0.99,
+  );
+
+function expectRounds(mode: Mode, rounds: readonly Page[][], recorded: Recorded): void {
+  const size = rounds[0]?.length ?? 0;
+  const spans = rounds.map((round) => bracketOf(recorded, (round[0] as Page).first, (round.at(-1) as Page).last));
+  const [low, high] = mode.ci95;
+  const ns = (rate: number) => (size * NS_PER_S) / rate;
+  expectMedianBetween({ value: ns(mode.pagesPerSecond), ci95: [ns(high), ns(low)] }, spans);
+  const pages = rounds.flatMap((round, i) => bracketsOf(round, spans[i] as Bracket));
+  expectBetween(1e3 * mode.pageP99Us, [
+    p99Of(pages.map(({ leastNs }) => leastNs)),
+    p99Of(pages.map(({ mostNs }) => mostNs)),
+  ]);
+}
+
+it.each([
+  ['quick calls', { vmm_us: 4, alloc_async_us: 1 }],
+  ['slow calls', { vmm_us: 17, alloc_async_us: 9 }],
+])('recovers the pages a second of %s', async (_, settings) => {
+  const { result, recorded } = await measured({ ...settings, memory_mib: 980 });
+  const pages = result.details.pages as number;
+  // Of what is left beside the context, half.
+  expect(pages).toBe(Math.floor((result.details.limitBytes as number) / 2 / (2 * MIB)));
+  expect(pages).toBeLessThan(128);
+  const [virtual, pooled] = modesOf(result);
+  expectRounds(virtual, roundsOf(pagesOf(recorded, 'cuMemCreate', 'cuMemSetAccess'), pages), recorded);
+  expectRounds(pooled, roundsOf(pagesOf(recorded, 'cuMemAllocAsync', 'cuMemAllocAsync'), pages), recorded);
+  expect(result).toMatchObject({ status: 'ok', value: virtual.pagesPerSecond, ci95: virtual.ci95 });
+});
+
+it('has 512 pages a round where the memory is large enough, at addresses that are reserved once', async () => {
+  const { result, recorded } = await measured({ vmm_us: 0.1, alloc_async_us: 0.1 });
+  expect(result.details).toMatchObject({ pages: 512, pageBytes: 2 * MIB });
+  // A page is tried out, then a round, then the rounds that count; a round before each is not timed.
+  expect(recorded.named('cuMemAddressReserve')).toHaveLength(3);
+  expect(recorded.named('cuMemCreate')).toHaveLength(2 + (2 + 1 + ROUNDS) * 512);
+});
+
+it('recovers a delay of the interposer, as part of the page', async () => {
+  const settings = { memory_mib: 980, vmm_us: 2 };
+  const { result, recorded } = await measured(settings, 'cuMemCreate=+40us');
+  const whole = recorded.joined();
+  const pages = result.details.pages as number;
+  const [virtual] = modesOf(result);
+  expectRounds(virtual, roundsOf(pagesOf(whole, 'cuMemCreate', 'cuMemSetAccess'), pages), whole);
+  // The delay is counted from before the record's first reading of the clock: an interrupt between the two is part of it.
+  const took = whole.named('cuMemCreate').map(durationOf);
+  expect(took.filter((lasted) => lasted > 40_000).length).toBeGreaterThan(0.95 * took.length);
+});
+
+it('takes no more than half of a limit', async () => {
+  const { result } = await measured({ vmm_us: 0.1 }, 'quota=300MiB');
+  expect(result).toMatchObject({ status: 'ok', details: { limitBytes: 300 * MIB, pages: 75 } });
+});

@@ -1,0 +1,76 @@
+/** Imports between the folders of lib/ run one way, so that each part can be read without those above it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const lib = fileURLToPath(new URL('../../lib', import.meta.url));
+
+/** From the bottom up; folders in one line may import each other. Files of lib/ itself join what is there. */
+const levels = [
+  ['errors'],
+  ['results', 'stats'],
+  ['native'],
+  ['config', 'environment'],
+  ['workers'],
+  ['systems'],
+  ['metrics'],
+  ['worker', 'run'],
+  ['saved'],
+  ['gate'],
+  ['report'],
+  ['cli'],
+];
+
+const folderOf = (path: string): string | null => {
+  const [folder, ...rest] = relative(lib, path).split('/');
+  return rest.length > 0 && folder !== undefined ? folder : null;
+};
+
+const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => join(lib, file));
+const importsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
+    join(dirname(file), path),
+  );
+
+describe('the files of lib/', () => {
+  it('have names that differ by more than an s', () => {
+    const names = new Set(files.map((file) => basename(file, '.ts')));
+    expect([...names].filter((name) => names.has(`${name}s`))).toEqual([]);
+  });
+});
+
+describe('the folders of lib/', () => {
+  it('are all in the order', () => {
+    const there = new Set(files.flatMap((file) => folderOf(file) ?? []));
+    expect([...there].sort()).toEqual(levels.flat().sort());
+  });
+
+  it('import nothing from above', () => {
+    const level = (folder: string) => levels.findIndex((names) => names.includes(folder));
+    const upward = files.flatMap((file) => {
+      const from = folderOf(file);
+      if (from === null) return [];
+      return importsOf(file).flatMap((target) => {
+        const to = folderOf(target);
+        return to !== null && level(to) > level(from) ? [`${relative(lib, file)} → ${relative(lib, target)}`] : [];
+      });
+    });
+    expect(upward).toEqual([]);
+  });
+
+  it('start processes through a launcher, but for what must not end with the coordinator', () => {
+    const starting = files.filter((file) => readFileSync(file, 'utf8').includes("'node:child_process'"));
+    expect(starting.map((file) => relative(lib, file)).sort()).toEqual([
+      // The coordinator itself, without the caller's preload.
+      'cli/restart.ts',
+      // The daemon quits after its clients, however the coordinator ended.
+      'systems/mps-daemon.ts',
+      'systems/mps-guardian.ts',
+      'workers/local.ts',
+      'workers/process-group.ts',
+    ]);
+  });
+});

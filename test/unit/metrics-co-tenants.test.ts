@@ -1,0 +1,65 @@
+/** Figures of tenants beside each other, of work whose answer is known. */
+import { describe, expect, it } from 'vitest';
+import { commonBins } from '../../lib/metrics/isolation/co-tenants.js';
+import { steadinessOf } from '../../lib/metrics/isolation/is-007-consistency.js';
+import { jain } from '../../lib/metrics/isolation/is-008-fairness.js';
+import type { Load } from '../../lib/native/addon-types.js';
+import { resampledCi95 } from '../../lib/stats/resampled.js';
+
+const MS = 1e6;
+const load = (firstBin: number, startedMs: number, endedMs: number, bins: number[]): Load =>
+  ({ firstBin, startedNs: startedMs * MS, endedNs: endedMs * MS, bins }) as Partial<Load> as Load;
+
+describe('bins in common', () => {
+  it('lie wholly in the time of all, by their numbers on the clock of the card', () =>
+    expect(commonBins([load(10, 5, 50, [1, 2, 3, 4, 5]), load(11, 0, 35, [20, 30, 40, 50])], 10)).toEqual({
+      first: 1,
+      work: [
+        [2, 3, 4],
+        [20, 30, 40],
+      ],
+    }));
+
+  it('are zero where a tenant that was at work got nothing', () =>
+    expect(commonBins([load(0, 0, 30, [1, 0, 1]), load(0, 0, 30, [1, 1])], 10)?.work).toEqual([
+      [1, 0, 1],
+      [1, 1, 0],
+    ]));
+
+  it('are none where there is no such time', () =>
+    expect(commonBins([load(0, 0, 20, [1, 1]), load(5, 0, 20, [1, 1])], 10)).toBeNull());
+});
+
+describe('steadiness', () => {
+  it('counts windows without work', () => {
+    const { idleWindows, cv, lag1 } = steadinessOf([2, 0, 2, 0]);
+    expect({ idleWindows, cv, lag1 }).toEqual({ idleWindows: 2, cv: Math.sqrt(4 / 3), lag1: -0.75 });
+  });
+
+  it('has no correlation and no variation where all windows are alike', () =>
+    expect(steadinessOf([3, 3, 3])).toEqual({ windows: 3, idleWindows: 0, cv: 0, robustCv: 0, lag1: null }));
+});
+
+describe("Jain's index", () => {
+  it.each([
+    [[1, 1, 1, 1], 1],
+    [[4, 0, 0, 0], 0.25],
+    [[1, 1, 0, 0], 0.5],
+  ])('of %j is %f', (parts, index) => expect(jain(parts)).toBe(index));
+
+  it('is none where nobody got anything', () => expect(jain([0, 0])).toBeNull());
+});
+
+describe('an interval over windows', () => {
+  const mean = (work: readonly number[]) => (draws: readonly (readonly number[])[]) =>
+    (draws[0] as number[]).reduce((sum, i) => sum + (work[i] as number), 0) / work.length;
+
+  it('holds the figure, is a point where all windows are alike, and needs six of them', () => {
+    const work = [1, 2, 3, 4, 5, 6, 7, 8];
+    const [low, high] = resampledCi95([8], mean(work), 1) as [number, number];
+    expect(low).toBeLessThan(4.5);
+    expect(high).toBeGreaterThan(4.5);
+    expect(resampledCi95([6], mean([2, 2, 2, 2, 2, 2]), 1)).toEqual([2, 2]);
+    expect(resampledCi95([5], mean([1, 2, 3, 4, 5]), 1)).toBeNull();
+  });
+});

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { besideNvml } from '../../lib/metrics/isolation/nvml-utilization.js';
+import type { GpuUtilization } from '../../lib/native/addon-types.js';
+import { truthBy } from '../../lib/native/ground-truth.js';
+import { gpuState } from './run-fixtures.js';
+
+const PID = 10;
+
+/** Answers one after the other, the last one again and again. */
+function truthOf(answers: readonly (GpuUtilization | null)[]) {
+  const asked: number[] = [];
+  const truth = truthBy({
+    state: () => Promise.resolve(gpuState({})),
+    xids: () => Promise.resolve({ events: [] }),
+    utilization: (sinceMs) => Promise.resolve(answers[Math.min(asked.push(sinceMs), answers.length) - 1] ?? null),
+  });
+  return { truth, asked };
+}
+
+/** Until so many answers were given. */
+async function after(count: number, asked: readonly number[]): Promise<string> {
+  while (asked.length < count) await sleep(5);
+  return 'done';
+}
+
+const process = (atUs: number, smPercent: number, pid = PID) => ({ pid, atUs, smPercent });
+
+it('is the mean of what NVML said of the card, and of its samples of the process, each once', async () => {
+  const { truth, asked } = truthOf([
+    { gpuPercent: 100, processes: [process(1, 40), process(1, 90, 11)] },
+    { gpuPercent: 100, processes: [process(1, 40)] },
+    { gpuPercent: 70, processes: [process(2, 50)] },
+  ]);
+  const before = Date.now();
+  const [result, nvml] = await besideNvml({ truth, pid: PID, dropMs: 0 }, () => after(3, asked));
+  expect(result).toBe('done');
+  expect(nvml).toEqual({ gpuPercent: 90, processPercent: 45, readings: 3 });
+  expect(new Set(asked).size).toBe(1);
+  expect(asked[0]).toBeGreaterThanOrEqual(before);
+});
+
+it.each([
+  [[{ gpuPercent: 100, processes: [process(1, 90, 11)] }], 100, 'NVML listed no utilisation of the process'],
+  [[{ gpuPercent: 100, processes: null }], 100, 'NVML does not tell the utilisation of processes'],
+  [[null], null, 'NVML does not tell the utilisation of the card; NVML does not tell the utilisation of processes'],
+])('is null with the reason where NVML does not say it: %j', async (answers, gpuPercent, reason) => {
+  const { truth, asked } = truthOf(answers);
+  const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 0 }, () => after(1, asked));
+  expect(nvml).toEqual({ gpuPercent, processPercent: null, readings: 1, reason });
+});
+
+it('is null with the reason where the coordinator has no NVML of its own', async () => {
+  const [, nvml] = await besideNvml({ truth: null, pid: PID, dropMs: 0 }, () => Promise.resolve());
+  expect(nvml).toEqual({
+    ...{ gpuPercent: null, processPercent: null, readings: 0 },
+    reason: 'the coordinator sees the GPU through the layer',
+  });
+});
+
+it('is what NVML says at the end of a load that is over sooner than it was to be asked', async () => {
+  const { truth, asked } = truthOf([{ gpuPercent: 98, processes: [process(1, 31)] }]);
+  const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 60_000 }, () => Promise.resolve());
+  expect(nvml).toEqual({ gpuPercent: 98, processPercent: 31, readings: 1 });
+  expect(asked).toHaveLength(1);
+});
+
+it('says so where NVML cannot be read, and keeps the load', async () => {
+  const { truth } = truthOf([]);
+  const utilization = () => Promise.reject(new Error('the driver is gone'));
+  const watched = { truth: { ...truth, utilization }, pid: PID, dropMs: 60_000 };
+  const [result, nvml] = await besideNvml(watched, () => Promise.resolve('done'));
+  expect([result, nvml.gpuPercent, nvml.processPercent]).toEqual(['done', null, null]);
+  expect(nvml.reason).toMatch(/^NVML could not be read: the driver is gone; /);
+});
+
+it('stops asking where the load fails, and rejects with its error', async () => {
+  const { truth, asked } = truthOf([{ gpuPercent: 100, processes: [] }]);
+  const failing = async () => {
+    await after(1, asked);
+    throw new Error('the load failed');
+  };
+  await expect(besideNvml({ truth, pid: PID, dropMs: 0 }, failing)).rejects.toThrow('the load failed');
+});

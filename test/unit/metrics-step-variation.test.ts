@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { stepVariation } from '../../lib/metrics/llm/step-variation.js';
+
+/** So many steps of a batch, alternately longer and shorter than `medianNs` by that part of it; one at the median. */
+const steps = (batch: number, count: number, medianNs: number, part: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    batch,
+    ns: medianNs * (i === 0 ? 1 : 1 + (i % 2 === 0 ? part : -part)),
+  }));
+
+const columns = (all: readonly { batch: number; ns: number }[]) => ({
+  stepNs: all.map(({ ns }) => ns),
+  stepBatch: all.map(({ batch }) => batch),
+});
+
+describe('variation of steps', () => {
+  it('does not count what batch sizes explain', () => {
+    const all = columns([...steps(1, 101, 100, 0), ...steps(8, 101, 900, 0)]);
+    expect(stepVariation(all, 50, 1)).toMatchObject({ cv: 0, ci95: [0, 0] });
+  });
+
+  it('pools the sizes relative to their own medians', () => {
+    const all = columns([...steps(1, 201, 100, 0.1), ...steps(8, 201, 900, 0.1)]);
+    const { cv, ci95, sizes } = stepVariation(all, 50, 1) ?? { cv: 0, ci95: [0, 0], sizes: [] };
+    expect(cv).toBeCloseTo(0.1, 3);
+    const [low, high] = ci95 ?? [Number.NaN, Number.NaN];
+    expect(low).toBeLessThanOrEqual(cv);
+    expect(high).toBeGreaterThanOrEqual(cv);
+    expect(sizes).toEqual([
+      { batch: 1, steps: 201, medianNs: 100 },
+      { batch: 8, steps: 201, medianNs: 900 },
+    ]);
+  });
+
+  it('leaves out sizes with too few steps, and has no number without others', () => {
+    const few = steps(2, 10, 500, 0.5);
+    expect(stepVariation(columns([...few, ...steps(1, 101, 100, 0)]), 50, 1)).toMatchObject({
+      cv: 0,
+      sizes: [{ batch: 1 }],
+    });
+    expect(stepVariation(columns(few), 50, 1)).toBeNull();
+  });
+
+  it('is wider where disturbances come together', () => {
+    const calm = steps(4, 1_901, 100, 0.01);
+    const burst = columns([...calm, ...steps(4, 100, 100, 0.5)]);
+    const spread = columns(calm.map((step, i) => (i % 19 === 0 ? { ...step, ns: i % 2 === 0 ? 150 : 50 } : step)));
+    const width = (of: ReturnType<typeof columns>) => {
+      const [from, to] = stepVariation(of, 50, 1)?.ci95 ?? [0, 0];
+      return to - from;
+    };
+    expect(width(burst)).toBeGreaterThan(3 * width(spread));
+  });
+});

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { categoryTitle } from '../../lib/results/category-title.js';
+
+it.each([
+  ['overhead', 'Overhead'],
+  ['start-up', 'Start-up'],
+  ['llm', 'LLM'],
+  ['toString', 'ToString'],
+  ['', ''],
+])('titles the category %j %j', (name, title) => expect(categoryTitle(name)).toBe(title));
