@@ -2,17 +2,18 @@
 // and compares the medians over rounds. Usage: node bench/agreement.js [--simulate] [ROUNDS]
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { program } from './programs.js';
 import { measureKernelLaunch, measureMemoryAllocation, measureMemoryFree } from '../dist/index.js';
 
 const LIMIT = 0.01;
 const simulate = process.argv.includes('--simulate');
 const rounds = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 3);
-const program = fileURLToPath(new URL('../build/Release/standalone_bench', import.meta.url));
+const file = program('standalone_bench');
 const counts = { launch: 500, alloc: 200, free: 200 };
 
 function standalone(what) {
   const folder = simulate ? [fileURLToPath(new URL('../build/Release/sim', import.meta.url))] : [];
-  const { status, stdout, stderr } = spawnSync(program, [what, String(counts[what]), ...folder], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(file, [what, String(counts[what]), ...folder], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   const { residualNs, ...figures } = JSON.parse(stdout);
   if (residualNs > 500) throw new Error(`The clock mapping is off by ${residualNs} ns: is the machine busy?`);

@@ -1,6 +1,7 @@
 // The tool's own cost, as ratios to reference work of the same run, so that the limits hold on slow machines as on fast
 // ones: an empty Node process for the start of the command line and the import of the library, JSON for reports.
-// Shares need no reference: the event loop while measuring, the coordinator's CPU while workers measure.
+// Shares need no reference: the event loop while measuring, the coordinator's CPU while workers measure. The limits of a
+// scene of tenants and of the simulated card are absolute times.
 // Usage: node bench/limits.js [--simulate]
 import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
@@ -9,6 +10,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { sceneRows } from './scene.js';
+import { simulatedCardRows } from './simulated-card.js';
 
 const RUNS = 9;
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -104,6 +107,8 @@ rows.push({
 });
 const { coordinatorCpuPercent } = await runMetrics({ simulate });
 rows.push({ what: 'coordinator, percent of one core', value: coordinatorCpuPercent, limit: 5 });
+rows.push(...(await sceneRows()));
+rows.push(...(await simulatedCardRows()));
 
 let failed = false;
 for (const { what, value, limit } of rows) {

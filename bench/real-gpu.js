@@ -1,17 +1,30 @@
 // Records evidence on a real GPU and checks it. Every document is written before it is judged; the verdicts are
 // DIR/summary.txt. Exit 1 when one of them is "no". A part takes some minutes; without --part all are done.
-// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers] [--probe FILE --ptx FILE]
+// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers,isolation,limits,controllers,llm] [--probe FILE --ptx FILE]
 //   [--interposer FILE] [--hami FILE] [--crippled FILE] [--vgpu FILE] [--patching FILE]
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { comparing } from './real-gpu/comparing.js';
 import { hasFailed, lines, out, values, verdict } from './real-gpu/evidence.js';
+import { computeLimits, controllersOfLimits, isolation } from './real-gpu/isolation.js';
 import { layered } from './real-gpu/layers.js';
+import { languageModels } from './real-gpu/llm.js';
 import { measuring } from './real-gpu/measuring.js';
 import { overhead, standardTier } from './real-gpu/overhead.js';
 import { reporting } from './real-gpu/reporting.js';
 
-const parts = { measuring, comparing, overhead, standard: standardTier, reporting, layers: layered };
+const parts = {
+  measuring,
+  comparing,
+  overhead,
+  standard: standardTier,
+  reporting,
+  layers: layered,
+  isolation,
+  limits: computeLimits,
+  controllers: controllersOfLimits,
+  llm: languageModels,
+};
 for (const name of values.part?.split(',') ?? Object.keys(parts)) {
   if (!Object.hasOwn(parts, name)) {
     console.error(`Expected --part to be of ${Object.keys(parts).join(', ')} but received ${name}.`);

@@ -22,16 +22,29 @@ double median(std::vector<double> samples) {
 int run(const char* what, unsigned count, const std::optional<std::string>& folder) {
   using namespace gvb;
   const CancelToken token;
-  DeviceSession session(Driver::load(folder), SymbolPath::kRuntime, 0, token);
+  DeviceTarget target;
+  target.device = 0;
+  DeviceSession session(Driver::load(folder), target, token);
   if (std::strcmp(what, "launch") == 0) {
-    const LaunchBlock block = measure_launches(session, {LaunchCall::kKernel, count, 200, 1, 0});
+    LaunchRequest request;
+    request.count = count;
+    request.warmup = 200;
+    const LaunchBlock block = measure_launches(session, request);
     std::printf("{\"submitNs\":%.2f,\"startNs\":%.2f,\"roundTripNs\":%.2f,\"residualNs\":%.2f}\n",
-                median(block.submit_ns), median(block.start_ns), median(block.round_trip_ns), block.residual_ns);
+                median(block.submit_ns), median(block.start_ns), median(block.round_trip_ns), block.mapping.residual_ns);
   } else if (std::strcmp(what, "alloc") == 0) {
-    const AllocationBlock block = measure_allocations(session, {AllocationApi::kMemAlloc, 0, 32, count, 10});
+    AllocationRequest request;
+    request.live = 32;
+    request.count = count;
+    request.warmup = 10;
+    const AllocationBlock block = measure_allocations(session, request);
     std::printf("{\"allocNs\":%.2f}\n", median(block.alloc_ns));
   } else if (std::strcmp(what, "free") == 0) {
-    const FreeBlock block = measure_frees(session, {0, 64, FreeOrder::kFifo, count, 10, 1});
+    FreeRequest request;
+    request.live = 64;
+    request.count = count;
+    request.warmup = 10;
+    const FreeBlock block = measure_frees(session, request);
     std::printf("{\"freeNs\":%.2f}\n", median(block.free_ns));
   } else {
     return 2;

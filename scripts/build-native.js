@@ -1,11 +1,10 @@
-// Builds addon, simulated driver, interposer and standalone benchmark with node-gyp. Not a rebuild: `npx gpu-virt-bench`
-// in a checkout has npm prepare it once more, and make then finds everything done.
+// Builds addon, simulated driver and interposer with node-gyp; with --bench also what only bench/ needs. Not a rebuild:
+// `npx gpu-virt-bench` in a checkout has npm prepare it once more, and make then finds everything done.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { buildEnvironment } from './node-headers.js';
+import { buildEnvironment } from './build-environment.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -14,7 +13,7 @@ const holder = `${root}native/kernels/ptx.cpp`;
 const changed = (file) => statSync(`${root}native/kernels/ptx/${file}`).mtimeMs > statSync(holder).mtimeMs;
 if (readdirSync(`${root}native/kernels/ptx`).some(changed)) utimesSync(holder, new Date(), new Date());
 
-const jobs = `-j${availableParallelism()}`;
+const env = { ...buildEnvironment, GYP_DEFINES: process.argv.includes('--bench') ? 'bench=1' : '' };
 
 const { status } = spawnSync(
   process.execPath,
@@ -22,11 +21,10 @@ const { status } = spawnSync(
     require.resolve('node-gyp/bin/node-gyp.js'),
     'configure',
     'build',
-    jobs,
     '--loglevel=warn',
-    ...process.argv.slice(2),
+    ...process.argv.slice(2).filter((argument) => argument !== '--bench'),
   ],
-  { cwd: root, stdio: 'inherit', env: buildEnvironment },
+  { cwd: root, stdio: 'inherit', env },
 );
 if (status !== 0) {
   console.error(

@@ -1,5 +1,5 @@
 // Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
-// With --if-changed only where something that it is made of is newer than it.
+// With --if-changed only where something that it is made of is newer than it. Writes generated sources first.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCharts } from './bundle-charts.js';
 import { bundleProgram } from './bundle-program.js';
+import { writeGeneratedSources } from './generated-sources.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+writeGeneratedSources();
 
 /** The last that is written: without it dist/ is not whole. */
 const last = join(root, 'dist/report/charts/echarts.LICENSE.txt');

@@ -8,7 +8,18 @@ import { rolldown } from 'rolldown';
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 /** What is started or imported by its path: by users, by the program itself, and by scripts/ and bench/. */
-const entries = ['index', 'cli/main', 'worker-main', 'systems/mps-guardian', 'document', 'rendering', 'workers/lines'];
+const entries = [
+  'index',
+  'cli/main',
+  'worker/main',
+  'systems/mps-guardian',
+  'results/category-title',
+  'results/document',
+  'rendering',
+  'workers/lines',
+  'workers/local',
+  'workers/scene',
+];
 /** Bundled by itself (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');
 

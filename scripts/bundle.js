@@ -31,9 +31,10 @@ try {
   const app = join(staging, name, 'app');
   mkdirSync(app, { recursive: true });
   const copy = (path) => cpSync(join(root, path), join(app, path), { recursive: true });
-  for (const path of ['package.json', 'dist', 'schema', 'README.md', 'LICENSE']) copy(path);
+  for (const path of ['package.json', 'dist', 'schema', 'docs', 'examples', 'README.md', 'LICENSE', 'CHANGELOG.md'])
+    copy(path);
   copy('build/Release/gpu_virt_bench.node');
-  for (const part of ['sim', 'interpose']) copy(`build/Release/${part}`);
+  for (const part of ['sim', 'interpose', 'probe']) copy(`build/Release/${part}`);
   const dependencies = run('npm', ['ls', '--omit=dev', '--all', '--parseable']).split('\n').slice(1).filter(Boolean);
   for (const path of dependencies) copy(relative(root, path));
   cpSync(process.execPath, join(staging, name, 'node'));

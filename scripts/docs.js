@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// Writes docs/metrics.md from the metric definitions and examples/report.* from a recorded comparison (through dist);
-// --check says whether they are current.
+// Writes docs/metrics.md from the metric definitions, examples/report.* from a recorded comparison (through dist) and
+// lib/native/addon-types.ts from the built addon; --check says whether they are current.
 import { readFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { listMetrics, renderReport } from '../dist/index.js';
+import { categoryTitle } from '../dist/results/category-title.js';
 import { generated } from './generated.js';
+import './native-types.js';
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
 const better = { lower: 'lower', higher: 'higher', none: '–' };
@@ -26,7 +28,7 @@ function section(category, metrics) {
   ]);
   const head = ['Metric', 'Unit', 'Better', 'Question', 'Value', 'δ', 'Needs', 'Seconds', 'Function'];
   const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
-  return `## ${category[0].toUpperCase()}${category.slice(1)}\n\n${lines.join('\n')}\n`;
+  return `## ${categoryTitle(category)}\n\n${lines.join('\n')}\n`;
 }
 
 const metrics = listMetrics();

@@ -11,7 +11,9 @@ const objects = [
   `${folder}/gpu-virt-bench.glibc.node`,
   `${folder}/sim/libcuda.so.1`,
   `${folder}/sim/libnvidia-ml.so.1`,
+  `${folder}/sim/nccl/libnccl.so.2`,
   `${folder}/interpose/libgvb-interpose.so`,
+  `${folder}/probe/gvb-probe`,
 ].filter(existsSync);
 if (objects.length === 0) {
   console.error('Expected prebuilds: run npm run prebuild first.');

@@ -1,9 +1,10 @@
-// Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, and the simulated driver beside it.
+// Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, with the simulated driver, the
+// interposer and the probe program beside it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { buildEnvironment } from './node-headers.js';
+import { buildEnvironment } from './build-environment.js';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -18,14 +19,16 @@ if (status !== 0) process.exit(status ?? 1);
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
 // prebuildify takes every shared object of the build along; only the addon belongs here.
 for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
-for (const part of ['sim', 'interpose'])
+for (const part of ['sim', 'interpose', 'probe'])
   cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
 const made = readdirSync(folder, { recursive: true });
 for (const promised of [
   'gpu-virt-bench.glibc.node',
   'sim/libcuda.so.1',
   'sim/libnvidia-ml.so.1',
+  'sim/nccl/libnccl.so.2',
   'interpose/libgvb-interpose.so',
+  'probe/gvb-probe',
 ]) {
   if (made.includes(promised)) continue;
   console.error(`Expected prebuilds to hold ${promised} but they hold ${made.join(', ')}.`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Writes schema/*.schema.json from lib/document.ts (through dist); --check says whether they are current.
+// Writes schema/*.schema.json from lib/results/document.ts (through dist); --check says whether they are current.
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { comparisonDocumentSchema, runDocumentSchema } from '../dist/document.js';
+import { comparisonDocumentSchema, runDocumentSchema } from '../dist/results/document.js';
 import { generated } from './generated.js';
 
 const documents = { run: runDocumentSchema, comparison: comparisonDocumentSchema };
@@ -15,6 +15,6 @@ function textOf(kind, valibotSchema) {
 
 for (const [kind, schema] of Object.entries(documents))
   generated(`schema/${kind}-document.schema.json`, textOf(kind, schema), {
-    source: 'lib/document.ts',
+    source: 'lib/results/document.ts',
     command: 'npm run schema',
   });

@@ -36,7 +36,7 @@ function budget() {
   );
   verdict(
     'a system against itself raises no alarm',
-    effects.length === 5 && effects.every((effect) => effect.verdict === 'same' || effect.verdict === 'ambiguous'),
+    effects.length === 5 && effects.every((effect) => effect.verdict === 'same' || effect.verdict === 'inconclusive'),
     effects.map((effect) => `${effect.metric} ${effect.verdict}`).join(', '),
   );
   const shares = systems.flat().map(({ coordinatorCpuPercent }) => coordinatorCpuPercent);

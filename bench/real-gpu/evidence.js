@@ -69,10 +69,12 @@ export function compareWith(name, args, { timeoutSeconds } = {}) {
   return { ...result, document: () => JSON.parse(readFileSync(path, 'utf8')) };
 }
 
-export const compare = (name, systems, args) =>
-  compareWith(name, [...args, ...systems.flatMap((system) => ['--system', system])]);
+export const systemsOf = (specs) => specs.flatMap((spec) => ['--system', spec]);
+export const compare = (name, systems, args) => compareWith(name, [...args, ...systemsOf(systems)]);
 
 export const metric = (document, id) => document.metrics.find((result) => result.id === id);
+/** One line of a result. */
+export const describe = ({ id, status, reason }) => `${id} ${status}${reason ? `: ${reason}` : ''}`;
 export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 /** Where the document says which part of its details a step needs. */

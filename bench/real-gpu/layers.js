@@ -1,48 +1,23 @@
 // Part 6: two real preload layers beside native at tier standard, and layers that hide. HAMi-core must measure as before.
 // vgpu-manager initialises the driver when a function is looked up, so that its cuInit looks free: START-002 and OH-004
 // must say so. A layer that patches code, and one that replaces libcuda, must be found.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { command, compareWith, lines, metric, values, verdict } from './evidence.js';
+import { resolve } from 'node:path';
+import { command, compareWith, describe, lines, metric, systemsOf, values, verdict } from './evidence.js';
 
-const GIB_OF_TENANTS = 20;
-/** Where vgpu-manager keeps its limits; the first process decides them. */
-const STATE = '/etc/vgpu-manager/config/vgpu.config';
+const MEMORY = 'memory=20GiB';
 
 const systems = () => [
-  { kind: 'native' },
-  { kind: 'hami-core', library: resolve(values.hami), memory: `${GIB_OF_TENANTS}GiB`, sm: 50 },
-  {
-    kind: 'custom',
-    name: 'vgpu-manager',
-    env: {
-      LD_PRELOAD: resolve(values.vgpu),
-      MANAGER_VISIBLE_DEVICES: '{gpuUuid}',
-      CUDA_MEM_LIMIT_0: `${GIB_OF_TENANTS}Gi`,
-      LOGGER_LEVEL: '0',
-    },
-    stateFiles: [STATE],
-    limits: { memory: `${GIB_OF_TENANTS}GiB` },
-    verify: [
-      { symbolOwner: { symbol: 'cuMemAlloc_v2', matches: 'libvgpu-control' } },
-      { totalMemory: [`${GIB_OF_TENANTS}GiB`, `${GIB_OF_TENANTS}GiB`] },
-    ],
-  },
+  'native',
+  `hami-core:library=${resolve(values.hami)},${MEMORY},sm=50`,
+  `vgpu-manager:library=${resolve(values.vgpu)},${MEMORY}`,
 ];
-
-const describe = ({ id, status, reason }) => `${id} ${status}${reason ? `: ${reason}` : ''}`;
 
 /** What another initialised before it was timed. */
 const DONE_BEFORE = /the driver was initialised before cuInit/;
 
 function layers() {
-  const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
-  const config = join(folder, 'systems.yaml');
-  writeFileSync(config, JSON.stringify({ systems: systems() }));
-  const args = ['overhead', 'start-up', '--config', config];
+  const args = ['overhead', 'start-up', ...systemsOf(systems())];
   const result = compareWith('compared-layers', args, { timeoutSeconds: 1_700 });
-  rmSync(folder, { recursive: true, force: true });
   const [native, hami, vgpu] = result.document().systems;
   lines.push(`     compare of three systems: ${result.seconds.toFixed(0)} s, exit ${result.status}`);
   for (const rounds of [native, hami, vgpu]) {

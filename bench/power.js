@@ -1,0 +1,71 @@
+// How likely a comparison is to detect an effect: from how much rounds differed in recorded comparisons, by simulation.
+// Prints the table of docs/method.md. Usage: node bench/power.js DOCUMENT...
+import { readFileSync } from 'node:fs';
+import { median, sampleStandardDeviation } from 'simple-statistics';
+import { listMetrics } from '../dist/index.js';
+
+// Two-sided 95 % quantiles of Student's t for the rounds of the tiers quick, standard and thorough.
+const TIERS = [
+  { rounds: 2, t: 12.706 },
+  { rounds: 5, t: 2.776 },
+  { rounds: 10, t: 2.262 },
+];
+const EFFECTS = [0.02, 0.05, 0.1];
+const RUNS = 20_000;
+
+/** Uniform numbers from 0 to 1 by mulberry32, so that the table is the same every time. */
+function uniform(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** By Box and Muller. */
+const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+
+/** Share of comparisons whose 95 % interval of the ratio lies above 1. */
+function detected(effect, sd, { rounds, t }) {
+  const random = uniform(1);
+  let found = 0;
+  for (let run = 0; run < RUNS; run++) {
+    const logs = Array.from({ length: rounds }, () => Math.log1p(effect) + sd * gaussian(random));
+    const centre = logs.reduce((sum, each) => sum + each, 0) / rounds;
+    if (centre > (t * sampleStandardDeviation(logs)) / Math.sqrt(rounds)) found++;
+  }
+  return found / RUNS;
+}
+
+/** Others are compared by differences, of which no percentage says anything. */
+const byRatio = new Set(listMetrics().flatMap(({ id, delta }) => (delta.relative === undefined ? [] : [id])));
+
+/** By metric, the standard deviation of the logarithm of the ratio from round to round: of every system and document. */
+const deviations = new Map();
+for (const file of process.argv.slice(2)) {
+  const { systems } = JSON.parse(readFileSync(file, 'utf8'));
+  const [baseline, ...others] = systems;
+  const valueOf = (round, id) => round?.metrics.find((one) => one.id === id && one.status === 'ok')?.value ?? null;
+  const ids = new Set(baseline.flatMap(({ metrics }) => metrics.map(({ id }) => id)));
+  for (const id of [...ids].filter((one) => byRatio.has(one)))
+    for (const system of others) {
+      const logs = system.flatMap((round, i) => {
+        const [a, b] = [valueOf(round, id), valueOf(baseline[i], id)];
+        return a > 0 && b > 0 ? [Math.log(a / b)] : [];
+      });
+      if (logs.length >= 3) deviations.set(id, [...(deviations.get(id) ?? []), sampleStandardDeviation(logs)]);
+    }
+}
+if (deviations.size === 0)
+  throw new Error('Expected documents of comparisons with three rounds or more, as compare --json writes them.');
+
+const percent = (share) => `${Math.round(100 * share)} %`;
+console.log(`| metric | between rounds | ${TIERS.map(({ rounds }) => `${rounds} rounds`).join(' | ')} |`);
+console.log(`|---|---|${TIERS.map(() => '---').join('|')}|`);
+for (const [id, all] of [...deviations].sort()) {
+  const sd = median(all);
+  const cells = TIERS.map((tier) => EFFECTS.map((effect) => percent(detected(effect, sd, tier))).join(', '));
+  console.log(`| ${id} | ${(100 * sd).toFixed(1)} % | ${cells.join(' | ')} |`);
+}

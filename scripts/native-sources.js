@@ -1,0 +1,29 @@
+// The C++ sources of one library, for binding.gyp and native/CMakeLists.txt alike: what native/libraries.json says of it.
+// An entry is the beginning of a path below native/; one after a `!` leaves out what begins so.
+//   node scripts/native-sources.js LIBRARY [PREFIX]   prints the paths in one line, each after PREFIX (default: native/)
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const native = fileURLToPath(new URL('../native/', import.meta.url));
+export const libraries = JSON.parse(readFileSync(`${native}libraries.json`, 'utf8'));
+
+/** Relative to native/, sorted, so that every machine links in one order. */
+export function sourcesOf(library) {
+  const entries = libraries[library];
+  if (!entries) throw new Error(`native/libraries.json has no library ${library}.`);
+  const begins = (file, wanted) => wanted.some((start) => file.startsWith(start));
+  const kept = entries.filter((entry) => !entry.startsWith('!'));
+  const left = entries.filter((entry) => entry.startsWith('!')).map((entry) => entry.slice(1));
+  return readdirSync(native, { recursive: true })
+    .filter((file) => file.endsWith('.cpp') && begins(file, kept) && !begins(file, left))
+    .sort();
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [library, prefix = 'native/'] = process.argv.slice(2);
+  console.log(
+    sourcesOf(library)
+      .map((file) => prefix + file)
+      .join(' '),
+  );
+}

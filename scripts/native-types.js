@@ -1,0 +1,46 @@
+// Writes lib/native/addon-types.ts from what the built addon says of its functions and of the fields of their requests
+// and results (native/addon); with --check compares.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { generated } from './generated.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const target = 'lib/native/addon-types.ts';
+const addon = `${root}build/Release/gpu_virt_bench.node`;
+
+const comment = (text) => (text ? `/** ${text} */\n` : '');
+const field = ({ name, type, doc, optional }) => `${comment(doc)}${name}${optional ? '?' : ''}: ${type};\n`;
+
+function declaration({ name, doc, base, text, fields }) {
+  if (text) return `${comment(doc)}export type ${name} = ${text};\n`;
+  return `${comment(doc)}export interface ${name}${base ? ` extends ${base}` : ''} {\n${fields.map(field).join('')}}\n`;
+}
+
+const method = ({ name, signature, doc }) => `${comment(doc)}${name}${signature};\n`;
+
+if (!existsSync(addon)) {
+  console.error(`${target} is made from the native addon, which is not built: run npm run build:native.`);
+  process.exitCode = 1;
+} else {
+  const topics = createRequire(import.meta.url)(addon).description();
+  const types = topics.flatMap(({ heading, types }) =>
+    types.length > 0 ? [`// ${heading}\n\n${types.map(declaration).join('\n')}`] : [],
+  );
+  const text = `/**
+ * The one typed description of the native surface. Generated from native/addon by npm run docs.
+ * Times are nanoseconds; arrays of samples are Float64Array. Every promise may reject with an object that
+ * lib/native/errors.ts turns into the public error classes; a request of another shape is a TypeError.
+ */
+
+${types.join('\n')}
+export interface NativeAddon {
+${topics.map(({ functions }) => functions.map(method).join('')).join('')}}
+`;
+  const options = await resolveConfig(`${root}${target}`);
+  generated(target, await format(text, { ...options, parser: 'typescript' }), {
+    source: 'the fields in native/addon',
+    command: 'npm run docs',
+  });
+}
