@@ -5,6 +5,7 @@ import type { MeasureOptions, Progress } from './metrics/metric.js';
 import { resolveOptions } from './metrics/options.js';
 import { metrics } from './metrics/registry.js';
 import { compareSystems as compare } from './run/compare.js';
+import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/detect.js';
 import { makePlan } from './run/plan.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
 import { selectMetrics } from './run/select.js';
@@ -29,6 +30,12 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   systems: readonly (string | SystemSettings)[];
   /** Each measures every system once, in a fresh worker. Default 5; verdicts need at least 2. */
   rounds?: number;
+  /**
+   * In place of `rounds`: as many as detect an effect of this size (0.05 is 5 %) with a probability of about 80 %, planned
+   * from a pilot of 5 rounds that is no part of the result. At most `maxRounds`, by default 50.
+   */
+  detect?: number;
+  maxRounds?: number;
   /** Keep systems that cannot be measured here as `unsupported`. Default false: they are refused. */
   allowMissing?: boolean;
   /** Measure further rounds of a system after one of its proofs failed. Default false. */
@@ -78,29 +85,48 @@ export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDo
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
 export async function compareSystems(options: CompareSystemsOptions): Promise<ComparisonDocument> {
-  const { systems, rounds = DEFAULT_ROUNDS, allowMissing = false, keepGoing = false, ...rest } = options;
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new RangeError(`Expected rounds to be an integer of at least 1 but received ${rounds}.`);
+  const { systems, rounds: _, detect: __, maxRounds: ___, allowMissing = false, keepGoing = false, ...rest } = options;
+  const aim = aimOf(options);
   const surroundings = { ...here(), allowMissing };
   const parsed = systems.map((system) => systemFrom(system, surroundings));
   checkLabels(parsed);
   if (parsed.length < 2) throw new RangeError(`Expected at least two systems but received ${parsed.length}.`);
-  return compare(
-    {
-      ...prepared(rest),
-      systems: parsed,
-      rounds,
-      allowMissing,
-      keepGoing,
-      finished: [],
-      environment: callerEnvironment(),
-    },
-    {
-      ...hooksOf(options.onProgress),
-      onStart: () => {},
-      onComputeLimit: () => {},
-      onRound: () => {},
-      onDocument: () => Promise.resolve(),
-    },
-  );
+  const request = {
+    ...prepared(rest),
+    systems: parsed,
+    allowMissing,
+    keepGoing,
+    environment: callerEnvironment(),
+  };
+  const hooks = {
+    ...hooksOf(options.onProgress),
+    onStart: () => {},
+    onComputeLimit: () => {},
+    onRound: () => {},
+    onDocument: () => Promise.resolve(),
+  };
+  if (typeof aim === 'number') return compare({ ...request, rounds: aim, finished: [] }, hooks);
+  checkDetectable(request.plan.metrics);
+  return compareToDetect(request, aim, {
+    finished: () => Promise.resolve([]),
+    hooks: () => hooks,
+    onPlanned: () => {},
+  });
+}
+
+/** The number of rounds, or what they are planned for. */
+function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'systems'>): number | Aim {
+  if (detect === undefined) {
+    if (maxRounds !== undefined) throw new RangeError('Expected maxRounds together with detect but received it alone.');
+    return wholeNumber('rounds', rounds ?? DEFAULT_ROUNDS, 1);
+  }
+  if (rounds !== undefined) throw new RangeError('Expected rounds or detect but received both.');
+  if (!(detect > 0 && detect <= 1))
+    throw new RangeError(`Expected detect to be a number above 0 and at most 1 but received ${detect}.`);
+  return { effect: detect, mostRounds: wholeNumber('maxRounds', maxRounds ?? MOST_ROUNDS, FEWEST_ROUNDS) };
+}
+
+function wholeNumber(name: string, value: number, least: number): number {
+  if (Number.isInteger(value) && value >= least) return value;
+  throw new RangeError(`Expected ${name} to be an integer of at least ${least} but received ${value}.`);
 }

@@ -3,8 +3,18 @@ import type { ComparisonDocument } from '../results/document.js';
 import { metrics } from '../metrics/registry.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
-import { duration, plain } from '../results/plain.js';
+import { percentOf } from '../report/detection.js';
+import { capitalised, duration, plain } from '../results/plain.js';
 import { type CompareHooks, compareSystems, refuseUnavailable } from '../run/compare.js';
+import {
+  type Aim,
+  checkDetectable,
+  compareToDetect,
+  FEWEST_ROUNDS,
+  PILOT_ROUNDS,
+  type Stage,
+  type Staged,
+} from '../run/detect.js';
 import { makePlan, type Plan } from '../run/plan.js';
 import { selectMetrics } from '../run/select.js';
 import { chooseTarget } from '../run/target.js';
@@ -13,6 +23,7 @@ import { callerEnvironment } from '../systems/environment.js';
 import { checkLabels, here, type Surroundings } from '../systems/kinds.js';
 import { parseSystems } from '../systems/parse.js';
 import type { System } from '../systems/system.js';
+import { MOST_POSSIBLE, parseAim, plannedText, type RawDetecting } from './detecting.js';
 import { exitCodes } from './exit-codes.js';
 import { type Conclusion, type Gating, prepareGating, type RawGating } from './gating.js';
 import { dieWithFirstStart } from './first-start.js';
@@ -35,10 +46,9 @@ import {
 } from './stored-request.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
-export interface RawCompareOptions extends RawRunOptions, RawGating {
+export interface RawCompareOptions extends RawRunOptions, RawGating, RawDetecting {
   system?: string[];
   config?: string;
-  rounds?: string;
   output?: string;
   resume?: string;
   allowMissing?: true;
@@ -47,7 +57,6 @@ export interface RawCompareOptions extends RawRunOptions, RawGating {
 
 /** Rounds of each tier (the reference's P, at least). */
 const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
-const MOST_ROUNDS = 1_000;
 
 /** `isGiven` tells whether the user named an option; the others have defaults, or the values that --resume continues. */
 export async function compare(
@@ -60,16 +69,22 @@ export async function compare(
   const options = parseRunOptions(raw);
   const isSystemGiven = raw.system !== undefined || raw.config !== undefined;
   const systems = stored && !isSystemGiven ? storedSystems(stored, raw.allowMissing ?? false) : await parseAll(raw);
+  const aim = parseAim(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const plan = makePlan(
     selectMetrics(stored && selectors.length === 0 ? stored.metrics : selectors, metrics),
     options.tier,
     options.seed,
   );
-  const words = planText(plan, systems, rounds);
-  const kept = await describeRequest(plan, { ...raw, seed: `${plan.seed}`, rounds: `${rounds}` }, systems);
+  if (aim) checkDetectable(plan.metrics);
+  const words = planText(plan, systems, aim ?? rounds);
+  const kept = await describeRequest(
+    plan,
+    { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
+    systems,
+  );
   if (stored) checkUnchanged(stored, kept, given.resume as string);
-  const gating = await prepareGating(raw, systems, options.outputs, rounds);
+  const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds);
   refuseUnavailable({ systems, ...toleranceOf(raw) });
   if (options.dryRun) {
     await writeText(`${words}\n`);
@@ -86,24 +101,26 @@ export async function compare(
   const progress = progressDisplay();
   const unwritten: Error[] = [];
   try {
-    const finished = stored ? await finishedRounds(directory.path, systems, rounds) : [];
-    const measured = await interruptible((signal) =>
-      compareSystems(
-        {
-          ...request(options, plan, target),
-          ...toleranceOf(raw),
-          systems,
-          rounds,
-          finished,
-          environment: callerEnvironment(),
-          signal,
-        },
-        {
-          ...hooks(progress, directory.path, words, target.notice, gating),
-          ...recorder(progress, directory, systems, unwritten),
-        },
-      ),
-    );
+    const staged: Staged = {
+      finished: async (stage, count) => (stored ? finishedRounds(directory.path, systems, count, stage) : []),
+      hooks: (stage) => ({
+        ...hooks(progress, directory.path, stage === 'pilot' || !aim ? [target.notice, words] : [], stage, gating),
+        ...recorder(progress, directory, systems, unwritten, stage),
+      }),
+      onPlanned: (detection, count) => progress.aside(() => say(plannedText(detection, count))),
+    };
+    const measured = await interruptible(async (signal) => {
+      const wanted = {
+        ...request(options, plan, target),
+        ...toleranceOf(raw),
+        systems,
+        environment: callerEnvironment(),
+        signal,
+      };
+      if (aim) return compareToDetect(wanted, aim, staged);
+      const finished = await staged.finished('round', rounds);
+      return compareSystems({ ...wanted, rounds, finished }, staged.hooks('round'));
+    });
     progress.stop();
     const document = await withSystemsFile(measured, directory);
     const judged = gating?.conclude(document);
@@ -159,8 +176,8 @@ async function parseAll(raw: RawCompareOptions): Promise<System[]> {
 function parseRounds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = parseNumber('--rounds', text);
-  if (Number.isInteger(value) && value >= 1 && value <= MOST_ROUNDS) return value;
-  throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_ROUNDS} but received ${quoted(text)}.`);
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_POSSIBLE) return value;
+  throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_POSSIBLE} but received ${quoted(text)}.`);
 }
 
 const toleranceOf = (raw: RawCompareOptions) => ({
@@ -176,19 +193,26 @@ function request(options: RunOptions, plan: Plan, target: ReturnType<typeof choo
 function planText(
   { metrics: selected, tier, seed, estimatedSeconds }: Plan,
   systems: readonly System[],
-  rounds: number,
+  planned: number | Aim,
 ) {
   const ids = selected.map(({ id }) => id).sort();
-  const total = estimatedSeconds * systems.length * rounds;
+  const time = (count: number) => duration(estimatedSeconds * systems.length * count);
   const names = systems.map(({ name }) => plain(name)).join(', ');
-  return `Plan: ${systems.length} systems (${names}) × ${rounds} rounds × ${ids.length} metrics (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${duration(total)}`;
+  const text = (rounds: string, about: string) =>
+    `Plan: ${systems.length} systems (${names}) × ${rounds} × ${ids.length} metrics (${ids.join(', ')}), tier ${tier}, seed ${seed}, about ${about}`;
+  if (typeof planned === 'number') return text(`${planned} rounds`, time(planned));
+  const { effect, mostRounds } = planned;
+  return text(
+    `${PILOT_ROUNDS} rounds of a pilot, then ${FEWEST_ROUNDS} to ${mostRounds} rounds that detect ${percentOf(effect)}`,
+    `${time(PILOT_ROUNDS + FEWEST_ROUNDS)} to ${time(PILOT_ROUNDS + mostRounds)}`,
+  );
 }
 
 function hooks(
   progress: ProgressDisplay,
   directory: string,
-  words: string,
-  notice: string | null,
+  intro: readonly (string | null)[],
+  stage: Stage,
   gating: Gating | null,
 ): Omit<CompareHooks, 'onDocument' | 'onLog'> {
   let at = '';
@@ -196,15 +220,15 @@ function hooks(
   return {
     onStart: ({ device, because }, warnings) =>
       progress.aside(() => {
-        if (notice) say(plain(notice));
-        say(words);
+        if (intro.length === 0) return;
+        for (const line of intro) if (line) say(plain(line));
         say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
         warnings.forEach(warn);
       }),
     onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
     onRound: (round, { name }) => {
       system = name;
-      at = `round ${round + 1}, ${plain(name)}`;
+      at = `${roundOf(stage)} ${round + 1}, ${plain(name)}`;
       progress.doing(at);
     },
     onWaiting: (what) => progress.doing(`${at === '' ? '' : `${at}: `}waiting for ${what}`),
@@ -221,12 +245,15 @@ function hooks(
   };
 }
 
+const roundOf = (stage: Stage): string => (stage === 'pilot' ? 'pilot round' : 'round');
+
 /** A round that cannot be written is kept in memory: the disk may have room again before the end. */
 function recorder(
   progress: ProgressDisplay,
   directory: ResultDirectory,
   systems: readonly System[],
   unwritten: Error[],
+  stage: Stage,
 ): Pick<CompareHooks, 'onLog' | 'onDocument'> {
   let log = '';
   return {
@@ -234,11 +261,11 @@ function recorder(
       log += text;
     },
     onDocument: async (round, index, document, origin) => {
-      const which = `Round ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
+      const which = `${capitalised(roundOf(stage))} ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
       const outcome = origin === 'measured' ? duration(document.durationMs / 1_000) : origin;
       // It is in the directory already.
       if (origin === 'reused') return progress.aside(() => say(`${which}: ${outcome}`));
-      const failure = await failureOf(directory.keepRound(round, index, document, log));
+      const failure = await failureOf(directory.keepRound(round, index, document, log, stage));
       log = '';
       if (failure) unwritten.push(failure);
       progress.aside(() => {

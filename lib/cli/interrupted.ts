@@ -15,7 +15,7 @@ export function interruptedText(
   secrets: readonly string[],
 ): string {
   const finished = systems.flat().filter(({ completed }) => completed).length;
-  const far = `Interrupted: ${finished} of ${plan.rounds * plan.systems.length} rounds are finished.`;
+  const far = `Interrupted: ${finished} of ${plan.rounds * plan.systems.length} rounds${plan.detect?.isPilot ? ' of the pilot' : ''} are finished.`;
   if (plan.config === undefined) return `${far} There is nothing to continue.`;
   if (secrets.length > 0) return `${far} It cannot be continued: ${secrets.join(', ')} is secret and not recorded.`;
   const options = givenAgain.flatMap((name) => (raw[name] === undefined ? [] : [`--${name}`, raw[name]]));

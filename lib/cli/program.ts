@@ -174,6 +174,11 @@ function addCompare(root: Command): void {
     )
     .option('--keep-going', 'measure further rounds of a system after one of its proofs failed (default: off)')
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
+    .option(
+      '--detect <percent>',
+      'plan the rounds so that effects of this size are detected, e.g. 5%, from a pilot of 5 rounds that is no part of the result (default: none)',
+    )
+    .option('--max-rounds <n>', 'the most rounds that --detect may plan (default: 50)')
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option(
       '--output <dir>',

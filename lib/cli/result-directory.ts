@@ -10,6 +10,7 @@ import { isUnattested } from '../saved/attested.js';
 import { RAW, RESULTS } from '../saved/directories.js';
 import { withoutSamples } from '../saved/lean.js';
 import { SUMMARY, SYSTEMS } from '../saved/read.js';
+import type { Stage } from '../run/detect.js';
 import { configText } from '../systems/config-text.js';
 import type { System } from '../systems/system.js';
 import { LOCK, lockDirectory } from './directory-lock.js';
@@ -27,7 +28,7 @@ export interface ResultDirectory {
    * A round as it was measured, and what its worker and the layer in it printed; before the first one the request and
    * its systems, if there is any. Rejects where it cannot be written.
    */
-  keepRound: (round: number, index: number, document: RunDocument, log: string) => Promise<void>;
+  keepRound: (round: number, index: number, document: RunDocument, log: string, stage?: Stage) => Promise<void>;
   /** The file of the systems that `keepRound` wrote, or null. */
   systemsFile: () => Promise<string | null>;
   /** The summary, its reports and what was said until then; answers what could not be written. */
@@ -65,13 +66,13 @@ export async function openDirectory(
   let isRequestKept = request === null;
   return {
     path,
-    keepRound: async (round, index, document, log) => {
+    keepRound: async (round, index, document, log, stage) => {
       if (!isRequestKept) {
         await writeWithoutLinks(join(path, SYSTEMS), await configText(systems));
         if (resume === undefined) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
       }
       isRequestKept = true;
-      await keepRound(path, roundName(round, index), document, log);
+      await keepRound(path, roundName(round, index, stage), document, log);
     },
     systemsFile: async () => ((await isThere(join(path, SYSTEMS))) ? join(path, SYSTEMS) : null),
     finish: (document) => finish(path, document),
@@ -162,16 +163,21 @@ function defaultName(systems: readonly System[]): string {
   return `${stamp}-${names}`;
 }
 
-const roundName = (round: number, index: number): string =>
-  `round-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
+const roundName = (round: number, index: number, stage: Stage = 'round'): string =>
+  `${stage}-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
 /** Complete documents of the same systems. Other files in their places, and rounds that failed, are reported and measured again. */
-export async function finishedRounds(directory: string, systems: readonly System[], rounds: number) {
+export async function finishedRounds(
+  directory: string,
+  systems: readonly System[],
+  rounds: number,
+  stage: Stage = 'round',
+) {
   const present = new Set(await readdir(join(directory, RAW)).catch(() => []));
   const finished: (RunDocument | undefined)[][] = systems.map(() => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, system] of systems.entries()) {
-      const name = join(RAW, `${roundName(round, index)}.json`);
+      const name = join(RAW, `${roundName(round, index, stage)}.json`);
       if (!present.has(basename(name))) continue;
       const document = await readRound(join(directory, name));
       const why = document && whyAgain(document);

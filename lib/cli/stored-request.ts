@@ -18,7 +18,20 @@ export const REQUEST = 'request.json';
 
 /** Options of `compare` that say what is measured and how, as commander names them. */
 const measuringOptions = [
-  ...['tier', 'rounds', 'seed', 'path', 'iterations', 'warmup', 'resolution', 'samples', 'timeout', 'device'],
+  ...[
+    'tier',
+    'rounds',
+    'detect',
+    'maxRounds',
+    'seed',
+    'path',
+    'iterations',
+    'warmup',
+    'resolution',
+    'samples',
+    'timeout',
+    'device',
+  ],
   ...['workload', 'model'],
   ...['requireGpu', 'simulate', 'strict'],
 ] as const;

@@ -155,7 +155,7 @@ export interface MetricDefinition {
   };
   /** Why a result cannot be what it says, beside the native arm's of the same round; null where it can. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
-  /** In-process pairs: the row, or the array of rows, among its details. See lib/run/call-effects.ts for its fields. */
+  /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in a person's words, e.g. `cuInit`. */
   costOf?: string;

@@ -4,6 +4,7 @@ import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import type { View } from '../results/view.js';
+import { detectionText } from './detection.js';
 
 const ALONE =
   'Each metric ran in one process, or in as many fresh ones as the table says. Intervals are within a process unless they say otherwise; the variance between processes is unknown.';
@@ -13,6 +14,7 @@ export function statisticsText({ document }: View): string[] {
   if (!isComparison(document)) return [ALONE, seedText(document.plan.seed), ...tiers];
   return [
     replication(document),
+    ...detectionText(document),
     ...(document.plan.order.length === 0
       ? ['The systems were measured separately and not in interleaved rounds: they are not compared with each other.']
       : effectText(document)),

@@ -282,6 +282,27 @@ export const computeLimitSchema = v.strictObject({
   sharesPercent: v.array(finite),
 });
 
+/** How many rounds were planned for, from the variance between the rounds of a pilot that is no part of the document. */
+const detectionSchema = v.strictObject({
+  /** That the rounds were to detect: 0.05 is 5 %. */
+  effect: finite,
+  pilotRounds: count,
+  /** The limit of what could be planned. */
+  mostRounds: count,
+  /** Of every ratio of the pilot: the rounds that detect the effect, and the effect that they detect. */
+  needs: v.array(
+    v.strictObject({
+      metric: v.string(),
+      system: v.string(),
+      /** Null where it takes more than `mostRounds`; then `detects` is what those detect. */
+      rounds: v.nullable(count),
+      detects: finite,
+    }),
+  ),
+  /** The document is of the pilot itself, which was interrupted. */
+  isPilot: v.optional(v.literal(true)),
+});
+
 export const comparisonDocumentSchema = v.strictObject({
   schemaVersion: v.literal(SCHEMA_VERSION),
   kind: v.literal('comparison'),
@@ -299,6 +320,8 @@ export const comparisonDocumentSchema = v.strictObject({
     order: v.array(v.array(v.string())),
     /** The file of the systems in the directory of the results, for --config; absent where no directory was written. */
     config: v.optional(v.string()),
+    /** Of --detect. */
+    detect: v.optional(detectionSchema),
   }),
   /** By system, by round. */
   systems: v.array(v.array(runDocumentSchema)),

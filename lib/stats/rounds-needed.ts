@@ -1,4 +1,4 @@
-/** How many rounds an effect needs before its interval leaves one side of what counts as a difference. */
+/** How many rounds an effect needs before its interval leaves one side of what counts as a difference, or of none. */
 import type { Delta, Interval } from './effect.js';
 import { tCritical } from './student-t.js';
 
@@ -23,8 +23,29 @@ export function roundsNeeded({ rounds, ratioCi95, differenceCi95 }: Found, delta
   const [low, high] = ci95 as Interval;
   const bound = onLogs ? Math.log1p(delta.relative) : delta.absolute;
   const distance = Math.abs(Math.abs((low + high) / 2) - bound);
-  const sd = (((high - low) / 2) * Math.sqrt(rounds)) / tCritical(ALPHA, rounds - 1);
+  const sd = deviationOf([low, high], rounds);
   for (let count = rounds + 1; count <= MOST; count++)
     if (tCritical(ALPHA, count - 1) * (sd / Math.sqrt(count)) <= distance) return count;
+  return null;
+}
+
+/** The standard deviation between rounds, from the t interval of their mean. */
+export const deviationOf = ([low, high]: Interval, rounds: number): number =>
+  (((high - low) / 2) * Math.sqrt(rounds)) / tCritical(ALPHA, rounds - 1);
+
+/**
+ * The effect that so many rounds detect: with the probability `power` their 95 % interval does not hold zero (the usual
+ * approximation of the power of a t test by the sum of two quantiles). On the scale of `sd`.
+ */
+export const detectable = (sd: number, rounds: number, power: number): number =>
+  ((tCritical(ALPHA, rounds - 1) + tCritical(2 * (1 - power), rounds - 1)) * sd) / Math.sqrt(rounds);
+
+/** The fewest rounds, from `fewest` to `most`, that detect an effect of that size; null where more are needed. */
+export function roundsToDetect(
+  effect: number,
+  sd: number,
+  { fewest, most, power }: { fewest: number; most: number; power: number },
+): number | null {
+  for (let rounds = fewest; rounds <= most; rounds++) if (detectable(sd, rounds, power) <= effect) return rounds;
   return null;
 }
