@@ -8,8 +8,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor'],
   compare: [
     'compare overhead --rounds 5 --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB,sm=50',
-    'compare OH-001 OH-002 --detect 5% --system native --system mps',
-    'compare --config systems.yaml --gate thresholds.yaml --output results/today',
+    'compare --config systems.yaml --detect 5% --gate thresholds.yaml --output results/today',
     'compare --resume results/today',
   ],
   report: ['report results/today --html today.html', 'report monday.json tuesday.json --format markdown'],
