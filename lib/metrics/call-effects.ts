@@ -18,6 +18,7 @@ const finite = v.pipe(v.number(), v.finite());
 /** A row of pairs in a metric's details, which may come from any file. */
 const pairSchema = v.pipe(
   v.object({
+    /** The driver function, and how it is called where a metric calls it in one of several ways; one of the two. */
     name: v.optional(v.string()),
     call: v.optional(v.string()),
     owner: v.optional(v.nullable(v.string())),
@@ -26,7 +27,7 @@ const pairSchema = v.pipe(
     overheadNs: finite,
     bareNs: finite,
   }),
-  v.transform(({ name, call = name, ...row }) => ({ ...row, call })),
+  v.transform(({ name, call = name, ...row }) => ({ ...row, call, name: name ?? call })),
 );
 
 interface Measured extends v.InferOutput<typeof pairSchema> {
@@ -82,6 +83,6 @@ function ofMetric(measured: readonly Measured[]): CallEffect[] {
   });
 }
 
-const provenanceOf = ({ call, round }: Measured) => round.provenance.find(({ name }) => name === call);
+const provenanceOf = ({ name, round }: Measured) => round.provenance.find((row) => row.name === name);
 
 const ownerOf = (measured: Measured): string | null => provenanceOf(measured)?.paths[measured.round.plan.path] ?? null;

@@ -1102,17 +1102,20 @@ export interface LargeFree {
   freeNs: number;
 }
 
-// Pairs of calls
+// Pairs of allocations
 
-export interface PairRequest {
-  name: string;
-  /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */
-  batches: number;
-  /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
-  calls: number;
-  maxBatchNs: number;
-  /** Before each batch the host does something else for up to so long, at least a quarter of it. */
-  gapNs: number;
+export interface AllocationPairRequest {
+  /** Of a block. */
+  bytes: number;
+  /** Blocks of either way, beside the one that is allocated and freed. */
+  live: number;
+  order: 'fifo' | 'lifo' | 'random';
+  /** Samples of a visit: each is the mean of two allocations, and of two frees, of either way, in the order A B B A. */
+  count: number;
+  /** Further ones, before those of every visit. */
+  warmup: number;
+  /** Each to another processor. */
+  visits: number;
   seed: number;
   /** Whose turn it is, counted around the processors that the thread may use. */
   core: number;
@@ -1128,6 +1131,27 @@ export interface PairBlock {
   bareNs: Float64Array;
   /** What the calibration interposer says its hook took at the median; null where it is not loaded. */
   achievedNs: number | null;
+}
+
+export interface AllocationPairs {
+  allocation: PairBlock;
+  free: PairBlock;
+}
+
+// Pairs of calls
+
+export interface PairRequest {
+  name: string;
+  /** Samples: each is the mean of two batches of either pointer, in the order A B B A. */
+  batches: number;
+  /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
+  calls: number;
+  maxBatchNs: number;
+  /** Before each batch the host does something else for up to so long, at least a quarter of it. */
+  gapNs: number;
+  seed: number;
+  /** Whose turn it is, counted around the processors that the thread may use. */
+  core: number;
 }
 
 // Pipelines
@@ -1647,6 +1671,8 @@ export interface NativeAddon {
   /** Holds the block until freeLarge, or the next one. */
   allocateLarge(session: number, request: LargeAllocationRequest): Promise<LargeAllocation>;
   freeLarge(session: number): Promise<LargeFree>;
+  /** cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn. */
+  allocationPairs(session: number, request: AllocationPairRequest): Promise<AllocationPairs>;
   /** Names pairBlock accepts. */
   pairFunctions(): string[];
   pairBlock(session: number, request: PairRequest): Promise<PairBlock>;

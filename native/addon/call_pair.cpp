@@ -2,6 +2,7 @@
 #include "bench/call_pair.h"
 
 #include "addon/core_field.h"
+#include "addon/pair_fields.h"
 #include "addon/topic.h"
 
 namespace gvb {
@@ -19,22 +20,6 @@ struct Fields<PairRequest> : FieldsOf<PairRequest> {
         "Before each batch the host does something else for up to so long, at least a quarter of it."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
-  }
-};
-
-template <>
-struct Fields<PairBlock> : FieldsOf<PairBlock> {
-  static constexpr const char* kName = "PairBlock";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(owner).or_null());
-    visit(GVB_FIELD(bare_owner).or_null());
-    visit(GVB_FIELD(intercepted));
-    visit(GVB_FIELD(calls));
-    visit(GVB_FIELD(hooked_ns).says("Per call, one per batch."));
-    visit(GVB_FIELD(bare_ns));
-    visit(GVB_FIELD(achieved_ns)
-              .says("What the calibration interposer says its hook took at the median; null where it is not loaded."));
   }
 };
 

@@ -2,14 +2,12 @@
 #include "bench/memory_latency.h"
 
 #include "addon/allocation_api.h"
+#include "addon/free_order.h"
 #include "addon/topic.h"
 
 namespace gvb {
 
 namespace {
-
-const Choices<FreeOrder> kFreeOrders{
-    "", {{FreeOrder::kFifo, "fifo"}, {FreeOrder::kLifo, "lifo"}, {FreeOrder::kRandom, "random"}}};
 
 constexpr const char* kBytesDoc = "0 asks for the allocation granularity.";
 

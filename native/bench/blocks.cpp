@@ -23,10 +23,10 @@ abi::CUmemAllocationProp pinned_on(abi::CUdevice device) {
 
 class DirectAllocator : public Allocator {
  public:
-  DirectAllocator(const DeviceSession& session, size_t bytes)
+  DirectAllocator(const Cuda& cuda, size_t bytes)
       : bytes_(bytes),
-        allocate_(session.cuda.require(session.cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2")),
-        free_(session.cuda.require(session.cuda.api.cuMemFree_v2, "cuMemFree_v2")) {}
+        allocate_(cuda.require(cuda.api.cuMemAlloc_v2, "cuMemAlloc_v2")),
+        free_(cuda.require(cuda.api.cuMemFree_v2, "cuMemFree_v2")) {}
   CUresult allocate(Block& block) override {
     failed_ = "cuMemAlloc_v2";
     return allocate_(&block.pointer, bytes_);
@@ -145,8 +145,12 @@ class PoolAllocator : public Allocator {
 std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi api, size_t bytes,
                                           abi::CUstream stream) {
   if (api == AllocationApi::kMemCreate) return std::make_unique<VirtualAllocator>(session, bytes);
-  if (api == AllocationApi::kMemAlloc) return std::make_unique<DirectAllocator>(session, bytes);
+  if (api == AllocationApi::kMemAlloc) return make_direct_allocator(session.cuda, bytes);
   return std::make_unique<PoolAllocator>(session, api, bytes, stream);
+}
+
+std::unique_ptr<Allocator> make_direct_allocator(const Cuda& cuda, size_t bytes) {
+  return std::make_unique<DirectAllocator>(cuda, bytes);
 }
 
 size_t allocation_granularity(const DeviceSession& session) {
@@ -167,8 +171,7 @@ void check_disjoint(std::vector<CUdeviceptr> pointers, size_t bytes) {
                                                      std::to_string(bytes) + " bytes overlap.");
 }
 
-void verify_block(const DeviceSession& session, CUdeviceptr block, size_t bytes, abi::CUstream stream) {
-  const Cuda& cuda = session.cuda;
+void verify_block(const Cuda& cuda, CUdeviceptr block, size_t bytes, abi::CUstream stream) {
   // Stream-ordered memory may be touched only after its stream has caught up.
   GVB_CALL(cuda, "verifying an allocation", cuStreamSynchronize, stream);
   CUdeviceptr base = 0;

@@ -33,6 +33,8 @@ class Allocator {
 // `bytes` is a multiple of the granularity for kMemCreate.
 std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi api, size_t bytes,
                                           abi::CUstream stream);
+// cuMemAlloc and cuMemFree of those functions, which outlive it.
+std::unique_ptr<Allocator> make_direct_allocator(const Cuda& cuda, size_t bytes);
 
 // cuMemGetAllocationGranularity, or 2 MiB where virtual memory management is not offered.
 size_t allocation_granularity(const DeviceSession& session);
@@ -42,6 +44,6 @@ void check_disjoint(std::vector<abi::CUdeviceptr> pointers, size_t bytes);
 
 // Whether `block` is usable memory of at least `bytes`: its address range, and its first and last word written and
 // read back. Throws otherwise.
-void verify_block(const DeviceSession& session, abi::CUdeviceptr block, size_t bytes, abi::CUstream stream);
+void verify_block(const Cuda& cuda, abi::CUdeviceptr block, size_t bytes, abi::CUstream stream);
 
 }  // namespace gvb

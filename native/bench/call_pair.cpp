@@ -166,42 +166,10 @@ const PairedCall& find_call(const std::string& name) {
   return *found;
 }
 
-struct Pointers {
-  void* hooked;
-  void* bare;
-};
-
-Pointers pointers_of(const DeviceSession& session, const std::string& name) {
-  if (name == kDlsym.name)
-    return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
-  const size_t index = cuda_function_index(name.c_str());
-  const Pointers pointers{slot(session.cuda.api, index),
-                          slot(session.driver.tables.reference_of(session.cuda.path), index)};
-  session.cuda.require(pointers.hooked, name.c_str());
-  session.cuda.require(pointers.bare, name.c_str());
-  return pointers;
+PairedPointers pointers_of(DeviceSession& session, const std::string& name) {
+  if (name != kDlsym.name) return paired_pointers(session, name);
+  return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
 }
-
-// The calibration interposer's own account of its hooks, where that layer is loaded.
-class InterposerAccount {
- public:
-  InterposerAccount() {
-    const DlsymFunction look_up = libc_dlsym();
-    if (!look_up) return;
-    achieved_ = reinterpret_cast<Achieved>(look_up(RTLD_DEFAULT, "gvbInterposeAchievedNs"));
-    const auto reset = reinterpret_cast<void (*)()>(look_up(RTLD_DEFAULT, "gvbInterposeReset"));
-    if (reset) reset();
-  }
-
-  std::optional<double> of(const std::string& name) const {
-    const double mean = achieved_ ? achieved_(name.c_str()) : -1;
-    return mean < 0 ? std::nullopt : std::optional<double>(mean);
-  }
-
- private:
-  using Achieved = double (*)(const char*);
-  Achieved achieved_ = nullptr;
-};
 
 class Batches {
   static constexpr size_t kBytes = 1 << 20;
@@ -254,14 +222,11 @@ std::vector<std::string> pair_function_names() {
 
 PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   const PairedCall& call = find_call(request.name);
-  const Pointers pointers = pointers_of(session, request.name);
+  const PairedPointers pointers = pointers_of(session, request.name);
   Batches batches(session, call);
   const OnCore core(request.core);
-  PairBlock block;
-  block.owner = owner_of(pointers.hooked);
-  block.bare_owner = owner_of(pointers.bare);
+  PairBlock block(pointers);
   block.calls = request.calls;
-  block.intercepted = block.owner != block.bare_owner;
   if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);
 
   // The first calls are warm-up; the dearer of the two then sets the batch length.

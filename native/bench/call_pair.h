@@ -4,11 +4,10 @@
 // cold cache), and where samples of one order outnumber the others, a median would sit among them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/device_session.h"
+#include "bench/paired_function.h"
 
 namespace gvb {
 
@@ -20,15 +19,6 @@ struct PairRequest {
   double gap_ns = 0;  // before each batch the host does something else for up to so long, at least a quarter of it
   uint64_t seed = 0;  // of the order within each pair of batches, and of the gaps
   uint64_t core = 0;  // whose turn it is
-};
-
-struct PairBlock {
-  std::string owner, bare_owner;
-  bool intercepted = false;
-  unsigned calls = 0;
-  std::vector<double> hooked_ns, bare_ns;  // per call, one per sample
-  // What the calibration interposer, where it is loaded, says its hook took at the median.
-  std::optional<double> achieved_ns;
 };
 
 std::vector<std::string> pair_function_names();

@@ -1,6 +1,5 @@
 #include "bench/inspect.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -122,12 +121,6 @@ Addresses own_addresses(const Driver& driver, size_t index) {
   return {slot(driver.tables.of(SymbolPath::kBare), index), slot(driver.tables.bare_runtime, index)};
 }
 
-// Not beyond the function's end, where the next one may be the patched one.
-size_t compared_bytes(const ElfImage& image, const void* address) {
-  const size_t size = image.size_at(address);
-  return size > 0 ? std::min(size, CodeOnDisk::kCompared) : CodeOnDisk::kCompared;
-}
-
 Provenance with_patches(const Driver& driver, const std::vector<ElfImage>& images, Provenance out) {
   const ElfImage* image = image_of(images, driver.driver_path);
   if (!image) {
@@ -139,7 +132,7 @@ Provenance with_patches(const Driver& driver, const std::vector<ElfImage>& image
   for (size_t i = 0; i < kCudaFunctionCount; ++i)
     for (const void* address : own_addresses(driver, i))
       if (address && !out.functions[i].patched)
-        out.functions[i].patched = disk.patch_at(address, compared_bytes(*image, address));
+        out.functions[i].patched = disk.patch_of(address);
   return out;
 }
 
@@ -149,7 +142,7 @@ Provenance with_nvml_patches(const Driver& driver, const std::vector<ElfImage>& 
   const CodeOnDisk disk(*image);
   for (size_t i = 0; i < kNvmlFunctionCount; ++i)
     if (const void* address = slot(driver.nvml.api, i))
-      out.nvml[i].patched = disk.patch_at(address, compared_bytes(*image, address));
+      out.nvml[i].patched = disk.patch_of(address);
   return out;
 }
 

@@ -40,6 +40,12 @@ double LiveBlocks::free_at(size_t index) {
   return static_cast<double>(after - before);
 }
 
+size_t LiveBlocks::next(FreeOrder order, std::mt19937_64& random) const {
+  if (order == FreeOrder::kFifo) return 0;
+  if (order == FreeOrder::kLifo) return size() - 1;
+  return std::uniform_int_distribution<size_t>(0, size() - 1)(random);
+}
+
 void LiveBlocks::resize(size_t count, const CancelToken& token) {
   while (blocks_.size() != count) {
     token.check();
@@ -56,12 +62,12 @@ std::vector<abi::CUdeviceptr> LiveBlocks::pointers() const {
   return pointers;
 }
 
-void LiveBlocks::verify(const DeviceSession& session, size_t bytes, std::mt19937_64& random) const {
+void LiveBlocks::verify(size_t bytes, std::mt19937_64& random) const {
   constexpr unsigned kSampled = 8;
   check_disjoint(pointers(), bytes);
   if (blocks_.empty()) return;
   for (unsigned i = 0; i < kSampled; ++i)
-    verify_block(session, pointer_at(std::uniform_int_distribution<size_t>(0, size() - 1)(random)), bytes, nullptr);
+    verify_block(cuda_, pointer_at(next(FreeOrder::kRandom, random)), bytes, nullptr);
 }
 
 }  // namespace gvb

@@ -29,7 +29,7 @@ class Cells {
   LiveSetCell measure(uint64_t live) {
     blocks_.resize(0, session_.token);
     blocks_.resize(live, session_.token);
-    blocks_.verify(session_, request_.bytes, random_);
+    blocks_.verify(request_.bytes, random_);
     LiveSetCell cell;
     cell.live = live;
     for (unsigned i = 0; i < request_.warmup + request_.count; ++i) {
@@ -42,12 +42,12 @@ class Cells {
       cell.free_ns.push_back(freed);
       if (query_) cell.query_ns.push_back(queried);
     }
-    blocks_.verify(session_, request_.bytes, random_);
+    blocks_.verify(request_.bytes, random_);
     return cell;
   }
 
  private:
-  size_t any() { return std::uniform_int_distribution<size_t>(0, blocks_.size() - 1)(random_); }
+  size_t any() { return blocks_.next(FreeOrder::kRandom, random_); }
 
   double query() {
     for (CUdeviceptr& pointer : pointers_) pointer = blocks_.pointer_at(any());

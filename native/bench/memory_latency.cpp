@@ -3,7 +3,6 @@
 #include <random>
 
 #include "bench/gpu_state.h"
-#include "bench/live_blocks.h"
 
 namespace gvb {
 
@@ -15,12 +14,6 @@ size_t block_bytes(const DeviceSession& session, AllocationApi api, size_t reque
   const size_t granularity = allocation_granularity(session);
   if (requested == 0) return granularity;
   return api == AllocationApi::kMemCreate ? (requested + granularity - 1) / granularity * granularity : requested;
-}
-
-size_t victim(FreeOrder order, size_t live, std::mt19937_64& random) {
-  if (order == FreeOrder::kFifo) return 0;
-  if (order == FreeOrder::kLifo) return live - 1;
-  return std::uniform_int_distribution<size_t>(0, live - 1)(random);
 }
 
 }  // namespace
@@ -36,7 +29,7 @@ AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequ
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     const double allocated = blocks.allocate();
-    verify_block(session, blocks.newest(), block.bytes, stream.get());
+    verify_block(session.cuda, blocks.newest(), block.bytes, stream.get());
     check_disjoint(blocks.pointers(), block.bytes);
     const double freed = blocks.free_at(0);
     if (i < request.warmup) continue;
@@ -57,17 +50,17 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
     LiveBlocks blocks(cuda, *allocator);
     blocks.resize(request.live, session.token);
     std::mt19937_64 random(request.seed);
-    blocks.verify(session, block.bytes, random);
+    blocks.verify(block.bytes, random);
     for (unsigned i = 0; i < request.warmup + request.count; ++i) {
       session.token.check();
-      const size_t index = victim(request.order, blocks.size(), random);
+      const size_t index = blocks.next(request.order, random);
       // A free may synchronise: an idle context keeps that out of the sample.
       GVB_CALL(cuda, "idling the context", cuCtxSynchronize);
       const double freed = blocks.free_at(index);
       blocks.allocate();
       if (i >= request.warmup) block.free_ns.push_back(freed);
     }
-    blocks.verify(session, block.bytes, random);
+    blocks.verify(block.bytes, random);
   }
   block.used_after = used_bytes(session);
   return block;

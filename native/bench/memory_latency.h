@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/blocks.h"
+#include "bench/live_blocks.h"
 
 namespace gvb {
 
@@ -25,8 +25,6 @@ struct AllocationBlock {
 };
 
 AllocationBlock measure_allocations(DeviceSession& session, const AllocationRequest& request);
-
-enum class FreeOrder { kFifo, kLifo, kRandom };
 
 struct FreeRequest {
   size_t bytes = 0;  // 0: the allocation granularity

@@ -97,7 +97,7 @@ class AllocationCheck {
     LiveBlocks blocks(session_.cuda, *allocator_);
     blocks.resize(2, session_.token);
     check_disjoint(blocks.pointers(), bytes_);
-    for (const abi::CUdeviceptr block : blocks.pointers()) verify_block(session_, block, bytes_, nullptr);
+    for (const abi::CUdeviceptr block : blocks.pointers()) verify_block(session_.cuda, block, bytes_, nullptr);
     blocks.resize(0, session_.token);
     ++verified_;
   }

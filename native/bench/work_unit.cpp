@@ -132,7 +132,7 @@ class Unit {
     for (abi::CUdeviceptr& block : blocks_)
       GVB_CALL(cuda_, "allocating in the work unit", cuMemAlloc_v2, &block, kAllocationBytes);
     if (audited)
-      for (const abi::CUdeviceptr block : blocks_) verify_block(session_, block, kAllocationBytes, nullptr);
+      for (const abi::CUdeviceptr block : blocks_) verify_block(session_.cuda, block, kAllocationBytes, nullptr);
     for (const abi::CUdeviceptr block : blocks_) GVB_CALL(cuda_, "freeing in the work unit", cuMemFree_v2, block);
   }
 

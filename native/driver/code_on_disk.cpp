@@ -48,7 +48,8 @@ std::string follow(uintptr_t address) {
 }  // namespace
 
 CodeOnDisk::CodeOnDisk(const ElfImage& image)
-    : path_(image.path()),
+    : image_(image),
+      path_(image.path()),
       base_(image.base()),
       dynamic_(image.dynamic()),
       segments_(image.segments()),
@@ -132,6 +133,11 @@ std::optional<PatchedCode> CodeOnDisk::patch_at(const void* address, size_t byte
   std::string owner = follow(start);
   if (owner.empty() || owner == path_) owner = follow(start + first);
   return PatchedCode{hexadecimal(memory.data(), count), owner};
+}
+
+std::optional<PatchedCode> CodeOnDisk::patch_of(const void* function) const {
+  const size_t size = image_.size_at(function);
+  return patch_at(function, size > 0 ? std::min(size, kCompared) : kCompared);
 }
 
 }  // namespace gvb

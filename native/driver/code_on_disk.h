@@ -29,6 +29,8 @@ class CodeOnDisk {
   const std::string& unreadable() const { return unreadable_; }
   // How the code at `address` differs from the file; nothing where it does not, or lies outside of the image's code.
   std::optional<PatchedCode> patch_at(const void* address, size_t bytes = kCompared) const;
+  // The same of a function, and not beyond its end, where the next one may be the patched one.
+  std::optional<PatchedCode> patch_of(const void* function) const;
 
  private:
   bool read(size_t offset, void* out, size_t bytes) const;
@@ -37,6 +39,7 @@ class CodeOnDisk {
   void add_relocation(ElfW(Addr) place, const std::vector<ElfW(Phdr)>& code);
   bool relocated(ElfW(Addr) place) const;
 
+  const ElfImage image_;
   const std::string path_;
   const ElfW(Addr) base_;
   const ElfW(Dyn) * dynamic_;

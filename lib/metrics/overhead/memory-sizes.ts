@@ -27,6 +27,9 @@ export async function memoryRoom(session: Session): Promise<MemoryRoom> {
 /** The 2 MiB row, a metric's headline. */
 export const HEADLINE_BYTES = GRANULE;
 
+/** Live blocks of that size, of either way, in the pairs of OH-002 and OH-003. */
+export const PAIRED_LIVE = 32;
+
 /** min(wanted, ⌊limit / (4·size)⌋). */
 export const liveBlocks = (wanted: number, bytes: number, limit: number): number =>
   Math.min(wanted, Math.floor(limit / (4 * bytes)));

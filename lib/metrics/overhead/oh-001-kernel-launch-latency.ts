@@ -195,8 +195,14 @@ async function pairOfLaunches(context: MeasureContext) {
   const { tier, seed } = context.options;
   const request = { name: HEADLINE, calls: 1, maxBatchNs: 1, gapNs: LONGEST_GAP_NS, batches: PAIRS_OF_VISIT };
   const blocks: PairBlock[] = [];
-  for (let turn = seed; turn < seed + PAIRS[tier] / PAIRS_OF_VISIT; turn++)
-    blocks.push(await session.block('pairBlock', { ...request, seed: turn, core: turn }));
+  try {
+    for (let turn = seed; turn < seed + PAIRS[tier] / PAIRS_OF_VISIT; turn++)
+      blocks.push(await session.block('pairBlock', { ...request, seed: turn, core: turn }));
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return { call: HEADLINE, ...state };
+  }
   const { differences, ...medians } = pairSummary(blocks);
   return { call: HEADLINE, ...medians, pairs: differences.length };
 }

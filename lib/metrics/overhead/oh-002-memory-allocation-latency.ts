@@ -7,7 +7,8 @@ import { ofRow } from '../compared-at.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
-import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+import { allocationPairs } from './allocation-pairs.js';
+import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
 const LIVE = 32;
@@ -33,7 +34,7 @@ async function measureRow(
   return collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
     async (count, fraction) => {
-      context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / ROWS);
+      context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / STEPS);
       const block = await session.block('allocationBlock', { api, bytes, live, count, warmup });
       // Every block builds its live set anew, which warms it up; a couple of calls settle the rest.
       warmup = Math.min(warmup, 2);
@@ -43,7 +44,8 @@ async function measureRow(
   );
 }
 
-const ROWS = 7;
+/** Seven rows, and the pairs. */
+const STEPS = 8;
 
 const isHeadline = ({ api, bytes }: RowPlan): boolean => api === 'cuMemAlloc' && bytes === HEADLINE_BYTES;
 
@@ -65,6 +67,7 @@ export const memoryAllocationLatency: MetricDefinition = {
     name: 'live blocks',
     of: ({ sizes }) => ofRow(sizes, { api: 'cuMemAlloc', bytes: HEADLINE_BYTES }, 'live'),
   },
+  pairs: 'pairs',
   needs: [],
   costOf: 'cuMemAlloc of 2 MiB',
   functionName: 'measureMemoryAllocation',
@@ -84,7 +87,7 @@ export const memoryAllocationLatency: MetricDefinition = {
         continue;
       }
       try {
-        const row = await measureRow(context, session, plan, live, index / ROWS);
+        const row = await measureRow(context, session, plan, live, index / STEPS);
         const { value, ci95 } = scaled(row.estimate, NS_PER_US);
         rows.push({ api, bytes, live, valueUs: value, ci95, count: row.samples.length, stop: row.stop });
         if (isHeadline(plan)) headline = row;
@@ -94,7 +97,10 @@ export const memoryAllocationLatency: MetricDefinition = {
         rows.push({ api, bytes, live, ...state });
       }
     }
-    const details = { limitBytes: limit, sizes: rows.sort(byApiAndSize) };
+    context.progress('pairs', (STEPS - 1) / STEPS);
+    const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
+    const { pairs } = await allocationPairs(context, paired, ['allocation']);
+    const details = { limitBytes: limit, sizes: rows.sort(byApiAndSize), pairs };
     if (!headline)
       return {
         status: 'unsupported',
@@ -121,5 +127,8 @@ const order: readonly unknown[] = ['cuMemAlloc', 'cuMemCreate', 'cuMemAllocAsync
 const byApiAndSize = (a: Record<string, unknown>, b: Record<string, unknown>): number =>
   order.indexOf(a.api) - order.indexOf(b.api) || Number(a.bytes) - Number(b.bytes);
 
-/** OH-002, µs: median time of cuMemAlloc of 2 MiB among 32 live blocks; `details.sizes[]` has every size class. */
+/**
+ * OH-002, µs: median time of cuMemAlloc of 2 MiB among 32 live blocks; `details.sizes[]` has every size class,
+ * `details.pairs[]` what a layer adds to the call, in ns.
+ */
 export const measureMemoryAllocation = measureFunction(memoryAllocationLatency);

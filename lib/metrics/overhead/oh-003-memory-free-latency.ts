@@ -8,7 +8,8 @@ import { ofRow } from '../compared-at.js';
 import { returnedCheck } from '../returned-memory.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, NS_PER_US, scaled, scaledSamples } from '../units.js';
-import { HEADLINE_BYTES, liveBlocks, memoryRoom, tooLarge } from './memory-sizes.js';
+import { allocationPairs } from './allocation-pairs.js';
+import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
 const LIVE = 1_024;
@@ -69,6 +70,7 @@ export const memoryFreeLatency: MetricDefinition = {
     name: 'live blocks',
     of: ({ sizes }) => ofRow(sizes, { bytes: HEADLINE_BYTES, order: 'fifo' }, 'live'),
   },
+  pairs: 'pairs',
   needs: [],
   costOf: 'cuMemFree of 2 MiB',
   functionName: 'measureMemoryFree',
@@ -88,7 +90,7 @@ export const memoryFreeLatency: MetricDefinition = {
         details.push({ bytes, order, live, unsupported: reason });
         continue;
       }
-      const progress = (fraction: number) => (index + fraction) / wanted.length;
+      const progress = (fraction: number) => (index + fraction) / (wanted.length + 1);
       const isHeadline = bytes === HEADLINE_BYTES && order === 'fifo';
       try {
         const row = await measureRow(context, session, { bytes, order, live }, progress);
@@ -103,10 +105,13 @@ export const memoryFreeLatency: MetricDefinition = {
       }
     }
     const leak = returnedCheck(measured.flatMap(({ blocks }) => blocks));
+    context.progress('pairs', wanted.length / (wanted.length + 1));
+    const paired = { bytes: HEADLINE_BYTES, live: PAIRED_LIVE, order: 'fifo', limit } as const;
+    const { pairs } = await allocationPairs(context, paired, ['free']);
     // Last, because some layers leak on it; never in a host program, whose threads may be given the freed address.
     const doubleFree = context.inWorker ? await session.ask('doubleFree') : 'only in worker processes';
     const sorted = details.sort((a, b) => Number(a.bytes) - Number(b.bytes));
-    const common = { details: { limitBytes: limit, sizes: sorted, doubleFree }, checks: [leak] };
+    const common = { details: { limitBytes: limit, sizes: sorted, pairs, doubleFree }, checks: [leak] };
     if (!headline) {
       const reason = `2 MiB blocks: fewer than two may be live in ${limit} bytes`;
       return { status: 'unsupported', reason, value: null, ci95: null, headline: null, ...common };
@@ -122,5 +127,8 @@ export const memoryFreeLatency: MetricDefinition = {
   },
 };
 
-/** OH-003, µs: median time of cuMemFree of 2 MiB, oldest first; `details.sizes[]` has every size and order. */
+/**
+ * OH-003, µs: median time of cuMemFree of 2 MiB, oldest first; `details.sizes[]` has every size and order,
+ * `details.pairs[]` what a layer adds to the call, in ns.
+ */
 export const measureMemoryFree = measureFunction(memoryFreeLatency);

@@ -11,6 +11,7 @@ import { concat } from '../collect.js';
 import type { MeasureContext, MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 import { formatBytes } from '../units.js';
+import { allocationPairs } from './allocation-pairs.js';
 import { memoryRoom } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
@@ -36,6 +37,8 @@ const WARMUP = 5;
  * little where a median over all pairs jumps from one level to the other (seen on an H200, cells 30 % off their line).
  */
 const PASSES = 10;
+/** The passes, and the pairs. */
+const STEPS = PASSES + 1;
 /** A single look at a pointer is over in the time that two readings of the clock take. */
 const QUERIES = 16;
 const QUERY = 'cuPointerGetAttribute';
@@ -79,7 +82,7 @@ async function inPasses(
     for (const cell of cells) visits[lives.indexOf(cell.live)]?.visits.push(cell);
   };
   for (let pass = 0; pass < PASSES; pass++) {
-    progress(`${lives.length} numbers of live blocks`, pass / PASSES);
+    progress(`${lives.length} numbers of live blocks`, pass / STEPS);
     const pairs = Math.floor((count + pass) / PASSES);
     if (pairs > 0) await measure(lives.filter(isOnLine), pairs, seed + pass);
   }
@@ -189,6 +192,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
     'alloc + free of 64 KiB at 1 024 live blocks, on the Theil–Sen line through 256, 1 024 and 4 096: of each the trimmed mean over visits of the median in each',
   // A pair is two timed calls, each of which may be off by 50 ns beside a busy hyper-thread.
   delta: { absolute: 100 },
+  pairs: 'pairs',
   needs: [],
   costOf: 'allocation + free at 1 024 live blocks',
   functionName: 'measureMemoryTracking',
@@ -218,6 +222,9 @@ export const memoryTrackingOverhead: MetricDefinition = {
     const measured = await measureCells(context, session, lives);
     const { cells } = measured;
     const { valueNs, ci95, ...line } = fit(cells, pairsOf, seed);
+    context.progress('pairs', PASSES / STEPS);
+    const paired = { bytes: BYTES, live: HEADLINE_LIVE, order: 'random', limit } as const;
+    const { pairs, together } = await allocationPairs(context, paired, ['allocation', 'free']);
     const check = {
       name: 'the cells lie on a line',
       passed: line.residualCv < LARGEST_RESIDUAL_CV,
@@ -233,6 +240,8 @@ export const memoryTrackingOverhead: MetricDefinition = {
         ...line,
         cells: cells.map(describeCell({ slope: line.slopeNsPerBlock, intercept: line.interceptNs })),
         calls: describeCalls(measured, seed),
+        pairs,
+        ...(together && { pairsTogether: together }),
       },
       checks: [check],
     };
@@ -241,7 +250,8 @@ export const memoryTrackingOverhead: MetricDefinition = {
 
 /**
  * OH-007, ns: one cuMemAlloc and one cuMemFree of 64 KiB at 1 024 live blocks, on a line through 0 to 16 384 (`quick`:
- * 4 096) of them; `details.slopeNsPerBlock` is what each live block adds. `iterations` is the pairs of a cell;
+ * 4 096) of them; `details.slopeNsPerBlock` is what each live block adds, `details.pairs[]` what a layer adds to either call among 1 024, and
+ * `details.pairsTogether` to both. `iterations` is the pairs of a cell;
  * `resolution` does not apply.
  */
 export const measureMemoryTracking = measureFunction(memoryTrackingOverhead);

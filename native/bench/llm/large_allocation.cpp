@@ -33,7 +33,7 @@ class LargeBlock {
     mark(places);
     made.touch_ns = fill(made.bytes);
     check_filled(places);
-    verify_block(session_, blocks_->newest(), made.bytes, nullptr);
+    verify_block(session_.cuda, blocks_->newest(), made.bytes, nullptr);
     return made;
   }
 

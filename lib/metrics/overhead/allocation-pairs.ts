@@ -1,0 +1,77 @@
+/** OH-002, OH-003 and OH-007: what a layer adds to an allocation and to a free, from pairs in one process. */
+import type { AllocationPairRequest, AllocationPairs, PairBlock } from '../../native/addon-types.js';
+import type { MeasureContext } from '../metric.js';
+import { rowState } from '../row-state.js';
+import { formatBytes } from '../units.js';
+import { liveBlocks, tooLarge } from './memory-sizes.js';
+import { pairSummary } from './pairs.js';
+
+const NAMES = { allocation: 'cuMemAlloc_v2', free: 'cuMemFree_v2' } as const;
+type Call = keyof typeof NAMES;
+
+/** Samples, each of four allocations and four frees. */
+const PAIRS = { quick: 500, standard: 150, thorough: 1_000 } as const;
+/** Each on the next core: what else the host does for a while is in a part of the samples alone. */
+const VISITS = 10;
+const WARMUP = 2;
+
+export interface PairedBlocks {
+  bytes: number;
+  /** Wanted, of either way to the driver. */
+  live: number;
+  order: AllocationPairRequest['order'];
+  /** Bytes this process may use: what is allocated past the layer counts, too. */
+  limit: number;
+}
+
+/**
+ * A row of pairs for each of the calls, by the name of the function and of what was allocated; without a number where
+ * that cannot be measured, for a reason that all of them share. `together`: of an allocation and its free, or null.
+ */
+export async function allocationPairs(context: MeasureContext, blocks: PairedBlocks, calls: readonly Call[]) {
+  const { bytes, limit } = blocks;
+  const live = liveBlocks(blocks.live, 2 * bytes, limit);
+  const head = (call: Call) => ({
+    name: NAMES[call],
+    call: `${NAMES[call]} of ${formatBytes(bytes)}, ${live} live`,
+    bytes,
+    live,
+  });
+  const measured = await measurePairs(context, { ...blocks, live });
+  if ('state' in measured)
+    return { pairs: calls.map((call) => ({ ...head(call), ...measured.state })), together: null };
+  const { pairs } = measured;
+  return {
+    pairs: calls.map((call) => ({ ...head(call), ...described(pairs[call]) })),
+    together: described(together(pairs)),
+  };
+}
+
+async function measurePairs(context: MeasureContext, { bytes, live, order, limit }: PairedBlocks) {
+  const reason = tooLarge(bytes, live, limit);
+  if (reason) return { state: { unsupported: reason } };
+  const { tier, seed } = context.options;
+  const samples = { count: PAIRS[tier] / VISITS, warmup: WARMUP, visits: VISITS, seed, core: seed };
+  try {
+    const session = await context.session();
+    return { pairs: await session.block('allocationPairs', { bytes, live, order, ...samples }) };
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return { state };
+  }
+}
+
+function described(block: PairBlock) {
+  const { differences, ...medians } = pairSummary([block]);
+  return { owner: block.owner, ...medians, pairs: differences.length };
+}
+
+function together({ allocation, free }: AllocationPairs): PairBlock {
+  const sum = (one: Float64Array, other: Float64Array) => one.map((ns, i) => ns + (other[i] as number));
+  return {
+    ...(allocation.intercepted ? allocation : free),
+    hookedNs: sum(allocation.hookedNs, free.hookedNs),
+    bareNs: sum(allocation.bareNs, free.bareNs),
+  };
+}

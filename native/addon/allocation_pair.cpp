@@ -1,0 +1,46 @@
+// Pairs of an allocation and a free through a layer and past it.
+#include "bench/allocation_pair.h"
+
+#include "addon/core_field.h"
+#include "addon/free_order.h"
+#include "addon/pair_fields.h"
+#include "addon/topic.h"
+
+namespace gvb {
+
+template <>
+struct Fields<AllocationPairRequest> : FieldsOf<AllocationPairRequest> {
+  static constexpr const char* kName = "AllocationPairRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).above_zero().says("Of a block."));
+    visit(GVB_FIELD(live).says("Blocks of either way, beside the one that is allocated and freed."));
+    visit(GVB_FIELD(order).one_of(kFreeOrders));
+    visit(GVB_FIELD(count).above_zero().says(
+        "Samples of a visit: each is the mean of two allocations, and of two frees, of either way, in the order A B B A."));
+    visit(GVB_FIELD(warmup).says("Further ones, before those of every visit."));
+    visit(GVB_FIELD(visits).above_zero().says("Each to another processor."));
+    visit(GVB_FIELD(seed));
+    visit(GVB_FIELD(core).says(kCoreDoc));
+  }
+};
+
+template <>
+struct Fields<AllocationPairs> : FieldsOf<AllocationPairs> {
+  static constexpr const char* kName = "AllocationPairs";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(allocation));
+    visit(GVB_FIELD(free));
+  }
+};
+
+namespace {
+
+const Topic topic{"Pairs of allocations",
+                  {in_session("allocationPairs", measure_allocation_pairs)
+                       .says("cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn.")}};
+
+}  // namespace
+
+}  // namespace gvb

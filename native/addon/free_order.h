@@ -1,0 +1,12 @@
+// The names of the orders in which blocks are freed, for requests of several topics.
+#pragma once
+
+#include "addon/fields.h"
+#include "bench/live_blocks.h"
+
+namespace gvb {
+
+inline const Choices<FreeOrder> kFreeOrders{
+    "", {{FreeOrder::kFifo, "fifo"}, {FreeOrder::kLifo, "lifo"}, {FreeOrder::kRandom, "random"}}};
+
+}  // namespace gvb

@@ -1,0 +1,25 @@
+// What a pair is reported with, for several topics.
+#pragma once
+
+#include "addon/fields.h"
+#include "bench/paired_function.h"
+
+namespace gvb {
+
+template <>
+struct Fields<PairBlock> : FieldsOf<PairBlock> {
+  static constexpr const char* kName = "PairBlock";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(owner).or_null());
+    visit(GVB_FIELD(bare_owner).or_null());
+    visit(GVB_FIELD(intercepted));
+    visit(GVB_FIELD(calls));
+    visit(GVB_FIELD(hooked_ns).says("Per call, one per batch."));
+    visit(GVB_FIELD(bare_ns));
+    visit(GVB_FIELD(achieved_ns)
+              .says("What the calibration interposer says its hook took at the median; null where it is not loaded."));
+  }
+};
+
+}  // namespace gvb
