@@ -8,6 +8,13 @@
 
 namespace gvb {
 
+namespace {
+
+constexpr const char* kCountDoc =
+    "Samples of a visit: each is the mean of two allocations, and of two frees, of either way, in the order A B B A.";
+
+}  // namespace
+
 template <>
 struct Fields<AllocationPairRequest> : FieldsOf<AllocationPairRequest> {
   static constexpr const char* kName = "AllocationPairRequest";
@@ -16,8 +23,7 @@ struct Fields<AllocationPairRequest> : FieldsOf<AllocationPairRequest> {
     visit(GVB_FIELD(bytes).above_zero().says("Of a block."));
     visit(GVB_FIELD(live).says("Blocks of either way, beside the one that is allocated and freed."));
     visit(GVB_FIELD(order).one_of(kFreeOrders));
-    visit(GVB_FIELD(count).above_zero().says(
-        "Samples of a visit: each is the mean of two allocations, and of two frees, of either way, in the order A B B A."));
+    visit(GVB_FIELD(count).above_zero().says(kCountDoc));
     visit(GVB_FIELD(warmup).says("Further ones, before those of every visit."));
     visit(GVB_FIELD(visits).above_zero().says("Each to another processor."));
     visit(GVB_FIELD(seed));
@@ -37,9 +43,10 @@ struct Fields<AllocationPairs> : FieldsOf<AllocationPairs> {
 
 namespace {
 
-const Topic topic{"Pairs of allocations",
-                  {in_session("allocationPairs", measure_allocation_pairs)
-                       .says("cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn.")}};
+const Topic topic{
+    "Pairs of allocations",
+    {in_session("allocationPairs", measure_allocation_pairs)
+         .says("cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn.")}};
 
 }  // namespace
 

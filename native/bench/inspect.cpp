@@ -131,8 +131,7 @@ Provenance with_patches(const Driver& driver, const std::vector<ElfImage>& image
   out.code_unreadable = disk.unreadable();
   for (size_t i = 0; i < kCudaFunctionCount; ++i)
     for (const void* address : own_addresses(driver, i))
-      if (address && !out.functions[i].patched)
-        out.functions[i].patched = disk.patch_of(address);
+      if (address && !out.functions[i].patched) out.functions[i].patched = disk.patch_of(address);
   return out;
 }
 
@@ -141,8 +140,7 @@ Provenance with_nvml_patches(const Driver& driver, const std::vector<ElfImage>& 
   if (!image) return out;
   const CodeOnDisk disk(*image);
   for (size_t i = 0; i < kNvmlFunctionCount; ++i)
-    if (const void* address = slot(driver.nvml.api, i))
-      out.nvml[i].patched = disk.patch_of(address);
+    if (const void* address = slot(driver.nvml.api, i)) out.nvml[i].patched = disk.patch_of(address);
   return out;
 }
 

@@ -1,11 +1,15 @@
 // Every measurement block once on the simulated GPU, mainly for the sanitizers; the truth tests in test/native check
 // the numbers.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 
 #include "base/clock.h"
+#include "bench/allocation_pair.h"
 #include "bench/call_pair.h"
 #include "bench/compute_share.h"
 #include "bench/discovery.h"
@@ -133,6 +137,17 @@ PairRequest pairs(const std::string& name) {
   return request;
 }
 
+AllocationPairRequest allocation_pairs(FreeOrder order, size_t bytes) {
+  AllocationPairRequest request;
+  request.bytes = bytes;
+  request.live = 8;
+  request.order = order;
+  request.count = 6;
+  request.warmup = 1;
+  request.visits = 2;
+  return request;
+}
+
 ComputeShareRequest compute_share(unsigned duration_ms) {
   ComputeShareRequest request;
   request.duration_ms = duration_ms;
@@ -214,6 +229,9 @@ void test_paced_launches(DeviceSession& session) {
   }
 }
 
+constexpr const char* kPatched = "cuMemAlloc_v2";
+constexpr size_t kPatchedByte = 3;  // never run while it is another one
+
 void test_pairs(DeviceSession& session) {
   CHECK(pair_function_names().size() >= 25);
   for (const std::string& name : pair_function_names()) {
@@ -222,6 +240,45 @@ void test_pairs(DeviceSession& session) {
     CHECK(!block.owner.empty());
   }
   CHECK(failure_of([&] { measure_pair(session, pairs("cuNoSuchCall")); }).find("cuNoSuchCall") == 0);
+}
+
+void test_allocation_pairs(DeviceSession& session) {
+  const uint64_t used = used_bytes(session).value_or(0);
+  for (const FreeOrder order : {FreeOrder::kFifo, FreeOrder::kLifo, FreeOrder::kRandom}) {
+    const AllocationPairs pairs = measure_allocation_pairs(session, allocation_pairs(order, 65536));
+    for (const PairBlock* block : {&pairs.allocation, &pairs.free}) {
+      CHECK(block->hooked_ns.size() == 12 && block->bare_ns.size() == 12);
+      CHECK(!block->intercepted && !block->owner.empty() && block->owner == block->bare_owner);
+      CHECK(!block->achieved_ns);
+    }
+    CHECK(middle(pairs.allocation.bare_ns) >= 40'000 && middle(pairs.free.bare_ns) >= 50'000);
+  }
+  // Nothing of either set stays, whether the measurement ends or fails on the way.
+  const AllocationPairRequest too_large = allocation_pairs(FreeOrder::kFifo, size_t{20} << 30);
+  CHECK(failure_of([&] { measure_allocation_pairs(session, too_large); }).find("CUDA_ERROR_OUT_OF_MEMORY") !=
+        std::string::npos);
+  CHECK(used_bytes(session).value_or(1) == used);
+}
+
+// Of a driver whose code leads into a layer there is no bare call.
+void test_patched_pair(DeviceSession& session) {
+  void* const function = slot(session.driver.tables.reference_of(session.cuda.path), cuda_function_index(kPatched));
+  unsigned char* const code = static_cast<unsigned char*>(function);
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const start = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(code) & ~(page - 1));
+  CHECK(mprotect(start, 2 * page, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+  const unsigned char was = code[kPatchedByte];
+  code[kPatchedByte] = static_cast<unsigned char>(~was);
+  const auto refused = [&](const std::string& name) {
+    return failure_of([&] { paired_pointers(session, name); }).find(name + " was overwritten in the driver") == 0;
+  };
+  CHECK(refused(kPatched) && !refused("cuMemFree_v2"));
+  CHECK(failure_of([&] {
+          measure_allocation_pairs(session, allocation_pairs(FreeOrder::kFifo, 65536));
+        }).find(kPatched) == 0);
+  code[kPatchedByte] = was;
+  CHECK(mprotect(start, 2 * page, PROT_READ | PROT_EXEC) == 0);
+  CHECK(!refused(kPatched));
 }
 
 void test_errors(DeviceSession& session) {
@@ -320,6 +377,7 @@ void test_cancel(const Driver& driver) {
   CHECK(failure_of([&] { measure_launches(session, launches(LaunchCall::kKernel, 1000)); }) == "aborted");
   CHECK(failure_of([&] { measure_compute_share(session, compute_share(60'000)); }) == "aborted");
   CHECK(failure_of([&] { measure_live_sets(session, live_sets({100}, 0)); }) == "aborted");
+  CHECK(failure_of([&] { measure_allocation_pairs(session, allocation_pairs(FreeOrder::kFifo, 65536)); }) == "aborted");
   CHECK(failure_of([&] { measure_paced_launches(session, paced(LaunchCall::kKernel, 0)); }) == "aborted");
 }
 
@@ -353,6 +411,8 @@ int main() {
     test_live_sets(session);
     test_paced_launches(session);
     test_pairs(session);
+    test_allocation_pairs(session);
+    test_patched_pair(session);
     test_errors(session);
     test_views(session);
     test_layer_probe(session);

@@ -4,6 +4,7 @@ import type { MetricResult } from '../../../lib/results/document.js';
 import { measureRecorded, type Request, type Settings } from '../../native/child.js';
 import { durationOf, LOOP_READINGS, type Recorded } from '../../native/record.js';
 import { recordedLaunches } from '../../native/recorded-launches.js';
+import { allocationsInPairs, type PairRow } from '../../native/recorded-pairs.js';
 import { median } from '../../../lib/stats/median.js';
 import { type Estimate, expectRecovered, miss } from '../../native/recovered.js';
 import { onOneProcessor } from '../../processors.js';
@@ -199,8 +200,13 @@ describe('OH-002 recovers what allocations took', () => {
     const { results, recorded } = await measureRecorded(requests, { sim: SETTINGS[name] });
     const result = results[0] as MetricResult;
     const rows = rowsOf<SizeRow>(result, 'sizes');
-    // The blocks that stay live and the warm-up are allocated before those that count.
-    const counted = (valuesNs: number[], { count }: SizeRow) => valuesNs.slice(-count);
+    // The blocks that stay live and the warm-up are allocated before those that count, the pairs after all rows.
+    const [pairs] = rowsOf<PairRow>(result, 'pairs') as [PairRow];
+    const counted = (valuesNs: number[], { api, bytes, count }: SizeRow) => {
+      const isPaired = api === 'cuMemAlloc' && bytes === pairs.bytes;
+      const end = valuesNs.length - (isPaired ? allocationsInPairs(pairs) : 0);
+      return valuesNs.slice(end - count, end);
+    };
     expect(rows.map(({ api, bytes }) => [api, bytes])).toEqual([
       ...SIZES.map((bytes) => ['cuMemAlloc', bytes]),
       ['cuMemCreate', 2 * MIB],
