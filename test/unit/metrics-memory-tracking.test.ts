@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { memoryTrackingOverhead } from '../../lib/metrics/overhead/oh-007-memory-tracking.js';
+import { BenchError } from '../../lib/native/errors.js';
 import type { LiveSetCell, LiveSetRequest } from '../../lib/native/addon-types.js';
 import { sessionOf } from './run-fixtures.js';
 
@@ -13,6 +14,7 @@ async function measured(freeNs: (live: number, visit: number) => number, freeByt
   const session = sessionOf({
     visibleMemory: () => Promise.resolve({ freeBytes, totalBytes: 80 * GIB }),
     health: () => Promise.resolve({ freeBytes }),
+    allocationPairs: () => Promise.reject(new BenchError('FUNCTION_MISSING', 'cuMemFree_v2 was overwritten.')),
     liveSets: (request: LiveSetRequest) => {
       const visit = requests.push(request) - 1;
       return Promise.resolve(
@@ -48,6 +50,21 @@ describe('OH-007', () => {
     const [low, high] = result.ci95 as [number, number];
     expect(low).toBeLessThan(expected);
     expect(high).toBeGreaterThan(expected);
+  });
+
+  it('has its value without pairs, and says why there are none', async () => {
+    const { value, details } = await measured(() => 500);
+    expect(value).toBe(1_500);
+    expect(details.pairs).toEqual(
+      ['cuMemAlloc_v2', 'cuMemFree_v2'].map((name) => ({
+        name,
+        call: `${name} of 64 KiB, 1024 live`,
+        bytes: 65_536,
+        live: 1_024,
+        unsupported: 'cuMemFree_v2 was overwritten.',
+      })),
+    );
+    expect(details).not.toHaveProperty('pairsTogether');
   });
 
   it('is invalid where the cells lie on no line', async () => {
