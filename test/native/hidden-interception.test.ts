@@ -76,6 +76,16 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
     expect(document.metrics[0]?.status).toBe('ok');
   });
 
+  it("has no pair: the driver's own pointer leads into the layer, too, and would say that it costs nothing", async () => {
+    const args = ['run', 'OH-005', '--iterations', '10', '--simulate', '--json', '-'];
+    const { metrics } = parseDocument((await command(args, { LD_PRELOAD: patching })).stdout);
+    const { missing, functions } = metrics[0]?.details as { missing: object[]; functions: { name: string }[] };
+    const unsupported = `cuLaunchKernel was overwritten in the driver itself (it jumps to ${patching}): no call goes past the layer, to compare with.`;
+    expect(missing).toEqual([{ name: 'cuLaunchKernel', unsupported }]);
+    expect(functions.length).toBeGreaterThan(35);
+    expect(functions.map(({ name }) => name)).not.toContain('cuLaunchKernel');
+  });
+
   it('is shown by doctor as intercepting on every path', async () => {
     const { stdout } = await command(['doctor', '--json'], { LD_PRELOAD: patching });
     const names = ['cuLaunchKernel'];

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { kernelLaunchLatency } from '../../lib/metrics/overhead/oh-001-kernel-launch-latency.js';
+import { BenchError } from '../../lib/native/errors.js';
 import type { LaunchBlock, LaunchRequest } from '../../lib/native/addon-types.js';
 import { sessionOf } from './run-fixtures.js';
 
@@ -11,7 +12,7 @@ type Mapping = LaunchBlock['mapping'];
 const good: Mapping = { residualNs: 50, bracketNs: 1_500, driftPpm: 8, tickNs: 32 };
 
 /** `mappingOf` is asked for every visit of every call in turn. */
-async function measured(mappingOf: (visit: number) => Partial<Mapping>) {
+async function measured(mappingOf: (visit: number) => Partial<Mapping>, noPair?: Error) {
   let visits = 0;
   const session = sessionOf({
     launchBlock: ({ count }: LaunchRequest): Promise<LaunchBlock> =>
@@ -22,8 +23,9 @@ async function measured(mappingOf: (visit: number) => Partial<Mapping>) {
         core: 0,
         mapping: { ...good, ...mappingOf(visits++) },
       }),
-    pairBlock: () =>
-      Promise.resolve({
+    pairBlock: () => {
+      if (noPair) return Promise.reject(noPair);
+      return Promise.resolve({
         owner: 'libcuda.so.1',
         bareOwner: 'libcuda.so.1',
         intercepted: false,
@@ -31,7 +33,8 @@ async function measured(mappingOf: (visit: number) => Partial<Mapping>) {
         hookedNs: constant(2_000, 10),
         bareNs: constant(2_000, 10),
         achievedNs: null,
-      }),
+      });
+    },
   });
   const options = { iterations: 120, tier: 'quick', seed: 1, warmup: null, resolution: 0.01 };
   const context = { options, session: () => Promise.resolve(session), progress: () => {} } as unknown as MeasureContext;
@@ -71,5 +74,14 @@ describe('the clock mapping of OH-001', () => {
     const { status, failed } = await measured(() => ({ residualNs: 1e5 }));
     expect(status).toBe('invalid');
     expect(failed).toContain('clock mapping residual');
+  });
+});
+
+describe('the pair of OH-001', () => {
+  it('is missing with its reason where the driver has no call past the layer, and the launches are measured', async () => {
+    const noPair = new BenchError('FUNCTION_MISSING', 'cuLaunchKernel was overwritten in the driver itself.');
+    const { value, details } = await measured(() => ({}), noPair);
+    expect(value).toBe(4);
+    expect(details.pair).toEqual({ call: 'cuLaunchKernel', unsupported: noPair.message });
   });
 });
