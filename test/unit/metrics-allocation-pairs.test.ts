@@ -46,7 +46,7 @@ describe('pairs of allocations', () => {
   it('have a row a call and one of both together', async () => {
     const { pairs, together, requests } = await measured(known);
     expect(requests).toMatchObject([{ bytes: 2 * MIB, live: 32, order: 'fifo', seed: 7, core: 7 }]);
-    const common = { bytes: 2 * MIB, live: 32, pairs: 150 };
+    const common = { bytes: 2 * MIB, live: 32, pairs: 500 };
     expect(pairs).toEqual([
       {
         ...common,
@@ -71,7 +71,7 @@ describe('pairs of allocations', () => {
         bareNs: 7_000,
       },
     ]);
-    expect(together).toMatchObject({ owner: LAYER, intercepted: true, overheadNs: 900, bareNs: 12_000, pairs: 150 });
+    expect(together).toMatchObject({ owner: LAYER, intercepted: true, overheadNs: 900, bareNs: 12_000, pairs: 500 });
   });
 
   it('take no more than a quarter of the memory, both ways together', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
+import { callEffects } from '../../../lib/metrics/call-effects.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { emptyFolder, type MeasureFunction, measure, measureRecorded, simulatedFolder } from '../../native/child.js';
 import {
@@ -16,6 +17,7 @@ import {
 import { expectRecovered } from '../../native/recovered.js';
 import { LOOP_READINGS } from '../../native/record.js';
 import { undisturbed } from '../../undisturbed.js';
+import { runDocument } from '../../unit/run-fixtures.js';
 
 const sim = { init_ms: 1, context_ms: 1, alloc_us: 7, free_us: 4 };
 const MIB = 2 ** 20;
@@ -123,14 +125,13 @@ it('a layer that answers from a cache of its own costs less than nothing, by its
   const source = fileURLToPath(new URL('../../native/fixtures/caching.cpp', import.meta.url));
   execFileSync('c++', ['-O2', '-std=c++17', '-shared', '-fPIC', '-o', layer, source, '-ldl']);
   const environment = { LD_PRELOAD: layer, GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1') };
-  const [result] = await measure([['measureMemoryAllocation', { iterations: 20, path: 'linked' }]], {
-    sim,
-    environment,
-  });
-  expect(result?.status).toBe('ok');
-  const [row] = result?.details.pairs as [PairRow];
-  expect(row).toMatchObject({ owner: layer, intercepted: true });
-  // All of the driver's own time is saved, but for what the layer takes itself.
-  expect(row.overheadNs).toBeLessThan(-0.5 * row.bareNs);
-  expect(row.ci95[1]).toBeLessThan(0);
+  const request = ['measureMemoryAllocation', { iterations: 20, path: 'linked' }] as const;
+  const results = await measure([request, request, request], { sim, environment });
+  expect(results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+  const effects = callEffects([results.map((result) => runDocument({ metrics: [result] }))]);
+  expect(effects).toMatchObject([
+    { call: 'cuMemAlloc_v2 of 2 MiB, 32 live', owner: layer, intercepted: true, rounds: 3, verdict: 'faster' },
+  ]);
+  // The driver's own time is saved, but for what the layer takes itself.
+  for (const { overheadNs, bareNs } of effects) expect(overheadNs).toBeLessThan(-0.5 * bareNs);
 });
