@@ -125,8 +125,10 @@ it('a layer that answers from a cache of its own costs less than nothing, by its
   const source = fileURLToPath(new URL('../../native/fixtures/caching.cpp', import.meta.url));
   execFileSync('c++', ['-O2', '-std=c++17', '-shared', '-fPIC', '-o', layer, source, '-ldl']);
   const environment = { LD_PRELOAD: layer, GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1') };
+  // A process each: what the layer keeps is of a context that ends with the measurement.
   const request = ['measureMemoryAllocation', { iterations: 20, path: 'linked' }] as const;
-  const results = await measure([request, request, request], { sim, environment });
+  const results: MetricResult[] = [];
+  for (let round = 0; round < 3; round++) results.push(...(await measure([request], { sim, environment })));
   expect(results.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   const effects = callEffects([results.map((result) => runDocument({ metrics: [result] }))]);
   expect(effects).toMatchObject([
