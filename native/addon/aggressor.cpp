@@ -55,10 +55,11 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
 
 namespace {
 
-const Topic topic{"Aggressors",
-                  {in_session("aggressor", attack)
-                       .says("Keeps one shared resource of the device busy for a time; rejects where the device did "
-                             "not do what the driver accepted.")}};
+const Topic aggressor_topic{
+    "Aggressors",
+    {in_session("aggressor", attack)
+         .says("Keeps one shared resource of the device busy for a time; rejects where the device did "
+               "not do what the driver accepted.")}};
 
 }  // namespace
 

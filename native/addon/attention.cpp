@@ -6,7 +6,7 @@ namespace gvb {
 
 namespace {
 
-const Choices<Number> kNumbers{"", {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}}};
+const Choices<Number> kAttentionNumbers{"", {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}}};
 
 }  // namespace
 
@@ -15,7 +15,7 @@ struct Fields<AttentionRequest> : FieldsOf<AttentionRequest> {
   static constexpr const char* kName = "AttentionRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(number).one_of(kNumbers));
+    visit(GVB_FIELD(number).one_of(kAttentionNumbers));
     visit(GVB_FIELD(head_dim).above_zero().says("64 or 128."));
     visit(GVB_FIELD(heads).above_zero());
     visit(GVB_FIELD(kv_heads).above_zero());
@@ -53,10 +53,11 @@ struct Fields<AttentionRate> : FieldsOf<AttentionRate> {
 
 namespace {
 
-const Topic topic{"Attention",
-                  {in_session("attention", measure_attention)
-                       .says("Attention forward, repeated; rejects where a launch did not run or the output is "
-                             "wrong.")}};
+const Topic attention_topic{
+    "Attention",
+    {in_session("attention", measure_attention)
+         .says("Attention forward, repeated; rejects where a launch did not run or the output is "
+               "wrong.")}};
 
 }  // namespace
 

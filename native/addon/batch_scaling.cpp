@@ -85,12 +85,13 @@ struct Fields<BatchScaling> : FieldsOf<BatchScaling> {
 
 namespace {
 
-const Topic topic{"Batch sizes",
-                  {in_session("stream", measure_stream)
-                       .says("How long reading, writing or copying a buffer takes that no cache holds."),
-                   in_session("batchScaling", measure_batch_scaling)
-                       .says("How long a linear layer takes for each of several batch sizes, beside the memory's own "
-                             "rate; rejects where outputs are wrong.")}};
+const Topic batch_scaling_topic{
+    "Batch sizes",
+    {in_session("stream", measure_stream)
+         .says("How long reading, writing or copying a buffer takes that no cache holds."),
+     in_session("batchScaling", measure_batch_scaling)
+         .says("How long a linear layer takes for each of several batch sizes, beside the memory's own "
+               "rate; rejects where outputs are wrong.")}};
 
 }  // namespace
 

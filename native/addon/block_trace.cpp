@@ -35,7 +35,7 @@ struct Fields<BlockTrace> : FieldsOf<BlockTrace> {
 
 namespace {
 
-const Topic topic{
+const Topic block_trace_topic{
     "Traces of blocks",
     {in_session("blockTrace", trace_blocks)
          .says("Keeps blocks running for a time, and says on which multiprocessors they were and when.")}};

@@ -25,9 +25,9 @@ struct Fields<PairRequest> : FieldsOf<PairRequest> {
 
 namespace {
 
-const Topic topic{"Pairs of calls",
-                  {at_once("pairFunctions", pair_function_names).says("Names pairBlock accepts."),
-                   in_session("pairBlock", measure_pair)}};
+const Topic call_pair_topic{"Pairs of calls",
+                            {at_once("pairFunctions", pair_function_names).says("Names pairBlock accepts."),
+                             in_session("pairBlock", measure_pair)}};
 
 }  // namespace
 

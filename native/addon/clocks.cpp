@@ -20,7 +20,7 @@ namespace {
 // Not by the executor, whose thread may be stuck in the driver: it takes no longer than the wait for its first 10 ms.
 ClockReading clock_reading() { return read_clocks(); }
 
-const Topic topic{
+const Topic clocks_topic{
     "Clocks",
     {at_once("clockReading", clock_reading)
          .says("The clocks of this process, compared with the system call and the processor's counter "

@@ -37,7 +37,7 @@ struct Fields<ComputeShare> : FieldsOf<ComputeShare> {
 
 namespace {
 
-const Topic topic{
+const Topic compute_share_topic{
     "Shares of compute",
     {in_session("computeShare", measure_compute_share)
          .says("Keeps kernels that fill the device queued and says how much of the device's time they ran.")}};

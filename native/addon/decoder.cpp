@@ -118,7 +118,7 @@ Nothing drop(DeviceSession& session) {
   return {};
 }
 
-const Topic topic{
+const Topic decoder_topic{
     "Decoders",
     {in_session("prepareDecoder", prepare_decoder)
          .says("Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double "

@@ -78,8 +78,8 @@ std::vector<DescribedTopic> description() {
   return described;
 }
 
-const Topic topic{"This description",
-                  {at_once("description", description).says("From which this file was made (npm run docs).")}};
+const Topic description_topic{
+    "This description", {at_once("description", description).says("From which this file was made (npm run docs).")}};
 
 }  // namespace
 

@@ -53,10 +53,11 @@ namespace {
 
 Discovery discovery(const DiscoveryRequest& request) { return measure_discovery(request, CancelToken()); }
 
-const Topic topic{"Discovery",
-                  {without_session("discovery", discovery)
-                       .says("How long finding all GPUs through NVML takes; the first pass is cold in a fresh "
-                             "process.")}};
+const Topic discovery_topic{
+    "Discovery",
+    {without_session("discovery", discovery)
+         .says("How long finding all GPUs through NVML takes; the first pass is cold in a fresh "
+               "process.")}};
 
 }  // namespace
 

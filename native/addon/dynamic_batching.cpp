@@ -51,10 +51,11 @@ struct Fields<DynamicBatching> : FieldsOf<DynamicBatching> {
 
 namespace {
 
-const Topic topic{"Dynamic batching",
-                  {in_session("dynamicBatching", measure_dynamic_batching)
-                       .says("Serves sequences that arrive by chance, all that wait in a batch; rejects where outputs "
-                             "are wrong.")}};
+const Topic dynamic_batching_topic{
+    "Dynamic batching",
+    {in_session("dynamicBatching", measure_dynamic_batching)
+         .says("Serves sequences that arrive by chance, all that wait in a batch; rejects where outputs "
+               "are wrong.")}};
 
 }  // namespace
 

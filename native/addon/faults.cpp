@@ -110,7 +110,7 @@ struct Fields<VerifiedRounds> : FieldsOf<VerifiedRounds> {
 
 namespace {
 
-const Topic topic{
+const Topic faults_topic{
     "Faults",
     {in_session("raiseFault", raise_fault)
          .says("Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error."),

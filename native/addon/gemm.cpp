@@ -6,7 +6,7 @@ namespace gvb {
 
 namespace {
 
-const Choices<Number> kNumbers{
+const Choices<Number> kGemmNumbers{
     "NumberFormat",
     {{Number::kF16, "fp16"}, {Number::kBf16, "bf16"}, {Number::kF32, "fp32"}, {Number::kE4m3, "fp8 e4m3"}}};
 const Choices<GemmFormats> kFormats{"GemmFormats", {{GemmFormats::kAll, "all"}, {GemmFormats::kSingle, "fp32"}}};
@@ -32,7 +32,7 @@ struct Fields<GemmRate> : FieldsOf<GemmRate> {
   static constexpr const char* kName = "GemmRate";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(number).one_of(kNumbers));
+    visit(GVB_FIELD(number).one_of(kGemmNumbers));
     visit(GVB_FIELD(unsupported).or_null().says("Why the device has no kernel for it; then nothing follows."));
     visit(GVB_FIELD(variant));
     visit(GVB_FIELD(launch_flops));
@@ -59,7 +59,7 @@ struct Fields<GemmRates> : FieldsOf<GemmRates> {
 
 namespace {
 
-const Topic topic{"Matrix products", {in_session("gemmRates", measure_gemm)}};
+const Topic gemm_topic{"Matrix products", {in_session("gemmRates", measure_gemm)}};
 
 }  // namespace
 

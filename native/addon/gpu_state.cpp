@@ -125,7 +125,7 @@ std::optional<Scheduling> scheduling(DeviceSession& session) { return session.co
 
 VisibleMemory memory_seen(DeviceSession& session) { return visible_memory(session); }
 
-const Topic topic{
+const Topic gpu_state_topic{
     "State of a GPU",
     {without_session("gpuState", state_of)
          .says("NVML's view of a GPU by UUID, without a session or any CUDA call; null where NVML knows no such GPU."),

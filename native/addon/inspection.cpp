@@ -204,7 +204,7 @@ Inspection inspect_driver(const Target& target) { return inspect(Driver::load(ta
 
 Provenance read_provenance(const Target& target) { return provenance(Driver::load(target.simulated_driver)); }
 
-const Topic topic{
+const Topic inspection_topic{
     "Driver and layers",
     {at_once("probeDriver", driver_probe)
          .says("dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. "

@@ -55,7 +55,7 @@ struct Fields<LaunchBlock> : FieldsOf<LaunchBlock> {
 
 namespace {
 
-const Topic topic{"Launches", {in_session("launchBlock", measure_launches)}};
+const Topic launch_latency_topic{"Launches", {in_session("launchBlock", measure_launches)}};
 
 }  // namespace
 

@@ -41,7 +41,7 @@ struct Fields<LayerProbe> : FieldsOf<LayerProbe> {
 
 namespace {
 
-const Topic topic{
+const Topic layer_probe_topic{
     "Layer",
     {in_session("probeLayer", probe_layer)
          .says("What the process finds out about its layer by trying; every granted allocation is freed at once.")}};

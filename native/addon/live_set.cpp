@@ -35,7 +35,7 @@ struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
 
 namespace {
 
-const Topic topic{
+const Topic live_set_topic{
     "Sets of live blocks",
     {in_session("liveSets", measure_live_sets)
          .says("Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`.")}};

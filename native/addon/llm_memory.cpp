@@ -132,7 +132,7 @@ struct Fields<LargeFree> : FieldsOf<LargeFree> {
 
 namespace {
 
-const Topic topic{
+const Topic llm_memory_topic{
     "Memory of language models",
     {in_session("pageRounds", measure_page_rounds).says("A first round is not timed."),
      in_session("poolPairs", measure_pool_pairs), in_session("poolRefusal", ask_pool_for),

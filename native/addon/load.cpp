@@ -94,7 +94,7 @@ struct Fields<Load> : FieldsOf<Load> {
 
 namespace {
 
-const Topic topic{
+const Topic load_topic{
     "Loads of tenants",
     {in_session("load", measure_load)
          .says("Keeps kernels of one shape running from an absolute time on, and says how much work was done "

@@ -77,7 +77,7 @@ struct Fields<DriverCode> : FieldsOf<DriverCode> {
 
 namespace {
 
-const Topic topic{
+const Topic memory_latency_topic{
     "Allocations and frees",
     {in_session("allocationBlock", measure_allocations), in_session("freeBlock", measure_frees),
      in_session("doubleFree", measure_double_free).says("The code a second free of one pointer returns.")}};

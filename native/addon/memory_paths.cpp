@@ -168,7 +168,7 @@ struct Fields<ReportedMemory> : FieldsOf<ReportedMemory> {
 
 namespace {
 
-const Topic topic{
+const Topic memory_paths_topic{
     "Memory limits",
     {in_session("fillMemory", fill_memory).says("Held until `releaseMemory`."),
      in_session("releaseMemory", release_memory), in_session("timeRefusals", time_refusals),

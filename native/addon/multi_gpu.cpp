@@ -120,7 +120,7 @@ struct Fields<BlockSample> : FieldsOf<BlockSample> {
 
 namespace {
 
-const Topic topic{
+const Topic multi_gpu_topic{
     "Several GPUs",
     {in_session("makeCommunicatorId", make_communicator_id)
          .says("The unique id of a new NCCL communicator; the process stays until its ranks have joined."),

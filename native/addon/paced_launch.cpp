@@ -43,7 +43,7 @@ struct Fields<PacedLaunches> : FieldsOf<PacedLaunches> {
 
 namespace {
 
-const Topic topic{
+const Topic paced_launch_topic{
     "Launches at a pace",
     {in_session("pacedLaunches", measure_paced_launches)
          .says("How long each launch call took, of launches far enough apart that no limiter has to delay them.")}};

@@ -38,7 +38,7 @@ struct Fields<PipelineRuns> : FieldsOf<PipelineRuns> {
 
 namespace {
 
-const Topic topic{"Pipelines", {in_session("pipelineRuns", measure_pipeline)}};
+const Topic pipeline_topic{"Pipelines", {in_session("pipelineRuns", measure_pipeline)}};
 
 }  // namespace
 

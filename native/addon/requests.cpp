@@ -40,10 +40,11 @@ struct Fields<Requests> : FieldsOf<Requests> {
 
 namespace {
 
-const Topic topic{"Requests",
-                  {in_session("requests", serve_requests)
-                       .says("Serves requests at a fixed rate, whether or not the one before is done; rejects where a "
-                             "result is not what its kernels compute.")}};
+const Topic requests_topic{
+    "Requests",
+    {in_session("requests", serve_requests)
+         .says("Serves requests at a fixed rate, whether or not the one before is done; rejects where a "
+               "result is not what its kernels compute.")}};
 
 }  // namespace
 

@@ -120,7 +120,7 @@ struct Fields<AttackAnswer> : FieldsOf<AttackAnswer> {
 
 namespace {
 
-const Topic topic{
+const Topic residue_topic{
     "Leftover memory",
     {in_session("visitSurface", visit_surface)
          .says(

@@ -55,7 +55,7 @@ Function special(const char* name, js::Value (*call)(const js::Call&), std::stri
   return {name, "", call, signature};
 }
 
-const Topic topic{
+const Topic sessions_topic{
     "Sessions",
     {
         without_session("keepContext", keep_context_of)

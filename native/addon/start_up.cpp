@@ -93,9 +93,10 @@ namespace {
 
 StartUp start_up(const StartUpRequest& request) { return measure_start_up(request, CancelToken()); }
 
-const Topic topic{"Start of a process",
-                  {without_session("startUp", start_up)
-                       .says("The start of a process split into steps; once per process, before anything else.")}};
+const Topic start_up_topic{
+    "Start of a process",
+    {without_session("startUp", start_up)
+         .says("The start of a process split into steps; once per process, before anything else.")}};
 
 }  // namespace
 

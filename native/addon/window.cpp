@@ -51,10 +51,11 @@ struct Fields<Window> : FieldsOf<Window> {
 
 namespace {
 
-const Topic topic{"Windows of tenants",
-                  {in_session("window", measure_window)
-                       .says("One operation repeated from an absolute time on: what each of several tenants does at "
-                             "the same time.")}};
+const Topic window_topic{
+    "Windows of tenants",
+    {in_session("window", measure_window)
+         .says("One operation repeated from an absolute time on: what each of several tenants does at "
+               "the same time.")}};
 
 }  // namespace
 

@@ -29,9 +29,10 @@ struct Fields<Work> : FieldsOf<Work> {
 
 namespace {
 
-const Topic topic{"Units of work",
-                  {in_session("work", measure_work)
-                       .says("The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong.")}};
+const Topic work_unit_topic{
+    "Units of work",
+    {in_session("work", measure_work)
+         .says("The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong.")}};
 
 }  // namespace
 

@@ -53,7 +53,7 @@ std::vector<XidEvent> seen(const XidRequest& request) {
   return seen_xids(Nvml::load(request.simulated_driver).api, request.uuid);
 }
 
-const Topic topic{
+const Topic xid_events_topic{
     "Errors of a GPU",
     {without_session("watchXids", begin)
          .says("Has NVML keep the errors of a GPU from now on, for the life of the process."),

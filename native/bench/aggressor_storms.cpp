@@ -13,9 +13,9 @@ namespace {
 constexpr size_t kCopyBytes = size_t{16} << 20;
 constexpr size_t kCopyWords = kCopyBytes / sizeof(uint32_t);
 constexpr unsigned kCopies = 4;  // in flight
-constexpr unsigned kThreads = 32;
+constexpr unsigned kStormThreads = 32;
 constexpr size_t kMostBlock = size_t{32} << 20;
-constexpr unsigned kBlocks = 8;  // that are live at once
+constexpr unsigned kStormBlocks = 8;  // that are live at once
 constexpr uint64_t kOverQuota = uint64_t{64} << 20;
 
 [[noreturn]] void fail_undone(const char* what) {
@@ -76,7 +76,7 @@ class Copies : public AggressorItem {
     abi::CUdeviceptr words = slot.device.get();
     unsigned long long count = kCopyWords;
     void* parameters[] = {&words, &count, &value, &counters_};
-    GVB_CALL(cuda_, "launching an aggressor's kernel", cuLaunchKernel, kernel, 1, 1, 1, kThreads, 1, 1, 0,
+    GVB_CALL(cuda_, "launching an aggressor's kernel", cuLaunchKernel, kernel, 1, 1, 1, kStormThreads, 1, 1, 0,
              stream_.get(), parameters, nullptr);
   }
 
@@ -133,7 +133,7 @@ class Allocations : public AggressorItem {
       : cuda_(tools.cuda()),
         mark_(tools.module.function("gvb_mark_ends")),
         counters_(tools.counters.device()),
-        most_(std::min(kMostBlock, tools.budget() / kBlocks)),
+        most_(std::min(kMostBlock, tools.budget() / kStormBlocks)),
         over_quota_(over_quota(tools)) {
     if (most_ < sizeof(uint64_t)) throw Missing{"too little device memory is free for its blocks"};
   }
@@ -141,7 +141,7 @@ class Allocations : public AggressorItem {
   uint64_t next() override {
     std::vector<DeviceMemory> live;
     uint64_t done = 0, live_bytes = 0;
-    for (unsigned i = 0; i < kBlocks; ++i) {
+    for (unsigned i = 0; i < kStormBlocks; ++i) {
       const size_t words = std::uniform_int_distribution<size_t>(2, most_ / sizeof(uint32_t))(random_);
       abi::CUdeviceptr pointer = 0;
       if (!allocated(&pointer, words * sizeof(uint32_t), &refused_)) break;
@@ -183,7 +183,7 @@ class Allocations : public AggressorItem {
   void write_and_read(abi::CUdeviceptr words, unsigned long long count) {
     uint32_t value = static_cast<uint32_t>(random_()), read = ~value;
     void* parameters[] = {&words, &count, &value, &counters_};
-    GVB_CALL(cuda_, "launching an aggressor's kernel", cuLaunchKernel, mark_, 1, 1, 1, kThreads, 1, 1, 0, nullptr,
+    GVB_CALL(cuda_, "launching an aggressor's kernel", cuLaunchKernel, mark_, 1, 1, 1, kStormThreads, 1, 1, 0, nullptr,
              parameters, nullptr);
     GVB_CALL(cuda_, "reading an aggressor's block", cuMemcpyDtoH_v2, &read, words + (count - 1) * sizeof value,
              sizeof read);

@@ -19,8 +19,8 @@ struct Shape {
 };
 
 Shape flat_shape(size_t bytes) { return {16384, bytes / (16384 * kElement), 0}; }
-constexpr size_t kSide = 256;
-Shape deep_shape(size_t bytes) { return {kSide, kSide, bytes / (kSide * kSide * kElement)}; }
+constexpr size_t kArraySide = 256;
+Shape deep_shape(size_t bytes) { return {kArraySide, kArraySide, bytes / (kArraySide * kArraySide * kElement)}; }
 
 abi::CUarray as_array(unsigned long long handle) { return reinterpret_cast<abi::CUarray>(handle); }
 template <class Handle>

@@ -16,9 +16,9 @@ struct Stretch {
 };
 
 constexpr size_t kRoom = size_t{1} << 18;
-constexpr size_t kBytes = kRoom * sizeof(Stretch);
+constexpr size_t kTraceBytes = kRoom * sizeof(Stretch);
 // Two blocks of one warp a multiprocessor: any other tenant's blocks find room beside them.
-constexpr unsigned kBlocksPerMultiprocessor = 2, kThreads = 32;
+constexpr unsigned kTraceBlocksPerMultiprocessor = 2, kTraceThreads = 32;
 // Enough for a host that is kept from its processor for a while.
 constexpr size_t kInFlight = 32;
 
@@ -29,11 +29,11 @@ class Tracer {
         cuda_(session.cuda),
         request_(request),
         kernel_(kept_module(session, gvb_ptx_trace).function("gvb_trace_blocks")),
-        grid_(kBlocksPerMultiprocessor * multiprocessors()),
-        stretches_(make_memory(cuda_, kBytes + sizeof(uint64_t))),
+        grid_(kTraceBlocksPerMultiprocessor * multiprocessors()),
+        stretches_(make_memory(cuda_, kTraceBytes + sizeof(uint64_t))),
         stream_(make_stream(cuda_)) {
     for (size_t i = 0; i < kInFlight; ++i) finished_.push_back(make_event(cuda_));
-    GVB_CALL(cuda_, "clearing the trace", cuMemsetD8_v2, stretches_.get(), 0, kBytes + sizeof(uint64_t));
+    GVB_CALL(cuda_, "clearing the trace", cuMemsetD8_v2, stretches_.get(), 0, kTraceBytes + sizeof(uint64_t));
     GVB_CALL(cuda_, "clearing the trace", cuCtxSynchronize);
   }
   ~Tracer() { cuda_.api.cuStreamSynchronize(stream_.get()); }
@@ -62,17 +62,17 @@ class Tracer {
   void launch() {
     const Event& finished = finished_[launches_ % kInFlight];
     if (launches_ >= kInFlight) GVB_CALL(cuda_, "waiting for traced blocks", cuEventSynchronize, finished.get());
-    abi::CUdeviceptr stretches = stretches_.get(), used = stretches_.get() + kBytes;
+    abi::CUdeviceptr stretches = stretches_.get(), used = stretches_.get() + kTraceBytes;
     unsigned long long room = kRoom, spin = request_.spin_ns, gap = request_.gap_ns;
     void* parameters[] = {&stretches, &room, &used, &spin, &gap};
-    GVB_CALL(cuda_, "launching traced blocks", cuLaunchKernel, kernel_, grid_, 1, 1, kThreads, 1, 1, 0, stream_.get(),
-             parameters, nullptr);
+    GVB_CALL(cuda_, "launching traced blocks", cuLaunchKernel, kernel_, grid_, 1, 1, kTraceThreads, 1, 1, 0,
+             stream_.get(), parameters, nullptr);
     ++launches_;
     GVB_CALL(cuda_, "recording an event", cuEventRecord, finished.get(), stream_.get());
   }
   std::vector<Stretch> read() const {
     uint64_t used = 0;
-    GVB_CALL(cuda_, "reading the trace", cuMemcpyDtoH_v2, &used, stretches_.get() + kBytes, sizeof used);
+    GVB_CALL(cuda_, "reading the trace", cuMemcpyDtoH_v2, &used, stretches_.get() + kTraceBytes, sizeof used);
     if (used < blocks() || used > kRoom)
       throw Failure(FailureKind::kInvalidResult, "Expected a trace of " + std::to_string(blocks()) +
                                                      " blocks or a few " + "stretches more, but the device wrote " +

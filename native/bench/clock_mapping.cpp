@@ -10,23 +10,23 @@ namespace gvb {
 namespace {
 
 constexpr size_t kRepliesOffset = 4096;
-constexpr size_t kPageBytes = kRepliesOffset + 4096;
+constexpr size_t kEchoPageBytes = kRepliesOffset + 4096;
 constexpr size_t reply_offset(unsigned index) { return kRepliesOffset + index * sizeof(uint64_t); }
 constexpr size_t kKept = 8;
-constexpr int64_t kPatienceNs = 100'000'000;
+constexpr int64_t kEchoPatienceNs = 100'000'000;
 // A series on a busy host may hold no tight exchange at all; another one a moment later usually does. (A bracket on an
 // H200 is 1.6 to 2.1 us.)
 constexpr unsigned kAttempts = 5;
 constexpr int64_t kTightNs = 5'000;
 // Lets the kernel become resident, so that the first exchange is no launch latency.
-constexpr int64_t kSettleNs = 30'000;
+constexpr int64_t kEchoSettleNs = 30'000;
 
 }  // namespace
 
 ClockEcho::ClockEcho(const DeviceSession& session)
     : cuda_(session.cuda),
       stream_(make_stream(session.cuda)),
-      page_(session.cuda, kPageBytes),
+      page_(session.cuda, kEchoPageBytes),
       echo_(session.module.function("gvb_clock_echo")),
       tick_ns_(measure_tick(session.module.function("gvb_timer_steps"))) {}
 
@@ -51,16 +51,16 @@ std::vector<ClockEcho::Exchange> ClockEcho::exchange() {
 
   abi::CUdeviceptr request_device = page_.device(), replies_device = page_.device(kRepliesOffset);
   unsigned exchanges = kExchanges;
-  unsigned long long patience = kPatienceNs;
+  unsigned long long patience = kEchoPatienceNs;
   void* parameters[] = {&request_device, &replies_device, &exchanges, &patience};
   GVB_CALL(cuda_, "mapping the device clock", cuLaunchKernel, echo_, 1, 1, 1, 1, 1, 1, 0, stream_.get(), parameters,
            nullptr);
-  spin_for_ns(kSettleNs);
+  spin_for_ns(kEchoSettleNs);
   std::vector<Exchange> series;
   for (unsigned i = 1; i <= kExchanges; ++i) {
     const int64_t before = now_ns();
     page_.store<uint32_t>(i);
-    while (reply(i - 1) == 0 && now_ns() - before < kPatienceNs) {
+    while (reply(i - 1) == 0 && now_ns() - before < kEchoPatienceNs) {
     }
     const int64_t after = now_ns();
     if (reply(i - 1) == 0) break;

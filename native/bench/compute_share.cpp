@@ -11,13 +11,13 @@ namespace {
 
 // A minute of kernels of a millisecond, in a megabyte of stamps.
 constexpr size_t kMostLaunches = 65536;
-constexpr unsigned kBlocksPerMultiprocessor = 1000;
+constexpr unsigned kShareBlocksPerMultiprocessor = 1000;
 
 unsigned default_blocks(const DeviceSession& session) {
   int multiprocessors = 0;
   GVB_CALL(session.cuda, "counting multiprocessors", cuDeviceGetAttribute, &multiprocessors,
            abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, session.device);
-  return kBlocksPerMultiprocessor * static_cast<unsigned>(multiprocessors);
+  return kShareBlocksPerMultiprocessor * static_cast<unsigned>(multiprocessors);
 }
 
 // Launches that a layer may hold up for as long as it likes: events bound how many are unfinished and time nothing.

@@ -9,7 +9,7 @@ namespace gvb {
 namespace {
 
 constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20, kMoreThanAnyCard = size_t{1} << 50;
-constexpr unsigned kEndlessThreads = 1024, kBlocksPerMultiprocessor = 2;
+constexpr unsigned kEndlessThreads = 1024, kEndlessBlocksPerMultiprocessor = 2;
 constexpr int64_t kStartNs = 5'000'000'000;
 constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would be over long before
 // Under MPS a client of an H200 was told of its own fault after a synchronisation that succeeded, its neighbour at
@@ -67,7 +67,7 @@ EndlessKernel start_endless(DeviceSession& session) {
   abi::CUdeviceptr slot = stamp.device();
   void* parameters[] = {&slot};
   launch(cuda, session.module.function("gvb_stamp"), 1, 1, stream.get(), parameters);
-  const unsigned blocks = multiprocessors_of(session) * kBlocksPerMultiprocessor;
+  const unsigned blocks = multiprocessors_of(session) * kEndlessBlocksPerMultiprocessor;
   launch(cuda, module.function("gvb_endless"), blocks, kEndlessThreads, stream.get(), nullptr);
   const int64_t began = now_ns();
   while (stamp.load<uint64_t>() == 0) {

@@ -11,7 +11,7 @@ namespace gvb {
 namespace {
 
 constexpr int kGapMinNs = 50'000, kGapMaxNs = 200'000;
-constexpr unsigned kThreads = 32;
+constexpr unsigned kLaunchThreads = 32;
 
 // The stamp kernel, and where it writes.
 struct Prepared {
@@ -19,7 +19,7 @@ struct Prepared {
       : cuda(session.cuda),
         slot(cuda, 4096),
         slot_device(slot.device()),
-        launch(cuda, session.module.function("gvb_stamp"), 1, kThreads, parameters) {}
+        launch(cuda, session.module.function("gvb_stamp"), 1, kLaunchThreads, parameters) {}
 
   void move() {
     slot.move();

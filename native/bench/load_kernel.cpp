@@ -10,7 +10,7 @@ namespace gvb {
 
 namespace {
 
-constexpr uint32_t kMultiplier = 1664525;
+constexpr uint32_t kLoadMultiplier = 1664525;
 // A block looks after so many rounds whether it is to stop: about half a millisecond of a full multiprocessor.
 constexpr uint64_t kRoundsOfChunk = 2'000;
 constexpr uint64_t kCalibrationRounds = 1'000;
@@ -55,8 +55,8 @@ LoadArguments::LoadArguments(size_t kernel, const LoadLedger& ledger, uint64_t r
       stop(ledger.stop_word()),
       chunks(static_cast<uint32_t>((rounds_of_block + kRoundsOfChunk - 1) / kRoundsOfChunk)),
       rounds(static_cast<uint32_t>(std::max<uint64_t>(rounds_of_block / chunks, 1))),
-      multiplier(kMultiplier),
-      expected(load_result({total(), kMultiplier})) {}
+      multiplier(kLoadMultiplier),
+      expected(load_result({total(), kLoadMultiplier})) {}
 
 uint64_t calibrated_rounds(const LoadProbe& probe, uint64_t kernel_ns) {
   const LoadKernel& kernel = probe.kernel;

@@ -8,28 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "bench/ipc_handle.h"
+
 namespace gvb {
 
 namespace {
 
-constexpr size_t kBytes = size_t{2} << 20;
-
-std::string digits_of(const void* data, size_t bytes) {
-  std::string digits;
-  for (size_t i = 0; i < bytes; ++i) {
-    char pair[3];
-    std::snprintf(pair, sizeof pair, "%02x", static_cast<const unsigned char*>(data)[i]);
-    digits += pair;
-  }
-  return digits;
-}
-
-abi::CUipcMemHandle handle_of(const std::string& digits) {
-  abi::CUipcMemHandle handle{};
-  for (size_t i = 0; i < sizeof handle.reserved && 2 * i + 1 < digits.size(); ++i)
-    handle.reserved[i] = static_cast<char>(std::strtoul(digits.substr(2 * i, 2).c_str(), nullptr, 16));
-  return handle;
-}
+constexpr size_t kAttackBytes = size_t{2} << 20;
 
 abi::CUmemAllocationProp shareable_on(abi::CUdevice device) {
   abi::CUmemAllocationProp properties{};
@@ -79,12 +64,13 @@ struct Laid {
 
 // Writes the tag; it is there when this returns, and the victim finds it.
 void read_back(Laid& laid, abi::CUdeviceptr address, const Tag& tag, Bait& bait) {
-  laid.scanner.fill({address, kBytes}, tag);
-  bait.tagged_bytes = std::min(bait.tagged_bytes, laid.scanner.scan({address, kBytes}, mark_of(tag)).tagged_bytes);
+  laid.scanner.fill({address, kAttackBytes}, tag);
+  bait.tagged_bytes =
+      std::min(bait.tagged_bytes, laid.scanner.scan({address, kAttackBytes}, mark_of(tag)).tagged_bytes);
 }
 
 abi::CUdeviceptr tagged_block(DeviceSession& session, Laid& laid, const Tag& tag, Bait& bait) {
-  laid.blocks.push_back(make_memory(session.cuda, kBytes));
+  laid.blocks.push_back(make_memory(session.cuda, kAttackBytes));
   read_back(laid, laid.blocks.back().get(), tag, bait);
   return laid.blocks.back().get();
 }
@@ -92,7 +78,7 @@ abi::CUdeviceptr tagged_block(DeviceSession& session, Laid& laid, const Tag& tag
 std::string shared_handle(const Cuda& cuda, abi::CUdeviceptr block) {
   abi::CUipcMemHandle handle{};
   GVB_CALL(cuda, "sharing a block", cuIpcGetMemHandle, &handle, block);
-  return digits_of(handle.reserved, sizeof handle.reserved);
+  return ipc_handle_text(handle);
 }
 
 void lay_handles(DeviceSession& session, Laid& laid, const Tag& tag, Bait& bait) {
@@ -105,8 +91,8 @@ void lay_descriptor(DeviceSession& session, Laid& laid, const Tag& tag, Bait& ba
   const Cuda& cuda = session.cuda;
   const abi::CUmemAllocationProp properties = shareable_on(session.device);
   abi::CUmemGenericAllocationHandle handle = 0;
-  GVB_CALL(cuda, "creating memory that can be shared", cuMemCreate, &handle, kBytes, &properties, 0);
-  laid.mapped.push_back(std::make_unique<Mapped>(handle, session, kBytes));
+  GVB_CALL(cuda, "creating memory that can be shared", cuMemCreate, &handle, kAttackBytes, &properties, 0);
+  laid.mapped.push_back(std::make_unique<Mapped>(handle, session, kAttackBytes));
   cuda.check(laid.mapped.back()->code, "cuMemMap", "mapping memory that can be shared");
   read_back(laid, laid.mapped.back()->address(), tag, bait);
   int descriptor = -1;
@@ -143,7 +129,7 @@ AttackAnswer open_handle(DeviceSession& session, const AttackRequest& request) {
   const Cuda& cuda = session.cuda;
   abi::CUdeviceptr address = 0;
   const abi::CUresult code = cuda.require(cuda.api.cuIpcOpenMemHandle_v2, "cuIpcOpenMemHandle_v2")(
-      &address, handle_of(request.target), abi::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+      &address, ipc_handle(request.target), abi::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
   if (code != abi::CUDA_SUCCESS) return refused(cuda, code);
   AttackAnswer answer = read_at(session, address, request);
   if (cuda.api.cuIpcCloseMemHandle) cuda.api.cuIpcCloseMemHandle(address);
@@ -173,7 +159,7 @@ Bait lay_bait(DeviceSession& session, const BaitRequest& request) {
   const Tag tag = parse_tag(request.tag);
   auto& laid = session.kept<Laid>();
   Bait bait;
-  bait.bytes = bait.tagged_bytes = kBytes;
+  bait.bytes = bait.tagged_bytes = kAttackBytes;
   const abi::CUdeviceptr unshared = tagged_block(session, laid, tag, bait);
   char text[32];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(unshared));

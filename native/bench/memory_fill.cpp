@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "bench/gpu_state.h"
+#include "bench/ipc_handle.h"
 
 namespace gvb {
 
@@ -18,16 +19,16 @@ namespace {
 // Of the n-th block of a process: two that share memory do not both hold their own.
 unsigned word_of(size_t number) { return 0x9e3779b9u * static_cast<unsigned>(number + 1); }
 
-struct Held {
+struct HeldBlock {
   PathBlock block;
   unsigned word;
 };
 
 // What one call filled.
-struct Batch {
-  explicit Batch(std::unique_ptr<PathAllocator> way) : path(std::move(way)) {}
+struct FillBatch {
+  explicit FillBatch(std::unique_ptr<PathAllocator> way) : path(std::move(way)) {}
   std::unique_ptr<PathAllocator> path;
-  std::vector<Held> blocks;
+  std::vector<HeldBlock> blocks;
 };
 
 void note(std::vector<Refusal>& refusals, const Cuda& cuda, CUresult code, const char* call, uint64_t bytes) {
@@ -46,8 +47,8 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  Batch& begin(std::unique_ptr<PathAllocator> path) {
-    batches_.push_back(std::make_unique<Batch>(std::move(path)));
+  FillBatch& begin(std::unique_ptr<PathAllocator> path) {
+    batches_.push_back(std::make_unique<FillBatch>(std::move(path)));
     return *batches_.back();
   }
   unsigned next_word() { return word_of(made_++); }
@@ -55,7 +56,7 @@ class HeldMemory {
   // Why a block of any batch is no memory of its own; empty where all are.
   std::string look_at_all() const {
     for (const auto& batch : batches_)
-      for (const Held& held : batch->blocks) {
+      for (const HeldBlock& held : batch->blocks) {
         CUresult code = CUDA_SUCCESS;
         if (batch->path->holds(held.block, held.word, code)) continue;
         const std::string what = "a granted block of " + std::to_string(held.block.bytes) + " bytes ";
@@ -68,7 +69,7 @@ class HeldMemory {
   MemoryReleased release() {
     MemoryReleased released;
     for (; !batches_.empty(); batches_.pop_back()) {
-      Batch& batch = *batches_.back();
+      FillBatch& batch = *batches_.back();
       if (!released.again && !batch.blocks.empty()) released.again = allocate_again(batch, released);
       for (; !batch.blocks.empty(); batch.blocks.pop_back()) release_last(batch, released);
       batch.path->finish();
@@ -76,17 +77,17 @@ class HeldMemory {
     return released;
   }
 
-  const std::vector<std::unique_ptr<Batch>>& batches() const { return batches_; }
+  const std::vector<std::unique_ptr<FillBatch>>& batches() const { return batches_; }
 
  private:
-  void release_last(Batch& batch, MemoryReleased& released) const {
+  void release_last(FillBatch& batch, MemoryReleased& released) const {
     const PathBlock& block = batch.blocks.back().block;
     const CUresult code = batch.path->release(block);
     if (code != CUDA_SUCCESS) note(released.failures, cuda_, code, batch.path->failed_call, block.bytes);
     ++released.blocks;
   }
 
-  CUresult allocate_again(Batch& batch, MemoryReleased& released) const {
+  CUresult allocate_again(FillBatch& batch, MemoryReleased& released) const {
     PathBlock again;
     again.bytes = batch.blocks.back().block.bytes;
     release_last(batch, released);
@@ -98,7 +99,7 @@ class HeldMemory {
   }
 
   const Cuda& cuda_;
-  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<std::unique_ptr<FillBatch>> batches_;
   size_t made_ = 0;
 };
 
@@ -112,7 +113,7 @@ uint64_t card_free(const DeviceSession& session) {
 
 class Filling {
  public:
-  Filling(DeviceSession& session, const MemoryFillRequest& request, Batch& batch, HeldMemory& held)
+  Filling(DeviceSession& session, const MemoryFillRequest& request, FillBatch& batch, HeldMemory& held)
       : session_(session), request_(request), batch_(batch), held_(held), sizes_(batch.path->sizes()) {}
 
   MemoryFill run() {
@@ -167,7 +168,7 @@ class Filling {
 
   DeviceSession& session_;
   const MemoryFillRequest& request_;
-  Batch& batch_;
+  FillBatch& batch_;
   HeldMemory& held_;
   const PathSizes sizes_;
   uint64_t most_ = 0;
@@ -221,23 +222,6 @@ Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request) {
 
 namespace {
 
-std::string hexadecimal(const abi::CUipcMemHandle& handle) {
-  std::string text;
-  for (const char byte : handle.reserved) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
-    text += digits;
-  }
-  return text;
-}
-
-abi::CUipcMemHandle handle_of(const std::string& text) {
-  abi::CUipcMemHandle handle{};
-  for (size_t i = 0; i < sizeof handle.reserved && 2 * i + 1 < text.size(); ++i)
-    handle.reserved[i] = static_cast<char>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
-  return handle;
-}
-
 // Memory of another process. What it holds is the other one's to write.
 class Imported : public PathAllocator {
  public:
@@ -263,10 +247,10 @@ class Imported : public PathAllocator {
 ExportedMemory export_memory(DeviceSession& session) {
   ExportedMemory exported;
   for (const auto& batch : session.kept<HeldMemory>().batches())
-    for (const Held& held : batch->blocks) {
+    for (const HeldBlock& held : batch->blocks) {
       abi::CUipcMemHandle handle{};
       GVB_CALL(session.cuda, "exporting device memory", cuIpcGetMemHandle, &handle, held.block.pointer);
-      exported.handles += (exported.handles.empty() ? "" : ",") + hexadecimal(handle);
+      exported.handles += (exported.handles.empty() ? "" : ",") + ipc_handle_text(handle);
       exported.bytes += held.block.bytes;
     }
   return exported;
@@ -277,12 +261,12 @@ MemoryFill import_memory(DeviceSession& session, const ImportRequest& request) {
   auto owned = std::make_unique<Imported>(session);
   Imported& path = *owned;
   HeldMemory& memory = session.kept<HeldMemory>();
-  Batch& batch = memory.begin(std::move(owned));
+  FillBatch& batch = memory.begin(std::move(owned));
   const int64_t began = now_ns();
   for (const std::string& text : split(request.handles, ',')) {
     session.token.check();
     PathBlock block;
-    const CUresult code = path.open(block, handle_of(text));
+    const CUresult code = path.open(block, ipc_handle(text));
     if (code != CUDA_SUCCESS) {
       note(fill.refusals, session.cuda, code, path.failed_call, 0);
       continue;

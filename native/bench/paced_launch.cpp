@@ -12,12 +12,12 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 32;
+constexpr unsigned kPacedThreads = 32;
 // What gvb_occupy writes: when it began and when it ended.
 constexpr size_t kStampBytes = 16;
 
 // Before a call, so that what reading the counter leaves in the caches is over.
-constexpr int64_t kSettleNs = 2'000;
+constexpr int64_t kPacedSettleNs = 2'000;
 
 // Of this thread. One that sleeps or waits for a lock is not counted.
 long preemptions() {
@@ -37,7 +37,7 @@ PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& requ
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
     // Asleep, the processor would lose its clock and its caches, and the next call would cost other things too.
-    spin_for_ns(due - kSettleNs - now_ns());
+    spin_for_ns(due - kPacedSettleNs - now_ns());
     const long before = preemptions();
     spin_for_ns(due - now_ns());
     const int64_t called = now_ns();
@@ -70,8 +70,8 @@ PacedLaunches measure_paced_launches(DeviceSession& session, const PacedLaunchRe
   abi::CUdeviceptr count = counter.device();
   void* occupying[] = {&stamps_device, &spin_ns, &count};
   void* ending[] = {&count};
-  PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_count"), request.grid, kThreads,
-                          spins ? occupying : ending);
+  PreparedLaunch prepared(cuda, session.module.function(spins ? "gvb_occupy" : "gvb_count"), request.grid,
+                          kPacedThreads, spins ? occupying : ending);
   return prepared.by(request.call, [&](const char* name, const auto& call) {
     PacedLaunches launches = paced(session, request, prepared.stream(), name, call);
     counter.check(uint64_t{request.warmup + request.count} * request.grid, name);

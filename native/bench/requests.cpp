@@ -14,16 +14,16 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kBlocksPerMultiprocessor = 2;
+constexpr unsigned kRequestThreads = 256;
+constexpr unsigned kRequestBlocksPerMultiprocessor = 2;
 constexpr size_t kMostSet = size_t{64} << 20;
 constexpr unsigned kMostRequests = 16384;
 constexpr uint64_t kMostRounds = 100'000;
-constexpr int kCalibrations = 5;
+constexpr int kRequestCalibrations = 5;
 constexpr unsigned kFewRounds = 16, kManyRounds = 80;
-constexpr uint32_t kFactor = 1664525u, kAddend = 1013904223u;  // of kernels/requests.cu
+constexpr uint32_t kRequestFactor = 1664525u, kRequestAddend = 1013904223u;  // of kernels/requests.cu
 
-struct Stamps {
+struct RequestStamps {
   uint64_t start, end;
 };
 
@@ -45,15 +45,15 @@ class Server {
         request_(request),
         words_(static_cast<unsigned>(request.bytes / sizeof(uint32_t))),
         step_(kept_module(session, gvb_ptx_requests).function("gvb_request_step")),
-        grid_(kBlocksPerMultiprocessor * multiprocessors_of(session)),
+        grid_(kRequestBlocksPerMultiprocessor * multiprocessors_of(session)),
         set_bytes_(set_bytes(session)),
         set_(make_memory(cuda_, set_bytes_)),
         state_(make_memory(cuda_, request.bytes)),
-        stamps_(make_memory(cuda_, kMostRequests * sizeof(Stamps))),
+        stamps_(make_memory(cuda_, kMostRequests * sizeof(RequestStamps))),
         result_(cuda_, request.bytes),
         stream_(make_stream(cuda_)) {
     GVB_CALL(cuda_, "clearing a working set", cuMemsetD8_v2, set_.get(), 0, set_bytes_);
-    GVB_CALL(cuda_, "clearing the stamps", cuMemsetD8_v2, stamps_.get(), 0, kMostRequests * sizeof(Stamps));
+    GVB_CALL(cuda_, "clearing the stamps", cuMemsetD8_v2, stamps_.get(), 0, kMostRequests * sizeof(RequestStamps));
     GVB_CALL(cuda_, "clearing a working set", cuCtxSynchronize);
     rounds_ = request.rounds != 0 ? request.rounds : calibrate();
   }
@@ -101,11 +101,11 @@ class Server {
 
   void launch(unsigned rounds, const Step& of) {
     auto [number, step] = of;
-    abi::CUdeviceptr set = set_.get(), state = state_.get(), stamps = stamps_.get() + number * sizeof(Stamps);
+    abi::CUdeviceptr set = set_.get(), state = state_.get(), stamps = stamps_.get() + number * sizeof(RequestStamps);
     unsigned long long count = set_bytes_ / 16;
     unsigned words = words_, seed = seed_of(number);
     void* parameters[] = {&set, &count, &rounds, &state, &words, &seed, &step, &stamps};
-    GVB_CALL(cuda_, "launching a request's kernel", cuLaunchKernel, step_, grid_, 1, 1, kThreads, 1, 1, 0,
+    GVB_CALL(cuda_, "launching a request's kernel", cuLaunchKernel, step_, grid_, 1, 1, kRequestThreads, 1, 1, 0,
              stream_.get(), parameters, nullptr);
   }
 
@@ -121,8 +121,8 @@ class Server {
   void verify(unsigned number) const {
     uint32_t factor = 1, addend = 0;
     for (unsigned step = 0; step < request_.kernels; ++step) {
-      factor *= kFactor;
-      addend = addend * kFactor + kAddend;
+      factor *= kRequestFactor;
+      addend = addend * kRequestFactor + kRequestAddend;
     }
     const auto* words = static_cast<const uint32_t*>(result_.host());
     for (unsigned i = 0; i < words_; ++i)
@@ -133,16 +133,16 @@ class Server {
   }
 
   void read_stamps(Requests* out) const {
-    std::vector<Stamps> all(out->latency_ns.size() + 1);
+    std::vector<RequestStamps> all(out->latency_ns.size() + 1);
     GVB_CALL(cuda_, "reading the requests' stamps", cuMemcpyDtoH_v2, all.data(), stamps_.get(),
-             all.size() * sizeof(Stamps));
+             all.size() * sizeof(RequestStamps));
     for (size_t i = 1; i < all.size(); ++i) out->device_ns.push_back(static_cast<double>(all[i].end - all[i].start));
   }
 
   // Of kernels one behind the other. The least of several: a neighbour or a limiter only adds.
   double least_ns(unsigned rounds) {
     double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < kCalibrations; ++i) {
+    for (int i = 0; i < kRequestCalibrations; ++i) {
       const Event begin = make_event(cuda_), end = make_event(cuda_);
       GVB_CALL(cuda_, "recording an event", cuEventRecord, begin.get(), stream_.get());
       for (unsigned kernel = 0; kernel < 8; ++kernel) launch(rounds, {0, kernel});

@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kMark = 2654435761u;  // as in residue.cu
 constexpr size_t kUnit = 16;
-constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20;
-constexpr unsigned kThreads = 256, kBlocksPerMultiprocessor = 16;
+constexpr size_t kResidueChunk = size_t{256} << 20, kSmallestResidueChunk = size_t{2} << 20;
+constexpr unsigned kResidueThreads = 256, kResidueBlocksPerMultiprocessor = 16;
 // As in residue.cu: of a block's shared memory, of a thread's local memory and registers.
 constexpr uint64_t kSharedBytes = uint64_t{48} * 1024, kLocalBytes = 1024, kRegisterBytes = uint64_t{24} * 16;
 constexpr unsigned kRegisterThreads = 128;  // so that several blocks of so many registers fit a multiprocessor
@@ -207,7 +207,7 @@ SurfaceFound visit_memory(DeviceSession& session, HeldSurfaces& kept, const Surf
   Held& held = *kept.held.back();
   abi::CUresult code = abi::CUDA_SUCCESS;
   size_t got = 0;
-  for (size_t chunk = kChunk; chunk >= kSmallestChunk;) {
+  for (size_t chunk = kResidueChunk; chunk >= kSmallestResidueChunk;) {
     session.token.check();
     const abi::CUdeviceptr address = got + chunk > request.most_bytes ? 0 : held.allocate(chunk, &code);
     if (address == 0) {
@@ -276,7 +276,7 @@ void TagScanner::fill(const Chunk& memory, const Tag& tag) {
   auto [address, bytes] = memory;
   uint64_t count = bytes / kUnit, low = tag.low, high = tag.high;
   void* parameters[] = {&address, &count, &low, &high};
-  launch("gvb_tag_fill", multiprocessors_ * kBlocksPerMultiprocessor, kThreads, parameters);
+  launch("gvb_tag_fill", multiprocessors_ * kResidueBlocksPerMultiprocessor, kResidueThreads, parameters);
 }
 
 SurfaceFound TagScanner::scan(const Chunk& memory, const Tag& mark) {
@@ -285,13 +285,13 @@ SurfaceFound TagScanner::scan(const Chunk& memory, const Tag& mark) {
   uint64_t count = bytes / kUnit, low = mark.low, high = mark.high;
   abi::CUdeviceptr counts = counters_.get();
   void* parameters[] = {&address, &count, &low, &high, &counts};
-  launch("gvb_tag_scan", multiprocessors_ * kBlocksPerMultiprocessor, kThreads, parameters);
+  launch("gvb_tag_scan", multiprocessors_ * kResidueBlocksPerMultiprocessor, kResidueThreads, parameters);
   return found(bytes);
 }
 
 SurfaceFound TagScanner::on_chip(Surface surface, const Tag* tag, const Tag& mark) {
   clear(surface == Surface::kRegisters ? tag : nullptr);
-  const unsigned blocks = multiprocessors_ * kBlocksPerMultiprocessor;
+  const unsigned blocks = multiprocessors_ * kResidueBlocksPerMultiprocessor;
   uint64_t low = tag ? tag->low : 0, high = tag ? tag->high : 0, mark_low = mark.low, mark_high = mark.high;
   abi::CUdeviceptr counts = counters_.get(), at = counts + kUnit;
   if (surface == Surface::kRegisters) {
@@ -304,8 +304,8 @@ SurfaceFound TagScanner::on_chip(Surface surface, const Tag* tag, const Tag& mar
   void* scan[] = {&mark_low, &mark_high, &counts};
   const bool shared = surface == Surface::kShared;
   launch(shared ? (tag ? "gvb_shared_fill" : "gvb_shared_scan") : (tag ? "gvb_local_fill" : "gvb_local_scan"), blocks,
-         kThreads, tag ? fill : scan);
-  return found(blocks * (shared ? kSharedBytes : kThreads * kLocalBytes));
+         kResidueThreads, tag ? fill : scan);
+  return found(blocks * (shared ? kSharedBytes : kResidueThreads * kLocalBytes));
 }
 
 SurfaceFound visit_surface(DeviceSession& session, const SurfaceRequest& request) {

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256, kBlocks = 64;
+constexpr unsigned kRoundThreads = 256, kRoundBlocks = 64;
 
 // gvb_mix into a block of the round's own, which is filled with something else before.
 bool round(DeviceSession& session, std::vector<uint32_t>& words, unsigned seed) {
@@ -19,8 +19,8 @@ bool round(DeviceSession& session, std::vector<uint32_t>& words, unsigned seed) 
   abi::CUdeviceptr at = block.get();
   auto count = static_cast<unsigned>(words.size());
   void* parameters[] = {&at, &count, &seed};
-  GVB_CALL(cuda, "launching a victim's kernel", cuLaunchKernel, session.module.function("gvb_mix"), kBlocks, 1, 1,
-           kThreads, 1, 1, 0, nullptr, parameters, nullptr);
+  GVB_CALL(cuda, "launching a victim's kernel", cuLaunchKernel, session.module.function("gvb_mix"), kRoundBlocks, 1, 1,
+           kRoundThreads, 1, 1, 0, nullptr, parameters, nullptr);
   GVB_CALL(cuda, "reading a victim's results", cuMemcpyDtoH_v2, words.data(), at, words.size() * sizeof(uint32_t));
   for (unsigned i = 0; i < count; ++i)
     if (words[i] != (i + seed) * 2654435761u) return false;

@@ -47,8 +47,8 @@ struct Head {
 
 // One query after the other.
 void attend(const Head& head, float* results) {
-  constexpr unsigned kTokens = Attention::kTokens, kWidth = Attention::kWidth;
-  std::vector<float> by_width(Attention::kHead);
+  constexpr unsigned kTokens = AttentionInputs::kTokens, kWidth = AttentionInputs::kWidth;
+  std::vector<float> by_width(AttentionInputs::kHead);
   for (unsigned key = 0; key < kTokens; ++key)
     for (unsigned i = 0; i < kWidth; ++i) by_width[i * kTokens + key] = head.keys[key * kWidth + i];
   for (unsigned query = 0; query < kTokens; ++query) {
@@ -99,10 +99,10 @@ Factors::Window Factors::other_than(Window before, std::mt19937_64& random) cons
   return {any_other(before.row, kSpareRows, random), any_other(before.band, kSpareBands, random)};
 }
 
-Attention::Attention(const Cuda& cuda, std::mt19937_64& random) : Attention(cuda, Heads(random)) {}
+AttentionInputs::AttentionInputs(const Cuda& cuda, std::mt19937_64& random) : AttentionInputs(cuda, Heads(random)) {}
 
 // Scores have a deviation of about 1.3: some tokens count for much more than others.
-Attention::Heads::Heads(std::mt19937_64& random)
+AttentionInputs::Heads::Heads(std::mt19937_64& random)
     : queries(reals(Count{kPool * kHead}, 2, random)),
       keys(reals(Count{kPool * kHead}, 2, random)),
       values(reals(Count{kPool * kHead}, 1, random)) {}
@@ -120,7 +120,7 @@ Head head_at(const Heads& heads, size_t at) {
 
 }  // namespace
 
-Attention::Attention(const Cuda& cuda, const Heads& heads)
+AttentionInputs::AttentionInputs(const Cuda& cuda, const Heads& heads)
     : queries_(upload(cuda, heads.queries)),
       keys_(upload(cuda, heads.keys)),
       values_(upload(cuda, heads.values)),
@@ -128,7 +128,7 @@ Attention::Attention(const Cuda& cuda, const Heads& heads)
   for (size_t at = 0; at < results_.size(); at += kHead) attend(head_at(heads, at), &results_[at]);
 }
 
-unsigned Attention::other_than(unsigned before, std::mt19937_64& random) const {
+unsigned AttentionInputs::other_than(unsigned before, std::mt19937_64& random) const {
   return any_other(before, kPool - kHeads + 1, random);
 }
 

@@ -48,13 +48,13 @@ class Factors {
 
 // softmax(Q·Kᵀ / 8)·V of random heads: the weights of the 128 tokens differ, and so do their values, so that a wrong
 // product or softmax shows. A unit takes 8 heads in a row of the pool.
-class Attention {
+class AttentionInputs {
  public:
   static constexpr unsigned kHeads = 8, kTokens = 128, kWidth = 64;
   static constexpr size_t kHead = size_t{kTokens} * kWidth;
   static constexpr size_t kBytes = kHeads * kHead * sizeof(float);
 
-  Attention(const Cuda& cuda, std::mt19937_64& random);
+  AttentionInputs(const Cuda& cuda, std::mt19937_64& random);
 
   unsigned other_than(unsigned before, std::mt19937_64& random) const;
 
@@ -70,7 +70,7 @@ class Attention {
     explicit Heads(std::mt19937_64& random);
     const std::vector<float> queries, keys, values;
   };
-  Attention(const Cuda& cuda, const Heads& heads);
+  AttentionInputs(const Cuda& cuda, const Heads& heads);
 
   static abi::CUdeviceptr at(const DeviceMemory& pool, unsigned head) {
     return pool.get() + head * kHead * sizeof(float);

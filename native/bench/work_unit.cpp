@@ -21,11 +21,11 @@ constexpr size_t kSmallBytes = size_t{kSmallKernels} * kSmallWords * sizeof(uint
 constexpr unsigned kSide = Factors::kSide;
 constexpr unsigned kProductRows = 64;  // of C go back, so that it is 1 MiB with the other results
 constexpr size_t kProductBytes = size_t{kProductRows} * kSide * sizeof(float);
-constexpr size_t kResultBytes = kProductBytes + Attention::kBytes + kSmallBytes;
+constexpr size_t kResultBytes = kProductBytes + AttentionInputs::kBytes + kSmallBytes;
 static_assert(kResultBytes == size_t{1} << 20);
 constexpr unsigned kAllocations = 8;
 constexpr size_t kAllocationBytes = size_t{2} << 20;
-constexpr float kTolerance = 1e-4f;
+constexpr float kUnitTolerance = 1e-4f;
 // Not a number, on the device; on the host another pattern, so that it shows who did not write.
 constexpr uint32_t kDevicePoison = 0xffffffff, kHostPoison = 0xfefefefe;
 constexpr unsigned kUnitsPerAudit = 8;
@@ -55,7 +55,7 @@ class Unit {
         results_(cuda_, kResultBytes),
         ab_(make_memory(cuda_, 2 * Factors::kBytes)),
         c_(make_memory(cuda_, Factors::kMatrix * sizeof(float))),
-        attended_(make_memory(cuda_, Attention::kBytes)),
+        attended_(make_memory(cuda_, AttentionInputs::kBytes)),
         words_(make_memory(cuda_, kSmallBytes)) {}
 
   // Untimed: whatever the last unit left is gone, and the next one's inputs are others.
@@ -67,7 +67,7 @@ class Unit {
     std::memset(results_.host(), static_cast<uint8_t>(kHostPoison), kResultBytes);
     poison(ab_, 2 * Factors::kBytes);
     poison(c_, Factors::kMatrix * sizeof(float));
-    poison(attended_, Attention::kBytes);
+    poison(attended_, AttentionInputs::kBytes);
     poison(words_, kSmallBytes);
     GVB_CALL(cuda_, "waiting for cleared outputs", cuCtxSynchronize);
   }
@@ -84,8 +84,8 @@ class Unit {
     for (unsigned i = 0; i < kSmallKernels; ++i) launch_small(i);
     allocate_and_free(audited);
     read("reading the product", 0, c_.get() + size_t{first_row_} * kSide * sizeof(float), kProductBytes);
-    read("reading the attention", kProductBytes, attended_.get(), Attention::kBytes);
-    read("reading the small kernels' words", kProductBytes + Attention::kBytes, words_.get(), kSmallBytes);
+    read("reading the attention", kProductBytes, attended_.get(), AttentionInputs::kBytes);
+    read("reading the small kernels' words", kProductBytes + AttentionInputs::kBytes, words_.get(), kSmallBytes);
   }
 
   void check() const {
@@ -110,9 +110,9 @@ class Unit {
   void attend() {
     abi::CUdeviceptr queries = heads_.queries(head_), keys = heads_.keys(head_), values = heads_.values(head_),
                      out = attended_.get();
-    unsigned tokens = Attention::kTokens;
+    unsigned tokens = AttentionInputs::kTokens;
     void* parameters[] = {&queries, &keys, &values, &out, &tokens};
-    launch(attention_, Attention::kHeads, 1, 256, parameters);
+    launch(attention_, AttentionInputs::kHeads, 1, 256, parameters);
   }
 
   // Each writes words of its own.
@@ -160,16 +160,16 @@ class Unit {
   }
 
   void check_attention() const {
-    for (size_t i = 0; i < Attention::kBytes / sizeof(float); ++i) {
+    for (size_t i = 0; i < AttentionInputs::kBytes / sizeof(float); ++i) {
       const float difference = result<float>(kProductBytes, i) - heads_.result(head_, i);
-      if (!(std::abs(difference) <= kTolerance))
+      if (!(std::abs(difference) <= kUnitTolerance))
         fail("the attention", reason_for("gvb_attention", result<uint32_t>(kProductBytes, i)));
     }
   }
 
   void check_words() const {
     for (unsigned i = 0; i < kSmallKernels * kSmallWords; ++i) {
-      const auto word = result<uint32_t>(kProductBytes + Attention::kBytes, i);
+      const auto word = result<uint32_t>(kProductBytes + AttentionInputs::kBytes, i);
       const unsigned kernel = i / kSmallWords;
       if (word != (i % kSmallWords + seed_ + kernel) * 2654435761u)
         fail("small kernel " + std::to_string(kernel + 1) + " of " + std::to_string(kSmallKernels),
@@ -183,7 +183,7 @@ class Unit {
   const Module module_;
   const abi::CUfunction gemm_, attention_, small_;
   const Factors factors_;
-  const Attention heads_;
+  const AttentionInputs heads_;
   const MappedMemory results_;
   const DeviceMemory ab_, c_, attended_, words_;
   std::array<abi::CUdeviceptr, kAllocations> blocks_{};

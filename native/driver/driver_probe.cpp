@@ -62,7 +62,7 @@ Told read_told(int from_child, std::chrono::milliseconds patience) {
     pollfd ready{from_child, POLLIN, 0};
     if (poll(&ready, 1, static_cast<int>(left.count())) <= 0) continue;
     std::array<char, 4096> part{};
-    const ssize_t got = read(from_child, part.data(), part.size());
+    const ssize_t got = ::read(from_child, part.data(), part.size());
     if (got == 0) break;
     if (got > 0) told.text.append(part.data(), static_cast<size_t>(got));
   }

@@ -8,7 +8,7 @@ namespace gvb {
 
 namespace {
 
-constexpr const char* kLibrary = "libnccl.so.2";
+constexpr const char* kNcclLibrary = "libnccl.so.2";
 
 // 2.27.7 is 22707; before 2.9 it was 2804.
 std::string version_text(int version) {
@@ -34,10 +34,10 @@ std::string missing_function(void* library, abi::NcclApi* api) {
 }
 
 FoundNccl load() {
-  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(kNcclLibrary, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
-    return {nullptr, std::string("NCCL was not found (") + (why ? why : kLibrary) + ")"};
+    return {nullptr, std::string("NCCL was not found (") + (why ? why : kNcclLibrary) + ")"};
   }
   auto* nccl = new Nccl;
   const std::string missing = missing_function(library, &nccl->api);

@@ -6,19 +6,19 @@
 namespace gvb::probe {
 namespace {
 
-constexpr size_t kBytes = 2 << 20;
+constexpr size_t kIpcBytes = 2 << 20;
 
 void share(Run& run) {
   run.enter();
   CUdeviceptr at = 0;
   abi::CUipcMemHandle handle{};
-  run.need(cuda::cuMemAlloc_v2, &at, kBytes);
-  run.fill(at, kBytes, 0x21);
+  run.need(cuda::cuMemAlloc_v2, &at, kIpcBytes);
+  run.fill(at, kIpcBytes, 0x21);
   run.need(cuda::cuCtxSynchronize);
   run.need(cuda::cuIpcGetMemHandle, &handle, at);
   const SecondProcess second{"", token_of(&handle, sizeof handle), environment_with({}), -1};
   await_end("the opening process", start(run, second));
-  run.check("what the other process wrote", at, kBytes, 0x12);
+  run.check("what the other process wrote", at, kIpcBytes, 0x12);
   run.need(cuda::cuMemFree_v2, at);
 }
 
@@ -28,8 +28,8 @@ void open(Run& run) {
   run.enter();
   CUdeviceptr at = 0;
   run.need(cuda::cuIpcOpenMemHandle_v2, &at, handle, abi::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-  run.check("memory of the other process", at, kBytes, 0x21);
-  run.fill(at, kBytes, 0x12);
+  run.check("memory of the other process", at, kIpcBytes, 0x21);
+  run.fill(at, kIpcBytes, 0x12);
   run.need(cuda::cuCtxSynchronize);
   run.need(cuda::cuIpcCloseMemHandle, at);
 }

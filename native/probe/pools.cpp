@@ -25,7 +25,7 @@ constexpr Function<CUresult(CUdeviceptr*, CUmemoryPool, abi::CUmemPoolPtrExportD
 constexpr Function<CUresult(CUmemoryPool, const CUmemAccessDesc*, size_t)> cuMemPoolSetAccess{
     {"cuMemPoolSetAccess", "cuMemPoolSetAccess", 11020}};
 
-constexpr size_t kBytes = 4 << 20;
+constexpr size_t kPoolBytes = 4 << 20;
 
 CUmemoryPool make_pool(Run& run, int handle_types) {
   abi::CUmemPoolProps properties{};
@@ -39,7 +39,7 @@ CUmemoryPool make_pool(Run& run, int handle_types) {
 
 CUdeviceptr allocate(Run& run, CUmemoryPool pool) {
   CUdeviceptr at = 0;
-  run.need(cuda::cuMemAllocFromPoolAsync, &at, kBytes, pool, nullptr);
+  run.need(cuda::cuMemAllocFromPoolAsync, &at, kPoolBytes, pool, nullptr);
   run.need(cuda::cuStreamSynchronize, nullptr);
   return at;
 }
@@ -50,9 +50,9 @@ void default_pool(Run& run) {
   run.need(cuda::cuDeviceGetDefaultMemPool, &pool, run.device);
   for (int i = 0; i < 3; ++i) {
     CUdeviceptr at = 0;
-    run.need(cuda::cuMemAllocAsync, &at, kBytes, nullptr);
-    run.fill(at, kBytes, 0x3c);
-    run.check("allocated without a stream's wait", at, kBytes, 0x3c);
+    run.need(cuda::cuMemAllocAsync, &at, kPoolBytes, nullptr);
+    run.fill(at, kPoolBytes, 0x3c);
+    run.check("allocated without a stream's wait", at, kPoolBytes, 0x3c);
     run.need(cuda::cuMemFreeAsync, at, nullptr);
   }
   run.need(cuda::cuStreamSynchronize, nullptr);
@@ -66,8 +66,8 @@ void own_pool(Run& run) {
   run.enter();
   CUmemoryPool pool = make_pool(run, 0);
   const CUdeviceptr at = allocate(run, pool);
-  run.fill(at, kBytes, 0x6b);
-  run.check("memory of the pool", at, kBytes, 0x6b);
+  run.fill(at, kPoolBytes, 0x6b);
+  run.check("memory of the pool", at, kPoolBytes, 0x6b);
   run.need(cuda::cuMemFreeAsync, at, nullptr);
   run.need(cuda::cuStreamSynchronize, nullptr);
   run.need(cuda::cuMemPoolTrimTo, pool, 0);
@@ -78,7 +78,7 @@ void export_pool(Run& run) {
   run.enter();
   CUmemoryPool pool = make_pool(run, abi::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   const CUdeviceptr at = allocate(run, pool);
-  run.fill(at, kBytes, 0x42);
+  run.fill(at, kPoolBytes, 0x42);
   run.need(cuda::cuCtxSynchronize);
   int descriptor = -1;
   abi::CUmemPoolPtrExportData data{};
@@ -87,7 +87,7 @@ void export_pool(Run& run) {
   const SecondProcess second{"", token_of(&data, sizeof data), environment_with({}), descriptor};
   await_end("the importing process", start(run, second));
   close(descriptor);
-  run.check("what the other process wrote", at, kBytes, 0x24);
+  run.check("what the other process wrote", at, kPoolBytes, 0x24);
   run.need(cuda::cuMemFreeAsync, at, nullptr);
   run.need(cuda::cuStreamSynchronize, nullptr);
   run.need(cuMemPoolDestroy, pool);
@@ -105,8 +105,8 @@ void import_pool(Run& run) {
            abi::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   run.need(cuMemPoolSetAccess, pool, &access, 1);
   run.need(cuMemPoolImportPointer, &at, pool, &data);
-  run.check("memory of the other process", at, kBytes, 0x42);
-  run.fill(at, kBytes, 0x24);
+  run.check("memory of the other process", at, kPoolBytes, 0x42);
+  run.fill(at, kPoolBytes, 0x24);
   run.need(cuda::cuCtxSynchronize);
   run.need(cuda::cuMemFree_v2, at);
   run.need(cuMemPoolDestroy, pool);

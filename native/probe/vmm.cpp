@@ -75,7 +75,7 @@ void expandable_segment(Run& run) {
 }
 
 // A thread of a pool that loads weights: the driver asks for no context there.
-void without_context(Run& run) {
+void map_without_context(Run& run) {
   run.enter();
   const abi::CUcontext context = run.context;
   std::string over;
@@ -99,7 +99,7 @@ Probes vmm_probes() {
       {"VMM, host memory", "HAMi-core#187", on_host},
       {"VMM, host NUMA memory", "HAMi#1853", on_host_numa},
       {"VMM, one reservation and many pages", "HAMi-core#169", expandable_segment},
-      {"VMM, thread without a context", "HAMi-core#172", without_context},
+      {"VMM, thread without a context", "HAMi-core#172", map_without_context},
   };
 }
 

@@ -10,7 +10,7 @@
 namespace gvb::sim {
 namespace {
 
-thread_local RecordedCall* current = nullptr;
+thread_local RecordedCall* current_call = nullptr;
 bool left_out[static_cast<int>(Function::kCount)] = {};
 
 // When the library is loaded: the first call would else take the time that making the log does.
@@ -34,14 +34,14 @@ std::string start_record(const std::string& folder, const std::vector<Function>&
 
 void RecordedCall::enter(Function function) {
   if (left_out[static_cast<int>(function)]) return;
-  outer_ = current;
-  current = this;
+  outer_ = current_call;
+  current_call = this;
   call_.function = static_cast<uint32_t>(function);
   call_.entered = raw_now();
 }
 
 void RecordedCall::leave() {
-  current = outer_;
+  current_call = outer_;
   record::Call* entry = call_log.load(std::memory_order_relaxed)->begin(call_);
   if (times_ != nullptr && entry != nullptr) times_->belong_to(entry);
   times_.reset();
@@ -49,18 +49,18 @@ void RecordedCall::leave() {
 }
 
 void RecordedCall::of_bytes(uint64_t bytes) {
-  if (current != nullptr) current->call_.bytes = bytes;
+  if (current_call != nullptr) current_call->call_.bytes = bytes;
 }
 
 void RecordedCall::of_residue(uint64_t bytes) {
-  if (current != nullptr) current->call_.begins = static_cast<int64_t>(bytes);
+  if (current_call != nullptr) current_call->call_.begins = static_cast<int64_t>(bytes);
 }
 
 std::shared_ptr<LateTimes> RecordedCall::of_kernel(const std::string& name) {
-  if (current == nullptr) return nullptr;
-  std::strncpy(current->call_.kernel, name.c_str(), sizeof current->call_.kernel - 1);
-  if (current->times_ == nullptr) current->times_ = std::make_shared<LateTimes>();
-  return current->times_;
+  if (current_call == nullptr) return nullptr;
+  std::strncpy(current_call->call_.kernel, name.c_str(), sizeof current_call->call_.kernel - 1);
+  if (current_call->times_ == nullptr) current_call->times_ = std::make_shared<LateTimes>();
+  return current_call->times_;
 }
 
 void LateTimes::add(int64_t begins, int64_t ends) {

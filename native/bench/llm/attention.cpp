@@ -11,19 +11,19 @@ namespace gvb {
 
 namespace {
 
-struct Kernel {
+struct AttentionKernel {
   Number number;
   unsigned head_dim;
   const char *name, *ptx;
 };
 
-const Kernel kSm80[] = {
+const AttentionKernel kSm80[] = {
     {Number::kF16, 64, "gvb_attention_sm80_f16_d64", gvb_ptx_attention_sm80_f16_d64},
     {Number::kF16, 128, "gvb_attention_sm80_f16_d128", gvb_ptx_attention_sm80_f16_d128},
     {Number::kBf16, 64, "gvb_attention_sm80_bf16_d64", gvb_ptx_attention_sm80_bf16_d64},
     {Number::kBf16, 128, "gvb_attention_sm80_bf16_d128", gvb_ptx_attention_sm80_bf16_d128},
 };
-const Kernel kSm90[] = {
+const AttentionKernel kSm90[] = {
     {Number::kF16, 64, "gvb_attention_sm90_f16_d64", gvb_ptx_attention_sm90_f16_d64},
     {Number::kF16, 128, "gvb_attention_sm90_f16_d128", gvb_ptx_attention_sm90_f16_d128},
     {Number::kBf16, 64, "gvb_attention_sm90_bf16_d64", gvb_ptx_attention_sm90_bf16_d64},
@@ -50,8 +50,8 @@ void check_shape(const AttentionShape& shape) {
           text_of(shape) + ".");
 }
 
-const Kernel& kernel_of(const Kernel (&kernels)[4], const AttentionShape& shape) {
-  for (const Kernel& kernel : kernels)
+const AttentionKernel& kernel_of(const AttentionKernel (&kernels)[4], const AttentionShape& shape) {
+  for (const AttentionKernel& kernel : kernels)
     if (kernel.number == shape.number && kernel.head_dim == shape.head_dim) return kernel;
   return kernels[0];
 }
@@ -76,7 +76,7 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   const bool hopper = capability.major == 9 && capability.minor == 0;
   variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
   tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim);
-  const Kernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
+  const AttentionKernel& kernel = kernel_of(hopper ? kSm90 : kSm80, shape);
   kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
   allow_shared_memory(cuda_, kernel_, tile_.shared_bytes);
   if (hopper) maps_ = std::make_unique<Maps>();

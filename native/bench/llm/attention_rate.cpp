@@ -16,9 +16,9 @@ namespace gvb {
 
 namespace {
 
-constexpr double kTolerance = 2e-2;
+constexpr double kAttentionTolerance = 2e-2;
 constexpr unsigned kHeadsOfMultiprocessor = 4;
-constexpr unsigned kPoison = 0xffffffff;  // two values that are no numbers, in either format
+constexpr unsigned kAttentionPoison = 0xffffffff;  // two values that are no numbers, in either format
 
 uint64_t values_of(const AttentionShape& shape, unsigned heads) {
   return uint64_t{shape.batch} * shape.length * heads * shape.head_dim;
@@ -56,7 +56,8 @@ class Run {
                 {k_.get(), values_of(shape_, shape_.kv_heads), shape_.number, request.seed + 1});
     fill_normal(session, timer_.stream(),
                 {v_.get(), values_of(shape_, shape_.kv_heads), shape_.number, request.seed + 2});
-    GVB_CALL(cuda_, "clearing the output", cuMemsetD32_v2, out_.get(), kPoison, bytes(shape_.heads) / sizeof kPoison);
+    GVB_CALL(cuda_, "clearing the output", cuMemsetD32_v2, out_.get(), kAttentionPoison,
+             bytes(shape_.heads) / sizeof kAttentionPoison);
     GVB_CALL(cuda_, "waiting for inputs", cuCtxSynchronize);
   }
 
@@ -96,7 +97,7 @@ class Run {
     const RowErrors errors = sample_rows(cuda_, shape_, operands(), seed_, random);
     rate.sampled_rows = errors.rows;
     rate.worst_error = errors.worst;
-    if (!(errors.worst < kTolerance))
+    if (!(errors.worst < kAttentionTolerance))
       throw Failure(FailureKind::kInvalidResult,
                     "work was reported as done that was not: attention's output differs from double precision by " +
                         std::to_string(errors.worst) + " of a row's largest value.");

@@ -10,7 +10,7 @@ using abi::CUdeviceptr;
 
 namespace {
 
-constexpr unsigned kThreads = 128;
+constexpr unsigned kBlockEndThreads = 128;
 // Odd: seeds of later calls are no words of earlier ones.
 constexpr unsigned kSeedStep = 0x9e3779b1;
 
@@ -29,8 +29,8 @@ BlockEnds::BlockEnds(DeviceSession& session, size_t most_blocks, abi::CUstream s
       seed_(static_cast<unsigned>(now_ns())) {}
 
 void BlockEnds::launch(abi::CUfunction kernel, void** parameters, unsigned words) {
-  GVB_CALL(cuda_, "verifying an allocation", cuLaunchKernel, kernel, (words + kThreads - 1) / kThreads, 1, 1, kThreads,
-           1, 1, 0, stream_, parameters, nullptr);
+  GVB_CALL(cuda_, "verifying an allocation", cuLaunchKernel, kernel, (words + kBlockEndThreads - 1) / kBlockEndThreads,
+           1, 1, kBlockEndThreads, 1, 1, 0, stream_, parameters, nullptr);
 }
 
 void BlockEnds::verify(const std::vector<CUdeviceptr>& blocks, size_t bytes) {

@@ -9,8 +9,8 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr uint64_t kMostBlocks = 4096;
+constexpr unsigned kChecksumThreads = 256;
+constexpr uint64_t kMostChecksumBlocks = 4096;
 
 }  // namespace
 
@@ -23,9 +23,10 @@ uint64_t checksum_of(DeviceSession& session, const DeviceRange& range) {
   GVB_CALL(cuda, "waiting before a checksum", cuCtxSynchronize);
   abi::CUdeviceptr words = range.begin, target = result.get();
   void* parameters[] = {&words, &count, &target};
-  const auto blocks = static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, uint64_t{1}, kMostBlocks));
-  GVB_CALL(cuda, "computing a checksum", cuLaunchKernel, kernel, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, parameters,
-           nullptr);
+  const auto blocks = static_cast<unsigned>(
+      std::clamp((count + kChecksumThreads - 1) / kChecksumThreads, uint64_t{1}, kMostChecksumBlocks));
+  GVB_CALL(cuda, "computing a checksum", cuLaunchKernel, kernel, blocks, 1, 1, kChecksumThreads, 1, 1, 0, nullptr,
+           parameters, nullptr);
   GVB_CALL(cuda, "reading a checksum", cuMemcpyDtoH_v2, &sum, result.get(), sizeof sum);
   return sum;
 }

@@ -16,7 +16,7 @@ namespace gvb {
 
 namespace {
 
-constexpr double kTolerance = 5e-3;  // fp16 results and weights, of values whose deviation is 1
+constexpr double kDecodeTolerance = 5e-3;  // fp16 results and weights, of values whose deviation is 1
 constexpr unsigned kSamples = 4;
 
 double half_of(uint64_t seed, uint64_t index) { return decode<F16>(encode<F16>(normal_value(seed, index))); }
@@ -115,7 +115,7 @@ class Reading {
       for (unsigned d = 0; d < of_.dimension; ++d) {
         const double error =
             std::abs(decode<F16>(read[(size_t{sequence} * of_.heads + head) * of_.dimension + d]) - values[d]);
-        if (!(error <= kTolerance))
+        if (!(error <= kDecodeTolerance))
           throw Failure(FailureKind::kInvalidResult,
                         "work was reported as done that was not: decode attention differs from double precision by " +
                             std::to_string(error) + ".");

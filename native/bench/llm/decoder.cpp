@@ -14,9 +14,9 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned char kPoison = 0xff;  // of halves and of single precision: not a number
+constexpr unsigned char kDecoderPoison = 0xff;  // of halves and of single precision: not a number
 constexpr unsigned kNoToken = 0xffffffff;
-constexpr int64_t kSpinNs = 20'000, kQueryEveryNs = 100'000, kPatienceNs = 60'000'000'000;
+constexpr int64_t kSpinNs = 20'000, kQueryEveryNs = 100'000, kDecoderPatienceNs = 60'000'000'000;
 
 unsigned pages_of(unsigned tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
 
@@ -149,7 +149,7 @@ void Decoder::begin(uint64_t request) {
       {&last_, size_t{task_.batch} * shape_.hidden * 2},
       {&logits_, size_t{task_.batch} * shape_.vocabulary * 2}};
   for (const auto& [memory, bytes] : outputs)
-    GVB_CALL(cuda_, "clearing a decoder's outputs", cuMemsetD8_v2, memory->get(), kPoison, bytes);
+    GVB_CALL(cuda_, "clearing a decoder's outputs", cuMemsetD8_v2, memory->get(), kDecoderPoison, bytes);
   GVB_CALL(cuda_, "clearing a decoder's state", cuMemsetD8_v2, state_.get(), 0, 2 * sizeof(unsigned));
   prompt_tokens_.clear();
   for (uint64_t i = 0; i < uint64_t{task_.batch} * task_.prompt; ++i)
@@ -266,7 +266,7 @@ int64_t Decoder::await(unsigned number) {
     asked = seen;
     session_.token.check();
     const abi::CUresult code = cuda_.require(cuda_.api.cuStreamQuery, "cuStreamQuery")(stream_.get());
-    if (code == abi::CUDA_ERROR_NOT_READY && seen - began < kPatienceNs) continue;
+    if (code == abi::CUDA_ERROR_NOT_READY && seen - began < kDecoderPatienceNs) continue;
     if (code != abi::CUDA_ERROR_NOT_READY) cuda_.check(code, "cuStreamQuery", "waiting for a token");
     if (!visible())
       throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the token of step " +

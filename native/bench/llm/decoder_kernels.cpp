@@ -12,7 +12,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kStepThreads = 256;
 constexpr unsigned kAttentionThreads = 128;
 constexpr double kBinaryLogarithmOfE = 1.4426950408889634;
 
@@ -56,7 +56,7 @@ void DecoderKernels::embed(unsigned rows, const Embed& of) const {
   Embed at = of;
   unsigned hidden = shape_.hidden, vocabulary = shape_.vocabulary;
   void* parameters[] = {&at.table, &at.tokens, &at.residual, &hidden, &vocabulary};
-  launch(embed_, {rows, 1, 1, kThreads, 0}, parameters);
+  launch(embed_, {rows, 1, 1, kStepThreads, 0}, parameters);
 }
 
 void DecoderKernels::norm(unsigned rows, const Norm& of) const {
@@ -64,7 +64,7 @@ void DecoderKernels::norm(unsigned rows, const Norm& of) const {
   float scale = scales_.input;
   unsigned hidden = shape_.hidden;
   void* parameters[] = {&at.residual, &at.delta, &at.delta_scale, &at.gain, &scale, &at.out, &hidden};
-  launch(norm_, {rows, 1, 1, kThreads, 0}, parameters);
+  launch(norm_, {rows, 1, 1, kStepThreads, 0}, parameters);
 }
 
 void DecoderKernels::rope(const TokenRows& rows, const CachePages& cache, const Rope& of) const {
@@ -76,7 +76,7 @@ void DecoderKernels::rope(const TokenRows& rows, const CachePages& cache, const 
   void* parameters[] = {&at.qkv,         &at.angles, &to.positions,    &pages.pages,       &at.q,
                         &at.keys,        &at.values, &pages.keys,      &pages.values,      &shape.heads,
                         &shape.kv_heads, &dimension, &to.per_sequence, &to.first_sequence, &pages.per_sequence};
-  launch(rope_, {rows.count, 1, 1, kThreads, 0}, parameters);
+  launch(rope_, {rows.count, 1, 1, kStepThreads, 0}, parameters);
 }
 
 void DecoderKernels::attend(unsigned rows, const CachePages& cache, const Attend& of) const {
@@ -94,21 +94,21 @@ void DecoderKernels::swiglu(unsigned rows, const Swiglu& of) const {
   Swiglu at = of;
   unsigned width = shape_.mlp;
   void* parameters[] = {&at.gate_up, &at.out, &width};
-  launch(swiglu_, {(width / 2 + kThreads - 1) / kThreads, rows, 1, kThreads, 0}, parameters);
+  launch(swiglu_, {(width / 2 + kStepThreads - 1) / kStepThreads, rows, 1, kStepThreads, 0}, parameters);
 }
 
 unsigned DecoderKernels::parts() const {
   constexpr unsigned kMostParts = 64;
-  return std::min(kMostParts, (shape_.vocabulary / 2 + kThreads - 1) / kThreads);
+  return std::min(kMostParts, (shape_.vocabulary / 2 + kStepThreads - 1) / kStepThreads);
 }
 
 void DecoderKernels::pick(unsigned rows, unsigned advance, const Pick& of) const {
   Pick at = of;
   unsigned count = shape_.vocabulary, parts = this->parts();
   void* picking[] = {&at.logits, &count, &at.candidates};
-  launch(pick_, {parts, rows, 1, kThreads, 0}, picking);
+  launch(pick_, {parts, rows, 1, kStepThreads, 0}, picking);
   void* publishing[] = {&at.candidates, &parts, &rows, &advance, &at.tokens, &at.state, &at.words, &at.kept};
-  launch(publish_, {1, 1, 1, kThreads, 0}, publishing);
+  launch(publish_, {1, 1, 1, kStepThreads, 0}, publishing);
 }
 
 }  // namespace gvb

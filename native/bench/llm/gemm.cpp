@@ -15,14 +15,14 @@ namespace {
 // Code for sm_90a runs on 9.0 and on nothing later.
 constexpr int kHopper = 90;
 
-struct Kernel {
+struct GemmKernel {
   Number number;
   int least;  // compute capability, times ten
   const char *variant, *name, *ptx;
 };
 
 // The first one that the device can run is taken.
-const Kernel kKernels[] = {
+const GemmKernel kKernels[] = {
     {Number::kBf16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_bf16", gvb_ptx_gemm_sm90_bf16},
     {Number::kF16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_f16", gvb_ptx_gemm_sm90_f16},
     {Number::kE4m3, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_e4m3", gvb_ptx_gemm_sm90_e4m3},
@@ -32,17 +32,17 @@ const Kernel kKernels[] = {
     {Number::kF32, 75, "fma sm_75", "gvb_gemm_f32", gvb_ptx_gemm_f32},
 };
 
-bool runs_on(const Kernel& kernel, int capability) {
+bool runs_on(const GemmKernel& kernel, int capability) {
   return kernel.least == kHopper ? capability == kHopper : capability >= kernel.least;
 }
 
 std::string text_of(int capability) { return std::to_string(capability / 10) + "." + std::to_string(capability % 10); }
 
-const Kernel& kernel_for(const DeviceSession& session, Number number) {
+const GemmKernel& kernel_for(const DeviceSession& session, Number number) {
   const ComputeCapability its = compute_capability(session.cuda, session.device);
   const int capability = 10 * its.major + its.minor;
   int least = 0;
-  for (const Kernel& kernel : kKernels) {
+  for (const GemmKernel& kernel : kKernels) {
     if (kernel.number != number) continue;
     if (runs_on(kernel, capability)) return kernel;
     least = kernel.least;
@@ -87,7 +87,7 @@ Gemm::~Gemm() = default;
 
 Gemm::Gemm(DeviceSession& session, const GemmShape& shape) : cuda_(session.cuda), shape_(shape) {
   check_shape(shape);
-  const Kernel& kernel = kernel_for(session, shape.number);
+  const GemmKernel& kernel = kernel_for(session, shape.number);
   variant_ = kernel.variant;
   kernel_ = kept_module(session, kernel.ptx).function(kernel.name);
   if (kernel.least == kHopper) {

@@ -13,7 +13,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kPoison = 0xffffffff;  // not a number, in every format
+constexpr unsigned kGemmPoison = 0xffffffff;  // not a number, in every format
 
 std::vector<Number> numbers_of(GemmFormats formats) {
   if (formats == GemmFormats::kSingle) return {Number::kF32};
@@ -75,8 +75,8 @@ class Product {
 
   // Whatever the launches before left is gone.
   void clear() const {
-    GVB_CALL(cuda_, "clearing the output", cuMemsetD32_v2, c_.get(), kPoison,
-             outputs() * bytes_of(gemm_.output()) / sizeof kPoison);
+    GVB_CALL(cuda_, "clearing the output", cuMemsetD32_v2, c_.get(), kGemmPoison,
+             outputs() * bytes_of(gemm_.output()) / sizeof kGemmPoison);
     GVB_CALL(cuda_, "waiting for a cleared output", cuCtxSynchronize);
   }
 

@@ -14,15 +14,15 @@ using abi::CUresult;
 
 namespace {
 
-class Addresses {
+class ReservedAddresses {
  public:
-  Addresses(const Cuda& cuda, size_t bytes) : cuda_(cuda), bytes_(bytes) {
+  ReservedAddresses(const Cuda& cuda, size_t bytes) : cuda_(cuda), bytes_(bytes) {
     cuda_.require(cuda_.api.cuMemAddressFree, "cuMemAddressFree");
     GVB_CALL(cuda_, "reserving addresses", cuMemAddressReserve, &begin_, bytes_, 0, 0, 0);
   }
-  ~Addresses() { cuda_.api.cuMemAddressFree(begin_, bytes_); }
-  Addresses(const Addresses&) = delete;
-  Addresses& operator=(const Addresses&) = delete;
+  ~ReservedAddresses() { cuda_.api.cuMemAddressFree(begin_, bytes_); }
+  ReservedAddresses(const ReservedAddresses&) = delete;
+  ReservedAddresses& operator=(const ReservedAddresses&) = delete;
   CUdeviceptr begin() const { return begin_; }
 
  private:
@@ -32,26 +32,27 @@ class Addresses {
 };
 
 // The pages that are committed; given back on every way out.
-class Pages {
+class CommittedPages {
  public:
-  Pages(DeviceSession& session, const PageRoundsRequest& request, size_t page_bytes, abi::CUstream stream)
+  CommittedPages(DeviceSession& session, const PageRoundsRequest& request, size_t page_bytes, abi::CUstream stream)
       : session_(session),
         count_(request.pages),
         page_bytes_(page_bytes),
         stream_(stream),
         ends_(session, request.pages, stream),
-        addresses_(request.mode == PageMode::kVirtual ? std::make_unique<Addresses>(session.cuda, count_ * page_bytes)
-                                                      : nullptr) {
+        addresses_(request.mode == PageMode::kVirtual
+                       ? std::make_unique<ReservedAddresses>(session.cuda, count_ * page_bytes)
+                       : nullptr) {
     const AllocationApi api = addresses_ ? AllocationApi::kMemCreate : AllocationApi::kAllocAsync;
     allocator_ = make_allocator(session, api, page_bytes, stream);
     committed_.reserve(count_);
   }
-  ~Pages() {
+  ~CommittedPages() {
     session_.cuda.api.cuStreamSynchronize(stream_);
     for (const Block& page : committed_) allocator_->release(page);
   }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  CommittedPages(const CommittedPages&) = delete;
+  CommittedPages& operator=(const CommittedPages&) = delete;
 
   void round(PageRounds& rounds) {
     commit(rounds);
@@ -94,7 +95,7 @@ class Pages {
   const size_t count_, page_bytes_;
   const abi::CUstream stream_;
   BlockEnds ends_;
-  const std::unique_ptr<const Addresses> addresses_;
+  const std::unique_ptr<const ReservedAddresses> addresses_;
   std::unique_ptr<Allocator> allocator_;
   std::vector<Block> committed_;
 };
@@ -113,7 +114,7 @@ PageRounds measure_page_rounds(DeviceSession& session, const PageRoundsRequest& 
   rounds.used_before = used_bytes(session);
   {
     const Stream stream = make_stream(session.cuda);
-    Pages pages(session, request, rounds.page_bytes, stream.get());
+    CommittedPages pages(session, request, rounds.page_bytes, stream.get());
     PageRounds untimed;
     pages.round(untimed);
     for (unsigned i = 0; i < request.rounds; ++i) {

@@ -10,7 +10,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kMostLaunches = 100'000;
+constexpr unsigned kMostTimedLaunches = 100'000;
 constexpr unsigned kMostMore = 10;
 // Of the host's time, more than the events': waking up after the last launch, and what the clocks differ by.
 constexpr double kMostBeside = 1.05, kWakeUpNs = 200'000;
@@ -31,7 +31,7 @@ unsigned LaunchTimer::launches_of_batch(const BatchLength& length, const Launch&
   time(kFew, launch);
   const double each = std::max(1.0, time(kFew, launch).launch_ns());
   const double wanted = std::ceil(static_cast<double>(length.least_ns) / each);
-  return std::max(length.least_launches, static_cast<unsigned>(std::min(wanted, double{kMostLaunches})));
+  return std::max(length.least_launches, static_cast<unsigned>(std::min(wanted, double{kMostTimedLaunches})));
 }
 
 LaunchBatch LaunchTimer::time(unsigned launches, const Launch& launch) {

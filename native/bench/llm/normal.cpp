@@ -9,11 +9,11 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
-constexpr uint64_t kMostBlocks = 4096;
+constexpr unsigned kNormalThreads = 256;
+constexpr uint64_t kMostNormalBlocks = 4096;
 
 unsigned blocks_for(uint64_t count) {
-  return static_cast<unsigned>(std::min((count + kThreads - 1) / kThreads, kMostBlocks));
+  return static_cast<unsigned>(std::min((count + kNormalThreads - 1) / kNormalThreads, kMostNormalBlocks));
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ void fill_normal(DeviceSession& session, abi::CUstream stream, const NormalFill&
   NormalFill values = fill;
   auto number = static_cast<unsigned>(fill.number);
   void* parameters[] = {&values.pointer, &values.count, &values.seed, &number};
-  GVB_CALL(session.cuda, "filling inputs", cuLaunchKernel, kernel, blocks_for(fill.count), 1, 1, kThreads, 1, 1, 0,
-           stream, parameters, nullptr);
+  GVB_CALL(session.cuda, "filling inputs", cuLaunchKernel, kernel, blocks_for(fill.count), 1, 1, kNormalThreads, 1, 1,
+           0, stream, parameters, nullptr);
 }
 
 void fill_normal_part(DeviceSession& session, abi::CUstream stream, const NormalPart& part) {
@@ -35,7 +35,7 @@ void fill_normal_part(DeviceSession& session, abi::CUstream stream, const Normal
   void* parameters[] = {&values.pointer, &values.rows, &values.columns, &values.stride,
                         &values.first,   &values.seed, &number};
   GVB_CALL(session.cuda, "filling a part of a matrix", cuLaunchKernel, kernel, blocks_for(part.rows * part.columns), 1,
-           1, kThreads, 1, 1, 0, stream, parameters, nullptr);
+           1, kNormalThreads, 1, 1, 0, stream, parameters, nullptr);
 }
 
 }  // namespace gvb

@@ -16,14 +16,14 @@ using abi::CUdeviceptr;
 
 namespace {
 
-constexpr unsigned kThreads = 128;
-constexpr unsigned kMultiplier = 1664525;  // odd: no token is lost
+constexpr unsigned kStageThreads = 128;
+constexpr unsigned kTokenMultiplier = 1664525;  // odd: no token is lost
 constexpr size_t kScratchBytes = 3 * sizeof(uint64_t);
 constexpr unsigned kFirstRounds = 256;
 constexpr unsigned kTrials = 3;
 
 // Loaded once a session.
-struct Stamps {
+struct StageStamps {
   uint64_t began = 0, ended = 0;
   double took() const { return static_cast<double>(ended - began); }
 };
@@ -39,11 +39,11 @@ unsigned blocks_of_stage(const DeviceSession& session, unsigned stages) {
 }
 
 // A stage of a micro-batch; stages and micro-batches count from 0.
-struct Place {
+struct StagePlace {
   unsigned stage, batch;
 };
 
-std::string text(const Place& place) {
+std::string text(const StagePlace& place) {
   return "stage " + std::to_string(place.stage + 1) + " of micro-batch " + std::to_string(place.batch + 1);
 }
 
@@ -56,7 +56,7 @@ class Pipeline {
         kernel_(kept_module(session, gvb_ptx_pipeline).function("gvb_stage")),
         tick_ns_(session.kept<ClockEcho>().tick_ns()),
         blocks_(blocks_of_stage(session, request.stages)),
-        stamps_(cuda_, places() * sizeof(Stamps)),
+        stamps_(cuda_, places() * sizeof(StageStamps)),
         tokens_(token_count()),
         device_tokens_(make_memory(cuda_, token_count() * sizeof(unsigned))),
         scratch_(make_memory(cuda_, places() * kScratchBytes)) {
@@ -109,18 +109,18 @@ class Pipeline {
 
  private:
   size_t places() const { return size_t{request_.stages} * request_.micro_batches; }
-  size_t place(const Place& at) const { return size_t{at.stage} * request_.micro_batches + at.batch; }
+  size_t place(const StagePlace& at) const { return size_t{at.stage} * request_.micro_batches + at.batch; }
   // Before the first stage, and behind each.
   size_t token_count() const { return places() + request_.micro_batches; }
   size_t token_bytes() const { return tokens_.size() * sizeof(unsigned); }
-  CUdeviceptr token(const Place& at) const { return device_tokens_.get() + place(at) * sizeof(unsigned); }
+  CUdeviceptr token(const StagePlace& at) const { return device_tokens_.get() + place(at) * sizeof(unsigned); }
 
   void begin() {
     session_.token.check();
     seed_ += 0x9e3779b1u;
     for (size_t i = 0; i < places(); ++i) {
-      stamps_.store<uint64_t>(0, i * sizeof(Stamps));
-      stamps_.store<uint64_t>(0, i * sizeof(Stamps) + sizeof(uint64_t));
+      stamps_.store<uint64_t>(0, i * sizeof(StageStamps));
+      stamps_.store<uint64_t>(0, i * sizeof(StageStamps) + sizeof(uint64_t));
     }
     for (size_t i = 0; i < tokens_.size(); ++i)
       tokens_[i] = i < request_.micro_batches ? seed_ + static_cast<unsigned>(i) : 0;
@@ -128,16 +128,16 @@ class Pipeline {
     // Streams that do not wait for the default one would begin without.
     GVB_CALL(cuda_, "preparing the pipeline", cuCtxSynchronize);
   }
-  void launch(const Place& at, unsigned rounds) {
-    CUdeviceptr stamps = stamps_.device(place(at) * sizeof(Stamps)),
+  void launch(const StagePlace& at, unsigned rounds) {
+    CUdeviceptr stamps = stamps_.device(place(at) * sizeof(StageStamps)),
                 scratch = scratch_.get() + place(at) * kScratchBytes, in = token(at),
                 out = token({at.stage + 1, at.batch});
-    unsigned multiplier = kMultiplier;
+    unsigned multiplier = kTokenMultiplier;
     void* parameters[] = {&stamps, &scratch, &in, &out, &rounds, &multiplier};
-    GVB_CALL(cuda_, "launching a stage", cuLaunchKernel, kernel_, blocks_, 1, 1, kThreads, 1, 1, 0,
+    GVB_CALL(cuda_, "launching a stage", cuLaunchKernel, kernel_, blocks_, 1, 1, kStageThreads, 1, 1, 0,
              streams_[at.stage].get(), parameters, nullptr);
   }
-  void enqueue(const Place& at, unsigned rounds) {
+  void enqueue(const StagePlace& at, unsigned rounds) {
     const abi::CUstream stream = streams_[at.stage].get();
     if (at.stage > 0)
       GVB_CALL(cuda_, "waiting for a stage", cuStreamWaitEvent, stream, ended_[place({at.stage - 1, at.batch})].get(),
@@ -153,17 +153,17 @@ class Pipeline {
              token_bytes());
   }
 
-  Stamps stamps(const Place& at) const {
-    const size_t offset = place(at) * sizeof(Stamps);
+  StageStamps stamps(const StagePlace& at) const {
+    const size_t offset = place(at) * sizeof(StageStamps);
     return {stamps_.load<uint64_t>(offset), stamps_.load<uint64_t>(offset + sizeof(uint64_t))};
   }
   // That it ran, and did its own work on what the stage before passed on.
-  Stamps checked(const Place& at, unsigned rounds) const {
-    const Stamps found = stamps(at);
+  StageStamps checked(const StagePlace& at, unsigned rounds) const {
+    const StageStamps found = stamps(at);
     if (found.began == 0 || found.ended < found.began)
       throw Failure(FailureKind::kInvalidResult,
                     text(at) + " was launched with success but did not run: it wrote no times.");
-    const unsigned expected = blocks_ * load_map({rounds, kMultiplier}).of(tokens_[place(at)]);
+    const unsigned expected = blocks_ * load_map({rounds, kTokenMultiplier}).of(tokens_[place(at)]);
     if (tokens_[place({at.stage + 1, at.batch})] != expected)
       throw Failure(
           FailureKind::kInvalidResult,
@@ -171,7 +171,7 @@ class Pipeline {
     return found;
   }
   // Readings of two multiprocessors may differ by a step of the device's timer.
-  double after(const Place& at, const Place& before) const {
+  double after(const StagePlace& at, const StagePlace& before) const {
     const auto gap = static_cast<double>(static_cast<int64_t>(stamps(at).began - stamps(before).ended));
     if (gap < -tick_ns_)
       throw Failure(FailureKind::kInvalidResult, text(at) + " began " + std::to_string(static_cast<int64_t>(-gap)) +
@@ -180,7 +180,7 @@ class Pipeline {
     return gap;
   }
   // How long after the later of the two that it depends on.
-  std::optional<double> handoff(const Place& at) const {
+  std::optional<double> handoff(const StagePlace& at) const {
     std::optional<double> gap;
     if (at.stage > 0) gap = after(at, {at.stage - 1, at.batch});
     if (at.batch > 0) {
@@ -196,7 +196,7 @@ class Pipeline {
     double work = 0;
     for (unsigned stage = 0; stage < request_.stages; ++stage)
       for (unsigned batch = 0; batch < request_.micro_batches; ++batch) {
-        const Stamps found = checked({stage, batch}, rounds);
+        const StageStamps found = checked({stage, batch}, rounds);
         took.push_back(found.took());
         work += found.took();
         first = std::min(first, found.began);

@@ -1,31 +1,17 @@
 #include "bench/llm/ranks.h"
 
-#include <cstdio>
 #include <cstring>
+
+#include "base/hexadecimal.h"
 
 namespace gvb {
 
 namespace {
 
-std::string hexadecimal(const abi::ncclUniqueId& id) {
-  std::string text;
-  for (const char byte : id.internal) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    text += digits;
-  }
-  return text;
-}
-
 abi::ncclUniqueId unique_id(const std::string& text) {
   abi::ncclUniqueId id;
-  for (size_t i = 0; i < sizeof id.internal; ++i) {
-    unsigned byte = 0;
-    if (text.size() != 2 * sizeof id.internal || std::sscanf(text.c_str() + 2 * i, "%2x", &byte) != 1)
-      throw Failure(FailureKind::kInvalidResult,
-                    "Expected id to be 256 hexadecimal digits but received '" + text + "'.");
-    id.internal[i] = static_cast<char>(byte);
-  }
+  if (!read_hexadecimal(text, id.internal, sizeof id.internal))
+    throw Failure(FailureKind::kInvalidResult, "Expected id to be 256 hexadecimal digits but received '" + text + "'.");
   return id;
 }
 
@@ -46,7 +32,7 @@ CommunicatorId make_communicator_id(DeviceSession& session) {
   out.version = found.nccl->version;
   abi::ncclUniqueId id{};
   out.failure = found.nccl->failure(found.nccl->api.ncclGetUniqueId(&id), "ncclGetUniqueId");
-  out.id = hexadecimal(id);
+  out.id = hexadecimal(id.internal, sizeof id.internal);
   return out;
 }
 

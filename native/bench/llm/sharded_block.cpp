@@ -11,11 +11,11 @@ namespace gvb {
 namespace {
 
 constexpr Number kNumber = Number::kBf16;
-constexpr size_t kBytes = 2;
-constexpr unsigned kPoison = 0xffffffff;  // no numbers
-constexpr size_t kPlaces = 128;           // of each result
+constexpr size_t kNumberBytes = 2;
+constexpr unsigned kShardPoison = 0xffffffff;  // no numbers
+constexpr size_t kPlaces = 128;                // of each result
 
-DeviceMemory numbers(const Cuda& cuda, uint64_t count) { return make_memory(cuda, count * kBytes); }
+DeviceMemory numbers(const Cuda& cuda, uint64_t count) { return make_memory(cuda, count * kNumberBytes); }
 
 // Of attention and of the MLP, the whole of it.
 std::array<unsigned, 2> inner_sizes(const BlockShape& shape) { return {shape.hidden, shape.mlp}; }
@@ -28,7 +28,7 @@ uint64_t ShardedBlock::bytes(const BlockShape& shape, const Shard& shard) {
     const uint64_t inner = whole / shard.ranks;
     count += 2 * inner * shape.hidden + shape.tokens * inner + 2 * uint64_t{shape.tokens} * shape.hidden;
   }
-  return count * kBytes;
+  return count * kNumberBytes;
 }
 
 ShardedBlock::ShardedBlock(DeviceSession& session, const BlockShape& shape, const Shard& shard, uint64_t seed)
@@ -78,10 +78,10 @@ double ShardedBlock::flops() const {
 uint64_t ShardedBlock::weight_bytes() const {
   uint64_t count = 0;
   for (const Pair& pair : pairs_) count += uint64_t{2} * pair.inner * shape_.hidden;
-  return count * kBytes;
+  return count * kNumberBytes;
 }
 
-uint64_t ShardedBlock::reduced_bytes() const { return whole() ? 0 : pairs_.size() * activations() * kBytes; }
+uint64_t ShardedBlock::reduced_bytes() const { return whole() ? 0 : pairs_.size() * activations() * kNumberBytes; }
 
 Ranks::Reduction ShardedBlock::reduction(size_t pair) const {
   const Pair& its = pairs_[pair];
@@ -91,7 +91,8 @@ Ranks::Reduction ShardedBlock::reduction(size_t pair) const {
 // From the last result to the first: nothing that is still to be read is overwritten.
 void ShardedBlock::poison() const {
   const auto overwrite = [&](const DeviceMemory& memory, uint64_t count) {
-    GVB_CALL(cuda_, "clearing activations", cuMemsetD32_v2, memory.get(), kPoison, count * kBytes / sizeof kPoison);
+    GVB_CALL(cuda_, "clearing activations", cuMemsetD32_v2, memory.get(), kShardPoison,
+             count * kNumberBytes / sizeof kShardPoison);
   };
   for (auto pair = pairs_.rbegin(); pair != pairs_.rend(); ++pair) {
     if (!whole()) overwrite(pair->sum, activations());
@@ -128,7 +129,7 @@ ShardSample ShardedBlock::sample(uint64_t seed) const {
   for (uint64_t& place : places) place = random() % activations();
   const auto read = [&](abi::CUdeviceptr from, uint64_t place) {
     uint16_t bits = 0;
-    GVB_CALL(cuda_, "reading a result", cuMemcpyDtoH_v2, &bits, from + place * kBytes, sizeof bits);
+    GVB_CALL(cuda_, "reading a result", cuMemcpyDtoH_v2, &bits, from + place * kNumberBytes, sizeof bits);
     return double{load_number(&bits, 0, kNumber)};
   };
   for (size_t pair = 0; pair < pairs_.size(); ++pair)

@@ -12,7 +12,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kSkinnyThreads = 256;
 
 struct TensorKernel {
   Number number;
@@ -99,7 +99,7 @@ void SkinnyGemm::launch(abi::CUstream stream, const Operands& operands, abi::CUd
                    arrived = arrived_ ? arrived_->get() : 0;
   SkinnyShape shape = shape_;
   void* parameters[] = {&x, &weights, &y, &partial, &arrived, &counter, &shape.m, &shape.n, &shape.k};
-  GVB_CALL(cuda_, "launching a skinny product", cuLaunchKernel, kernel_, groups_, splits_, 1, kThreads, 1, 1,
+  GVB_CALL(cuda_, "launching a skinny product", cuLaunchKernel, kernel_, groups_, splits_, 1, kSkinnyThreads, 1, 1,
            shared_bytes_, stream, parameters, nullptr);
 }
 

@@ -17,10 +17,10 @@ namespace gvb {
 namespace {
 
 // As in kernels/stream.cu.
-constexpr unsigned kThreads = 256;
-constexpr uint64_t kBytesOfBlock = uint64_t{16} * 8 * kThreads;
-constexpr uint32_t kFactor = 2654435761u;
-constexpr uint32_t kPoison = 0xa5a5a5a5;
+constexpr unsigned kStreamThreads = 256;
+constexpr uint64_t kBytesOfBlock = uint64_t{16} * 8 * kStreamThreads;
+constexpr uint32_t kStreamFactor = 2654435761u;
+constexpr uint32_t kStreamPoison = 0xa5a5a5a5;
 constexpr unsigned kSampledWords = 64;
 
 struct StreamKernels {
@@ -90,13 +90,13 @@ class Streams {
 
   void launch(abi::CUfunction kernel, abi::CUstream stream, void** parameters) {
     GVB_CALL(cuda_, "launching a stream of memory", cuLaunchKernel, kernel, static_cast<unsigned>(blocks()), 1, 1,
-             kThreads, 1, 1, 0, stream, parameters, nullptr);
+             kStreamThreads, 1, 1, 0, stream, parameters, nullptr);
   }
 
   uint64_t blocks() const { return bytes_ / kBytesOfBlock; }
 
   void poison(const DeviceMemory& memory) {
-    GVB_CALL(cuda_, "clearing a buffer", cuMemsetD32_v2, memory.get(), kPoison, bytes_ / sizeof(uint32_t));
+    GVB_CALL(cuda_, "clearing a buffer", cuMemsetD32_v2, memory.get(), kStreamPoison, bytes_ / sizeof(uint32_t));
     GVB_CALL(cuda_, "clearing a buffer", cuCtxSynchronize);
   }
 
@@ -109,7 +109,7 @@ class Streams {
   uint32_t sum() const {
     const uint64_t count = bytes_ / sizeof(uint32_t);
     const uint64_t indices = count % 2 == 0 ? count / 2 * (count - 1) : (count - 1) / 2 * count;
-    return (static_cast<uint32_t>(indices) + static_cast<uint32_t>(count) * seed_) * kFactor;
+    return (static_cast<uint32_t>(indices) + static_cast<uint32_t>(count) * seed_) * kStreamFactor;
   }
 
   void check() {
@@ -130,11 +130,12 @@ class Streams {
   }
 
   void check_word(const DeviceMemory& memory, uint64_t index) {
-    uint32_t word = ~kPoison;
+    uint32_t word = ~kStreamPoison;
     GVB_CALL(cuda_, "reading a word", cuMemcpyDtoH_v2, &word, memory.get() + index * sizeof word, sizeof word);
-    const uint32_t expected = (static_cast<uint32_t>(index) + seed_) * kFactor;
+    const uint32_t expected = (static_cast<uint32_t>(index) + seed_) * kStreamFactor;
     if (word != expected)
-      fail("word " + std::to_string(index) + " of a buffer is " + (word == kPoison ? "as it was before" : "wrong"));
+      fail("word " + std::to_string(index) + " of a buffer is " +
+           (word == kStreamPoison ? "as it was before" : "wrong"));
   }
 
   const Cuda& cuda_;

@@ -13,9 +13,9 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kSide = 8192;
+constexpr unsigned kWeightSide = 8192;
 constexpr uint64_t kLeastMemory = uint64_t{512} << 20;
-constexpr uint8_t kPoison = 0xff;  // not a number, in every format
+constexpr uint8_t kWeightPoison = 0xff;  // not a number, in every format
 constexpr unsigned kSampledElements = 16;
 
 uint64_t l2_bytes(const DeviceSession& session) {
@@ -28,7 +28,7 @@ uint64_t bytes_of_layer(const StackShape& shape) { return uint64_t{shape.n} * sh
 StackShape completed(const DeviceSession& session, StackShape shape) {
   const uint64_t l2 = l2_bytes(session);
   if (shape.n == 0 || shape.k == 0) {
-    shape.n = shape.k = kSide;
+    shape.n = shape.k = kWeightSide;
     while (bytes_of_layer(shape) < 2 * l2) shape.n *= 2;
   }
   if (shape.layers != 0) return shape;
@@ -92,7 +92,7 @@ const WeightStack::Batch& WeightStack::prepared(unsigned batch) {
 void WeightStack::poison() {
   for (unsigned batch = 0; batch < batches_.size(); ++batch)
     if (batches_[batch])
-      GVB_CALL(cuda_, "clearing outputs", cuMemsetD8_v2, outputs(batch, 0), kPoison,
+      GVB_CALL(cuda_, "clearing outputs", cuMemsetD8_v2, outputs(batch, 0), kWeightPoison,
                output_bytes(batch) * shape_.layers);
   GVB_CALL(cuda_, "clearing outputs", cuCtxSynchronize);
 }

@@ -19,7 +19,7 @@ uint64_t common_bytes(const Residue& a, const Residue& b) {
   return end > begin ? end - begin : 0;
 }
 
-void add(Residues* residues, const Residue& residue) {
+void add_residue(Residues* residues, const Residue& residue) {
   for (Residue& free : residues->all) {
     if (free.bytes != 0) continue;
     free = residue;
@@ -44,7 +44,7 @@ void cut_out(Residues* residues, const Residue& where) {
     if (end <= behind) continue;
     rest.address = behind;
     rest.bytes = end - behind;
-    add(residues, rest);
+    add_residue(residues, rest);
   }
 }
 
@@ -57,7 +57,7 @@ void leave(Residues* residues, const Residue& residue) {
   } else {
     cut_out(residues, residue);
   }
-  add(residues, residue);
+  add_residue(residues, residue);
 }
 
 void copied(Residues* residues, const Residue& from, const Residue& to) {
@@ -72,7 +72,7 @@ void copied(Residues* residues, const Residue& from, const Residue& to) {
     parts.push_back(part);
   }
   cut_out(residues, to);
-  for (const Residue& part : parts) add(residues, part);
+  for (const Residue& part : parts) add_residue(residues, part);
 }
 
 void freed(Residues* residues, const Residue& where) {
@@ -84,7 +84,7 @@ void freed(Residues* residues, const Residue& where) {
     left.bytes = bytes;
     left.address = 0;
     shrink(residues, &residue, bytes);
-    add(residues, left);
+    add_residue(residues, left);
   }
 }
 
@@ -114,7 +114,7 @@ uint64_t hand_out(Residues* residues, const Residue& where, Kept kept) {
     into.bytes -= bytes;
     if (kept == Kept::kNone || (kept == Kept::kOwn && !own)) continue;
     if (!own) of_others += bytes;
-    add(residues, given);
+    add_residue(residues, given);
   }
   return of_others;
 }

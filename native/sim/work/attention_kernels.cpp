@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bench/llm/normal_value.h"
+#include "sim/work/host_arithmetic.h"
 #include "sim/work/tensor_map.h"
 
 namespace gvb::sim {
@@ -28,16 +29,6 @@ std::vector<float> head_of(const Attending& its, uint64_t values, size_t heads, 
           load_number(reinterpret_cast<const void*>(values),
                       ((sequence * its.length + token) * heads + head) * its.width + i, its.number);
   return wide;
-}
-
-float dot(const float* a, const float* b, size_t count) {
-  constexpr size_t kSums = 8;  // in one register of the host; every width is a multiple
-  float sums[kSums] = {};
-  for (size_t i = 0; i < count; i += kSums)
-    for (size_t j = 0; j < kSums; ++j) sums[j] += a[i + j] * b[i + j];
-  float sum = 0;
-  for (const float part : sums) sum += part;
-  return sum;
 }
 
 void attend_head(const Attending& its, size_t sequence, size_t head) {

@@ -13,12 +13,12 @@ __attribute__((visibility("default"))) gvb::abi::CUresult gvbSimSubmitCollective
 namespace gvb::sim {
 namespace {
 
-struct Found {
+struct FoundStream {
   Stream* stream;
   abi::CUresult code;
 };
 
-Found find_stream(abi::CUstream handle) {
+FoundStream find_stream(abi::CUstream handle) {
   const auto [context, code] = current_context();
   if (code != abi::CUDA_SUCCESS) return {nullptr, code};
   Stream* stream = stream_of(context, handle);

@@ -1,26 +1,18 @@
 #include "sim/work/decode_product_kernel.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "bench/llm/number_bits.h"
+#include "sim/work/host_arithmetic.h"
 
 namespace gvb::sim {
 namespace {
-
-template <class T>
-T* at(uint64_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 std::vector<float> widened(uint64_t halves, size_t first, size_t count) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = decode<F16>(at<uint16_t>(halves)[first + i]);
   return values;
 }
-
-uint16_t half_of(float value) { return static_cast<uint16_t>(encode<F16>(value)); }
 
 struct Product {
   uint64_t x, residual, delta, gain, sum, normalised, weights, y;
@@ -45,15 +37,9 @@ struct Product {
     return values;
   }
 
-  // In several sums, which the compiler keeps in one register of the host; k is a multiple of 32.
+  // k is a multiple of 32.
   float row(const std::vector<float>& input, size_t index) const {
-    const std::vector<float> of = widened(weights, index * k, k);
-    std::array<float, 8> sums{};
-    for (size_t i = 0; i < k; i += sums.size())
-      for (size_t j = 0; j < sums.size(); ++j) sums[j] += input[i + j] * of[i + j];
-    float total = 0;
-    for (const float part : sums) total += part;
-    return total;
+    return dot(input.data(), widened(weights, index * k, k).data(), k);
   }
 
   void run() const {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/llm/number_bits.h"
+#include "sim/work/host_arithmetic.h"
 
 namespace gvb::sim {
 namespace {
@@ -13,13 +13,7 @@ constexpr unsigned kPageTokens = 16;
 constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
 constexpr uint64_t kNotFinite = ~uint64_t{0};
 
-template <class T>
-T* at(uint64_t address) {
-  return reinterpret_cast<T*>(address);
-}
-
 float half_at(const uint16_t* halves, size_t index) { return decode<F16>(halves[index]); }
-uint16_t half_of(float value) { return static_cast<uint16_t>(encode<F16>(value)); }
 
 // By DRAM traffic alone.
 Plan streaming(double bytes, const CardSettings& card, std::vector<Span> touches) {
@@ -147,7 +141,7 @@ Plan plan_decoder_rope(const Arguments& arguments, const Geometry& geometry, con
 
 namespace {
 
-struct Attending {
+struct PagedAttending {
   uint64_t q, qkv, angles, key_pages, value_pages, pages, position, partial, arrived, out;
   unsigned heads, kv_heads, pages_per_sequence;
   float scale;
@@ -209,7 +203,7 @@ struct Attending {
 // The time is that of the whole capacity of the pages: how much of it is in use lies in device memory.
 Plan plan_attention(const Arguments& arguments, const Geometry& geometry, const CardSettings& card,
                     unsigned dimension) {
-  Attending of{};
+  PagedAttending of{};
   uint64_t* const pointers[] = {&of.q,     &of.qkv,      &of.angles,  &of.key_pages, &of.value_pages,
                                 &of.pages, &of.position, &of.partial, &of.arrived,   &of.out};
   unsigned* const numbers[] = {&of.heads, &of.kv_heads, &of.pages_per_sequence};

@@ -7,7 +7,7 @@ namespace {
 
 Range common(const Range& a, const Range& b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
 
-bool overlap(const Ranges& some, const Range& one) {
+bool overlaps(const Ranges& some, const Range& one) {
   return std::any_of(some.begin(), some.end(), [&](const Range& range) {
     const Range both = common(range, one);
     return both.begin < both.end;
@@ -35,7 +35,7 @@ void DeferredResults::overwrite(const Range& written) {
                        [&](const Range& range) { return written.begin <= range.begin && range.end <= written.end; });
   };
   const auto concerned = [&](const Result& result) {
-    return overlap(result.reads, written) || overlap(result.writes, written);
+    return overlaps(result.reads, written) || overlaps(result.writes, written);
   };
   // Nothing is removed before all that depends on it is there.
   for (const Result& result : results_)

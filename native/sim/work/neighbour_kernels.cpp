@@ -17,13 +17,13 @@ constexpr double kRequestRoundNs = 1000;  // a load and the arithmetic that wait
 constexpr double kRequestMemory = 0.8;    // of the rates of L2 and of DRAM, while a request's step runs
 
 // 32 counters, 128 bytes apart; here all is counted in the first.
-Span counters(uint64_t blocks) { return {blocks, 32 * 128, 8, Access::kBoth}; }
+Span counters_of(uint64_t blocks) { return {blocks, 32 * 128, 8, Access::kBoth}; }
 
 // A kernel of which nothing is seen but that its blocks ran.
 Plan counted(double nanoseconds, uint64_t blocks, const Geometry& geometry) {
   Plan plan;
   plan.nanoseconds = nanoseconds;
-  plan.touches = {counters(blocks)};
+  plan.touches = {counters_of(blocks)};
   plan.run = [blocks, count = static_cast<uint64_t>(blocks_of(geometry))](const Placement&) { add(blocks, count); };
   return plan;
 }
@@ -80,7 +80,7 @@ Plan plan_arrived(const Arguments& arguments, const Geometry&, const CardSetting
              blocks = arguments.get<uint64_t>(3);
   const auto expected = arguments.get<uint32_t>(2);
   Plan plan;
-  plan.touches = {{words, count * 4, 4, Access::kRead}, counters(blocks)};
+  plan.touches = {{words, count * 4, 4, Access::kRead}, counters_of(blocks)};
   plan.run = [=](const Placement&) {
     if (words_at(words)[0] == expected && words_at(words)[count - 1] == expected) add(blocks, 1);
   };
@@ -92,7 +92,7 @@ Plan plan_mark_ends(const Arguments& arguments, const Geometry& geometry, const 
              blocks = arguments.get<uint64_t>(3);
   const auto value = arguments.get<uint32_t>(2);
   Plan plan;
-  plan.touches = {{words, count * 4, 4, Access::kBoth}, counters(blocks)};
+  plan.touches = {{words, count * 4, 4, Access::kBoth}, counters_of(blocks)};
   plan.run = [=, ran = static_cast<uint64_t>(blocks_of(geometry))](const Placement&) {
     words_at(words)[0] = words_at(words)[count - 1] = value;
     add(blocks, ran);

@@ -12,7 +12,7 @@ constexpr uint64_t kUnit = 16;
 constexpr uint64_t kWritten = uint64_t{4} << 20;
 constexpr uint64_t kSharedBytes = 48 * 1024, kLocalBytes = 1024, kRegisterBytes = 24 * 16;
 
-struct Words {
+struct TagWords {
   uint64_t low, high;
 };
 
@@ -22,7 +22,7 @@ uint64_t marked(uint64_t words) {
   return uint64_t{high} << 32 | low;
 }
 
-Mark mark_of(const Words& tag) { return {marked(tag.low), marked(tag.high)}; }
+Mark mark_of(const TagWords& tag) { return {marked(tag.low), marked(tag.high)}; }
 
 Mark mark_at(const Arguments& arguments, size_t index) {
   return {arguments.get<uint64_t>(index), arguments.get<uint64_t>(index + 1)};
@@ -37,7 +37,7 @@ void count(uint64_t counters, const FoundResidue& found) {
 FoundResidue read_through(uint64_t address, uint64_t bytes, const Mark& mark) {
   FoundResidue found;
   for (uint64_t at = address; at < address + bytes; at += kUnit) {
-    const Words words = *reinterpret_cast<const Words*>(at);
+    const TagWords words = *reinterpret_cast<const TagWords*>(at);
     if (mark_of(words) == mark)
       found.tagged += kUnit;
     else if ((words.low | words.high) != 0)
@@ -51,10 +51,10 @@ FoundResidue scan(uint64_t address, uint64_t bytes, const Mark& mark) {
   return noted.tagged + noted.other > 0 || bytes > kWritten ? noted : read_through(address, bytes, mark);
 }
 
-void fill(uint64_t address, uint64_t bytes, const Words& tag) {
+void fill(uint64_t address, uint64_t bytes, const TagWords& tag) {
   note_written(address, bytes, mark_of(tag));
   if (bytes > kWritten) return;
-  for (uint64_t at = address; at < address + bytes; at += kUnit) *reinterpret_cast<Words*>(at) = tag;
+  for (uint64_t at = address; at < address + bytes; at += kUnit) *reinterpret_cast<TagWords*>(at) = tag;
 }
 
 uint64_t threads_of(const Geometry& geometry) {
@@ -62,22 +62,22 @@ uint64_t threads_of(const Geometry& geometry) {
 }
 
 // Writes with a tag, and looks in either case.
-Plan plan_chip(Medium medium, uint64_t bytes, const Words* tag, const Mark& mark, uint64_t counters) {
+Plan plan_chip(Medium medium, uint64_t bytes, const TagWords* tag, const Mark& mark, uint64_t counters) {
   Plan plan;
   plan.touches = {{counters, 2 * sizeof(uint64_t), 8, Access::kBoth}};
-  plan.run = [=, fills = tag != nullptr, words = tag ? *tag : Words{}](const Placement&) {
+  plan.run = [=, fills = tag != nullptr, words = tag ? *tag : TagWords{}](const Placement&) {
     if (fills) note_written_on_chip(medium, counters, bytes, mark_of(words));
     count(counters, residue_on_chip(medium, counters, bytes, mark));
   };
   return plan;
 }
 
-Words tag_at(const Arguments& arguments, size_t index) {
+TagWords tag_at(const Arguments& arguments, size_t index) {
   return {arguments.get<uint64_t>(index), arguments.get<uint64_t>(index + 1)};
 }
 
 Plan plan_chip_fill(Medium medium, uint64_t bytes, const Arguments& arguments) {
-  const Words tag = tag_at(arguments, 0);
+  const TagWords tag = tag_at(arguments, 0);
   return plan_chip(medium, bytes, &tag, mark_at(arguments, 2), arguments.get<uint64_t>(4));
 }
 
@@ -95,7 +95,7 @@ uint64_t local_bytes(const Geometry& geometry) {
 
 Plan plan_tag_fill(const Arguments& arguments, const Geometry&, const CardSettings& card) {
   const auto address = arguments.get<uint64_t>(0), bytes = arguments.get<uint64_t>(1) * kUnit;
-  const Words tag = tag_at(arguments, 2);
+  const TagWords tag = tag_at(arguments, 2);
   Plan plan;
   plan.nanoseconds = static_cast<double>(bytes) / card.dram_gbs;
   plan.demand = demand_of(kDram);
@@ -140,9 +140,9 @@ Plan plan_registers(const Arguments& arguments, const Geometry& geometry, const 
   const uint64_t bytes = static_cast<uint64_t>(blocks_of(geometry)) * threads_of(geometry) * kRegisterBytes;
   Plan plan = plan_chip(Medium::kRegisters, bytes, nullptr, mark, counters);
   if (!fills) return plan;
-  plan.touches.push_back({tag_from, sizeof(Words), kUnit, Access::kRead});
+  plan.touches.push_back({tag_from, sizeof(TagWords), kUnit, Access::kRead});
   plan.run = [=](const Placement&) {
-    note_written_on_chip(Medium::kRegisters, counters, bytes, mark_of(*reinterpret_cast<const Words*>(tag_from)));
+    note_written_on_chip(Medium::kRegisters, counters, bytes, mark_of(*reinterpret_cast<const TagWords*>(tag_from)));
     count(counters, residue_on_chip(Medium::kRegisters, counters, bytes, mark));
   };
   return plan;

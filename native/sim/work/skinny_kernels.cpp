@@ -1,36 +1,24 @@
 #include "sim/work/skinny_kernels.h"
 
 #include <algorithm>
-#include <array>
 
-#include "bench/llm/number_bits.h"
+#include "sim/work/host_arithmetic.h"
 
 namespace gvb::sim {
 namespace {
 
-struct Product {
+struct SkinnyProduct {
   uint64_t x, weights, y;
   size_t m, n, k;
   Number number;
 };
 
-void widen(const Product& product, const void* from, size_t first, size_t count, float* to) {
+void widen(const SkinnyProduct& product, const void* from, size_t first, size_t count, float* to) {
   for (size_t i = 0; i < count; ++i) to[i] = load_number(from, first + i, product.number);
 }
 
-// In several sums, which the compiler keeps in one register of the host.
-float dot(const float* a, const float* b, size_t count) {
-  constexpr size_t kSums = 8;  // of which k is a multiple
-  std::array<float, kSums> sums{};
-  for (size_t i = 0; i < count; i += kSums)
-    for (size_t j = 0; j < kSums; ++j) sums[j] += a[i + j] * b[i + j];
-  float sum = 0;
-  for (const float part : sums) sum += part;
-  return sum;
-}
-
 // The elements of y in that part of memory.
-void multiply(const Product& product, const Range& part, const DeferredResults::Need& need) {
+void multiply(const SkinnyProduct& product, const Range& part, const DeferredResults::Need& need) {
   const size_t each = bytes_of(product.number);
   const size_t first = (part.begin - product.y) / each, end = (part.end - product.y + each - 1) / each;
   std::vector<float> x(product.m * product.k), row(product.k);
@@ -67,7 +55,7 @@ Plan plan_skinny(Number number, Cores cores, const Arguments& arguments, const G
   plan.touches = {{x, each * m * k, 16, Access::kRead},
                   {weights, each * n * k, 16, Access::kRead},
                   {y, each * m * n, 2, Access::kWrite}};
-  const Product product = {x, weights, y, m, n, k, number};
+  const SkinnyProduct product = {x, weights, y, m, n, k, number};
   plan.compute = [product](const Range& part, const DeferredResults::Need& need) { multiply(product, part, need); };
   if (counter != 0) count_blocks(&plan, counter, geometry);
   return plan;
