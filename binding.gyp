@@ -1,5 +1,6 @@
 {
   # Sources: native/libraries.json. Objects that several targets need are static libraries here; nothing is compiled twice.
+  # native-units.js groups files, native-sources.js leaves each by itself: for libraries of which others take a few.
   "variables": {
     "bench%": 0,
     "flags": ["-std=c++17", "-fexceptions", "-frtti", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"],
@@ -55,22 +56,37 @@
       "sources": ["<!@(node scripts/native-sources.js base)"],
     },
     {
+      "target_name": "driver",
+      "type": "static_library",
+      "includes": ["native/base/precompiled.gypi"],
+      "sources": ["<!@(node scripts/native-sources.js driver)"],
+      "dependencies": ["base"],
+    },
+    {
       "target_name": "measuring",
       "type": "static_library",
       "includes": ["native/base/precompiled.gypi"],
-      "sources": ["<!@(node scripts/native-sources.js measuring)"],
+      "sources": ["<!@(node scripts/native-units.js measuring)"],
+      "dependencies": ["driver"],
+    },
+    {
+      # What the simulated libraries share.
+      "target_name": "card",
+      "type": "static_library",
+      "includes": ["native/base/precompiled.gypi"],
+      "sources": ["<!@(node scripts/native-units.js card)"],
       "dependencies": ["base"],
     },
     {
       "target_name": "simulation",
       "type": "static_library",
       "includes": ["native/base/precompiled.gypi"],
-      "sources": ["<!@(node scripts/native-sources.js simulation)"],
-      "dependencies": ["base"],
+      "sources": ["<!@(node scripts/native-units.js simulation)"],
+      "dependencies": ["card"],
     },
     {
       "target_name": "gpu_virt_bench",
-      "sources": ["<!@(node scripts/native-sources.js addon)"],
+      "sources": ["<!@(node scripts/native-units.js addon)"],
       "dependencies": ["measuring"],
       # Nothing here is on the way of a measurement, and its templates take long to optimise.
       "cflags_cc": ["-O1"],
@@ -92,8 +108,8 @@
       "product_name": "libgvb-interpose",
       "product_dir": "<(PRODUCT_DIR)/interpose",
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
-      "sources": ["<!@(node scripts/native-sources.js interposer)"],
-      "dependencies": ["measuring"],
+      "sources": ["<!@(node scripts/native-units.js interposer)"],
+      "dependencies": ["driver"],
       "ldflags": ["-Wl,-Bsymbolic"],
       "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
     },
@@ -103,8 +119,8 @@
       "type": "executable",
       "product_name": "gvb-probe",
       "product_dir": "<(PRODUCT_DIR)/probe",
-      "sources": ["<!@(node scripts/native-sources.js probe)"],
-      "dependencies": ["measuring"],
+      "sources": ["<!@(node scripts/native-units.js probe)"],
+      "dependencies": ["driver"],
       "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
       "actions": [
         {
@@ -137,8 +153,8 @@
       "product_name": "libnvidia-ml.so",
       "product_dir": "<(PRODUCT_DIR)/sim",
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "1" }]],
-      "sources": ["<!@(node scripts/native-sources.js simulated_nvml)"],
-      "dependencies": ["simulation"],
+      "sources": ["<!@(node scripts/native-units.js simulated_nvml)"],
+      "dependencies": ["card"],
       "ldflags": [
         "-Wl,-soname,libnvidia-ml.so.1",
         "-Wl,-Bsymbolic",
@@ -154,8 +170,8 @@
       "product_name": "libnccl.so",
       "product_dir": "<(PRODUCT_DIR)/sim/nccl",
       "target_conditions": [["_type=='loadable_module'", { "product_extension": "2" }]],
-      "sources": ["<!@(node scripts/native-sources.js simulated_nccl)"],
-      "dependencies": ["simulation"],
+      "sources": ["<!@(node scripts/native-units.js simulated_nccl)"],
+      "dependencies": ["card"],
       "ldflags": [
         "-Wl,-soname,libnccl.so.2",
         "-Wl,-Bsymbolic",
