@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/hexadecimal.h"
 #include "base/robust_mutex.h"
 #include "base/shared_file.h"
 #include "base/text.h"
@@ -28,6 +30,16 @@ void test_text() {
   CHECK(begins_with("GPU-1", "GPU-") && !begins_with("GP", "GPU-"));
   CHECK(first_line("/proc/self/comm").value_or("") == "base_test");
   CHECK(!first_line("/nonexistent") && !first_line("/dev/null"));
+}
+
+void test_hexadecimal() {
+  const unsigned char bytes[] = {0x00, 0x0f, 0xa5, 0xff};
+  CHECK(hexadecimal(bytes, sizeof bytes) == "000fa5ff");
+  unsigned char read[4] = {};
+  CHECK(read_hexadecimal("000fa5ff", read, sizeof read));
+  CHECK(std::equal(bytes, bytes + sizeof bytes, read));
+  for (const char* refused : {"", "000fa5", "000fa5ff00", "000fa5fg", "000fa5f ", "-00fa5ff"})
+    CHECK(!read_hexadecimal(refused, read, sizeof read));
 }
 
 void test_waiting() {
@@ -132,6 +144,7 @@ void test_unlinked_meanwhile() {
 
 int main() {
   test_text();
+  test_hexadecimal();
   test_waiting();
   test_thread_takes_no_signals();
   test_shared_file();
