@@ -43,7 +43,7 @@ struct Fields<AllocationPairs> : FieldsOf<AllocationPairs> {
 
 namespace {
 
-const Topic topic{
+const Topic allocation_pair_topic{
     "Pairs of allocations",
     {in_session("allocationPairs", measure_allocation_pairs)
          .says("cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn.")}};
