@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { passing } from '../waiting.js';
 import { emptyFolder, parseComparison, parseDocument, processesOf, start, workersOf } from './command.js';
 
 /** Far longer than any test waits. */
 const long = ['run', 'OH-001', 'OH-002', '--simulate', '--iterations', '10000000', '--seed', '1'];
-const nobodyLeft = (mark: string) => expect.poll(() => processesOf(mark)).toEqual([]);
+const nobodyLeft = (mark: string) => passing(() => expect(processesOf(mark)).toEqual([]));
 
 describe('interruption', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('writes the partial document on %s', async (signal) => {
@@ -53,7 +54,7 @@ describe('interruption', () => {
     const run = start([...args, '--output', join(folder, 'out')], { TMPDIR: temporary });
     await run.said('Device 0');
     run.child.kill('SIGINT');
-    await expect.poll(() => existsSync(began)).toBe(true);
+    await passing(() => expect(existsSync(began)).toBe(true));
     run.child.kill('SIGINT');
     await run.said('Workers are killed');
     writeFileSync(may, '');
@@ -70,7 +71,7 @@ describe('interruption', () => {
     const run = start([...args, '--output', join(folder, 'out')], { TMPDIR: emptyFolder() });
     await run.said('Device 0');
     run.child.kill('SIGINT');
-    await expect.poll(() => existsSync(began)).toBe(true);
+    await passing(() => expect(existsSync(began)).toBe(true));
     run.child.kill('SIGINT');
     await run.said('Workers are killed');
     run.child.kill('SIGINT');
@@ -85,7 +86,7 @@ describe('interruption', () => {
     await run.said('Device 0');
     run.child.kill('SIGINT');
     // Then it writes, and waits for a reader.
-    await expect.poll(() => workersOf(run.mark)).toEqual([]);
+    await passing(() => expect(workersOf(run.mark)).toEqual([]));
     run.child.kill('SIGINT');
     await run.said('Workers are killed');
     expect(parseDocument(readFileSync(pipe, 'utf8'))).toMatchObject({ completed: false });
@@ -99,7 +100,7 @@ describe('interruption', () => {
     writeFileSync(join(folder, 'systems.yaml'), JSON.stringify({ systems: ['native', slow] }));
     const args = ['compare', 'OH-002', '--simulate', '--tier', 'quick', '--config', join(folder, 'systems.yaml')];
     const run = start([...args, '--output', join(folder, 'out')]);
-    await expect.poll(() => existsSync(waits)).toBe(true);
+    await passing(() => expect(existsSync(waits)).toBe(true));
     run.child.kill('SIGINT');
     expect((await run.done).code).toBe(130);
     const { completed, systems } = parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8'));
@@ -117,7 +118,8 @@ describe('interruption', () => {
   });
 });
 
-describe('a worker that is lost', () => {
+// Side by side with one that waits for its deadline.
+describe.concurrent('a worker that is lost', () => {
   it('costs its metric and nothing else', async () => {
     const target = join(emptyFolder(), 'x.json');
     // Each launch takes so long that the worker is killed before OH-001 is measured, however late that is.

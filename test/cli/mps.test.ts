@@ -7,6 +7,7 @@ import type { RunDocument } from '../../lib/results/document.js';
 import { ownServers } from '../../lib/environment/mps.js';
 import { MpsSystem } from '../../lib/systems/mps.js';
 import { runState } from '../unit/systems-fixtures.js';
+import { passing } from '../waiting.js';
 import { command, emptyFolder, parseComparison, processesOf, start } from './command.js';
 
 const control = 'nvidia-cuda-mps-control';
@@ -45,12 +46,13 @@ async function compare(system: string, path: string, more: readonly string[] = [
   const temporary = emptyFolder();
   const run = start([...args(system, emptyFolder()), ...more], { PATH: path, TMPDIR: temporary }, sim);
   const outcome = await run.done;
-  await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]);
+  await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   expect(readdirSync(temporary)).toEqual([]);
   return outcome;
 }
 
-describe('mps', () => {
+// Side by side, as they wait for daemons.
+describe.concurrent('mps', () => {
   it('measures clients of a private daemon, proves that they are, and makes it quit', async () => {
     const { code, stdout, stderr } = await compare('mps:sm=25', programs());
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('mps') as string });
@@ -122,19 +124,23 @@ describe('mps', () => {
     expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
   });
 
-  it('reports faults that reach all clients, and measures on with a new daemon', async () => {
+  it('reports faults that reach all clients, and is the system again with a new daemon', async () => {
     const wanted = ['compare', 'IS-010', ...args('mps', emptyFolder()).slice(1)];
-    const { code, stdout } = await command(wanted, { PATH: programs(), TMPDIR: emptyFolder() }, sim);
+    const run = start(wanted, { PATH: programs(), TMPDIR: emptyFolder() }, sim);
+    const { code, stdout } = await run.done;
     expect(code).toBe(4);
-    const { metrics, plan } = parseComparison(stdout).systems[1]?.[0] as RunDocument;
-    expect(plan.metrics).toEqual(['OH-002', 'IS-010']);
-    const [faults, allocation] = metrics;
+    const [native, mps] = parseComparison(stdout).systems.map(([document]) => document) as [RunDocument, RunDocument];
+    expect(native.metrics.find(({ id }) => id === 'IS-010')).toMatchObject({ status: 'ok', value: 1 });
+    expect(mps.plan.metrics).toEqual(['OH-002', 'IS-010']);
+    expect(mps.system.attestation.every(({ passed }) => passed)).toBe(true);
+    const [faults, allocation] = mps.metrics;
     expect(allocation?.status).toBe('ok');
     expect(faults).toMatchObject({ status: 'ok', value: 0 });
     const rows = faults?.details.faults as { victim: string; newTenant: string; passed: boolean }[];
     expect(rows.map(({ passed }) => passed)).toEqual([false, false, false, false, true, true, true, true]);
     for (const { newTenant } of rows.slice(0, 4)) expect(newTenant).toMatch(/CUDA_ERROR_MPS_SERVER_NOT_READY/);
     expect(faults?.violations).toHaveLength(4);
+    await passing(() => expect(processesOf(run.mark)).toEqual([]));
   });
 
   it('is refused where the control program is not installed', async () => {
@@ -169,9 +175,9 @@ describe('mps', () => {
     const daemons = () => processesIn(temporary).filter((line) => line.includes(`${control} -f`));
     const starting = mps.prepareTenant({ id: 0 });
     const failed = expect(starting).rejects.toThrow(/^Timed out after 3 s: the MPS daemon of mps has no active server/);
-    await expect.poll(daemons).toHaveLength(1);
+    await passing(() => expect(daemons()).toHaveLength(1));
     await failed;
-    await expect.poll(daemons).toEqual([]);
+    await passing(() => expect(daemons()).toEqual([]));
     await mps.teardown();
   });
 
@@ -211,7 +217,7 @@ describe('mps', () => {
     await run.said('Device 0');
     // Its round is the first; before it and after it there is no daemon.
     const daemons = () => processesIn(temporary).filter((line) => line.includes(`${control} -f`)).length;
-    await expect.poll(daemons).toBeGreaterThan(0);
+    await passing(() => expect(daemons()).toBeGreaterThan(0));
     for (const signal of signals) {
       run.child.kill(signal);
       if (signal === 'SIGINT') await run.said('Interrupted: stopping');
@@ -219,26 +225,7 @@ describe('mps', () => {
     const { code } = await run.done;
     expect(code).toBe(expected);
     if (code !== null) expect(readdirSync(temporary)).toEqual([]);
-    await expect.poll(() => [...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]);
-  });
-
-  it('is the system again after a fault reached its clients', async () => {
-    const options = ['--simulate', '--tier', 'quick', '--iterations', '20', '--rounds', '1', '--json', '-'];
-    const systems = ['--system', 'native', '--system', 'mps', '--output', join(emptyFolder(), 'out')];
-    const run = start(['compare', 'OH-002', 'IS-010', ...options, ...systems], { PATH: programs() }, sim);
-    const { code, stdout } = await run.done;
-    expect(code).toBe(4);
-    const [native, mps] = parseComparison(stdout).systems.map(([document]) => document);
-    expect(native?.metrics.map(({ id, status, value }) => [id, status, id === 'IS-010' && value])).toContainEqual([
-      'IS-010',
-      'ok',
-      1,
-    ]);
-    const faults = mps?.metrics.find(({ id }) => id === 'IS-010');
-    expect(faults).toMatchObject({ status: 'ok', value: 0 });
-    expect(mps?.metrics.find(({ id }) => id === 'OH-002')?.status).toBe('ok');
-    expect(mps?.system.attestation.every(({ passed }) => passed)).toBe(true);
-    await expect.poll(() => processesOf(run.mark)).toEqual([]);
+    await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   });
 
   it('takes no limit it does not know', async () => {

@@ -18,7 +18,19 @@ import { expectRefusal, refused } from './refused.js';
 const hangs = 'init_ms=100000';
 const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '10'];
 
-describe('--timeout', () => {
+// Side by side, the longest first: they wait for their deadlines.
+describe.concurrent('--timeout', () => {
+  it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
+    const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];
+    // Far beyond what the other one takes, also beside other programs.
+    const args = ['compare', ...few.with(-1, '25'), ...systems, '--rounds', '1', '--json', '-'];
+    const { stdout } = await command([...args, '--output', join(emptyFolder(), 'out')]);
+    const [native, slow] = parseComparison(stdout).systems.map(([round]) => round?.metrics[0]);
+    expect(native?.status).toBe('ok');
+    expect(slow).toMatchObject({ status: 'failed', value: null });
+    expect(slow?.reason).toMatch(/^Timed out after 25 s: the worker process did not initialise the driver/);
+  });
+
   it('bounds a cuInit that hangs before anything is measured', async () => {
     const run = start(['run', ...few, '--json', '-'], {}, hangs);
     const { code, stderr } = await run.done;
@@ -64,24 +76,6 @@ describe('--timeout', () => {
     expect(processesOf(run.mark)).toEqual([]);
   });
 
-  it.each([['doctor'], ['calibrate', '--simulate']])('of %s must be a number of seconds', async (...args) =>
-    expectRefusal(
-      await refused([...args, '--timeout', '0']),
-      /Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0/,
-    ),
-  );
-
-  it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
-    const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];
-    // Far beyond what the other one takes, also beside other programs.
-    const args = ['compare', ...few.with(-1, '25'), ...systems, '--rounds', '1', '--json', '-'];
-    const { stdout } = await command([...args, '--output', join(emptyFolder(), 'out')]);
-    const [native, slow] = parseComparison(stdout).systems.map(([round]) => round?.metrics[0]);
-    expect(native?.status).toBe('ok');
-    expect(slow).toMatchObject({ status: 'failed', value: null });
-    expect(slow?.reason).toMatch(/^Timed out after 25 s: the worker process did not initialise the driver/);
-  });
-
   it('bounds a set-up command of a custom system', async () => {
     const config = join(emptyFolder(), 'systems.yaml');
     const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sleep', '1000']] };
@@ -93,3 +87,10 @@ describe('--timeout', () => {
     expect(metric?.reason).toMatch(/ran past its 10 s and was killed/);
   });
 });
+
+it.each([['doctor'], ['calibrate', '--simulate']])('--timeout of %s must be a number of seconds', async (...args) =>
+  expectRefusal(
+    await refused([...args, '--timeout', '0']),
+    /Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0/,
+  ),
+);
