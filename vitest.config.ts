@@ -43,6 +43,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'accuracy',
+          // One process for all: starting one takes a second, in which nothing else runs.
+          isolate: false,
           include: ['test/truth/{,isolation/,llm/}*.test.ts'],
           // One at a time: these take all processors themselves.
           sequence: { groupOrder: 2 },
