@@ -2,13 +2,13 @@
 import type { EventEmitter } from 'node:events';
 import { expect } from 'vitest';
 import { main } from '../../lib/cli/program.js';
-import { emptyFolder, type Outcome } from './command.js';
+import { cardIn, emptyFolder, type Outcome } from './command.js';
 
 const environment = (sim: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: emptyFolder(),
   LC_ALL: 'C.UTF-8',
-  GVB_SIM: `region=refused-${process.pid}${sim && `,${sim}`}`,
+  GVB_SIM: cardIn(`refused-${process.pid}`, sim),
 });
 
 /** What a command listens to as long as its process lives, which here lives on: `vitest` ends it with SIGTERM. */
