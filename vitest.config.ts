@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { TEST_MS, WAIT_MS } from './test/limits.js';
 
 const common = {
@@ -13,8 +14,45 @@ const common = {
 /** More than processors: most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
 
+/** After all others, and fewer at a time: these compare times. */
+const accuracy = {
+  ...common,
+  sequence: { groupOrder: 1 },
+  maxWorkers: Math.min(4, 2 * availableParallelism()),
+};
+
+/** The longest first, or everything would wait for them at the end. Vitest knows by itself only what it has run before. */
+const LONG = [
+  'truth/starts/run',
+  'truth/pairs/compare',
+  'package/adding-a-metric',
+  'cli/compare',
+  'cli/mps',
+  'cli/gate',
+  'cli/interruption',
+  'cli/timeout',
+  'cli/processes',
+  'cli/compare-bad-input',
+  'native/attested-processes',
+  'native/executor',
+  'native/monitoring',
+  'cli/killed-isolation',
+  'unit/report-html',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const index = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return index < 0 ? LONG.length : index;
+    };
+    return [...(await super.sort(files))].sort((a, b) => place(a) - place(b));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // Compiles dist/ once: tests of workers and of the command line run what is shipped.
     globalSetup: 'test/build.ts',
     projects: [
@@ -32,23 +70,18 @@ export default defineConfig({
       { test: { ...parallel, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
       {
         test: {
-          ...common,
+          ...accuracy,
           name: 'accuracy-parallel',
           include: ['test/truth/{starts,pairs}/*.test.ts'],
-          sequence: { groupOrder: 1 },
-          maxWorkers: Math.min(4, 2 * availableParallelism()),
         },
       },
       {
         test: {
-          ...common,
+          ...accuracy,
           name: 'accuracy',
-          // One process for all: starting one takes a second, in which nothing else runs.
+          // They share processes: starting one takes a second. The others load NVML, which a process does once.
           isolate: false,
           include: ['test/truth/{,isolation/,llm/}*.test.ts'],
-          // One at a time: these take all processors themselves.
-          sequence: { groupOrder: 2 },
-          maxWorkers: 1,
           // Of tests that a file itself calls concurrent.
           maxConcurrency: 2,
         },
