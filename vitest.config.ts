@@ -82,6 +82,9 @@ export default defineConfig({
           // They share processes: starting one takes a second. The others load NVML, which a process does once.
           isolate: false,
           include: ['test/truth/{,isolation/,llm/}*.test.ts'],
+          // After the others, and two at a time: each has several tenants, which take all processors themselves.
+          sequence: { groupOrder: 2 },
+          maxWorkers: 2,
           // Of tests that a file itself calls concurrent.
           maxConcurrency: 2,
         },
