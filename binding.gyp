@@ -114,6 +114,19 @@
       "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
     },
     {
+      # Beside the interposer and not in it: it is loaded into every process of a program, and delays none.
+      "target_name": "counter",
+      "type": "loadable_module",
+      "product_prefix": "",
+      "product_name": "libgvb-count",
+      "product_dir": "<(PRODUCT_DIR)/interpose",
+      "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
+      "sources": ["<!@(node scripts/native-sources.js counter)"],
+      "dependencies": ["measuring"],
+      "ldflags": ["-Wl,-Bsymbolic"],
+      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+    },
+    {
       # The program of COMPAT-001, and a child of it that no library can be preloaded into.
       "target_name": "probe",
       "type": "executable",

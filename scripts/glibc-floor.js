@@ -13,6 +13,7 @@ const objects = [
   `${folder}/sim/libnvidia-ml.so.1`,
   `${folder}/sim/nccl/libnccl.so.2`,
   `${folder}/interpose/libgvb-interpose.so`,
+  `${folder}/interpose/libgvb-count.so`,
   `${folder}/probe/gvb-probe`,
 ].filter(existsSync);
 if (objects.length === 0) {

@@ -28,6 +28,7 @@ for (const promised of [
   'sim/libnvidia-ml.so.1',
   'sim/nccl/libnccl.so.2',
   'interpose/libgvb-interpose.so',
+  'interpose/libgvb-count.so',
   'probe/gvb-probe',
 ]) {
   if (made.includes(promised)) continue;

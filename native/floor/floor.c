@@ -46,6 +46,8 @@ FLOOR(dlclose)
 FLOOR(dlerror)
 FLOOR(dlopen)
 FLOOR(dlsym)
+FLOOR(dlvsym)
+FLOOR_X64(dladdr1, GLIBC_2.3.3)
 FLOOR_X64(dlinfo, GLIBC_2.3.3)
 #endif
 
