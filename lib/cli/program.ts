@@ -10,6 +10,7 @@ import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js'
 import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
+import type { RawProfileOptions } from './profile.js';
 import type { RawOutputs } from './document-outputs.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
@@ -65,6 +66,7 @@ export function program(): Command {
     .option(TIMEOUT, 'time limit of each step: a worker’s start, driver initialisation (default: 60 s per step)')
     .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
+  addProfile(root);
   addReport(root);
   addGate(root);
   addBaseline(root);
@@ -196,6 +198,24 @@ function addCompare(root: Command): void {
       return done((await import('./compare.js')).compare(selectors, raw, isGiven));
     },
   );
+}
+
+function addProfile(root: Command): void {
+  const byMarks = new Option('--marks', 'phases are what the program prints between gvb:begin NAME and gvb:end STEPS');
+  root
+    .command('profile')
+    .description('Run a program and count how often it calls each driver function, in all processes it starts')
+    .argument('<command...>', 'the program and its arguments, after --')
+    .option('--output <file>', 'where the profile is written', 'profile.json')
+    .option('--from <seconds>', 'count from so long after the start (default: from the start)')
+    .option('--for <seconds>', 'count for so long (default: until the program ends)')
+    .option('--steps <n>', 'steps that the program makes in that time, e.g. tokens (default: not known)')
+    .addOption(byMarks.conflicts(['from', 'for', 'steps']))
+    .option('--name <text>', 'what reports call the profile (default: the name of the program)')
+    .option('--origin <text>', 'what was run, for whoever reads the profile (default: only the command)')
+    .action(async (command: string[], raw: RawProfileOptions) =>
+      done((await import('./profile.js')).profile(command, raw)),
+    );
 }
 
 function addCalibrate(root: Command): void {

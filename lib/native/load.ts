@@ -59,6 +59,12 @@ export function interposerLibrary(): string | null {
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
+/** The library that counts a program's driver calls, or null where it is not built or shipped. */
+export function counterLibrary(): string | null {
+  const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-count.so`);
+  return candidates.find((file) => existsSync(file)) ?? null;
+}
+
 /** The program of the compatibility probes, or null where it is not built or shipped. */
 export function probeProgram(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/probe/gvb-probe`);

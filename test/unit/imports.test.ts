@@ -69,6 +69,8 @@ describe('the folders of lib/', () => {
       // The daemon quits after its clients, however the coordinator ended.
       'systems/mps-daemon.ts',
       'systems/mps-guardian.ts',
+      // A user's program at the user's terminal.
+      'workers/foreground.ts',
       'workers/local.ts',
       'workers/process-group.ts',
     ]);

@@ -1,0 +1,55 @@
+/** What libgvb-count.so counted: one file a process, which it maps. The layout is that of native/count/slots.h. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const HEADER_BYTES = 4_096;
+const SLOT_BYTES = 128;
+const COUNT_BYTES = 8;
+const MAGIC = 'gvbcount';
+const AT = { slots: 8, refused: 12, simulated: 16, driver: 24 } as const;
+const DRIVER_BYTES = 1_024;
+
+export interface CallCounts {
+  /** By name as the driver exports the function. */
+  calls: Map<string, number>;
+  /** That the library was loaded into. */
+  processes: number;
+  /** That called the driver. */
+  calling: number;
+  /** Functions that were looked up and for which no counter was left. */
+  refused: number;
+  /** As a process that resolved a function of it has it; null where none did. */
+  driver: { libcuda: string; simulated: boolean } | null;
+}
+
+/** Of all processes so far, also of those that have ended. May be read at any time. */
+export function readCallCounts(folder: string): CallCounts {
+  const counts: CallCounts = { calls: new Map(), processes: 0, calling: 0, refused: 0, driver: null };
+  for (const file of readdirSync(folder)) if (file.endsWith('.counts')) add(counts, readFileSync(join(folder, file)));
+  return counts;
+}
+
+function add(counts: CallCounts, file: Buffer): void {
+  // A process that is just making it is seen the next time.
+  if (file.length < HEADER_BYTES || file.toString('latin1', 0, MAGIC.length) !== MAGIC) return;
+  counts.processes++;
+  counts.refused += file.readUInt32LE(AT.refused);
+  const libcuda = textAt(file, AT.driver, DRIVER_BYTES);
+  if (libcuda !== '') counts.driver ??= { libcuda, simulated: file.readUInt32LE(AT.simulated) !== 0 };
+  const slots = Math.min(file.readUInt32LE(AT.slots), Math.floor((file.length - HEADER_BYTES) / SLOT_BYTES));
+  let called = false;
+  for (let slot = 0; slot < slots; slot++) {
+    const at = HEADER_BYTES + slot * SLOT_BYTES;
+    const calls = Number(file.readBigUInt64LE(at));
+    const name = textAt(file, at + COUNT_BYTES, SLOT_BYTES - COUNT_BYTES);
+    if (calls === 0 || name === '') continue;
+    called = true;
+    counts.calls.set(name, (counts.calls.get(name) ?? 0) + calls);
+  }
+  if (called) counts.calling++;
+}
+
+function textAt(file: Buffer, at: number, most: number): string {
+  const end = file.indexOf(0, at);
+  return file.toString('utf8', at, end < 0 ? at + most : Math.min(end, at + most));
+}

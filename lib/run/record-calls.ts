@@ -1,0 +1,138 @@
+/** Runs a program with its driver calls counted, in all processes that it starts. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { type CallCounts, readCallCounts } from '../native/call-counts.js';
+import type { Phase } from '../results/call-profile.js';
+import { exportedSymbols } from '../systems/elf.js';
+import { parseVariable } from '../systems/ld-preload.js';
+import { type ForegroundProgram, startInForeground } from '../workers/foreground.js';
+import type { Ending } from '../workers/launcher.js';
+import { LineSplitter } from '../workers/lines.js';
+import { markIn, Phases, type Snapshot } from './phases.js';
+
+/** One phase by the clock. */
+export interface Window {
+  name: string;
+  /** Seconds from the program's start. */
+  from: number;
+  /** Seconds; null: until the program ends. */
+  for: number | null;
+  steps: number | null;
+}
+
+export interface RecordRequest {
+  command: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** libgvb-count.so */
+  library: string;
+  /** Null: the phases are those that the program's output marks. */
+  window: Window | null;
+  onStart: (program: ForegroundProgram) => void;
+  onPhase: (what: string) => void;
+  onWarning: (what: string) => void;
+}
+
+export interface Recording {
+  phases: Phase[];
+  counts: CallCounts;
+  ending: Ending;
+}
+
+/** Throws UsageError where the program cannot be started, or could not be counted. */
+export async function recordCalls(request: RecordRequest): Promise<Recording> {
+  const preload = await preloads(request);
+  const folder = await mkdtemp(join(tmpdir(), 'gvb-calls-'));
+  try {
+    const environment = { ...request.environment, LD_PRELOAD: preload, GVB_COUNT_FOLDER: folder };
+    const program = startInForeground(request.command, environment, request.window === null);
+    const failure = await program.started;
+    if (failure) throw new UsageError(`Could not start ${quoted(request.command[0] ?? '')}: ${failure.message}.`);
+    request.onStart(program);
+    return await watched(request, program, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The counting library first, so that it sees the calls of whatever else is preloaded, e.g. an allocator. */
+async function preloads({ environment, library }: RecordRequest): Promise<string> {
+  if (/[\s:]/.test(library))
+    throw new Error(
+      `The counting library is in ${quoted(library)}, and LD_PRELOAD takes no path with a space or a colon: install the package elsewhere.`,
+    );
+  const others = parseVariable(environment.LD_PRELOAD ?? '');
+  for (const entry of others) {
+    const exported = await exportedSymbols(entry);
+    if (exported?.has('cuInit') || exported?.has('dlsym'))
+      throw new UsageError(
+        `Expected LD_PRELOAD to name no GPU layer but received ${quoted(entry)}: a call profile is of the program alone. Record it without the layer, then price it with compare --profile.`,
+      );
+  }
+  return [library, ...others].join(':');
+}
+
+async function watched(request: RecordRequest, program: ForegroundProgram, folder: string): Promise<Recording> {
+  const phases = new Phases();
+  const snapshot = (): Snapshot => {
+    const before = performance.now();
+    const { calls } = readCallCounts(folder);
+    return { atMs: (before + performance.now()) / 2, calls };
+  };
+  const stop = request.window
+    ? byClock(phases, request.window, request, snapshot)
+    : byMarks(phases, program, request, snapshot);
+  const ending = await program.ended;
+  stop();
+  const counts = readCallCounts(folder);
+  if (phases.open !== null) {
+    if (!request.window || request.window.for !== null)
+      request.onWarning(`phase ${phases.open} was still open when the program ended: it ends there`);
+    phases.end(request.window?.steps ?? null, { atMs: performance.now(), calls: counts.calls });
+  }
+  return { phases: phases.all, counts, ending };
+}
+
+/** Answers what stops it. */
+function byClock(phases: Phases, window: Window, { onPhase }: RecordRequest, snapshot: () => Snapshot): () => void {
+  const timers: NodeJS.Timeout[] = [];
+  const begin = () => {
+    // Nothing was called before the first process made its file.
+    phases.begin(window.name, window.from > 0 ? snapshot() : { atMs: performance.now(), calls: new Map() });
+    if (window.from > 0) onPhase(`phase ${window.name} begins`);
+    if (window.for !== null) timers.push(setTimeout(end, window.for * 1_000));
+  };
+  const end = () => {
+    phases.end(window.steps, snapshot());
+    onPhase(`phase ${window.name} ends; the program goes on uncounted`);
+  };
+  if (window.from > 0) timers.push(setTimeout(begin, window.from * 1_000));
+  else begin();
+  return () => timers.forEach(clearTimeout);
+}
+
+function byMarks(
+  phases: Phases,
+  { stdout }: ForegroundProgram,
+  { onPhase, onWarning }: RecordRequest,
+  snapshot: () => Snapshot,
+): () => void {
+  const lines = new LineSplitter((line) => {
+    const mark = markIn(line);
+    if (mark === null) return;
+    if ('wrong' in mark)
+      return onWarning(`expected gvb:begin NAME, gvb:end or gvb:end STEPS but received ${quoted(mark.wrong)}`);
+    if ('begins' in mark) {
+      phases.begin(mark.begins, snapshot());
+      return onPhase(`phase ${mark.begins} begins`);
+    }
+    if (phases.open === null) return onWarning('received gvb:end without a phase that has begun');
+    const name = phases.open;
+    phases.end(mark.steps, snapshot());
+    onPhase(`phase ${name} ends`);
+  });
+  stdout?.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+  stdout?.pipe(process.stdout, { end: false });
+  return () => {};
+}

@@ -1,0 +1,61 @@
+/** A call profile from a file, which may come from anywhere. */
+import { open } from 'node:fs/promises';
+import * as v from 'valibot';
+import { messageOf } from '../errors/message-of.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { type CallProfile, callProfileSchema, PROFILE_VERSION } from '../results/call-profile.js';
+
+/** A phase of a thousand functions has 40 kB. */
+const MAX_MIB = 16;
+const LONGEST_QUOTE = 200;
+
+/** Throws UsageError, which names the file and says what is wrong with it. */
+export async function readProfile(file: string): Promise<CallProfile> {
+  const refused = (why: string) => new UsageError(`Expected a call profile but received ${quoted(file)}: ${why}.`);
+  const found = parsed(await contentOf(file, refused), refused);
+  const head = v.safeParse(v.object({ kind: v.literal('call profile'), schemaVersion: v.number() }), found);
+  if (!head.success) throw refused('it is none, as gpu-virt-bench profile writes it');
+  if (head.output.schemaVersion > PROFILE_VERSION)
+    throw refused(
+      `it is of version ${head.output.schemaVersion} and this gpu-virt-bench reads ${PROFILE_VERSION}: use the version that wrote it, or a newer one`,
+    );
+  const read = v.safeParse(callProfileSchema, found, { abortEarly: true });
+  if (!read.success) {
+    const [issue] = read.issues;
+    const at = v.getDotPath(issue);
+    throw refused(`${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
+  }
+  const names = read.output.phases.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw refused(`two of its phases are named ${quoted(twice)}`);
+  return read.output;
+}
+
+type Refuse = (why: string) => UsageError;
+
+async function contentOf(file: string, refused: Refuse): Promise<string> {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    throw refused(error.code === 'ENOENT' ? 'there is no such file' : error.message);
+  });
+  try {
+    const found = await handle.stat();
+    // A device has no end.
+    if (!found.isFile()) throw refused('it is not a regular file');
+    if (found.size > MAX_MIB * 2 ** 20)
+      throw refused(`it has ${Math.round(found.size / 2 ** 20)} MiB, and ${MAX_MIB} at most are read`);
+    return await handle.readFile('utf8').catch((error: unknown) => {
+      throw refused(messageOf(error));
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+function parsed(text: string, refused: Refuse): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser quotes a part of the file, which may be anything.
+    throw refused(text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off');
+  }
+}

@@ -1,0 +1,40 @@
+/** A user's program at the user's terminal: it has its input and output, and the terminal's signals reach it. */
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { Ending } from './launcher.js';
+
+export interface ForegroundProgram {
+  /** Its standard output; null where that is ours. */
+  stdout: Readable | null;
+  /** Whether and why not it could be started. */
+  started: Promise<Error | null>;
+  ended: Promise<Ending>;
+  signal: (name: NodeJS.Signals) => void;
+}
+
+/** `isRead`: its standard output comes to us first. It stays in our process group. */
+export function startInForeground(
+  [command = '', ...args]: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  isRead: boolean,
+): ForegroundProgram {
+  const child = spawn(command, args, {
+    env: environment,
+    stdio: ['inherit', isRead ? 'pipe' : 'inherit', 'inherit'],
+    shell: false,
+  });
+  const started = new Promise<Error | null>((resolve) => {
+    child.once('spawn', () => resolve(null));
+    child.once('error', resolve);
+  });
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('error', (error) =>
+      resolve({ how: `could not be started (${error.message})`, exitCode: null, signal: null }),
+    );
+    // Once all that it printed has been read. A child of it that holds the pipe open belongs to the program.
+    child.once('close', (exitCode, signal) =>
+      resolve({ how: signal ?? `exit code ${exitCode}`, exitCode, signal }),
+    );
+  });
+  return { stdout: child.stdout, started, ended, signal: (name) => void child.kill(name) };
+}
