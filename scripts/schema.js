@@ -1,20 +1,27 @@
 #!/usr/bin/env node
-// Writes schema/*.schema.json from lib/results/document.ts (through dist); --check says whether they are current.
+// Writes schema/*.schema.json from lib/results/ (through dist); --check says whether they are current.
 import { toJsonSchema } from '@valibot/to-json-schema';
+import { callProfileSchema } from '../dist/results/call-profile.js';
 import { comparisonDocumentSchema, runDocumentSchema } from '../dist/results/document.js';
 import { generated } from './generated.js';
 
-const documents = { run: runDocumentSchema, comparison: comparisonDocumentSchema };
+const documents = [
+  ['run document', runDocumentSchema, 'document'],
+  ['comparison document', comparisonDocumentSchema, 'document'],
+  ['call profile', callProfileSchema, 'call-profile'],
+];
 
-function textOf(kind, valibotSchema) {
+function textOf(title, valibotSchema) {
   // JSON knows no infinity, so `finite` needs no counterpart.
   const { $schema, ...schema } = toJsonSchema(valibotSchema, { target: 'draft-07', ignoreActions: ['finite'] });
-  const title = `gpu-virt-bench ${kind} document`;
-  return `${JSON.stringify({ $schema, $id: `urn:gpu-virt-bench:schema:${kind}-document`, title, ...schema }, null, 2)}\n`;
+  const $id = `urn:gpu-virt-bench:schema:${fileOf(title)}`;
+  return `${JSON.stringify({ $schema, $id, title: `gpu-virt-bench ${title}`, ...schema }, null, 2)}\n`;
 }
 
-for (const [kind, schema] of Object.entries(documents))
-  generated(`schema/${kind}-document.schema.json`, textOf(kind, schema), {
-    source: 'lib/results/document.ts',
+const fileOf = (title) => title.replace(' ', '-');
+
+for (const [title, schema, source] of documents)
+  generated(`schema/${fileOf(title)}.schema.json`, textOf(title, schema), {
+    source: `lib/results/${source}.ts`,
     command: 'npm run schema',
   });

@@ -30,6 +30,7 @@ import { dieWithFirstStart } from './first-start.js';
 import { interruptedText } from './interrupted.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
+import { preparePricing, type RawPricing } from './pricing.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, STDOUT, writeText } from './output.js';
 import { checkOutputs, type Output, publish } from './document-outputs.js';
@@ -46,7 +47,7 @@ import {
 } from './stored-request.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
-export interface RawCompareOptions extends RawRunOptions, RawGating, RawDetecting {
+export interface RawCompareOptions extends RawRunOptions, RawGating, RawDetecting, RawPricing {
   system?: string[];
   config?: string;
   output?: string;
@@ -84,6 +85,7 @@ export async function compare(
     systems,
   );
   if (stored) checkUnchanged(stored, kept, given.resume as string);
+  const pricing = await preparePricing(raw, kept.metrics);
   const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds);
   refuseUnavailable({ systems, ...toleranceOf(raw) });
   if (options.dryRun) {
@@ -122,7 +124,7 @@ export async function compare(
       return compareSystems({ ...wanted, rounds, finished }, staged.hooks('round'));
     });
     progress.stop();
-    const document = await withSystemsFile(measured, directory);
+    const document = pricing(await withSystemsFile(measured, directory));
     const judged = gating?.conclude(document);
     unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
     document.warnings.forEach(warn);
@@ -149,8 +151,8 @@ function sayUnavailable(systems: readonly System[]): void {
 }
 
 /** Checks what can be checked without measuring; then JUnit files of earlier runs no longer count. */
-async function begin({ gate, config }: RawCompareOptions, outputs: readonly Output[]) {
-  const inputs = [gate, config].filter((file) => file !== undefined);
+async function begin({ gate, config, profile }: RawCompareOptions, outputs: readonly Output[]) {
+  const inputs = [gate, config, profile].filter((file) => file !== undefined);
   await checkOutputs(outputs, inputs);
   await markUnfinished(junitTargets(outputs));
 }

@@ -16,7 +16,11 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'profile --from 30 --for 10 --output decode.json -- python serve.py --port 8000',
     "profile --marks --name decode --origin 'an 8B model, batch 1' -- python decode.py",
   ],
-  report: ['report results/today --html today.html', 'report monday.json tuesday.json --format markdown'],
+  report: [
+    'report results/today --html today.html',
+    'report monday.json tuesday.json --format markdown',
+    'report results/today --profile profile.json',
+  ],
   gate: ['gate results/today --config thresholds.yaml --junit gate.xml', 'gate --baseline main'],
   baseline: ['baseline save main results/today', 'baseline list'],
   'baseline save': ['baseline save main', 'baseline save main results/today --force'],

@@ -11,6 +11,7 @@ import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
 import type { RawProfileOptions } from './profile.js';
+import type { RawPricing } from './pricing.js';
 import type { RawOutputs } from './document-outputs.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
@@ -82,6 +83,10 @@ export function program(): Command {
 }
 
 const TIMEOUT = '--timeout <seconds>';
+const PROFILE = [
+  '--profile <file>',
+  'a call profile of profile: say what that program would pay for interception (default: none)',
+] as const;
 
 const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];
 
@@ -151,8 +156,9 @@ function addReport(root: Command): void {
   const command = root
     .command('report')
     .description('Re-render saved documents or directories of runs; compatible results are merged')
-    .argument('<file...>', 'documents of --json, or directories of --output');
-  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawOutputs) =>
+    .argument('<file...>', 'documents of --json, or directories of --output')
+    .option(...PROFILE);
+  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawOutputs & RawPricing) =>
     done((await import('./report.js')).report(files, raw)),
   );
 }
@@ -175,6 +181,7 @@ function addCompare(root: Command): void {
       'keep a system that cannot be measured here as unsupported and measure the others (default: exit code 2)',
     )
     .option('--keep-going', 'measure further rounds of a system after one of its proofs failed (default: off)')
+    .option(...PROFILE)
     .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
     .option(
       '--detect <percent>',
@@ -247,6 +254,7 @@ function addRun(root: Command): void {
     .description('Measure the GPU in the current environment; without a driver, the simulated GPU')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
+    .option(...PROFILE)
     .option('--output <dir>', 'summary.json, report.md, report.html, raw/ and logs/ (default: none)');
   addOutputs(addMeasuring(command, 'quick')).action(async (selectors: string[], options: RawOutputRunOptions) =>
     done((await import('./run.js')).run(selectors, options)),

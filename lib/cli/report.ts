@@ -1,5 +1,6 @@
 /** `gpu-virt-bench report FILE…` */
 import { STDOUT } from './output.js';
+import { pricedBy, type RawPricing } from './pricing.js';
 import { exitCodes } from './exit-codes.js';
 import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
 import { warn } from './talk.js';
@@ -8,10 +9,10 @@ import { readDocument } from '../saved/read.js';
 
 const DEFAULT_FORMAT = 'markdown';
 
-export async function report(files: string[], raw: RawOutputs): Promise<number> {
+export async function report(files: string[], raw: RawOutputs & RawPricing): Promise<number> {
   const named = parseOutputs(raw);
   const outputs: Output[] = named.length > 0 ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
-  await checkOutputs(outputs, files);
+  await checkOutputs(outputs, raw.profile === undefined ? files : [...files, raw.profile]);
   const sources: Source[] = [];
   const impossible: string[] = [];
   for (const file of files) {
@@ -19,7 +20,7 @@ export async function report(files: string[], raw: RawOutputs): Promise<number> 
     sources.push({ file, document });
     impossible.push(...problems);
   }
-  const document = merge(sources);
+  const document = await pricedBy(raw, merge(sources));
   impossible.forEach(warn);
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
   // Where the reader of standard output closes it, nothing after this runs.

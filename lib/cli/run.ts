@@ -16,6 +16,7 @@ import { exitCodes } from './exit-codes.js';
 import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
+import { preparePricing, type RawPricing } from './pricing.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, writeText } from './output.js';
 import { checkOutputs, publish } from './document-outputs.js';
@@ -24,19 +25,23 @@ import { openDirectory, type ResultDirectory } from './result-directory.js';
 import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
 import { say, sayUnwritten, warn } from './talk.js';
 
-export interface RawOutputRunOptions extends RawRunOptions {
+export interface RawOutputRunOptions extends RawRunOptions, RawPricing {
   output?: string;
 }
 
 export async function run(selectors: string[], raw: RawOutputRunOptions): Promise<number> {
   const options = parseRunOptions(raw);
   const plan = makePlan(selectMetrics(selectors, metrics), options.tier, options.seed);
+  const pricing = await preparePricing(
+    raw,
+    plan.metrics.map(({ id }) => id),
+  );
   if (options.dryRun) {
     const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
     await writeText(`${planText(plan)}\nDevice ${device || '0'}, not looked for yet.\n`);
     return exitCodes.ok;
   }
-  await checkOutputs(options.outputs);
+  await checkOutputs(options.outputs, raw.profile === undefined ? [] : [raw.profile]);
   await markUnfinished(junitTargets(options.outputs));
   checkTemporary();
   const addon = loadAddon();
@@ -50,7 +55,8 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   };
   try {
     progress.doing('starting a worker');
-    const document = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
+    const measured = await interruptible((signal) => measure(options, plan, target, { progress, onLog }, signal));
+    const document = pricing(measured);
     progress.stop();
     process.exitCode = exitCodeOfResults(document);
     const unwritten = directory ? await kept(directory, document, log) : [];

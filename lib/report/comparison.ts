@@ -7,6 +7,7 @@ import { readable } from '../results/readable.js';
 import { partly } from '../results/rounds.js';
 import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
+import { PROGRAM_TITLE, programCostLines } from './program-costs.js';
 import { roundsText } from './statistics.js';
 import { summaryText } from './summary-text.js';
 import { violationLines } from './violation-text.js';
@@ -73,6 +74,7 @@ export function comparisonReport(document: ComparisonDocument, on: Screen = scre
     `${roundsText(document)}, tier ${tier}, seed ${seed}; a ratio above 1 is worse; verdicts after Holm's adjustment`,
     ...violationLines(view.violations),
     ...indented('Summary', summaryText(view)),
+    ...indented(PROGRAM_TITLE, programCostLines(view)),
     ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
     ...indented('Isolation', isolationLines(view)),
     ...indented('Compute limits', view.computeLimits.map(limitText)),

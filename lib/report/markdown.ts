@@ -7,6 +7,8 @@ import { violationText } from './violation-text.js';
 import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
 import { frontierMarkdown } from './markdown-frontier.js';
 import { costsMarkdown } from './markdown-costs.js';
+import { programCostsMarkdown } from './markdown-program-costs.js';
+import { PROGRAM_TITLE } from './program-costs.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
@@ -32,6 +34,7 @@ export function markdownReport(view: View, words: Words): string {
     ['Violations', list(view.violations.map(violationText))],
     ['Executive summary', list(words.summary)],
     ['What each call costs', costsMarkdown(view)],
+    [PROGRAM_TITLE, programCostsMarkdown(view)],
     ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
     ['Token generation: frontier', frontierMarkdown(view)],
     ['Isolation in detail', isolationMarkdown(view)],

@@ -9,6 +9,7 @@ import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
 import { type Screen, screen } from './screen.js';
 import { type Column, table } from './table.js';
+import { PROGRAM_TITLE, profilePriceLines } from './program-costs.js';
 import { violationLines } from './violation-text.js';
 import { isSimulated } from '../results/kinds.js';
 
@@ -34,6 +35,7 @@ export function runReport(document: RunDocument, on: Screen = screen()): string 
     ...violationLines(violationsOf(document)),
     '',
     table(resultColumns, document.metrics.map(readableResult).map(resultRow), on),
+    ...indented(PROGRAM_TITLE, profilePriceLines(document)).flatMap((lines) => ['', lines]),
     ...indented('Isolation', isolationLines(viewOf(document))).flatMap((lines) => ['', lines]),
   ].join('\n');
 }

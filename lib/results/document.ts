@@ -268,6 +268,33 @@ export const callEffectSchema = v.strictObject({
   verdictRaw: verdictSchema,
 });
 
+/** What interception costs a program, by its call profile: a sum over its calls, in one phase. */
+export const programCostSchema = v.strictObject({
+  system: v.string(),
+  /** Name of the profile. */
+  profile: v.string(),
+  phase: v.string(),
+  /** Steps in the phase; null where the profile does not say, and the phase counts as one. */
+  steps: v.nullable(count),
+  /** As it was recorded, counting included. */
+  stepUs: finite,
+  callsPerStep: finite,
+  /** That measured prices. */
+  rounds: count,
+  /** Mean over rounds of each round's sum; null where no call has a price. */
+  taxUs: v.nullable(finite),
+  ci95: interval,
+  /** Of the step. */
+  percent: v.nullable(finite),
+  percentCi95: interval,
+  /** That have a price: which metric measured it, and what they add up to in a step. Largest first. */
+  calls: v.array(
+    v.strictObject({ call: v.string(), metric: v.string(), callsPerStep: finite, priceNs: finite, taxUs: finite }),
+  ),
+  /** That have none, and are in no sum. Most frequent first. */
+  missing: v.array(v.strictObject({ call: v.string(), callsPerStep: finite, reason: v.string() })),
+});
+
 export const computeLimitSchema = v.strictObject({
   system: v.string(),
   /** As configured: per cent of the card's time. */
@@ -328,6 +355,8 @@ export const comparisonDocumentSchema = v.strictObject({
   effects: v.array(effectSchema),
   /** Of in-process pairs: see callEffectSchema. Absent from documents of schema version 1. */
   callEffects: v.optional(v.array(callEffectSchema)),
+  /** Where --profile named a call profile: of every system and phase. */
+  programCosts: v.optional(v.array(programCostSchema)),
   /** Whether the compute limits that were set show; measured once, before the rounds. They invalidate nothing. */
   computeLimits: v.array(computeLimitSchema),
   /** Limits that a metric showed not to hold. */
@@ -336,6 +365,7 @@ export const comparisonDocumentSchema = v.strictObject({
 });
 
 export type Effect = v.InferOutput<typeof effectSchema>;
+export type ProgramCost = v.InferOutput<typeof programCostSchema>;
 export type CallEffect = v.InferOutput<typeof callEffectSchema>;
 export type ComparisonDocument = v.InferOutput<typeof comparisonDocumentSchema>;
 export type HealthReport = v.InferOutput<typeof healthSchema>;

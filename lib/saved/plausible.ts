@@ -40,7 +40,9 @@ export function plausible(document: ResultDocument): Plausible {
     return withoutNumbers(effect, why);
   });
   if (problems.length === 0) return { document, problems };
-  return { document: { ...document, systems, effects, callEffects: callEffects(systems) }, problems };
+  // Of the profile only its sums are here, and an impossible number may be in them.
+  const { programCosts: _sums, ...rest } = document;
+  return { document: { ...rest, systems, effects, callEffects: callEffects(systems) }, problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {

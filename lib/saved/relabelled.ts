@@ -19,7 +19,7 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     system: { ...run.system, name: label(run.system.name) },
   });
   if (!isComparison(document)) return round(document);
-  const { plan, systems, effects, callEffects, computeLimits, violations } = document;
+  const { plan, systems, effects, callEffects, programCosts, computeLimits, violations } = document;
   const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
   return {
     ...document,
@@ -27,6 +27,7 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     systems: systems.map((rounds) => rounds.map(round)),
     effects: effects.map((effect) => ({ ...about(effect), baseline: label(effect.baseline) })),
     ...(callEffects && { callEffects: callEffects.map(about) }),
+    ...(programCosts && { programCosts: programCosts.map(about) }),
     computeLimits: computeLimits.map(about),
     violations: violations.map(about),
   };

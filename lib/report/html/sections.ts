@@ -1,6 +1,7 @@
 /** The sections of the page, in the order of every report. */
 import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
+import { PROGRAM_TITLE } from '../program-costs.js';
 import { costs } from './costs.js';
 import { health } from './health.js';
 import { isolation } from './isolation.js';
@@ -8,6 +9,7 @@ import { computeLimits, violations } from './limits.js';
 import { pairs, paragraphs } from './prose.js';
 import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
+import { programCosts } from './program-costs.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
@@ -86,6 +88,7 @@ export const sections: readonly Section[] = [
   { id: 'violations', title: 'Violations', body: violations },
   { id: 'summary', title: 'Summary', body: summary },
   { id: 'costs', title: 'What each call costs', body: costs },
+  { id: 'program-costs', title: PROGRAM_TITLE, body: programCosts },
   { id: 'results', title: 'Results', body: results },
   { id: 'isolation', title: 'Isolation in detail', body: isolation },
   { id: 'tails', title: 'Tail latencies', body: tails },

@@ -1,0 +1,34 @@
+/** What --profile does with a document: prices of calls become what a program would pay. */
+import { UsageError } from '../errors/usage-error.js';
+import { callEffects } from '../metrics/call-effects.js';
+import { withoutPrices } from '../metrics/program-costs.js';
+import { isComparison, type ResultDocument } from '../results/kinds.js';
+import { priced } from '../run/priced.js';
+import { readProfile } from '../saved/read-profile.js';
+
+export interface RawPricing {
+  profile?: string;
+}
+
+type Pricing = <T extends ResultDocument>(document: T) => T;
+
+/** Reads and checks everything that can be before anything is measured. Without a profile the document stays as it is. */
+export async function preparePricing({ profile: file }: RawPricing, metrics: readonly string[]): Promise<Pricing> {
+  if (file === undefined) return (document) => document;
+  const why = withoutPrices(metrics);
+  if (why !== null) throw new UsageError(`--profile cannot be used here: ${why}. Name OH-005 or overhead too.`);
+  const profile = await readProfile(file);
+  return <T extends ResultDocument>(document: T) => priced(document, profile) as T;
+}
+
+/** Of a saved document. */
+export async function pricedBy({ profile: file }: RawPricing, document: ResultDocument): Promise<ResultDocument> {
+  if (file === undefined) return document;
+  const profile = await readProfile(file);
+  const rounds = isComparison(document) ? document.systems : [];
+  if (callEffects(rounds).length === 0)
+    throw new UsageError(
+      'Expected the document of a comparison with prices of calls for --profile but received one without: measure them with gpu-virt-bench compare overhead --profile FILE.',
+    );
+  return priced(document, profile);
+}

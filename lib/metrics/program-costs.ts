@@ -1,0 +1,99 @@
+/**
+ * What a system costs a program: how often the program calls each driver function, by its call profile, times what
+ * interception adds to a call, by the pairs of one process. A call without a price is listed and never counted as free.
+ */
+import { type CallProfile, callsOf, type Phase, stepsOf } from '../results/call-profile.js';
+import type { CallEffect, ProgramCost, RunDocument } from '../results/document.js';
+import { grouped } from '../results/grouped.js';
+import { mean } from '../stats/mean.js';
+import { againstZero, type Interval } from '../stats/effect.js';
+import { callEffects } from './call-effects.js';
+
+/** A system's rounds; a gap where it was not measured beside the others. */
+type Arms = readonly (RunDocument | undefined)[];
+
+/** It calls in a loop; a metric that makes the call alone is nearer to what a program does. */
+const IN_A_LOOP = 'OH-005';
+
+interface Price {
+  metric: string;
+  /** One a round; 0 in a round in which the program gets the driver's own function. */
+  ns: number[];
+}
+
+type Priced = { price: Price } | { reason: string };
+
+/** Why no document of it can have prices, or null: OH-005 measures most calls. */
+export const withoutPrices = (metrics: readonly string[]): string | null =>
+  metrics.includes(IN_A_LOOP) ? null : `the prices of a call profile are measured by ${IN_A_LOOP}, which is not among the metrics`;
+
+/** One entry a system and phase, in their orders. */
+export function programCosts(profile: CallProfile, systems: readonly Arms[]): ProgramCost[] {
+  return systems.flatMap((arms) => {
+    const rounds = arms.filter((round) => round !== undefined);
+    const system = rounds[0]?.system.name;
+    return system === undefined ? [] : profile.phases.map((phase) => costOf(profile.name, phase, system, rounds));
+  });
+}
+
+function costOf(profile: string, phase: Phase, system: string, all: readonly RunDocument[]): ProgramCost {
+  const rounds = all.filter((round) => callEffects([[round]]).length > 0);
+  const effects = rounds.flatMap((round) => callEffects([[round]]).map((effect) => ({ effect, round })));
+  const byCall = grouped(effects, ({ effect }) => effect.call);
+  const steps = stepsOf(phase);
+  const wanted = Object.entries(phase.calls).map(([call, count]) => ({ call, callsPerStep: count / steps }));
+  const priced = wanted.map((each) => ({ ...each, ...priceOf(each.call, byCall, rounds) }));
+  const calls = priced.flatMap((each) => ('price' in each ? [{ ...each, ...each.price }] : []));
+  // Summed within a round before rounds are looked at: what disturbs all prices of a round is then in the interval.
+  const sums = rounds.map((_, round) =>
+    calls.reduce((sum, { callsPerStep, ns }) => sum + (callsPerStep * (ns[round] as number)) / 1e3, 0),
+  );
+  const tax = calls.length === 0 ? null : againstZero(sums);
+  const stepUs = (phase.seconds * 1e6) / steps;
+  const percentOf = (us: number) => (100 * us) / stepUs;
+  return {
+    system,
+    profile,
+    phase: phase.name,
+    steps: phase.steps,
+    stepUs,
+    callsPerStep: callsOf(phase) / steps,
+    rounds: rounds.length,
+    taxUs: tax?.value ?? null,
+    ci95: tax?.ci95 ?? null,
+    percent: tax && stepUs > 0 ? percentOf(tax.value) : null,
+    percentCi95: tax?.ci95 && stepUs > 0 ? (tax.ci95.map(percentOf) as Interval) : null,
+    calls: calls
+      .map(({ call, metric, callsPerStep, ns }) => {
+        const priceNs = mean(ns).value;
+        return { call, metric, callsPerStep, priceNs, taxUs: (callsPerStep * priceNs) / 1e3 };
+      })
+      .sort((a, b) => Math.abs(b.taxUs) - Math.abs(a.taxUs) || b.callsPerStep - a.callsPerStep),
+    missing: priced
+      .flatMap((each) => ('reason' in each ? [each] : []))
+      .sort((a, b) => b.callsPerStep - a.callsPerStep)
+      .map(({ call, callsPerStep, reason }) => ({ call, callsPerStep, reason })),
+  };
+}
+
+type Found = { effect: CallEffect; round: RunDocument };
+
+function priceOf(call: string, byCall: ReadonlyMap<string, Found[]>, rounds: readonly RunDocument[]): Priced {
+  const found = byCall.get(call);
+  if (!found) return { reason: unpriced(call, byCall) };
+  const isPatched = rounds.some(({ provenance }) => provenance.some(({ name, patched }) => name === call && patched));
+  if (isPatched) return { reason: 'the driver’s code of it is patched, which no pair of pointers shows' };
+  const metrics = [...grouped(found, ({ effect }) => effect.metric).entries()];
+  const whole = metrics.filter(([, each]) => each.length === rounds.length);
+  const [metric, each] = whole.find(([id]) => id !== IN_A_LOOP) ?? whole[0] ?? [];
+  if (metric === undefined || each === undefined)
+    return { reason: `measured in ${Math.max(...metrics.map(([, some]) => some.length))} of ${rounds.length} rounds` };
+  return { price: { metric, ns: each.map(({ effect }) => (effect.intercepted ? effect.overheadNs : 0)) } };
+}
+
+/** Another ABI or stream variant is another function, which a layer may hook or not. */
+function unpriced(call: string, byCall: ReadonlyMap<string, unknown>): string {
+  const base = call.replace(/(_v\d+)?(_pt[sd][sz])?$/, '');
+  const other = [...byCall.keys()].find((name) => name !== call && name.replace(/_v\d+$/, '') === base);
+  return other === undefined ? 'not measured' : `not measured; ${other} is, which a layer may treat otherwise`;
+}
