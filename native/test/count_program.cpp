@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 #include "driver/cuda_abi.h"
 
@@ -115,6 +116,36 @@ bool marked() {
   return true;
 }
 
+// As a framework does it: functions from cuGetProcAddress, in a context, step by step.
+bool in_steps() {
+  constexpr int kSteps = 40;
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto get = reinterpret_cast<GetProcAddress>(dlsym(driver, "cuGetProcAddress_v2"));
+  const auto find = [&](const char* name, auto* function) {
+    void* found = nullptr;
+    get(name, &found, 12000, 0, nullptr);
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(found);
+  };
+  CUresult (*init)(unsigned);
+  CUresult (*retain)(CUcontext*, CUdevice);
+  CUresult (*set)(CUcontext);
+  CUresult (*current)(CUcontext*);
+  CUresult (*memory)(size_t*, size_t*);
+  find("cuInit", &init);
+  find("cuDevicePrimaryCtxRetain", &retain);
+  find("cuCtxSetCurrent", &set);
+  find("cuCtxGetCurrent", &current);
+  find("cuMemGetInfo", &memory);
+  CUcontext context = nullptr;
+  size_t free = 0, all = 0;
+  bool good = init(0) == CUDA_SUCCESS && retain(&context, 0) == CUDA_SUCCESS && set(context) == CUDA_SUCCESS;
+  for (int step = 0; step < kSteps; ++step) {
+    for (int i = 0; i < 6; ++i) good = good && current(&context) == CUDA_SUCCESS;
+    for (int i = 0; i < 2; ++i) good = good && memory(&free, &all) == CUDA_SUCCESS;
+  }
+  return good;
+}
+
 }  // namespace
 
 int make_calls(const char* way) {
@@ -122,7 +153,7 @@ int make_calls(const char* way) {
     const char* name;
     bool (*make)();
   } ways[] = {{"linked", linked}, {"dlsym", by_dlsym},   {"procaddress", by_procaddress}, {"threads", in_threads},
-              {"fork", forked},   {"exec", replaced},    {"kill", killed},                {"marked", marked},
+              {"fork", forked},   {"exec", replaced},    {"kill", killed},                {"marked", marked},           {"steps", in_steps},
               {"none", [] { return true; }}, {"fail", [] { linked(); return false; }}};
   for (const auto& each : ways)
     if (std::strcmp(each.name, way) == 0) return each.make() ? 0 : 3;

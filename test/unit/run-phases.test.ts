@@ -1,0 +1,66 @@
+/** Phases of a call profile: what was counted between their ends, and the marks that name them. */
+import { describe, expect, it } from 'vitest';
+import { markIn, Phases, type Snapshot } from '../../lib/run/phases.js';
+
+const at = (seconds: number, calls: Record<string, number> = {}): Snapshot => ({
+  atMs: 1_000 * seconds,
+  calls: new Map(Object.entries(calls)),
+});
+
+describe('a phase', () => {
+  it('has the calls and the time between its beginning and its end, most frequent first', () => {
+    const phases = new Phases();
+    phases.begin('decode', at(1, { cuInit: 1, cuLaunchKernel: 10 }));
+    phases.end(4, at(3.5, { cuInit: 1, cuLaunchKernel: 12, cuEventRecord: 5 }));
+    expect(phases.all).toEqual([
+      { name: 'decode', seconds: 2.5, steps: 4, calls: { cuEventRecord: 5, cuLaunchKernel: 2 } },
+    ]);
+    expect(Object.keys(phases.all[0]?.calls ?? {})).toEqual(['cuEventRecord', 'cuLaunchKernel']);
+  });
+
+  it('that comes again adds to what it had; steps are known only where every end says them', () => {
+    const phases = new Phases();
+    phases.begin('a', at(0));
+    phases.end(2, at(1, { cuInit: 3 }));
+    phases.begin('b', at(1, { cuInit: 3 }));
+    phases.end(null, at(2, { cuInit: 4 }));
+    phases.begin('a', at(5, { cuInit: 4 }));
+    phases.end(3, at(6, { cuInit: 9 }));
+    phases.begin('b', at(6, { cuInit: 9 }));
+    phases.end(1, at(7, { cuInit: 9 }));
+    expect(phases.all).toEqual([
+      { name: 'a', seconds: 2, steps: 5, calls: { cuInit: 8 } },
+      { name: 'b', seconds: 2, steps: null, calls: { cuInit: 1 } },
+    ]);
+  });
+
+  it('ends where the next one begins, and an end without one is nothing', () => {
+    const phases = new Phases();
+    phases.end(1, at(0));
+    phases.begin('a', at(0));
+    expect(phases.open).toBe('a');
+    phases.begin('b', at(1, { cuInit: 1 }));
+    phases.end(null, at(2, { cuInit: 1 }));
+    expect(phases.open).toBeNull();
+    expect(phases.all.map(({ name, calls }) => [name, calls])).toEqual([
+      ['a', { cuInit: 1 }],
+      ['b', {}],
+    ]);
+  });
+});
+
+describe('a mark', () => {
+  it.each([
+    ['gvb:begin decode', { begins: 'decode' }],
+    ['gvb:begin  first token ', { begins: 'first token' }],
+    ['gvb:end', { ends: true, steps: null }],
+    ['gvb:end 128', { ends: true, steps: 128 }],
+    ['step 3: loss 0.1', null],
+    [' gvb:end', null],
+  ])('%j', (line, mark) => expect(markIn(line)).toEqual(mark));
+
+  it.each(['gvb:begin', 'gvb:end 0', 'gvb:end -3', 'gvb:end 1.5', 'gvb:end 1e3', 'gvb:start x', 'gvb:', `gvb:begin ${'x'.repeat(101)}`])(
+    '%j is wrong',
+    (line) => expect(markIn(line)).toEqual({ wrong: line.slice(0, 100) }),
+  );
+});
