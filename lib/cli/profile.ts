@@ -1,6 +1,7 @@
 /** `gpu-virt-bench profile -- COMMAND…` */
 import { constants } from 'node:os';
 import { basename } from 'node:path';
+import { isatty } from 'node:tty';
 import { readDriverFiles } from '../environment/driver-files.js';
 import { toolVersion } from '../environment/tool.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -109,8 +110,7 @@ async function checkOutput(target: string): Promise<void> {
  * of what it did is written all the same.
  */
 function passSignals(program: ForegroundProgram, interruptions: { count: number }): void {
-  const isAtTerminal =
-    [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY) && process.env[FIRST_START] === undefined;
+  const isAtTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor)) && process.env[FIRST_START] === undefined;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       interruptions.count++;

@@ -1,15 +1,30 @@
 /** A user's program at the user's terminal: it has its input and output, and the terminal's signals reach it. */
 import { spawn } from 'node:child_process';
+import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Ending } from './launcher.js';
 
 export interface ForegroundProgram {
-  /** Its standard output; null where that is ours. */
+  /** Its standard output, which passes to ours; null where it writes into ours itself. */
   stdout: Readable | null;
   /** Whether and why not it could be started. */
   started: Promise<Error | null>;
   ended: Promise<Ending>;
   signal: (name: NodeJS.Signals) => void;
+}
+
+/**
+ * Node makes the pipes that it writes to non-blocking, and whoever shares one meets that: a program that does not expect it
+ * fails at the first full pipe. For the same reason nobody here may look at `process.stdin`.
+ */
+function isPipe(descriptor: number): boolean {
+  try {
+    const found = fstatSync(descriptor);
+    return found.isFIFO() || found.isSocket();
+  } catch {
+    // It is closed, and stays so for the program.
+    return false;
+  }
 }
 
 /** `isRead`: its standard output comes to us first. It stays in our process group. */
@@ -20,9 +35,11 @@ export function startInForeground(
 ): ForegroundProgram {
   const child = spawn(command, args, {
     env: environment,
-    stdio: ['inherit', isRead ? 'pipe' : 'inherit', 'inherit'],
+    stdio: ['inherit', isRead || isPipe(1) ? 'pipe' : 'inherit', isPipe(2) ? 'pipe' : 'inherit'],
     shell: false,
   });
+  child.stdout?.pipe(process.stdout, { end: false });
+  child.stderr?.pipe(process.stderr, { end: false });
   const started = new Promise<Error | null>((resolve) => {
     child.once('spawn', () => resolve(null));
     child.once('error', resolve);
