@@ -207,6 +207,13 @@
             "includes": ["native/floor/above.gypi"],
           },
           {
+            "target_name": "counted_calls",
+            "type": "executable",
+            "sources": ["bench/counted-calls.cpp"],
+            "dependencies": ["base"],
+            "includes": ["native/floor/above.gypi"],
+          },
+          {
             "target_name": "simulated_launches",
             "type": "executable",
             "sources": ["bench/simulated-launches.cpp"],
