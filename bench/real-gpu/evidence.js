@@ -18,6 +18,7 @@ export const { values } = parseArgs({
     interposer: text,
     vgpu: text,
     patching: text,
+    python: text,
   },
 });
 if (!values.tool || !values.out) {

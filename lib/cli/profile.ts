@@ -39,7 +39,9 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
   await checkOutput(raw.output);
   const library = counterLibrary();
   if (library === null)
-    throw new Error('The counting library is missing: run npm run build:native in a checkout, else reinstall the package.');
+    throw new Error(
+      'The counting library is missing: run npm run build:native in a checkout, else reinstall the package.',
+    );
   const recordedAt = new Date().toISOString();
   const interruptions = { count: 0 };
   const recording = await recordCalls({

@@ -158,8 +158,8 @@ function addReport(root: Command): void {
     .description('Re-render saved documents or directories of runs; compatible results are merged')
     .argument('<file...>', 'documents of --json, or directories of --output')
     .option(...PROFILE);
-  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawOutputs & RawPricing) =>
-    done((await import('./report.js')).report(files, raw)),
+  addOutputs(command, 'markdown, unless a file is named').action(
+    async (files: string[], raw: RawOutputs & RawPricing) => done((await import('./report.js')).report(files, raw)),
   );
 }
 

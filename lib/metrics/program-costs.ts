@@ -25,7 +25,9 @@ type Priced = { price: Price } | { reason: string };
 
 /** Why no document of it can have prices, or null: OH-005 measures most calls. */
 export const withoutPrices = (metrics: readonly string[]): string | null =>
-  metrics.includes(IN_A_LOOP) ? null : `the prices of a call profile are measured by ${IN_A_LOOP}, which is not among the metrics`;
+  metrics.includes(IN_A_LOOP)
+    ? null
+    : `the prices of a call profile are measured by ${IN_A_LOOP}, which is not among the metrics`;
 
 /** One entry a system and phase, in their orders. */
 export function programCosts(profile: CallProfile, systems: readonly Arms[]): ProgramCost[] {
@@ -76,7 +78,7 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
   };
 }
 
-type Found = { effect: CallEffect; round: RunDocument };
+interface Found { effect: CallEffect; round: RunDocument }
 
 function priceOf(call: string, byCall: ReadonlyMap<string, Found[]>, rounds: readonly RunDocument[]): Priced {
   const found = byCall.get(call);

@@ -97,8 +97,7 @@ export function profilePriceLines({ metrics }: RunDocument): string[] {
   const read = v.safeParse(pricesSchema, metrics.find(({ id }) => id === 'OH-005')?.details.profiles);
   if (!read.success) return [];
   const lines = read.output.map(({ name, callsPerStep, taxUs, ci95, missing }) => {
-    const tax =
-      taxUs === null ? 'no call has a price' : inOneLine(estimateText({ value: taxUs, ci95 }, 'us', true));
+    const tax = taxUs === null ? 'no call has a price' : inOneLine(estimateText({ value: taxUs, ci95 }, 'us', true));
     const left = missing.reduce((sum, each) => sum + each.callsPerStep, 0);
     const unpriced = left === 0 ? '' : `; ${digits((100 * left) / callsPerStep)} % of them are not priced`;
     return plain(`${name}: ${tax} in ${digits(callsPerStep)} calls${unpriced}`);

@@ -49,9 +49,7 @@ export function startInForeground(
       resolve({ how: `could not be started (${error.message})`, exitCode: null, signal: null }),
     );
     // Once all that it printed has been read. A child of it that holds the pipe open belongs to the program.
-    child.once('close', (exitCode, signal) =>
-      resolve({ how: signal ?? `exit code ${exitCode}`, exitCode, signal }),
-    );
+    child.once('close', (exitCode, signal) => resolve({ how: signal ?? `exit code ${exitCode}`, exitCode, signal }));
   });
   return { stdout: child.stdout, started, ended, signal: (name) => void child.kill(name) };
 }

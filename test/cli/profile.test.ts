@@ -28,7 +28,14 @@ const callsIn = ({ phases }: CallProfile) => phases.map(({ name, steps, calls })
 
 describe('profile', () => {
   it('writes how often a program called each function, in a second and in all', async () => {
-    const { code, stderr, read, file } = await profiled('steps', ['--steps', '40', '--name', 'decode', '--origin', 'x']);
+    const { code, stderr, read, file } = await profiled('steps', [
+      '--steps',
+      '40',
+      '--name',
+      'decode',
+      '--origin',
+      'x',
+    ]);
     expect(code).toBe(0);
     const written = await read();
     expect(callsIn(written)).toEqual([
@@ -113,7 +120,12 @@ describe('profile', () => {
 
   it('passes an interruption on, and writes what was counted until then', async () => {
     const folder = emptyFolder();
-    const running = start(['profile', '--for', '0.2', '--', 'sh', '-c', `${program} linked; exec sleep 1000`], {}, '', folder);
+    const running = start(
+      ['profile', '--for', '0.2', '--', 'sh', '-c', `${program} linked; exec sleep 1000`],
+      {},
+      '',
+      folder,
+    );
     await running.said('phase all ends');
     running.child.kill('SIGINT');
     expect((await running.done).code).toBe(130);
@@ -176,7 +188,11 @@ describe('--profile', () => {
   });
 
   it.each<[string, (file: string) => string[], RegExp]>([
-    ['metrics without prices', (file) => ['run', 'OH-002', '--profile', file], /measured by OH-005, which is not among/],
+    [
+      'metrics without prices',
+      (file) => ['run', 'OH-002', '--profile', file],
+      /measured by OH-005, which is not among/,
+    ],
     ['a profile that is none', () => ['run', 'OH-005', '--profile', saved({})], /Expected a call profile but received/],
   ])('refuses %s', async (_, args, says) => expectRefusal(await refused(args(saved(profile))), says));
 
@@ -186,6 +202,8 @@ describe('--profile', () => {
     expect((await commandIn(folder, run)).code).toBe(0);
     const report = await commandIn(folder, ['report', 'run.json', '--profile', saved(profile)]);
     expect(report.code).toBe(2);
-    expect(report.stderr).toMatch(/prices of calls .* measure them with gpu-virt-bench compare overhead --profile FILE/);
+    expect(report.stderr).toMatch(
+      /prices of calls .* measure them with gpu-virt-bench compare overhead --profile FILE/,
+    );
   });
 });

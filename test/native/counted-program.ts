@@ -13,7 +13,10 @@ export function countedProgram(): string {
   const folder = temporaryFolder('counted');
   const main = join(folder, 'main.cpp');
   const program = join(folder, 'counted');
-  writeFileSync(main, '#include "test/count_program.h"\nint main(int, char** argv) { return test::make_calls(argv[1]); }\n');
+  writeFileSync(
+    main,
+    '#include "test/count_program.h"\nint main(int, char** argv) { return test::make_calls(argv[1]); }\n',
+  );
   const sources = [main, join(native, 'test/count_program.cpp')];
   const libraries = [join(driverFolder, 'libcuda.so.1'), `-Wl,-rpath,${driverFolder}`, '-ldl', '-lpthread'];
   execFileSync('c++', ['-std=c++17', '-I', native, '-o', program, ...sources, ...libraries]);

@@ -90,7 +90,11 @@ describe('what a program would pay', () => {
       },
       { call: 'cuCtxGetId', callsPerStep: 0.1, reason: 'measured in 1 of 2 rounds' },
     ]);
-    expect(costs({ cuFoo: 1 }, [functions(row('cuInit', 1))])).toMatchObject({ taxUs: null, ci95: null, percent: null });
+    expect(costs({ cuFoo: 1 }, [functions(row('cuInit', 1))])).toMatchObject({
+      taxUs: null,
+      ci95: null,
+      percent: null,
+    });
   });
 
   it('prices no function whose code in the driver is patched: both pointers of a pair then lead through it', () => {
@@ -98,11 +102,17 @@ describe('what a program would pay', () => {
     const provenance = [{ name: 'cuInit', paths, interposed: [], patched: { bytes: 'ff', owner: '/opt/layer.so' } }];
     const patched = round('layer', [functions(row('cuInit', 0, { intercepted: false }))], { provenance });
     const [cost] = programCosts(callProfile(phase({ cuInit: 1 })), [[patched]]);
-    expect(cost).toMatchObject({ taxUs: null, missing: [{ call: 'cuInit', reason: expect.stringMatching(/patched/) }] });
+    expect(cost).toMatchObject({
+      taxUs: null,
+      missing: [{ call: 'cuInit', reason: expect.stringMatching(/patched/) }],
+    });
   });
 
   it('is of every system and phase; rounds that measured nothing do not count', () => {
-    const profile = callProfile(phase({ cuInit: 10 }), phase({ cuInit: 40 }, { name: 'train', steps: null, seconds: 0 }));
+    const profile = callProfile(
+      phase({ cuInit: 10 }),
+      phase({ cuInit: 40 }, { name: 'train', steps: null, seconds: 0 }),
+    );
     const failed = result('OH-005', { status: 'invalid', value: null, details: {} });
     const found = programCosts(profile, [
       [round('native', [functions(row('cuInit', 1))]), undefined],

@@ -59,8 +59,14 @@ describe('a mark', () => {
     [' gvb:end', null],
   ])('%j', (line, mark) => expect(markIn(line)).toEqual(mark));
 
-  it.each(['gvb:begin', 'gvb:end 0', 'gvb:end -3', 'gvb:end 1.5', 'gvb:end 1e3', 'gvb:start x', 'gvb:', `gvb:begin ${'x'.repeat(101)}`])(
-    '%j is wrong',
-    (line) => expect(markIn(line)).toEqual({ wrong: line.slice(0, 100) }),
-  );
+  it.each([
+    'gvb:begin',
+    'gvb:end 0',
+    'gvb:end -3',
+    'gvb:end 1.5',
+    'gvb:end 1e3',
+    'gvb:start x',
+    'gvb:',
+    `gvb:begin ${'x'.repeat(101)}`,
+  ])('%j is wrong', (line) => expect(markIn(line)).toEqual({ wrong: line.slice(0, 100) }));
 });

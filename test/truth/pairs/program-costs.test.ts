@@ -83,7 +83,11 @@ it('predicts what a layer adds to a program', async () => {
   const callsPerStep = hooked.reduce((sum, name) => sum + (counted.calls[name] ?? 0), 0) / STEPS;
   const tolerance = (CALL_READINGS * callsPerStep * Math.max(under.readingNs, alone.readingNs)) / 1e3;
   expectRecovered([
-    ['a step', { value: cost?.taxUs ?? null, ci95: cost?.ci95 ?? null }, { truth, tolerance, resolution: tolerance + 0.03 * truth }],
+    [
+      'a step',
+      { value: cost?.taxUs ?? null, ci95: cost?.ci95 ?? null },
+      { truth, tolerance, resolution: tolerance + 0.03 * truth },
+    ],
   ]);
   expect(cost?.calls.filter(({ taxUs }) => taxUs > 0).map(({ call }) => call)).toEqual([
     'cuMemGetInfo_v2',
