@@ -1,5 +1,6 @@
-// What a call of the driver's cheapest function takes, looked up as a framework does: ns a call, the median over batches,
-// in as many threads at once as are asked for. bench/counting.js runs it with and without the counting library.
+// What a call of the driver's cheapest function takes, looked up as a framework does: ns a call, the median over
+// batches, in as many threads at once as are asked for. bench/counting.js runs it with and without the counting
+// library.
 #include <dlfcn.h>
 
 #include <algorithm>

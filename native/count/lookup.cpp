@@ -28,8 +28,8 @@ constexpr const char* kFirstVersion = "GLIBC_2.2.5";
 constexpr const char* kFirstVersion = "GLIBC_2.17";
 #endif
 
-// Of whatever is loaded behind this library, a layer's too. Found without allocating: an allocator may look something up
-// before it can serve.
+// Of whatever is loaded behind this library, a layer's too. Found without allocating: an allocator may look something
+// up before it can serve.
 DlsymFunction next_dlsym() {
   static const auto function = reinterpret_cast<DlsymFunction>(dlvsym(RTLD_NEXT, "dlsym", kFirstVersion));
   return function;

@@ -70,7 +70,7 @@ __asm__(
     "  add x17, x17, #1\n"
     "  stxr w9, x17, [x16]\n"
     "  cbnz w9, 1b\n"
-    "  mov w17, #gvb_count_i\n"
+    "  movz w17, #gvb_count_i\n"
     "  adrp x16, gvb_count_targets + gvb_count_i * 8\n"
     "  ldr x16, [x16, :lo12:gvb_count_targets + gvb_count_i * 8]\n"
     "  br x16\n"
@@ -97,14 +97,15 @@ __asm__(
 #endif
 
 // Filled by the dynamic loader, so that a call is right before any constructor ran.
-__asm__(".section .data.rel, \"aw\"\n.balign 8\n.hidden gvb_count_targets\n.globl gvb_count_targets\n"
-        ".type gvb_count_targets, " GVB_FUNCTION_TYPE "\n"
-        "gvb_count_targets:\n.rept " GVB_EXPAND(GVB_SLOTS) "\n.quad gvb_count_first_call\n.endr\n.text\n");
+__asm__(
+    ".section .data.rel, \"aw\"\n.balign 8\n.hidden gvb_count_targets\n.globl gvb_count_targets\n"
+    "gvb_count_targets:\n.rept " GVB_EXPAND(GVB_SLOTS) "\n.quad gvb_count_first_call\n.endr\n.text\n");
 
 // __COUNTER__ is used by nothing before, so that the n-th name has slot n.
 static_assert(__COUNTER__ == 0);
-#define GVB_EXPORT(name, slot)                                        \
-  __asm__(".globl " #name "\n.type " #name ", " GVB_FUNCTION_TYPE "\n" \
+#define GVB_EXPORT(name, slot)                                    \
+  __asm__(".globl " #name "\n.type " #name ", " GVB_FUNCTION_TYPE \
+          "\n"                                                    \
           ".set " #name ", gvb_count_entries + " GVB_EXPAND(slot) " * " GVB_EXPAND(GVB_ENTRY_BYTES) "\n");
 #define GVB_NAME(name) GVB_EXPORT(name, (__COUNTER__ - 1))
 #include "count/exported_names.inc"

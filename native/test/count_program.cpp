@@ -49,7 +49,8 @@ Version looked_up(void* handle) { return reinterpret_cast<Version>(dlsym(handle,
 bool by_dlsym() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   const bool none = dlsym(driver, "cuNoSuchFunction") == nullptr && dlerror() != nullptr;
-  return none && call(looked_up(driver), 7) && call(looked_up(RTLD_DEFAULT), 2) && looked_up(driver) == looked_up(driver);
+  return none && call(looked_up(driver), 7) && call(looked_up(RTLD_DEFAULT), 2) &&
+         looked_up(driver) == looked_up(driver);
 }
 
 bool by_procaddress() {
@@ -66,7 +67,8 @@ bool by_procaddress() {
   if (get("cuGetProcAddress", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
   get = reinterpret_cast<GetProcAddress>(found);
   if (get("cuDriverGetVersion", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
-  return call(reinterpret_cast<Version>(found), 2) && get("cuNoSuchFunction", &found, 12000, 0, nullptr) != CUDA_SUCCESS;
+  return call(reinterpret_cast<Version>(found), 2) &&
+         get("cuNoSuchFunction", &found, 12000, 0, nullptr) != CUDA_SUCCESS;
 }
 
 bool in_threads() {
@@ -152,9 +154,20 @@ int make_calls(const char* way) {
   const struct {
     const char* name;
     bool (*make)();
-  } ways[] = {{"linked", linked}, {"dlsym", by_dlsym},   {"procaddress", by_procaddress}, {"threads", in_threads},
-              {"fork", forked},   {"exec", replaced},    {"kill", killed},                {"marked", marked},           {"steps", in_steps},
-              {"none", [] { return true; }}, {"fail", [] { linked(); return false; }}};
+  } ways[] = {{"linked", linked},
+              {"dlsym", by_dlsym},
+              {"procaddress", by_procaddress},
+              {"threads", in_threads},
+              {"fork", forked},
+              {"exec", replaced},
+              {"kill", killed},
+              {"marked", marked},
+              {"steps", in_steps},
+              {"none", [] { return true; }},
+              {"fail", [] {
+                 linked();
+                 return false;
+               }}};
   for (const auto& each : ways)
     if (std::strcmp(each.name, way) == 0) return each.make() ? 0 : 3;
   std::fprintf(stderr, "Expected a way to call but received '%s'.\n", way);
