@@ -11,7 +11,7 @@ import { callProfile, phase } from './profile-fixtures.js';
 import { comparison, measured } from './report-fixtures.js';
 import { nasty } from './report-hostile.js';
 
-const screen = { width: 400, unicode: true };
+const screen = { width: 400, hasUtf8: true };
 
 const functions = (overheadNs: number) => [
   { name: 'cuMemGetInfo_v2', owner: '/l.so', intercepted: overheadNs > 0, overheadNs, bareNs: 100, ci95: null },
@@ -66,7 +66,6 @@ describe('what a program would pay', () => {
     const with_ = { ...compared, programCosts: programCosts(hostile, compared.systems) };
     const html = await renderReport(with_, 'html');
     expect(html).not.toMatch(/<script>alert|<img src=x/);
-    // eslint-disable-next-line no-control-regex -- it is what must not come through
     expect(comparisonReport(with_, screen)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     const table = (await renderReport(with_, 'markdown')).split('## What this program would pay')[1]?.split('\n## ')[0];
     expect(table?.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(4);
