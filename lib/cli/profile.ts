@@ -14,6 +14,7 @@ import { callerEnvironment, FIRST_START } from '../systems/environment.js';
 import type { ForegroundProgram } from '../workers/foreground.js';
 import type { Ending } from '../workers/launcher.js';
 import { exitCodes } from './exit-codes.js';
+import { InterruptedError } from './interruption.js';
 import { parseNumber } from './options.js';
 import { checkTarget, STDOUT, writeWhole } from './output.js';
 import { say, warn } from './talk.js';
@@ -43,7 +44,7 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
       'The counting library is missing: run npm run build:native in a checkout, else reinstall the package.',
     );
   const recordedAt = new Date().toISOString();
-  const interruptions = { count: 0 };
+  const interruptions: NodeJS.Signals[] = [];
   const recording = await recordCalls({
     command,
     environment: callerEnvironment(),
@@ -60,13 +61,13 @@ export async function profile(command: string[], raw: RawProfileOptions): Promis
     name,
     origin: originOf(recording, { command, recordedAt, note: raw.origin }),
     processes: { calling: recording.counts.calling, of: recording.counts.processes },
-    phases: withCalls(recording),
+    phases: withCalls(recording, interruptions),
   };
   await writeWhole(raw.output, `${JSON.stringify(made, null, 2)}\n`);
   say(profileSummary(made));
   say(`Written to ${plain(raw.output)}; compare overhead --profile ${plain(raw.output)} prices it.`);
   const code = codeOf(recording.ending);
-  if (interruptions.count > 0) return exitCodes.interrupted;
+  if (interruptions.length > 0) return exitCodes.interrupted;
   if (code !== 0) warn(`the program ended with ${recording.ending.how}: the profile is of what it did until then.`);
   return code;
 }
@@ -111,12 +112,12 @@ async function checkOutput(target: string): Promise<void> {
  * A Ctrl-C at a terminal reaches the program too, and twice would be once too often. The second one kills it; the profile
  * of what it did is written all the same.
  */
-function passSignals(program: ForegroundProgram, interruptions: { count: number }): void {
+function passSignals(program: ForegroundProgram, interruptions: NodeJS.Signals[]): void {
   const isAtTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor)) && process.env[FIRST_START] === undefined;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
-      interruptions.count++;
-      if (interruptions.count > 1) program.signal('SIGKILL');
+      interruptions.push(name);
+      if (interruptions.length > 1) program.signal('SIGKILL');
       else if (name !== 'SIGINT' || !isAtTerminal) program.signal(name);
     });
 }
@@ -142,13 +143,14 @@ function originOf(
 }
 
 /** Throws where nothing was counted: a profile without calls would price every program as free. */
-function withCalls({ phases, counts, ending }: Recording): Phase[] {
+function withCalls({ phases, counts, ending }: Recording, [interruption]: readonly NodeJS.Signals[]): Phase[] {
   if (counts.refused > 0)
     warn(`${counts.refused} functions that the program looked up have no counter: their calls are not in the profile.`);
   const kept = phases.filter(({ calls }) => Object.keys(calls).length > 0);
   for (const { name } of phases.filter((phase) => !kept.includes(phase)))
     if (kept.length > 0) warn(`phase ${name} made no driver call and is left out.`);
   if (kept.length > 0) return kept;
+  if (interruption !== undefined) throw new InterruptedError(interruption);
   throw new Error(`No driver call was counted: ${whyNothing(counts, phases)} The program ended with ${ending.how}.`);
 }
 

@@ -9,6 +9,7 @@ import type { CallProfile } from '../../lib/results/call-profile.js';
 import { readProfile } from '../../lib/saved/read-profile.js';
 import { countedProgram } from '../native/counted-program.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
+import { undisturbed } from '../undisturbed.js';
 import { callProfile, phase } from '../unit/profile-fixtures.js';
 import { command, commandIn, emptyFolder, main, parseComparison, processesOf, root, start } from './command.js';
 import { expectRefusal, refused } from './refused.js';
@@ -120,17 +121,25 @@ describe('profile', () => {
 
   it('passes an interruption on, and writes what was counted until then', async () => {
     const folder = emptyFolder();
-    const running = start(
-      ['profile', '--for', '0.2', '--', 'sh', '-c', `${program} linked; exec sleep 1000`],
-      {},
-      '',
-      folder,
-    );
-    await running.said('phase all ends');
+    const shell = ['sh', '-c', `${program} linked; echo waiting >&2; exec sleep 1000`];
+    const running = start(['profile', '--', ...shell], {}, '', folder);
+    await running.said('waiting');
     running.child.kill('SIGINT');
     expect((await running.done).code).toBe(130);
     await expect.poll(() => processesOf(running.mark)).toEqual([]);
-    expect((await readProfile(join(folder, 'profile.json'))).phases[0]?.calls.cuInit).toBe(1);
+    const written = await readProfile(join(folder, 'profile.json'));
+    expect(written).toMatchObject({ origin: { ended: 'SIGINT' }, phases: [{ calls: { cuInit: 1 } }] });
+  });
+
+  it('writes nothing where it is interrupted before the first call', async () => {
+    const folder = emptyFolder();
+    const running = start(['profile', '--', 'sh', '-c', 'echo waiting >&2; exec sleep 1000'], {}, '', folder);
+    await running.said('waiting');
+    running.child.kill('SIGTERM');
+    const { code, stderr } = await running.done;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/^error: Interrupted by SIGTERM before anything was measured\.$/m);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it.each<[string, string[], RegExp]>([
@@ -160,26 +169,27 @@ describe('--profile', () => {
   const profile = callProfile(phase({ cuMemGetInfo_v2: 20, cuNoSuchFunction: 5 }));
 
   it('says what each system would cost the program, and again with another profile from the saved document', async () => {
-    const folder = emptyFolder();
     const layer = `custom:name=slow,env.LD_PRELOAD=${interposerLibrary()},env.GVB_INTERPOSE=cuMemGetInfo_v2=+20us`;
-    const { code, stdout, stderr } = await commandIn(folder, [
-      ...['compare', 'OH-005', '--simulate', '--tier', 'quick', '--rounds', '2', '--seed', '1', '--json', '-'],
-      ...['--profile', saved(profile), '--output', 'out', '--system', 'native', '--system', layer],
-    ]);
-    expect([0, 1]).toContain(code);
-    const { programCosts = [], systems } = parseComparison(stdout);
-    const isOk = systems.every((rounds) => rounds.every(({ metrics }) => metrics[0]?.status === 'ok'));
+    const { folder, document, stderr } = await undisturbed(
+      async () => {
+        const folder = emptyFolder();
+        const { stdout, stderr } = await commandIn(folder, [
+          ...['compare', 'OH-005', '--simulate', '--tier', 'quick', '--rounds', '2', '--seed', '1', '--json', '-'],
+          ...['--profile', saved(profile), '--output', 'out', '--system', 'native', '--system', layer],
+        ]);
+        return { folder, document: parseComparison(stdout), stderr };
+      },
+      ({ document: { systems } }) => systems.flat().flatMap(({ metrics }) => metrics),
+    );
+    const { programCosts = [], systems } = document;
+    const [native, slow] = programCosts;
     expect(programCosts.map(({ system }) => system)).toEqual(['native', 'slow (unverified)']);
+    expect(native).toMatchObject({ taxUs: 0, ci95: [0, 0] });
+    expect(slow?.taxUs).toBeGreaterThanOrEqual(2 * 20);
     for (const { missing } of programCosts)
-      expect(missing).toContainEqual(expect.objectContaining({ call: 'cuNoSuchFunction', callsPerStep: 0.5 }));
-    // A machine that disturbs the controls takes the prices with it, and says so.
-    if (isOk) {
-      const [native, slow] = programCosts;
-      expect(native).toMatchObject({ taxUs: 0, ci95: [0, 0] });
-      expect(slow?.taxUs).toBeGreaterThanOrEqual(2 * 20);
-      const prices = systems[1]?.[0]?.metrics[0]?.details.profiles as { name: string; taxUs: number }[];
-      expect(prices).toMatchObject([{ name: 'decode', missing: [{ call: 'cuNoSuchFunction', callsPerStep: 0.5 }] }]);
-    }
+      expect(missing).toEqual([{ call: 'cuNoSuchFunction', callsPerStep: 0.5, reason: 'not measured' }]);
+    const prices = systems[1]?.[0]?.metrics[0]?.details.profiles;
+    expect(prices).toMatchObject([{ name: 'decode', missing: [{ call: 'cuNoSuchFunction', callsPerStep: 0.5 }] }]);
     expect(stderr).toContain('What this program would pay:');
     const other = { ...profile, name: 'training' };
     const report = await commandIn(folder, ['report', 'out', '--profile', saved(other)]);
