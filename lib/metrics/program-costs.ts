@@ -17,6 +17,8 @@ const IN_A_LOOP = 'OH-005';
 
 interface Price {
   metric: string;
+  /** The call whose price it is: with the arguments that it was measured with, where they are said. */
+  as: string;
   /** One a round; 0 in a round in which the program gets the driver's own function. */
   ns: number[];
 }
@@ -40,8 +42,10 @@ export function programCosts(profile: CallProfile, systems: readonly Arms[]): Pr
 
 function costOf(profile: string, phase: Phase, system: string, all: readonly RunDocument[]): ProgramCost {
   const rounds = all.filter((round) => callEffects([[round]]).length > 0);
-  const effects = rounds.flatMap((round) => callEffects([[round]]).map((effect) => ({ effect, round })));
-  const byCall = grouped(effects, ({ effect }) => effect.call);
+  const byCall = grouped(
+    rounds.flatMap((round) => callEffects([[round]])),
+    ({ call }) => call,
+  );
   const steps = stepsOf(phase);
   const wanted = Object.entries(phase.calls).map(([call, count]) => ({ call, callsPerStep: count / steps }));
   const priced = wanted.map((each) => ({ ...each, ...priceOf(each.call, byCall, rounds) }));
@@ -66,9 +70,16 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
     percent: tax && stepUs > 0 ? percentOf(tax.value) : null,
     percentCi95: tax?.ci95 && stepUs > 0 ? (tax.ci95.map(percentOf) as Interval) : null,
     calls: calls
-      .map(({ call, metric, callsPerStep, ns }) => {
+      .map(({ call, metric, as, callsPerStep, ns }) => {
         const priceNs = mean(ns).value;
-        return { call, metric, callsPerStep, priceNs, taxUs: (callsPerStep * priceNs) / 1e3 };
+        return {
+          call,
+          metric,
+          ...(as !== call && { as }),
+          callsPerStep,
+          priceNs,
+          taxUs: (callsPerStep * priceNs) / 1e3,
+        };
       })
       .sort((a, b) => Math.abs(b.taxUs) - Math.abs(a.taxUs) || b.callsPerStep - a.callsPerStep),
     missing: priced
@@ -78,19 +89,41 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
   };
 }
 
-interface Found { effect: CallEffect; round: RunDocument }
-
-function priceOf(call: string, byCall: ReadonlyMap<string, Found[]>, rounds: readonly RunDocument[]): Priced {
-  const found = byCall.get(call);
-  if (!found) return { reason: unpriced(call, byCall) };
+function priceOf(call: string, byCall: ReadonlyMap<string, CallEffect[]>, rounds: readonly RunDocument[]): Priced {
+  const isPriced = (as: string) => as === call || as.startsWith(`${call} of `);
+  const candidates = [...byCall.entries()].filter(([as]) => isPriced(as)).flatMap(([, found]) => byMetric(found));
+  if (candidates.length === 0) return { reason: unpriced(call, byCall) };
   const isPatched = rounds.some(({ provenance }) => provenance.some(({ name, patched }) => name === call && patched));
   if (isPatched) return { reason: 'the driver’s code of it is patched, which no pair of pointers shows' };
-  const metrics = [...grouped(found, ({ effect }) => effect.metric).entries()];
-  const whole = metrics.filter(([, each]) => each.length === rounds.length);
-  const [metric, each] = whole.find(([id]) => id !== IN_A_LOOP) ?? whole[0] ?? [];
-  if (metric === undefined || each === undefined)
-    return { reason: `measured in ${Math.max(...metrics.map(([, some]) => some.length))} of ${rounds.length} rounds` };
-  return { price: { metric, ns: each.map(({ effect }) => (effect.intercepted ? effect.overheadNs : 0)) } };
+  const [best] = candidates
+    .filter(({ found }) => found.length === rounds.length)
+    .sort((a, b) => rank(a, call) - rank(b, call));
+  if (!best) {
+    const most = Math.max(...candidates.map(({ found }) => found.length));
+    return { reason: `measured in ${most} of ${rounds.length} rounds` };
+  }
+  const { metric, as, found } = best;
+  return { price: { metric, as, ns: found.map(({ intercepted, overheadNs }) => (intercepted ? overheadNs : 0)) } };
+}
+
+interface Candidate {
+  metric: string;
+  /** `cuMemAlloc_v2`, or `cuMemAlloc_v2 of 2 MiB, 16 live`. */
+  as: string;
+  found: CallEffect[];
+}
+
+const byMetric = (found: readonly CallEffect[]): Candidate[] =>
+  [...grouped(found, ({ metric }) => metric)].map(([metric, each]) => ({
+    metric,
+    as: (each[0] as CallEffect).call,
+    found: each,
+  }));
+
+/** As the program calls it: alone, then in a loop; then with arguments that stand for all others. */
+function rank({ metric, as }: Candidate, call: string): number {
+  if (as !== call) return 2;
+  return metric === IN_A_LOOP ? 1 : 0;
 }
 
 /** Another ABI or stream variant is another function, which a layer may hook or not. */

@@ -37,8 +37,8 @@ export function contributorsText({ calls }: ProgramCost): string | null {
   const named = paid
     .slice(0, MOST_NAMED)
     .map(
-      ({ call, callsPerStep, priceNs, taxUs }) =>
-        `${call} ${estimateText({ value: taxUs, ci95: null }, 'us', true).value} (${digits(callsPerStep)} × ${quantity(priceNs, 'ns')})`,
+      ({ call, as, callsPerStep, priceNs, taxUs }) =>
+        `${call} ${estimateText({ value: taxUs, ci95: null }, 'us', true).value} (${digits(callsPerStep)} × ${quantity(priceNs, 'ns')}${as === undefined ? '' : `, as ${as}`})`,
     );
   const more = paid.length - named.length;
   return plain(`${named.join(', ')}${more > 0 ? `; ${more} more` : ''}`);

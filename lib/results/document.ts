@@ -289,7 +289,15 @@ export const programCostSchema = v.strictObject({
   percentCi95: interval,
   /** That have a price: which metric measured it, and what they add up to in a step. Largest first. */
   calls: v.array(
-    v.strictObject({ call: v.string(), metric: v.string(), callsPerStep: finite, priceNs: finite, taxUs: finite }),
+    v.strictObject({
+      call: v.string(),
+      metric: v.string(),
+      /** The price is of these arguments, e.g. `cuMemAlloc_v2 of 2 MiB, 16 live`; absent where it is of any. */
+      as: v.optional(v.string()),
+      callsPerStep: finite,
+      priceNs: finite,
+      taxUs: finite,
+    }),
   ),
   /** That have none, and are in no sum. Most frequent first. */
   missing: v.array(v.strictObject({ call: v.string(), callsPerStep: finite, reason: v.string() })),

@@ -73,6 +73,18 @@ describe('what a program would pay', () => {
     expect(lost).toMatchObject({ taxUs: 0.1, calls: [{ metric: 'OH-005' }] });
   });
 
+  it('takes a price of certain arguments where there is none of any, and says which', () => {
+    const pair = { call: 'cuMemAlloc_v2 of 2 MiB, 16 live', intercepted: true, overheadNs: 700, bareNs: 900 };
+    const certain = result('OH-001', { details: { pair } });
+    const cost = costs({ cuMemAlloc_v2: 20 }, [certain, functions(row('cuInit', 1))]);
+    expect(cost?.calls).toEqual([
+      { call: 'cuMemAlloc_v2', metric: 'OH-001', as: pair.call, callsPerStep: 2, priceNs: 700, taxUs: 1.4 },
+    ]);
+    const any = costs({ cuMemAlloc_v2: 20 }, [certain, functions(row('cuMemAlloc_v2', 5))]);
+    expect(any?.calls).toMatchObject([{ metric: 'OH-005', priceNs: 5 }]);
+    expect(any?.calls[0]).not.toHaveProperty('as');
+  });
+
   it('counts no call as free that has no price', () => {
     const cost = costs(
       { cuInit: 10, cuFoo: 30, cuLaunchKernel_ptsz: 20, cuCtxGetId: 1 },
