@@ -43,6 +43,7 @@ const linksOf = (markdown: string): string[] =>
 /** What users, the program itself, scripts and benchmarks start or import by path. */
 const entries = [
   'cli/main',
+  'results/call-profile',
   'results/category-title',
   'results/document',
   'index',
