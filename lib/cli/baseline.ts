@@ -46,8 +46,7 @@ export async function saveBaseline(
   await writeStdout(
     `Saved ${path} as baseline ${name} (${systems.map((each) => plain(each.name)).join(', ')}) in ${target}.\n`,
   );
-  if (isSimulated(document))
-    warn(`Baseline ${name} is of a SIMULATED GPU: it is good for nothing but simulated comparisons.`);
+  if (isSimulated(document)) warn(`Baseline ${name} is from a SIMULATED GPU: use it only for simulated comparisons.`);
   missingValues(saved).forEach(warn);
   return exitCodes.ok;
 }
@@ -108,7 +107,7 @@ export async function listBaselines({ store = STORE, json }: RawStore & { json?:
       warn(messageOf(error));
     }
   if (json) await writeStdout(`${JSON.stringify(listed, null, 2)}\n`);
-  else if (listed.length === 0) say(`No baseline in ${store}: gpu-virt-bench baseline save NAME makes one.`);
+  else if (listed.length === 0) say(`No baseline in ${store}: create one with gpu-virt-bench baseline save NAME.`);
   else await writeText(`${table(columns, listed.map(row))}\n`);
   return exitCodes.ok;
 }

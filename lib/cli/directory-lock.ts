@@ -76,14 +76,16 @@ async function ownerOf(path: string): Promise<ProcessIdentity | 'gone' | null> {
 async function heldBy(path: string, directory: string, option: string): Promise<UsageError> {
   const owner = await ownerOf(path);
   const received = `Expected ${option} to be a directory that no other process writes but received ${quoted(directory)}`;
-  if (owner === 'gone') return new UsageError(`${received}: another process has just ended with it; try again.`);
+  if (owner === 'gone') return new UsageError(`${received}: another process has just released it; try again.`);
   if (owner === null || ownerState(owner) === 'unknown') {
     const who = owner === null ? 'an unknown process' : `PID ${owner.pid} of host ${owner.host}`;
     return new UsageError(
-      `${received}: ${who} locked it, which cannot be seen from here; if that has ended, remove ${quoted(path)}.`,
+      `${received}: ${who} locked it, and its state cannot be checked from here; if it has ended, remove ${quoted(path)}.`,
     );
   }
   if (ownerState(owner) === 'dead')
     return new UsageError(`${received}: PID ${owner.pid} locked it and has ended; remove ${quoted(path)}.`);
-  return new UsageError(`${received}: PID ${owner.pid} does; wait for it, or name another directory.`);
+  return new UsageError(
+    `${received}: PID ${owner.pid} is writing to it; wait for it to end, or name another directory.`,
+  );
 }

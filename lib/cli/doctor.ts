@@ -35,7 +35,7 @@ export function diagnosisText(diagnosis: Diagnosis): string {
 }
 
 function facts({ tool, host, driver, gpu, mps, preload, workerError, workerWithout }: Diagnosis): string {
-  const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could look';
+  const none = workerError === null ? 'none' : 'unknown: the worker process ended before it could inspect the GPU';
   const seen = workerWithout === null ? '' : ` (without ${workerWithout})`;
   const notMapped = workerError === null ? 'NOT LOADED' : 'its process ended';
   const container = host.container ? ', in a container' : '';
@@ -95,7 +95,7 @@ const ownerColumns = [
 function owners({ functions, interceptors, driver, workerError }: Diagnosis): string {
   if (!driver || workerError !== null) return '';
   if (interceptors.length === 0)
-    return `Nothing intercepts: the driver owns all ${functions} functions on every symbol path.`;
+    return `No interception: the driver owns all ${functions} functions on every symbol path.`;
   const rows = interceptors.map(({ owner, functions: names, byPath, nvml, patched }) => {
     const { runtime, dlsym, linked } = byPath;
     const counts = [names, runtime, dlsym, linked, nvml, patched].map(({ length }) => length);

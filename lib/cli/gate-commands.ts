@@ -1,4 +1,4 @@
-/** The commands and options that hold a measurement against thresholds and earlier ones. */
+/** The commands and options that check results against thresholds and compare them with earlier results. */
 import type { Command } from 'commander';
 import { DEFAULT_MAX_REGRESSION_PERCENT } from '../gate/defaults.js';
 import { done } from './done.js';
@@ -7,7 +7,7 @@ import type { RawHistoryOptions } from './history.js';
 import { refusingOptionsAsValues } from './option-values.js';
 
 const STORE = ['--store <dir>', 'the directory of baselines (default: ./baselines)'] as const;
-const FILE = 'a document or a directory of results (default: the newest complete one below ./results)';
+const FILE = 'a document or a result directory (default: the newest complete directory below ./results)';
 const LIMIT = '50';
 
 export function addGate(root: Command): void {
@@ -17,15 +17,15 @@ export function addGate(root: Command): void {
     .argument('[file]', FILE)
     .option(
       '--config <file>',
-      `thresholds from a YAML file (default: at most ${DEFAULT_MAX_REGRESSION_PERCENT} % worse, in every metric that was measured; inconclusive passes; a metric that is named must be measured)`,
+      `thresholds from a YAML file (default: no measured metric more than ${DEFAULT_MAX_REGRESSION_PERCENT} % worse; inconclusive passes; a metric named by its id must be measured)`,
     )
     .option(
       '--baseline <name>',
-      'compare with a stored baseline of another session (default: each system against the first of its comparison)',
+      'compare with a stored baseline (default: each system with the first of its own comparison)',
     )
     .option(...STORE)
-    .option('--json <file>', 'write the cases, - for stdout (default: none)')
-    .option('--junit <file>', 'write them as JUnit XML, - for stdout (default: none)')
+    .option('--json <file>', 'write the cases as JSON, - for stdout (default: none)')
+    .option('--junit <file>', 'write the cases as JUnit XML, - for stdout (default: none)')
     .action(async (file: string | undefined, raw: RawGateOptions) => done((await import('./gate.js')).gate(file, raw)));
   refusingOptionsAsValues(gate);
 }
@@ -40,18 +40,16 @@ export const addGating = (compare: Command): Command =>
       )
       .option(
         '--gate <file>',
-        'check against thresholds from a YAML file, as gate --config (default: those of gate with --baseline, else none)',
+        'check against thresholds from a YAML file, as gate --config does (default: with --baseline those of gate, else none)',
       )
       .option(...STORE),
   );
 
 export function addBaseline(root: Command): void {
-  const baseline = root
-    .command('baseline')
-    .description('Manage stored results that later ones are compared with: files to commit');
+  const baseline = root.command('baseline').description('Manage baselines: stored results to compare later ones with');
   baseline
     .command('save')
-    .description('Store of results what gates read, under a name')
+    .description('Store results as a baseline under a name')
     .argument('<name>', "letters, digits, '.', '_' and '-'")
     .argument('[file]', FILE)
     .option(...STORE)
@@ -61,10 +59,10 @@ export function addBaseline(root: Command): void {
     );
   baseline
     .command('promote')
-    .description('Replace a stored baseline by newer results, if they pass the gate against it')
+    .description('Replace a stored baseline with newer results, if they pass the gate against it')
     .argument('<name>')
     .argument('[file]', FILE)
-    .option('--config <file>', 'thresholds of the gate from a YAML file (default: as gate)')
+    .option('--config <file>', 'thresholds of the gate from a YAML file (default: those of gate)')
     .option(...STORE)
     .action(async (name: string, file: string | undefined, raw: { store?: string; config?: string }) =>
       done((await import('./baseline.js')).promoteBaseline(name, file, raw)),
@@ -89,11 +87,11 @@ export function addBaseline(root: Command): void {
 export function addHistory(root: Command): void {
   const history = root
     .command('history')
-    .description('Show earlier results, oldest first, and the trend of each metric on each card')
+    .description('Show earlier results, oldest first, and the trend of each metric on each GPU')
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
-    .option('--results <dir>', 'the directory of directories of results (default: ./results)')
+    .option('--results <dir>', 'the directory that contains result directories (default: ./results)')
     .option(...STORE)
-    .option('--limit <n>', 'read the newest so many directories; baselines always', LIMIT)
+    .option('--limit <n>', 'how many of the newest directories to read; baselines are always read', LIMIT)
     .option('--json', 'as JSON on stdout (default: tables)')
     .action(async (selectors: string[], raw: RawHistoryOptions) =>
       done((await import('./history.js')).history(selectors, raw)),

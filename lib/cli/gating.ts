@@ -79,7 +79,7 @@ interface Verdict {
 /** What cannot be judged after all must not cost what was measured. */
 function verdictOn(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): Verdict {
   if (!document.completed) {
-    const reason = 'The gate does not judge what was interrupted.';
+    const reason = 'The gate was not checked because the measurement was interrupted.';
     return {
       exitCode: exitCodes.ok,
       found: null,

@@ -35,7 +35,7 @@ export async function history(selectors: string[], { limit, json, ...places }: R
 async function checkNamed(directory: string | undefined, option: string, what: string): Promise<void> {
   if (directory === undefined || (await stat(directory).catch(() => null))) return;
   throw new UsageError(
-    `Expected ${option} to be a directory of ${what} but received ${quoted(directory)}: there is none.`,
+    `Expected ${option} to be a directory of ${what} but received ${quoted(directory)}: it does not exist.`,
   );
 }
 

@@ -17,7 +17,9 @@ export async function init(directory = '.'): Promise<number> {
   const targets = files.map(({ target, example }) => ({ path: join(directory, target), example }));
   for (const { path } of targets)
     if (await stat(path).catch(() => null))
-      throw new UsageError(`${quoted(path)} exists, and init overwrites nothing: move it, or name another directory.`);
+      throw new UsageError(
+        `${quoted(path)} exists, and init never overwrites a file: move it, or name another directory.`,
+      );
   for (const { path, example } of targets) {
     const text = await readFile(join(packageRoot, 'examples', example), 'utf8');
     await mkdir(dirname(path), { recursive: true });
@@ -26,7 +28,7 @@ export async function init(directory = '.'): Promise<number> {
   const [thresholds, workflow] = targets.map(({ path }) => path);
   await writeStdout(
     `Wrote ${thresholds} and ${workflow}.\n` +
-      `Next: change the limits in the first and the systems in the second, measure with compare, store the result with baseline save main, and commit all three.\n`,
+      `Next: edit the limits in the first file and the systems in the second, run compare, store the result with baseline save main, and commit all three files.\n`,
   );
   return exitCodes.ok;
 }

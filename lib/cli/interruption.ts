@@ -29,7 +29,7 @@ export async function interruptible<T>(task: (signal: AbortSignal) => Promise<T>
       say('Interrupted: stopping the workers, then writing what was measured. Interrupt again to kill them.');
       controller.abort(new InterruptedError(name));
     } else if (interruptions === 2) {
-      say('Workers are killed; cleaning up and writing what was measured. A third interruption leaves at once.');
+      say('Killing the workers, then cleaning up and writing what was measured. A third interruption exits at once.');
       killWorkers();
       // Leaving kills the process groups of what still runs (workers/process-group.ts).
     } else process.exit(exitCodes.interrupted);

@@ -11,7 +11,7 @@ export const junitTargets = (outputs: readonly Output[]): string[] =>
 
 /** Files only: a pipe would get two documents. A file that cannot be written is reported when it gets its result. */
 export async function markUnfinished(targets: readonly string[]): Promise<void> {
-  const text = unjudgedJunitReport('unfinished', 'The measurement did not finish, so that nothing was judged.');
+  const text = unjudgedJunitReport('unfinished', 'The measurement did not finish, so the gate was not checked.');
   for (const target of targets) {
     const existing = await stat(target).catch(() => null);
     if (target !== STDOUT && existing?.isFile() !== false) await failureOf(writeWhole(target, text));

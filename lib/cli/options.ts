@@ -89,9 +89,7 @@ function parseModel(text: string): DecoderModel {
   const sizes = text.split(',').map((pair) => {
     const [name = '', value, ...rest] = pair.split('=');
     if (value === undefined || rest.length > 0)
-      throw new UsageError(
-        `Expected --model to be SIZE=NUMBER pairs with commas between but received ${quoted(text)}.`,
-      );
+      throw new UsageError(`Expected --model to be comma-separated SIZE=NUMBER pairs but received ${quoted(text)}.`);
     return [name.trim(), parseNumber(`--model ${name.trim()}`, value)];
   });
   return Object.fromEntries(sizes) as DecoderModel;

@@ -47,7 +47,7 @@ function report(error: unknown): number {
 
 export function program(): Command {
   const root = new Command('gpu-virt-bench')
-    .description('Measures what sharing an NVIDIA GPU costs and whether the sharing holds.')
+    .description('Measure what sharing an NVIDIA GPU costs, and whether the limits between tenants hold.')
     .version(toolVersion(), '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
@@ -57,14 +57,14 @@ export function program(): Command {
   addRun(root);
   root
     .command('list')
-    .description('List the metrics: unit, direction, the question each answers, what it needs')
+    .description('List the metrics with unit, direction, question and requirements')
     .option('--json', 'as JSON on stdout (default: a table)')
     .action(async (options: { json?: true }) => done((await import('./list.js')).list(options)));
   root
     .command('doctor')
-    .description('Show driver, GPUs and layers, what would stop a measurement, and how to fix it')
+    .description('Show driver, GPUs and layers, and what prevents a measurement, with fixes')
     .option('--json', 'as JSON on stdout (default: text)')
-    .option(TIMEOUT, 'time limit of each step: a worker’s start, driver initialisation (default: 60 s per step)')
+    .option(TIMEOUT, 'time limit per step, such as worker start or driver initialisation (default: 60 s)')
     .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addProfile(root);
@@ -75,7 +75,7 @@ export function program(): Command {
   addCalibrate(root);
   root
     .command('init')
-    .description('Write a file of thresholds and a CI workflow, with comments; overwrite nothing')
+    .description('Write commented thresholds and a CI workflow; never overwrite a file')
     .argument('[dir]', 'where to write them (default: the current directory)')
     .action(async (directory?: string) => done((await import('./init.js')).init(directory)));
   addHelpExamples(root);
@@ -101,13 +101,10 @@ function addMeasuring(command: Command, tier: Tier): Command {
       ).conflicts('resolution'),
     )
     .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
-    .option(
-      '--resolution <fraction>',
-      'stop a row when the relative half-width of its 95 % interval is this (default: 0.01)',
-    )
+    .option('--resolution <fraction>', 'stop a row at this relative half-width of its 95 % interval (default: 0.01)')
     .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
     .option('--samples', 'put the raw samples into the document (default: off)')
-    .option('--seed <n>', 'seed of every random choice (default: drawn, and recorded)')
+    .option('--seed <n>', 'seed of every random choice (default: random; always recorded)')
     .option(
       '--workload <name>',
       'LLM-004: batch and lengths, T1 to T6 (default: T2, one sequence of 512 and 128 tokens)',
@@ -118,24 +115,27 @@ function addMeasuring(command: Command, tier: Tier): Command {
     )
     .option(
       TIMEOUT,
-      'time limit of each metric, and of each step before it: a worker’s start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
+      'time limit per metric, and per step before it: worker start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
     )
-    .option('--require-gpu', 'fail where there is no real GPU (default: measure the simulated one)')
+    .option('--require-gpu', 'fail if there is no real GPU (default: measure the simulated one)')
     .addOption(
-      new Option('--simulate', 'measure the simulated GPU even where a driver exists (default: off)').conflicts(
+      new Option('--simulate', 'measure the simulated GPU even if a driver exists (default: off)').conflicts(
         'requireGpu',
       ),
     )
-    .option('--strict', 'refuse a machine that is not idle and healthy, and disturbed numbers (default: warn)')
+    .option(
+      '--strict',
+      'refuse to start on a machine that is not idle and healthy, and mark disturbed results invalid (default: warn)',
+    )
     .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
 }
 
 const outputHelp: Record<Format, string> = {
   json: 'the result document',
-  markdown: 'a report to paste',
+  markdown: 'a report for issues and pull requests',
   html: 'a report with charts, one self-contained page',
   csv: 'one row per metric, system and round',
-  junit: 'one case per metric and threshold: those of the gate, else its defaults',
+  junit: 'one case per metric and threshold, from the gate or its defaults',
   openmetrics: "text for Prometheus' textfile collector",
   bencher: 'Bencher Metric Format',
 };
@@ -147,7 +147,7 @@ function addOutputs(command: Command, standard = 'a table'): Command {
   return command.addOption(
     new Option(
       '--format <format>',
-      `print this on stdout: ${Object.keys(outputHelp).join(', ')} (default: ${standard})`,
+      `print this format on stdout: ${Object.keys(outputHelp).join(', ')} (default: ${standard})`,
     ).conflicts('dryRun'),
   );
 }
@@ -155,8 +155,8 @@ function addOutputs(command: Command, standard = 'a table'): Command {
 function addReport(root: Command): void {
   const command = root
     .command('report')
-    .description('Re-render saved documents or directories of runs; compatible results are merged')
-    .argument('<file...>', 'documents of --json, or directories of --output')
+    .description('Re-render saved documents or result directories; compatible results are merged')
+    .argument('<file...>', 'files written by --json, or directories written by --output')
     .option(...PROFILE);
   addOutputs(command, 'markdown, unless a file is named').action(
     async (files: string[], raw: RawOutputs & RawPricing) => done((await import('./report.js')).report(files, raw)),
@@ -172,7 +172,7 @@ function addCompare(root: Command): void {
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
     .option(
       '--system <spec>',
-      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeat it, the first is the baseline',
+      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeatable; the first is the baseline',
       repeatable,
     )
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
@@ -182,12 +182,15 @@ function addCompare(root: Command): void {
     )
     .option('--keep-going', 'measure further rounds of a system after one of its proofs failed (default: off)')
     .option(...PROFILE)
-    .option('--rounds <n>', 'rounds, each a fresh worker a system (default: 2 quick, 5 standard, 10 thorough)')
+    .option(
+      '--rounds <n>',
+      'number of rounds, each with a fresh worker per system (default: 2 quick, 5 standard, 10 thorough)',
+    )
     .option(
       '--detect <percent>',
-      'plan the rounds so that effects of this size are detected, e.g. 5%, from a pilot of 5 rounds that is no part of the result (default: none)',
+      'plan how many rounds detect effects of this size, e.g. 5%, from a pilot of 5 rounds that is not part of the result (default: none)',
     )
-    .option('--max-rounds <n>', 'the most rounds that --detect may plan (default: 50)')
+    .option('--max-rounds <n>', 'maximum number of rounds that --detect may plan (default: 50)')
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option(
       '--output <dir>',
@@ -229,7 +232,7 @@ function addCalibrate(root: Command): void {
   root
     .command('calibrate')
     .description(
-      'Inject known delays and limits, print bias and resolution of the tool; exit with 1 if a value is not recovered',
+      'Inject known delays and limits and print bias and resolution of the tool; exit with 1 if a value is not recovered',
     )
     .option('--device <index|uuid>', 'the GPU to measure (default: the first entry of CUDA_VISIBLE_DEVICES, else 0)')
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', 'standard')
@@ -237,13 +240,11 @@ function addCalibrate(root: Command): void {
     .option('--json <file>', 'write the rows, - for stdout (default: none)')
     .option(
       TIMEOUT,
-      'time limit of each measurement, driver initialisation included, and of a worker’s start (default: 60 s plus ten times the estimate per metric, at least 120 s; 60 s per start)',
+      'time limit per measurement, including driver initialisation, and per worker start (default: 60 s plus ten times the estimate per metric, at least 120 s; 60 s per start)',
     )
-    .option('--require-gpu', 'fail where there is no real GPU (default: use the simulated one)')
+    .option('--require-gpu', 'fail if there is no real GPU (default: use the simulated one)')
     .addOption(
-      new Option('--simulate', 'use the simulated GPU even where a driver exists (default: off)').conflicts(
-        'requireGpu',
-      ),
+      new Option('--simulate', 'use the simulated GPU even if a driver exists (default: off)').conflicts('requireGpu'),
     )
     .action(async (raw: RawRunOptions) => done((await import('./calibrate.js')).calibrateTool(raw)));
 }

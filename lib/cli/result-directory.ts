@@ -105,7 +105,7 @@ async function refuseLinks(path: string, option: string): Promise<void> {
   for (const name of [LOCK, RAW, LOGS, REQUEST, SYSTEMS, SUMMARY, ...Object.values(REPORTS), ...inside.flat()])
     if (await isLink(join(path, name)))
       throw new UsageError(
-        `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is one: it could lead anywhere; remove it or name another directory.`,
+        `Expected ${option} to be a directory without symbolic links but received ${quoted(path)}, in which ${name} is a symbolic link: it could point anywhere; remove it or name another directory.`,
       );
 }
 

@@ -38,7 +38,7 @@ export async function run(selectors: string[], raw: RawOutputRunOptions): Promis
   );
   if (options.dryRun) {
     const device = options.device ?? process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0';
-    await writeText(`${planText(plan)}\nDevice ${device || '0'}, not looked for yet.\n`);
+    await writeText(`${planText(plan)}\nDevice ${device || '0'}, not checked yet.\n`);
     return exitCodes.ok;
   }
   await checkOutputs(options.outputs, raw.profile === undefined ? [] : [raw.profile]);

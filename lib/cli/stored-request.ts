@@ -133,7 +133,7 @@ function refuseSecrets(request: StoredRequest, directory: string): void {
   if (name === undefined) return;
   throw refused(
     directory,
-    `${name} of its systems is secret and was not recorded, so that a change of it would go unnoticed; start again with --output`,
+    `${name} of its systems is secret and was not recorded, so a change would go unnoticed; start again with --output`,
   );
 }
 
@@ -175,7 +175,10 @@ export function checkUnchanged(stored: StoredRequest, now: StoredRequest, direct
   };
   check('metrics were', stored.metrics.join(', '), now.metrics.join(', '));
   if (settingsText(stored) !== settingsText(now))
-    throw refused(directory, 'its systems had other settings; name none beside --resume, or start again with --output');
+    throw refused(
+      directory,
+      'its systems had other settings; give no system with --resume, or start again with --output',
+    );
   for (const name of measuringOptions)
     check(`--${flagOf(name)} was`, optionText(stored.options[name]), optionText(now.options[name]));
   for (const [index, { files }] of stored.systems.entries()) {

@@ -14,7 +14,7 @@ export function errorLine(error: unknown): string {
 
 /** One line, however many: the first names file and reason. */
 export function sayUnwritten([first, ...others]: readonly Error[], advice?: string): void {
-  const more = others.length > 0 ? `Nor could ${others.length} more.` : undefined;
+  const more = others.length > 0 ? `${others.length} more could not be written.` : undefined;
   if (first) process.stderr.write(errorLine(new Error([first.message, more, advice].filter(Boolean).join(' '))));
 }
 

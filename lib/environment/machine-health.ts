@@ -12,7 +12,7 @@ export const SLOWEST_STATE = 2;
 /** A check but for its name. */
 export type Judged = Omit<Check, 'name'>;
 
-const unknown = (what: string): Judged => ({ passed: 'not checked', detail: `NVML does not tell ${what}` });
+const unknown = (what: string): Judged => ({ passed: 'not checked', detail: `NVML does not report ${what}` });
 export const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)} %`;
 
 function temperature({ temperatureC }: GpuState): Judged {
@@ -26,9 +26,9 @@ function performanceState({ performanceState: state, eventReasons }: GpuState): 
   if (eventReasons !== null && isIdle(eventReasons))
     return {
       passed: 'not checked',
-      detail: `P${state}, as an idle card may be; under load it is checked with each metric`,
+      detail: `P${state}, which is normal for an idle card; each metric checks it under load`,
     };
-  return { passed: false, detail: `P${state}, expected P0 to P${SLOWEST_STATE} in a card that is not idle` };
+  return { passed: false, detail: `P${state}, expected P0 to P${SLOWEST_STATE} on a card that is not idle` };
 }
 
 function freeMemory({ freeBytes, totalBytes }: GpuState): Judged {
@@ -50,14 +50,14 @@ function persistenceMode({ persistenceMode: on }: GpuState): Judged {
 }
 
 function clocks({ smClockMhz, maxSmClockMhz, memoryClockMhz, eventReasons }: GpuState): Judged {
-  if (eventReasons === null) return unknown('why clocks are what they are');
+  if (eventReasons === null) return unknown('clock event reasons');
   const held = slowdowns([eventReasons]);
   const now = `SM ${smClockMhz ?? '?'} of ${maxSmClockMhz ?? '?'} MHz, memory ${memoryClockMhz ?? '?'} MHz`;
   return { passed: held.length === 0, detail: held.length > 0 ? `${now}, held back by ${held.join(', ')}` : now };
 }
 
 function hostCpu(busy: number | null): Judged {
-  if (busy === null) return { passed: 'not checked', detail: 'the system does not tell' };
+  if (busy === null) return { passed: 'not checked', detail: 'the system does not report it' };
   return { passed: busy < BUSIEST_CPU, detail: `${percent(busy)} busy, expected less than ${percent(BUSIEST_CPU)}` };
 }
 
@@ -72,7 +72,7 @@ const ofGpu: readonly [name: string, judge: (state: GpuState) => Judged][] = [
 
 /** `gpu` is null where NVML cannot be asked; `cpuBusy` is from 0 to 1, null where it is unknown. */
 export function checksBefore(gpu: GpuState | null, cpuBusy: number | null): Check[] {
-  const noNvml: Judged = { passed: 'not checked', detail: 'there is no NVML that knows this GPU' };
+  const noNvml: Judged = { passed: 'not checked', detail: 'NVML does not list this GPU' };
   return [
     ...ofGpu.map(([name, judge]) => ({ name, ...(gpu ? judge(gpu) : noNvml) })),
     { name: 'host CPU at rest', ...hostCpu(cpuBusy) },

@@ -60,7 +60,7 @@ export function checkSameWorld(simulated: boolean, { name, document }: Baseline)
   const [now, then] = [simulated, isSimulated(document)].map((is) => (is ? 'simulated' : 'real'));
   if (now !== then)
     throw new UsageError(
-      `Expected baseline ${name} to be of a ${now} GPU but received one of a ${then} GPU: the two say nothing about one another.`,
+      `Expected baseline ${name} to be of a ${now} GPU but received one of a ${then} GPU: the two cannot be compared.`,
     );
 }
 

@@ -49,7 +49,7 @@ const facts = [
   ['GPU', 'gpu'],
   ['driver', 'driver'],
   ['host', 'host'],
-  ['way of measuring', 'manner'],
+  ['set of measuring options', 'manner'],
   ['version of gpu-virt-bench', 'tool'],
 ] as const;
 

@@ -25,9 +25,7 @@ export function gate(
   checkJudgeable(document, thresholds, baseline);
   const found = judged(document, thresholds, baseline, metrics);
   if (found.cases.length === 0)
-    throw new UsageError(
-      'Expected thresholds for something that was measured but received none: give limits, or leave maxRegression on.',
-    );
+    throw new UsageError('No threshold applies to anything that was measured: give limits, or leave maxRegression on.');
   const systems = judgedSystems(viewOf(document).systems, thresholds, baseline !== null);
   checkHeld(document, systems, found.cases);
   return withUnjudged(found, systems);
@@ -56,7 +54,7 @@ function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocu
   const why = (name: string) => [...new Set(casesOf(name).map(({ reason }) => reason))].join('; ');
   const warnings = unjudged.map(
     (name) =>
-      `Nothing of ${name} was judged, which fails the gate: ${why(name)}. Make it measurable, or list only the other systems under systems in the thresholds.`,
+      `No metric of ${name} was checked, so the gate fails: ${why(name)}. Make it measurable, or list only the other systems under systems in the thresholds.`,
   );
   return { ...found, passed: false, cases, warnings: [...found.warnings, ...warnings] };
 }
@@ -75,7 +73,7 @@ export function gateOfReport(document: ResultDocument, metrics: readonly MetricD
     null,
     metrics,
   );
-  const interrupted = document.completed ? [] : ['It was interrupted: nothing is said of what is missing.'];
+  const interrupted = document.completed ? [] : ['The measurement was interrupted: missing metrics are not checked.'];
   return { ...found, warnings: [...interrupted, ...found.warnings, ...nothingJudged(found.cases)] };
 }
 
@@ -114,14 +112,14 @@ function judged(
 function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): void {
   if (!document.completed)
     throw new UsageError(
-      'Expected a document of a finished measurement but received one that was interrupted: go on with compare --resume, or measure anew.',
+      'Expected a document of a finished measurement but received one that was interrupted: continue it with compare --resume, or measure again.',
     );
   const systems = viewOf(document).systems.map(({ name }) => name);
   checkSystems(thresholds, systems);
   const hasLimit = [...thresholds.metrics.values()].some(({ limit }) => limit !== null);
   if (systems.length < 2 && !baseline && !hasLimit)
     throw new UsageError(
-      `Expected --baseline, or limits in --config, but received neither: ${quoted(systems[0] ?? '')} alone has nothing to be held against.`,
+      `Expected --baseline, or limits in --config, but received neither: ${quoted(systems[0] ?? '')} is the only system, so there is nothing to compare it with.`,
     );
 }
 
@@ -129,17 +127,17 @@ function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseli
 export function checkRounds(rounds: number): void {
   if (rounds >= FEWEST_ROUNDS) return;
   throw new UsageError(
-    `Expected at least ${FEWEST_ROUNDS} rounds to judge but received ${rounds}, of which there is no interval between processes: ${MORE_ROUNDS}.`,
+    `Expected at least ${FEWEST_ROUNDS} rounds for a gate but received ${rounds}, which gives no interval between processes: ${MORE_ROUNDS}.`,
   );
 }
 
 const unknownMetrics = (document: ResultDocument, metrics: readonly MetricDefinition[]): string[] =>
   rowsOf(viewOf(document))
     .filter(({ id }) => !metrics.some((metric) => metric.id === id))
-    .map(({ id }) => `${id} is unknown to this version of gpu-virt-bench: it is not judged.`);
+    .map(({ id }) => `${id} is unknown to this version of gpu-virt-bench and is not checked.`);
 
 const nothingJudged = (cases: readonly Case[]): string[] =>
-  cases.every(({ outcome }) => outcome === 'not measured') ? ['Nothing was measured that the gate could judge.'] : [];
+  cases.every(({ outcome }) => outcome === 'not measured') ? ['Nothing was measured that the gate could check.'] : [];
 
 /** What no layer can have done. */
 function bareDriverChanged(document: ResultDocument, cases: readonly Case[]): string[] {
@@ -150,6 +148,6 @@ function bareDriverChanged(document: ResultDocument, cases: readonly Case[]): st
   );
   if (changed.length === 0) return [];
   return [
-    `The bare driver itself is worse than in the baseline (${changed.map(({ metric }) => metric).join(', ')}): the machine changed, whatever a layer did. Without --baseline the gate holds each system against the native one of its own rounds.`,
+    `The bare driver itself is worse than in the baseline (${changed.map(({ metric }) => metric).join(', ')}): the machine itself changed. Without --baseline, the gate compares each system with native in the same rounds.`,
   ];
 }

@@ -137,7 +137,7 @@ function unmeasuredCases(about: About): Case[] {
 const stateText = ({ status, reason }: MetricResult): string => (reason ? `${status}: ${reason}` : status);
 
 const whyNotMeasured = (cell: Cell | undefined): string =>
-  [...new Set(cell?.results.map(stateText))].join('; ') || 'it was not asked for';
+  [...new Set(cell?.results.map(stateText))].join('; ') || 'it was not requested';
 
 function notMeasured(about: About, reason: string): Case {
   return {
@@ -153,7 +153,7 @@ function notMeasured(about: About, reason: string): Case {
 }
 
 const merelyMeasured = (about: About): Case => ({
-  ...notMeasured(about, 'it has a value, and nothing else was asked of it'),
+  ...notMeasured(about, 'it has a value, and no threshold applies to it'),
   outcome: 'passed',
   countsAs: 'passed',
   value: about.cell?.value ?? null,

@@ -72,9 +72,9 @@ function readEntry(selector: string, raw: RawValue, selected: readonly MetricDef
   checkLimit(values, selected);
   checkRegression(values, selected);
   const percent = percentOf(values, 'maxRegression');
-  const difference = numberOrOff(values, 'maxDifference', "a number of the metric's unit of at least 0");
+  const difference = numberOrOff(values, 'maxDifference', "a number of at least 0 in the metric's unit");
   return {
-    limit: values.number('limit', "a number of the metric's unit"),
+    limit: values.number('limit', "a number in the metric's unit"),
     relative: percent === undefined ? undefined : percent === OFF ? null : { relative: percent / 100 },
     difference: difference === undefined ? undefined : difference === OFF ? null : { absolute: difference },
     inconclusive: values.choice('inconclusive', ['pass', 'fail']),
@@ -87,7 +87,7 @@ function checkLimit(values: Values, selected: readonly MetricDefinition[]): void
   if (aimless)
     throw values.error(
       'limit',
-      `Expected limit to be of metrics with a worse side but received it for ${aimless.id}, of which neither more nor less is worse: leave it out.`,
+      `Expected limit to be of metrics with a direction but received it for ${aimless.id}, for which neither more nor less is worse: remove it.`,
     );
   checkOneUnit(values, 'limit', selected);
 }
@@ -98,7 +98,7 @@ function checkRegression(values: Values, selected: readonly MetricDefinition[]):
   if (values.has('maxRegression') && absolute.length === selected.length)
     throw values.error(
       'maxRegression',
-      `Expected maxDifference, in ${unitsOf(absolute)}, but received maxRegression: values of ${ids(absolute)} may be zero or negative, of which there are no per cents.`,
+      `Expected maxDifference, in ${unitsOf(absolute)}, but received maxRegression: values of ${ids(absolute)} may be zero or negative, so there is no percentage.`,
     );
   if (!values.has('maxDifference')) return;
   if (absolute.length === 0)
@@ -122,7 +122,7 @@ const unitsOf = (metrics: readonly MetricDefinition[]): string =>
   [...new Set(metrics.map(({ unit }) => unit))].join(', ');
 
 const percentOf = (values: Values, key: string): number | typeof OFF | undefined =>
-  numberOrOff(values, key, `a number of % from 0 to ${MOST_PERCENT}`, MOST_PERCENT);
+  numberOrOff(values, key, `a percentage from 0 to ${MOST_PERCENT}`, MOST_PERCENT);
 
 function numberOrOff(values: Values, key: string, what: string, most?: number): number | typeof OFF | undefined {
   if (values.raw(key) === OFF) return OFF;

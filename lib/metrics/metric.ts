@@ -24,7 +24,7 @@ export interface MeasureOptions {
   resolution?: number;
   /** How driver functions are resolved. Default `runtime`, as the CUDA runtime does. */
   path?: ApplicationPath;
-  /** Measure the simulated GPU even where a driver exists. Default false. */
+  /** Measure the simulated GPU even if a driver exists. Default false. */
   simulate?: boolean;
   /** Put the raw samples into the result. Default false. */
   samples?: boolean;

@@ -168,7 +168,11 @@ async function computeRow(request: CalibrationRequest): Promise<CalibrationRow> 
 /** Of the 95 % interval. */
 function halfWidthOfMean(samples: readonly number[]): number {
   const stddev = summarise(samples)?.stddev ?? null;
-  if (stddev === null) throw new BenchError('INVALID_RESULT', 'The device was not watched for two windows of time.');
+  if (stddev === null)
+    throw new BenchError(
+      'INVALID_RESULT',
+      'The device was observed for fewer than two windows of time. Run calibrate again on an idle machine.',
+    );
   return (tCritical(0.05, samples.length - 1) * stddev) / Math.sqrt(samples.length);
 }
 

@@ -134,7 +134,7 @@ async function withoutPart(
     if (value === undefined) continue;
     try {
       const description = await describeOnce(request, rest, { simulatedDriver });
-      const workerError = `The layer ends its processes: under ${name}=${value} none could look at the GPU, without it one could. ${reason}`;
+      const workerError = `The layer terminates its processes: with ${name}=${value} no process could inspect the GPU, without it one could. ${reason}`;
       return { workerError, workerFix: `unset ${name}`, workerWithout: name, description };
     } catch {
       // Then this variable is not what ends it, or not alone: the first error stands.

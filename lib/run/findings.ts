@@ -66,7 +66,7 @@ function whatStops(facts: Facts): Finding[] {
     found.push(
       finding(
         'warning',
-        `${nvml.call} returned ${nvml.name} (${nvml.code}): clocks and foreign processes cannot be watched.`,
+        `${nvml.call} returned ${nvml.name} (${nvml.code}): clocks and foreign processes cannot be monitored.`,
         'nvidia-smi',
       ),
     );
@@ -74,7 +74,7 @@ function whatStops(facts: Facts): Finding[] {
     found.push(
       finding(
         'warning',
-        'libnvidia-ml.so.1 was not found: clocks and foreign processes cannot be watched.',
+        'libnvidia-ml.so.1 was not found: clocks and foreign processes cannot be monitored.',
         containerFix(facts),
       ),
     );

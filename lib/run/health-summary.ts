@@ -72,7 +72,7 @@ function overMetrics(name: string, results: readonly MetricResult[]): Check {
   const good = found.filter(({ passed }) => passed === true);
   if (bad.length > 0)
     return { name, passed: false, detail: bad.map(({ id, detail }) => `${id} (${detail})`).join(', ') };
-  if (good.length === 0) return { name, passed: 'not checked', detail: 'no metric could tell' };
+  if (good.length === 0) return { name, passed: 'not checked', detail: 'no metric could check it' };
   return { name, passed: true, detail: good.map(({ id }) => id).join(', ') };
 }
 

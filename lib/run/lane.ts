@@ -153,7 +153,7 @@ export class Lane {
   #leaveUnseen(living: Living, reason: string): void {
     const { numbers } = living;
     if (numbers.length > 0)
-      this.#notSeenAgain.push(`a worker could not be looked at after it measured ${numbers.join(', ')}: ${reason}`);
+      this.#notSeenAgain.push(`a worker could not be checked after it measured ${numbers.join(', ')}: ${reason}`);
     this.#countIn(living, null);
   }
 

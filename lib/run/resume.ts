@@ -35,7 +35,7 @@ export function checkResumable(finished: readonly RunDocument[], now: Circumstan
     for (const [what, of] of facts) {
       if (of(document) === of(now)) continue;
       throw new UsageError(
-        `Expected --resume to be a run with the ${what} of this one (${of(now)}) but received one with another (${of(document)}): continue where it was measured, or start again with --output.`,
+        `Expected --resume to be a run with the same ${what} as this one (${of(now)}) but received one with ${of(document)}: continue where it was measured, or start again with --output.`,
       );
     }
 }
@@ -57,7 +57,7 @@ export function checkSameSystem(finished: readonly RunDocument[], now: SystemHea
   const other = finished.find(({ system }) => headText(system) !== headText(now));
   if (!other) return;
   throw new UsageError(
-    `Expected --resume to be a run in which ${now.name} is set up as now (${headText(now)}) but received another (${headText(other.system)}): restore its settings, or start again with --output.`,
+    `Expected --resume to be a run with the same set-up of ${now.name} as now (${headText(now)}) but received one with ${headText(other.system)}: restore its settings, or start again with --output.`,
   );
 }
 

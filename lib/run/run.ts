@@ -194,7 +194,7 @@ async function standing(
 }
 
 const notCheckedWarning = ({ system }: RunRequest, reason: string): string =>
-  `${system.name}: whether it was still active after measuring is not known: ${reason}`;
+  `${system.name}: could not check whether it was still active after measuring: ${reason}`;
 
 const allInvalid = ({ plan }: RunRequest, reason: string): MetricResult[] =>
   plan.metrics.map((definition) => emptyResult(definition, 'invalid', reason));

@@ -23,7 +23,7 @@ export interface Baseline {
 export function baselineFile(store: string, name: string): string {
   if (!pattern.test(name))
     throw new UsageError(
-      `Expected the name of a baseline to be up to 100 letters, digits, '.', '_' and '-', beginning with none of '.' and '-', but received ${quoted(name)}.`,
+      `Expected the name of a baseline to be up to 100 letters, digits, '.', '_' and '-', not starting with '.' or '-', but received ${quoted(name)}.`,
     );
   return join(store, `${name}.json`);
 }
@@ -56,7 +56,7 @@ export function unknownBaseline(store: string, name: string, names: readonly str
     ? `did you mean ${near}?`
     : names.length > 0
       ? `there are ${names.join(', ')}.`
-      : 'there is none; baseline save makes one.';
+      : 'there is none; create one with baseline save.';
   return new UsageError(`Expected a baseline in ${quoted(store)} but received ${quoted(name)}: ${hint}`);
 }
 
@@ -65,9 +65,9 @@ export function notABaseline({ document, problems }: Saved): string | null {
   const rounds = roundsOf(document);
   const unproven = rounds.find(isUnattested);
   if (problems.length > 0) return `it is damaged: ${problems.join('; ')}`;
-  if (!document.completed) return 'it was interrupted, so that rounds are missing';
+  if (!document.completed) return 'it was interrupted, so rounds are missing';
   if (unproven) return `${unproven.system.name} was not shown to be active`;
-  if (!rounds.some(({ metrics }) => metrics.some(({ value }) => value !== null))) return 'it holds no value';
+  if (!rounds.some(({ metrics }) => metrics.some(({ value }) => value !== null))) return 'it contains no value';
   return null;
 }
 

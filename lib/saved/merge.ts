@@ -57,7 +57,7 @@ const facts: readonly [what: string, of: (rounds: readonly RunDocument[]) => str
     (rounds) =>
       unique(rounds.map(({ driver }) => `${driver.version ?? 'unknown'}, CUDA ${driver.cudaVersion ?? 'unknown'}`)),
   ],
-  ['way of measuring', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
+  ['set of measuring options', (rounds) => unique(rounds.map(({ plan }) => manner({ ...plan, tier: 'quick' })))],
 ];
 
 const memoryText = ({ memoryBytes, migMode }: GpuInfo): string => `${bytes(memoryBytes)}, MIG ${migMode}`;
@@ -89,7 +89,7 @@ function checkAlike(rounds: readonly RunDocument[]): void {
   const seen = new Map<string, string>();
   const check = (key: string, what: string) => {
     const known = seen.get(key) ?? what;
-    if (known !== what) throw apart(`in which ${key} is measured alike but received ${known} and ${what}`);
+    if (known !== what) throw apart(`in which ${key} is measured in the same way but received ${known} and ${what}`);
     seen.set(key, what);
   };
   for (const { system, plan, metrics } of rounds)
@@ -132,7 +132,9 @@ function toldApart(sources: readonly Source[]): Source[] {
   }
   for (const [name, files] of clashing)
     if (sources.some(({ document }) => isComparison(document) && document.plan.systems.includes(name)))
-      throw apart(`in which ${name} is one system but received different settings or layers in ${files.join(' and ')}`);
+      throw apart(
+        `in which ${name} is the same system but received different settings or layers in ${files.join(' and ')}`,
+      );
   const label = labelled(sources.map(({ file }) => file));
   return sources.map(({ file, document }) => {
     if (isComparison(document) || !clashing.has(document.system.name)) return { file, document };
@@ -228,7 +230,7 @@ function apartWarnings(sources: readonly Source[]): string[] {
   const single = sources.filter(({ document }) => !isComparison(document)).map(({ file }) => basename(file));
   const versions = [...new Set(sources.map(({ document }) => document.tool.version))];
   return [
-    ...(single.length > 0 ? [`${single.join(', ')}: measured apart, so that there is no verdict on them.`] : []),
+    ...(single.length > 0 ? [`${single.join(', ')}: measured separately, so there is no verdict on them.`] : []),
     ...(versions.length > 1 ? [`Measured by different versions of gpu-virt-bench: ${versions.join(', ')}.`] : []),
   ];
 }

@@ -100,7 +100,7 @@ function impossibleEffect({ ratio, ratioCi95, difference, differenceCi95, bootst
     value === null || interval === null || (interval[0] <= value && value <= interval[1]);
   return holds(ratio, ratioCi95) && holds(difference, differenceCi95)
     ? null
-    : 'impossible: its interval does not hold it';
+    : 'impossible: its interval does not contain it';
 }
 
 const withoutNumbers = ({ metric, system, baseline, rounds }: Effect, reason: string): Effect => ({

@@ -103,7 +103,7 @@ function parsed(file: string, text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser quotes a part of the file, which may be anything.
-    const why = text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off';
+    const why = text.trim() === '' ? 'it is empty' : 'it is not complete JSON; it may have been cut off';
     throw refused(file, why);
   }
 }
@@ -149,16 +149,16 @@ function consistent<T extends ResultDocument>(file: string, document: T): T {
     rounds.map(oddRound).find((each) => each !== null);
   if (problem) throw refused(file, problem);
   if ([document, ...rounds].some(({ durationMs }) => !(durationMs >= 0 && durationMs <= LONGEST_MS)))
-    throw refused(file, `it says to have taken less than no time, or more than ${LONGEST_MS} ms`);
+    throw refused(file, `its duration is negative or more than ${LONGEST_MS} ms`);
   return document;
 }
 
 function misplaced({ systems, plan, effects }: ComparisonDocument): string | null {
   // As reports print them, or two would be one there.
-  if (new Set(plan.systems.map(plain)).size !== plan.systems.length) return 'two of its systems have one name';
+  if (new Set(plan.systems.map(plain)).size !== plan.systems.length) return 'two of its systems have the same name';
   const named = plan.systems.length === systems.length;
   if (!named || systems.some((rounds, index) => rounds.some(({ system }) => system.name !== plan.systems[index])))
-    return 'its rounds are not those of the systems in its plan';
+    return 'its rounds do not match the systems in its plan';
   const twice = firstTwice(effects.map(({ metric, system }) => `${metric} of ${system}`));
   return twice === null ? null : `it has two effects in ${quoted(twice)}`;
 }

@@ -29,7 +29,7 @@ describe('baseline', () => {
       stdout: 'Saved results/complete as baseline main (native, layer) in baselines/main.json.\n',
     });
     expect(saved.stderr.trimEnd().split('\n').sort()).toEqual([
-      expect.stringMatching(/^warning: results\/broken is skipped: Expected .* it is not whole JSON/),
+      expect.stringMatching(/^warning: results\/broken is skipped: Expected .* it is not complete JSON/),
       expect.stringMatching(
         /^warning: results\/cut-off is skipped: Expected .*summary\.json': there is no such file\.$/,
       ),
@@ -43,7 +43,7 @@ describe('baseline', () => {
     expect(await commandIn(folder, ['baseline', 'list'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No baseline in baselines: gpu-virt-bench baseline save NAME makes one.\n',
+      stderr: 'No baseline in baselines: create one with gpu-virt-bench baseline save NAME.\n',
     });
   });
 
@@ -64,7 +64,7 @@ describe('baseline', () => {
     write('bad.json', 10);
     const file = join(folder, 'baselines/main.json');
     const promote = (name: string) => commandIn(folder, ['baseline', 'promote', 'main', name]);
-    expectRefusal(await promote('good.json'), /there is none; baseline save makes one/);
+    expectRefusal(await promote('good.json'), /there is none; create one with baseline save/);
     expect((await commandIn(folder, ['baseline', 'save', 'main', 'old.json'])).code).toBe(0);
     const before = readFileSync(file, 'utf8');
     const refusal = await promote('bad.json');
@@ -114,7 +114,7 @@ describe('baseline', () => {
     [
       'an interrupted one',
       ['save', 'main', 'half.json'],
-      /'half\.json': it was interrupted, so that rounds are missing\.$/m,
+      /'half\.json': it was interrupted, so rounds are missing\.$/m,
     ],
     ['nothing measured', ['save', 'main'], /Expected a complete comparison below \.\/results but there is none/],
     ['a store that is a file', ['save', 'main', 'a.json', '--store', 'a.json'], /Expected --store to be a directory/],

@@ -188,7 +188,7 @@ describe('compare --resume', () => {
     const folder = interrupted();
     const file = join(folder, 'raw/round-0001-system-2.json');
     const document = parseDocument(readFileSync(file, 'utf8'));
-    document.system.notCheckedAfter = 'a worker could not be looked at after it measured OH-002: it had ended';
+    document.system.notCheckedAfter = 'a worker could not be checked after it measured OH-002: it had ended';
     writeFileSync(file, JSON.stringify(document));
     const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
     expect(stderr).toMatch(/^warning: raw\/round-0001-system-2\.json was not attested: it is measured again\.$/m);
@@ -274,7 +274,7 @@ describe('compare --resume', () => {
     const long = ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...two, '--output', folder];
     const first = start(long, {}, sim);
     await first.said('Device 0');
-    expectRefusal(await refused(long, { sim }), new RegExp(`PID ${first.child.pid} does; wait for it`));
+    expectRefusal(await refused(long, { sim }), new RegExp(`PID ${first.child.pid} is writing to it; wait for it`));
     first.child.kill('SIGKILL');
     await first.done;
     const second = start(long, {}, sim);
@@ -291,7 +291,7 @@ describe('compare --resume', () => {
   const edits: Record<string, [(document: Raw) => unknown, RegExp]> = {
     'measured on a real GPU': [
       ({ gpu }) => (gpu[0].simulated = false),
-      /GPU of this one \(simulated Simulated GPU .*\) but received one with another \(real Simulated GPU/,
+      /the same GPU as this one \(simulated Simulated GPU .*\) but received one with real Simulated GPU/,
     ],
     'measured on another card of that model': [
       ({ gpu }) => (gpu[0].uuid = 'GPU-other'),
@@ -303,7 +303,7 @@ describe('compare --resume', () => {
     ],
     'measured under another driver': [
       ({ driver }) => (driver.version = '1.2.3'),
-      /driver of this one \(.+\) but received one with another \(1\.2\.3\)/,
+      /the same driver as this one \(.+\) but received one with 1\.2\.3:/,
     ],
     'of another schema': [
       (document) => Object.assign(document, { schemaVersion: 1 }),
@@ -340,7 +340,7 @@ describe('compare saves what it measured', () => {
     const errors = stderr.match(/^error: .*$/gm);
     expect(errors).toEqual([
       expect.stringMatching(
-        /Could not write '.*round-0001-system-2\.json': no space is left on its disk\. Nor could \d more\./,
+        /Could not write '.*round-0001-system-2\.json': no space is left on its disk\. \d more could not be written\./,
       ),
     ]);
     expect(stderr.trimEnd().endsWith(errors?.[0] as string)).toBe(true);

@@ -143,7 +143,7 @@ describe('gate', () => {
     const { code, stdout, stderr } = await commandIn(folder, ['gate', 'a.json', '--junit', 'gate.xml']);
     expect(code).toBe(3);
     expect(stdout).toMatch(/^Gate FAILED: 1 not measured \(counts as failed\)\.$/m);
-    expect(stderr).toMatch(/^warning: Nothing of mps was judged, which fails the gate: unsupported: no MPS daemon\./);
+    expect(stderr).toMatch(/^warning: No metric of mps was checked, so the gate fails: unsupported: no MPS daemon\./);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(
       /<failure type="not measured" message="unsupported: no/,
     );
@@ -197,7 +197,7 @@ describe('gate', () => {
       ['b.json', '--junit', 'no/where.xml'],
       /Expected --junit to be a file that can be written/,
     ],
-    ['an interrupted measurement', ['half.json'], /one that was interrupted: go on with compare --resume/],
+    ['an interrupted measurement', ['half.json'], /one that was interrupted: continue it with compare --resume/],
     [
       'a simulated baseline for a real GPU',
       ['b.json', '--baseline', 'sim'],
@@ -338,7 +338,7 @@ describe('compare, judged', () => {
     const gated = [...unmeasured, '--output', 'out', '--gate', 'gate.yaml', '--junit', 'gate.xml'];
     const { code, stderr } = await commandIn(folder, gated, sim);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^warning: Nothing of again was judged, which fails the gate: unsupported: /m);
+    expect(stderr).toMatch(/^warning: No metric of again was checked, so the gate fails: unsupported: /m);
     expect(readFileSync(join(folder, 'gate.xml'), 'utf8')).toMatch(/<failure type="not measured"/);
     expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')).completed).toBe(true);
   });
@@ -389,7 +389,7 @@ describe('compare, judged', () => {
     run.child.kill('SIGINT');
     const { code, stderr } = await run.done;
     expect(code).toBe(130);
-    expect(stderr).toMatch(/^The gate does not judge what was interrupted\.$/m);
+    expect(stderr).toMatch(/^The gate was not checked because the measurement was interrupted\.$/m);
     const junit = readFileSync(join(folder, 'gate.xml'), 'utf8');
     expect(XMLValidator.validate(junit)).toBe(true);
     expect(junit).toMatch(/errors="1"[^]*<error type="interrupted" message="The gate does not judge/);

@@ -119,7 +119,7 @@ describe('the look at an earlier worker', () => {
       { id: 'OH-001', status: 'failed', value: null },
       { id: 'OH-002', status: 'ok', value: expect.any(Number) as number },
     ]);
-    const reason = 'a worker could not be looked at after it measured OH-002: it had ended';
+    const reason = 'a worker could not be checked after it measured OH-002: it had ended';
     expect(document.system).toMatchObject({ notCheckedAfter: reason, processes: { proven: 0, of: 1 } });
     expect(document.warnings).toContainEqual(expect.stringContaining(reason));
   });
@@ -140,7 +140,7 @@ describe('the look at an earlier worker', () => {
     };
     const document = await measure(['OH-002', 'START-005'], system);
     expect(document.metrics.map(({ status }) => status)).toEqual(['ok', 'ok']);
-    expect(document.system.notCheckedAfter).toBe('a worker could not be looked at after it measured OH-002: no look');
+    expect(document.system.notCheckedAfter).toBe('a worker could not be checked after it measured OH-002: no look');
   });
 });
 

@@ -19,7 +19,9 @@ describe('the lock of a directory', () => {
   it('is of one process, names its PID to the other, and is gone when given back', async () => {
     const unlock = await lock();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ownIdentity());
-    await expect(lock()).rejects.toThrow(`PID ${process.pid} does; wait for it, or name another directory.`);
+    await expect(lock()).rejects.toThrow(
+      `PID ${process.pid} is writing to it; wait for it to end, or name another directory.`,
+    );
     await unlock();
     expect(readdirSync(folder)).toEqual([]);
     await (
@@ -41,7 +43,7 @@ describe('the lock of a directory', () => {
     [
       'of another container',
       { pidNamespace: 'pid:[1]', pid: 7 },
-      /PID 7 of host .*cannot be seen from here; .* remove/,
+      /PID 7 of host .*cannot be checked from here; .* remove/,
     ],
     ['of another host', { bootId: 'b', host: 'node-2', pid: 8 }, /PID 8 of host node-2 locked it/],
     ['that says nothing', { pid: 'x' }, /an unknown process locked it/],

@@ -47,7 +47,7 @@ describe('the options of run', () => {
     [{ device: 'H200' }, "Expected --device to be an NVML index or a UUID but received 'H200'."],
     [{ timeout: '0' }, 'Expected --timeout to be a number of seconds above 0 and up to 86400 but received 0.'],
     [{ workload: 'T9' }, "Expected --workload to be one of T1, T2, T3, T4, T5, T6 but received 'T9'."],
-    [{ model: 'big' }, "Expected --model to be SIZE=NUMBER pairs with commas between but received 'big'."],
+    [{ model: 'big' }, "Expected --model to be comma-separated SIZE=NUMBER pairs but received 'big'."],
     [{ model: 'layers=x' }, "Expected --model layers to be a number but received 'x'."],
     [
       { model: 'layers=1,hidden=512,heads=3' },

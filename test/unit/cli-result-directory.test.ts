@@ -39,7 +39,9 @@ describe('the directory of results', () => {
       if (name.startsWith('raw/')) mkdirSync('out/raw');
       symlinkSync(join(folder, 'elsewhere'), join('out', name));
       const option = name === 'summary.json' ? { resume: 'out' } : { output: 'out' };
-      await expect(openDirectory(option, [])).rejects.toThrow(`in which ${name} is one: it could lead anywhere`);
+      await expect(openDirectory(option, [])).rejects.toThrow(
+        `in which ${name} is a symbolic link: it could point anywhere`,
+      );
       expect(readdirSync('elsewhere')).toEqual([]);
     },
   );
@@ -48,14 +50,18 @@ describe('the directory of results', () => {
     mkdirSync('out');
     symlinkSync(join(folder, 'nowhere'), 'out/.lock');
     for (const option of [{ output: 'out' }, { resume: 'out' }])
-      await expect(openDirectory(option, [])).rejects.toThrow('in which .lock is one: it could lead anywhere');
+      await expect(openDirectory(option, [])).rejects.toThrow(
+        'in which .lock is a symbolic link: it could point anywhere',
+      );
     expect(existsSync('nowhere')).toBe(false);
   });
 
   it('is looked into only under its lock, which a refusal releases', async () => {
     const first = await openDirectory({ output: 'out' }, []);
     await first.finish(runDocument());
-    await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow(`PID ${process.pid} does; wait for it`);
+    await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow(
+      `PID ${process.pid} is writing to it; wait for it`,
+    );
     await first.close();
     await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow('to be a directory without results');
     expect(readdirSync('out')).not.toContain('.lock');

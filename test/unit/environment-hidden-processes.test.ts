@@ -54,7 +54,9 @@ it('the lock of a process that /proc hides is not taken over', async () => {
     writeFileSync(join(folder, LOCK), JSON.stringify(owner));
     hidden.set(owner.pid, 'ENOENT');
     signalAnswers('EPERM');
-    await expect(lockDirectory(folder, '--output')).rejects.toThrow(/PID 4000000 of host .* cannot be seen from here/);
+    await expect(lockDirectory(folder, '--output')).rejects.toThrow(
+      /PID 4000000 of host .* cannot be checked from here/,
+    );
     expect(JSON.parse(readFileSync(join(folder, LOCK), 'utf8'))).toEqual(owner);
   } finally {
     rmSync(folder, { recursive: true });

@@ -101,7 +101,7 @@ describe('a stored baseline', () => {
     [
       'tier',
       { plan: { ...runDocument().plan, tier: 'thorough' } },
-      /^The way of measuring differs .*tier quick.* against tier thorough/,
+      /^The set of measuring options differs .*tier quick.* against tier thorough/,
     ],
     ['persistence mode', { gpu: [card({ persistenceMode: false })] }, /persistence on against .*persistence off/],
   ])('warns of another %s', (_, round, says) =>

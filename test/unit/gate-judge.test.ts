@@ -286,7 +286,7 @@ describe('what has no value', () => {
 
   it('fails where it is named and was not asked for', () => {
     const { cases } = judged(comparison({ native: native(), layer: native() }), 'metrics: { START-001: }');
-    expect(cases.at(-1)).toMatchObject({ metric: 'START-001', countsAs: 'failed', reason: 'it was not asked for' });
+    expect(cases.at(-1)).toMatchObject({ metric: 'START-001', countsAs: 'failed', reason: 'it was not requested' });
   });
 
   it('is a difference to native: it is judged by that, and native itself is not asked', () => {
@@ -308,12 +308,12 @@ describe('what has no value', () => {
 describe('a gate', () => {
   it('refuses what nothing can be held against', () =>
     expect(() => judged(runDocument({ metrics: [measured('OH-001', 5)] }))).toThrow(
-      /^Expected --baseline, or limits in --config, but received neither: 'environment' alone/,
+      /^Expected --baseline, or limits in --config, but received neither: 'environment' is the only system/,
     ));
 
   it('refuses what was interrupted', () =>
     expect(() => judged(comparison({ native: native(), layer: native() }, { document: { completed: false } }))).toThrow(
-      /finished measurement but received one that was interrupted: go on with compare --resume/,
+      /finished measurement but received one that was interrupted: continue it with compare --resume/,
     ));
 
   it('refuses a system that is not there, by its place', () =>
@@ -324,14 +324,14 @@ describe('a gate', () => {
   it('refuses thresholds that judge nothing', () => {
     const document = comparison({ native: native(), layer: native() });
     for (const yaml of ['maxRegression: off', 'systems: [native]'])
-      expect(() => judged(document, yaml)).toThrow(/^Expected thresholds for something that was measured/);
+      expect(() => judged(document, yaml)).toThrow(/^No threshold applies to anything that was measured/);
   });
 
   it('says what it does not know', () => {
     const document = comparison({ native: native(), layer: native() });
     document.systems[0]?.[0]?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
     expect(judged(document).warnings).toEqual([
-      'ZZ-001 is unknown to this version of gpu-virt-bench: it is not judged.',
+      'ZZ-001 is unknown to this version of gpu-virt-bench and is not checked.',
     ]);
   });
 
@@ -342,7 +342,7 @@ describe('a gate', () => {
       { native: native(), layer: unsupported },
       'unsupported: library not available',
     ],
-    ['without a round', { native: native(), layer: {} }, 'it was not asked for'],
+    ['without a round', { native: native(), layer: {} }, 'it was not requested'],
     ['whose reference has no round', { native: {}, layer: native() }, 'native has no value to compare with'],
   ])('fails for a system %s', (_, values, reason) => {
     const { passed, cases, warnings } = judged(comparison(values));
@@ -350,7 +350,7 @@ describe('a gate', () => {
     expect({ passed, warnings }).toEqual({
       passed: false,
       warnings: [
-        `Nothing of layer was judged, which fails the gate: ${reason}. Make it measurable, or list only the other systems under systems in the thresholds.`,
+        `No metric of layer was checked, so the gate fails: ${reason}. Make it measurable, or list only the other systems under systems in the thresholds.`,
       ],
     });
   });
@@ -373,11 +373,13 @@ describe('a gate', () => {
     const { passed, warnings } = gateOfReport(comparison({ native: { 'OH-001': [5] }, layer: unsupported }), metrics);
     expect({ passed, warnings }).toEqual({
       passed: true,
-      warnings: ['Nothing was measured that the gate could judge.'],
+      warnings: ['Nothing was measured that the gate could check.'],
     });
     const partly = { ...unsupported, 'OH-002': about(5) };
     expect(gateOfReport(comparison({ native: partly, layer: partly }), metrics).warnings).toEqual([]);
     const half = comparison({ native: native(), layer: native() }, { document: { completed: false } });
-    expect(gateOfReport(half, metrics).warnings).toEqual(['It was interrupted: nothing is said of what is missing.']);
+    expect(gateOfReport(half, metrics).warnings).toEqual([
+      'The measurement was interrupted: missing metrics are not checked.',
+    ]);
   });
 });

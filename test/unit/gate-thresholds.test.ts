@@ -88,7 +88,7 @@ metrics:
     ['maxRegresion: 5', /^gate\.yaml:1:15: .*received 'maxRegresion': did you mean maxRegression\?$/],
     [
       'maxRegression: 10%',
-      /^gate\.yaml:1:16: Expected maxRegression of the thresholds to be a number of % from 0 to 100000, or off but received '10%'\.$/,
+      /^gate\.yaml:1:16: Expected maxRegression of the thresholds to be a percentage from 0 to 100000, or off but received '10%'\.$/,
     ],
     ['maxRegression: -1', /received -1\.$/],
     ['maxRegression: 0x10', /received '0x10'\.$/],
@@ -112,7 +112,7 @@ metrics:
     ['metrics:\n  OH-001:\n    limt: 5', /^gate\.yaml:3:11: .*received 'limt': did you mean limit\?$/],
     [
       'metrics:\n  OH-001: { limit: 5 us }',
-      /^gate\.yaml:2:20: Expected limit of OH-001 to be a number of the metric's unit but received '5 us'\.$/,
+      /^gate\.yaml:2:20: Expected limit of OH-001 to be a number in the metric's unit but received '5 us'\.$/,
     ],
     [
       'metrics:\n  OH-*: { limit: 5 }',
@@ -142,7 +142,7 @@ metrics:
   it('have no limit for a metric without a worse side', () => {
     const aimless = { ...metric('OH-001'), direction: 'none' as const };
     expect(refusal('metrics: { OH-001: { limit: 5 } }', [aimless])).toMatch(
-      /received it for OH-001, of which neither more nor less is worse: leave it out\.$/,
+      /received it for OH-001, for which neither more nor less is worse: remove it\.$/,
     );
     expect(parse('metrics: { OH-001: { maxRegression: 5 } }', [aimless]).metrics.get('OH-001')?.regression).toBeNull();
   });

@@ -95,7 +95,7 @@ describe('a lane', () => {
     await launcher.started[0]?.ended;
     await new Promise(setImmediate);
     await lane.close();
-    expect(lane.notSeenAgain).toEqual(['a worker could not be looked at after it measured X-001: it had ended']);
+    expect(lane.notSeenAgain).toEqual(['a worker could not be checked after it measured X-001: it had ended']);
     expect(lane.proofs.counts).toEqual({ proven: 0, of: 1 });
   });
 });

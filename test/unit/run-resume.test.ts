@@ -25,37 +25,37 @@ describe('finished rounds', () => {
     [
       'a simulated GPU',
       { gpu: [{ ...device(0), simulated: true }] },
-      'but received one with another (simulated NVIDIA Test, GPU-0aaaaaaa',
+      'but received one with simulated NVIDIA Test, GPU-0aaaaaaa',
     ],
     [
       'another model',
       { gpu: [{ ...device(0), name: 'NVIDIA Other', simulated: false }] },
-      'but received one with another (real NVIDIA Other, ',
+      'but received one with real NVIDIA Other, ',
     ],
     [
       'another card of the same model, whose rounds would be paired with those of this one',
       { gpu: [{ ...device(3), simulated: false }] },
-      `, ${device(0).uuid}) but received one with another (real NVIDIA Test, ${device(3).uuid})`,
+      `, ${device(0).uuid}) but received one with real NVIDIA Test, ${device(3).uuid}:`,
     ],
     [
       'another driver',
       { driver: { ...runDocument().driver, version: '570.2' } },
-      'driver of this one (580.1) but received one with another (570.2)',
+      'driver as this one (580.1) but received one with 570.2:',
     ],
     [
       'a driver without a version',
       { driver: { ...runDocument().driver, version: null } },
-      '(580.1) but received one with another (unknown)',
+      '(580.1) but received one with unknown:',
     ],
     [
       'another plan',
       { plan: { ...plan, metrics: ['OH-001'], tier: 'thorough', options: { iterations: 5 } } },
-      '(tier quick, path runtime, OH-001, OH-002) but received one with another (tier thorough, path runtime, iterations 5, OH-001)',
+      '(tier quick, path runtime, OH-001, OH-002) but received one with tier thorough, path runtime, iterations 5, OH-001:',
     ],
     [
       'a plan that refused disturbed numbers',
       { plan: { ...plan, metrics: ['OH-001', 'OH-002'], options: { strict: true } } },
-      '(tier quick, path runtime, strict true, OH-001, OH-002)',
+      'received one with tier quick, path runtime, strict true, OH-001, OH-002:',
     ],
   ])('may not be of %s, whichever round it is', (_, change, says) =>
     expect(() => checkResumable([earlier(), earlier(change)], now)).toThrow(says),
@@ -78,7 +78,7 @@ describe('a system of finished rounds', () => {
     ['a variable less', { settings: {} }, { settings: { FL_LAUNCH_NS: '1500' } }],
     ['another specification', { spec: 'custom:name=mine,prefix=nice' }, {}],
     ['another kind', { kind: 'fcsp' }, {}],
-  ])('may not have %s', (_, now, before) => expect(check(now, before)).toThrow(/in which mine is set up as now/));
+  ])('may not have %s', (_, now, before) => expect(check(now, before)).toThrow(/with the same set-up of mine as now/));
 
   it('may not load another build of its layer', () => {
     const layer = (sha256: string) => round({ layer: { path: '/layer.so', sha256, exports: 1, active: true } });

@@ -51,7 +51,7 @@ describe('a store', () => {
     const store = join(temporaryFolder(), 'nowhere');
     expect(await baselineNames(store)).toEqual([]);
     await expect(readBaseline(store, 'main')).rejects.toThrow(
-      /received 'main': there is none; baseline save makes one\.$/,
+      /received 'main': there is none; create one with baseline save\.$/,
     );
   });
 
@@ -78,7 +78,7 @@ describe('a store', () => {
   });
 
   it.each([
-    ['half a document', '{"kind": "comp', /it is not whole JSON, perhaps it was cut off\.$/],
+    ['half a document', '{"kind": "comp', /it is not complete JSON; it may have been cut off\.$/],
     ['another document', '{"kind": "gate", "schemaVersion": 1}', /its kind is 'gate' and not run or comparison\.$/],
     ['a newer document', '{"kind": "run", "schemaVersion": 9}', /schema version 9 and this gpu-virt-bench reads 2/],
     ['no object', '[]', /it has no schemaVersion and kind/],
@@ -95,7 +95,7 @@ describe('a store', () => {
 describe('what is no baseline', () => {
   it.each([
     ['an interrupted one', comparison(values, { document: { completed: false } }), /it was interrupted/],
-    ['one without values', comparison({ a: { 'OH-001': [without('unsupported', 'x')] } }), /it holds no value/],
+    ['one without values', comparison({ a: { 'OH-001': [without('unsupported', 'x')] } }), /it contains no value/],
     [
       'one whose layer was not active',
       comparison({ ...values, layer: { 'OH-001': [without('invalid', 'layer not active: nothing hooks')] } }),
@@ -119,6 +119,6 @@ describe('what is no baseline', () => {
     expect(notABaseline(saved(comparison(values)))).toBeNull();
     const failed = { ...values, layer: { 'OH-001': [...about(5).slice(1), without('failed', 'x')] } };
     expect(notABaseline(saved(comparison(failed)))).toBeNull();
-    expect(notABaseline({ document: runDocument(), problems: [] })).toBe('it holds no value');
+    expect(notABaseline({ document: runDocument(), problems: [] })).toBe('it contains no value');
   });
 });

@@ -76,7 +76,7 @@ describe('merging', () => {
     const document = merged(run('2026-01-01T00:00:00.000Z', 'aa'), run('2026-01-02T00:00:00.000Z', 'bb'));
     expect(document.plan.systems).toEqual(['environment (a.json)', 'environment (b.json)']);
     expect(document.effects).toEqual([]);
-    expect(document.warnings).toEqual(['a.json, b.json: measured apart, so that there is no verdict on them.']);
+    expect(document.warnings).toEqual(['a.json, b.json: measured separately, so there is no verdict on them.']);
   });
 });
 
@@ -108,7 +108,7 @@ describe('what does not belong together is refused', () => {
     [
       'another system of the same name',
       later(pair('mps', 0.8, 'OH-001', 'mps:sm=50')),
-      /in which mps is one system but received different settings/,
+      /in which mps is the same system but received different settings/,
     ],
     [
       'another baseline',
@@ -193,7 +193,7 @@ describe('runs', () => {
     [
       'another symbol path',
       { plan: { ...runDocument().plan, path: 'linked' } } as const,
-      /of one way of measuring but received .*path runtime.*path linked/,
+      /of one set of measuring options but received .*path runtime.*path linked/,
     ],
     ['another number of iterations', { plan: { ...runDocument().plan, options: { iterations: 5 } } }, /iterations 5/],
     [
@@ -204,12 +204,12 @@ describe('runs', () => {
     [
       'another tier of the same metric',
       { plan: { ...runDocument().plan, tier: 'thorough' } } as const,
-      /in which OH-001 of environment is measured alike but received tier quick and tier thorough/,
+      /in which OH-001 of environment is measured in the same way but received tier quick and tier thorough/,
     ],
     [
       'another number of processes',
       { metrics: [{ ...measured('START-006', 5, 0), details: { largest: 50 } }] },
-      /in which START-006 is measured alike but received largest 10 and largest 50/,
+      /in which START-006 is measured in the same way but received largest 10 and largest 50/,
     ],
   ])('under %s are refused', (_what, change, says) => {
     const first = run(1, 'aa', {

@@ -88,7 +88,7 @@ describe('a document that an older version recorded', () => {
 const [, effect] = whole.effects;
 const first = whole.systems[0]?.[0];
 const refused: [what: string, content: unknown, says: RegExp][] = [
-  ['cut off', text.slice(0, -10), /it is not whole JSON, perhaps it was cut off/],
+  ['cut off', text.slice(0, -10), /it is not complete JSON; it may have been cut off/],
   ['empty', '', /it is empty/],
   ['of another program', { a: 1 }, /no schemaVersion and kind/],
   ['a list', [], /no schemaVersion and kind/],
@@ -103,14 +103,14 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
   ['of an unknown kind', { ...whole, kind: 'fleet' }, /its kind is 'fleet'/],
   ['with an unknown key', { ...whole, colour: 'red' }, /at colour: Invalid key/],
   ['with text for a number', text.replace('"durationMs":366000', '"durationMs":"NaN"'), /at durationMs: .*"NaN"/],
-  ['with NaN', text.replace('"durationMs":366000', '"durationMs":NaN'), /not whole JSON/],
+  ['with NaN', text.replace('"durationMs":366000', '"durationMs":NaN'), /not complete JSON/],
   ['with an infinite number', text.replace('"durationMs":366000', '"durationMs":1e999'), /at durationMs: .*Infinity/],
   ['with null for a number', { ...whole, durationMs: null }, /at durationMs: .*received null/],
-  ['with a round of no system', { ...whole, systems: [] }, /its rounds are not those of the systems in its plan/],
+  ['with a round of no system', { ...whole, systems: [] }, /its rounds do not match the systems in its plan/],
   [
     'with two systems of a name',
     { ...whole, plan: { ...whole.plan, systems: ['a', 'a\u0007', 'b'] } },
-    /two of its systems have one name/,
+    /two of its systems have the same name/,
   ],
   [
     'with a metric in two units',
@@ -126,11 +126,7 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
     /it has OH-001 twice in a round/,
   ],
   ['with an effect twice', { ...whole, effects: [effect, effect] }, /two effects in 'OH-001 of mps'/],
-  [
-    'that took longer than anything',
-    { ...whole, durationMs: 1.7e308 },
-    /to have taken less than no time, or more than/,
-  ],
+  ['that took longer than anything', { ...whole, durationMs: 1.7e308 }, /its duration is negative or more than/],
   [
     'with details without end',
     JSON.stringify({ ...runDocument(), metrics: [{ ...measured('OH-001', 5, 0), details: { deep: 0 } }] }).replace(
@@ -225,7 +221,7 @@ describe('an impossible result', () => {
   });
 
   it.each([
-    ['an interval that does not hold it', { ratioCi95: [2, 0.5] }, 'impossible: its interval does not hold it'],
+    ['an interval that does not hold it', { ratioCi95: [2, 0.5] }, 'impossible: its interval does not contain it'],
     ['a ratio of nothing', { ratio: 0, ratioCi95: null }, 'impossible: a ratio of 0'],
     ['a number beyond all bounds', { difference: 1e300, differenceCi95: null }, 'impossible: a number beyond 1e+100'],
   ] as const)('is an effect with %s', async (_what, change, reason) => {
