@@ -49,7 +49,7 @@ export function contextCheck(starts: readonly Start[]): Check {
   return {
     name: 'the primary context was created by the retain',
     passed: reason !== null ? false : unknown ? 'not checked' : true,
-    detail: reason ?? (unknown ? 'the driver does not tell its state' : 'it was inactive before'),
+    detail: reason ?? (unknown ? 'the driver does not report its state' : 'it was inactive before'),
   };
 }
 

@@ -125,7 +125,7 @@ export function startDetails(starts: readonly StartUpAnswer[]) {
 }
 
 function pidCheck(starts: readonly StartUpAnswer[]): Check {
-  const name = 'the context came and went in NVML';
+  const name = 'NVML listed the context and then removed it';
   if (starts.some(({ mpsClient }) => mpsClient))
     return { name, passed: 'not checked', detail: 'NVML lists MPS clients until their processes end' };
   const mappings = starts.map(mapPid);

@@ -72,7 +72,7 @@ const ofSamples: readonly [name: string, judge: (stats: Stats) => Judged][] = [
 export const SCHEDULING_CHECK = 'the context spins while it waits';
 
 export function judgeScheduling(scheduling: Scheduling | null): Judged {
-  if (scheduling === null) return notChecked('cuCtxGetFlags does not tell');
+  if (scheduling === null) return notChecked('cuCtxGetFlags did not report it');
   const whose = 'the host program created the context with this setting: set CU_CTX_SCHED_SPIN there';
   return { passed: scheduling === 'spin', detail: scheduling === 'spin' ? 'spin' : `${scheduling}; ${whose}` };
 }

@@ -51,7 +51,7 @@ export async function release(
   }
   throw new BenchError(
     'INVALID_RESULT',
-    `Of ${count} processes ${unready} were not ready at their release, also after ${LEADS.length} tries; run fewer other programs beside them.`,
+    `${unready} of ${count} processes were not ready at their release in each of ${LEADS.length} tries; stop other programs and measure again.`,
   );
 }
 

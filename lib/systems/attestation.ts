@@ -24,10 +24,10 @@ export const advice = {
   wrongLibrary: 'Give the library of this layer, built with its exported symbols.',
   notMapped: 'Give a library whose dependencies the dynamic loader finds (ldd names what is missing).',
   replaced: 'Start again: the library was replaced while it was measured.',
-  staleCache: 'Remove the shared cache: its creator decides the limits, and another process had made it.',
-  layerPresent: 'Take the layer out of /etc/ld.so.preload, of the library path and of the container.',
-  mps: 'Stop the MPS daemon (echo quit | nvidia-cuda-mps-control): its clients are not what this system means.',
-  noMps: 'Look into control.log and server.log: the daemon may have refused this client, or have died.',
+  staleCache: 'Remove the shared cache: another process created it, and its creator sets the limits.',
+  layerPresent: 'Remove the layer from /etc/ld.so.preload, the library path and the container.',
+  mps: 'Stop the MPS daemon (echo quit | nvidia-cuda-mps-control): this system must run without MPS.',
+  noMps: 'Check control.log and server.log: the daemon may have refused this client, or may have crashed.',
   mig: 'Select a GPU that is not in MIG mode.',
   noDevice: 'Let the process see the GPU under its own UUID: no CUDA_VISIBLE_DEVICES, no device filter.',
   noPid:
@@ -141,13 +141,13 @@ export const measuredDevice = ({ inspection }: Description, gpu: TrueGpu): SeenD
 const MPS_PROOF = 'MPS attribute (CU_DEVICE_ATTRIBUTE_MPS_ENABLED)';
 
 export function noMpsClient(device: NativeDevice | undefined): Finding {
-  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not tell');
+  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not report it');
   return finding(MPS_PROOF, !device.mpsClient, device.mpsClient ? 'it is an MPS client' : '0', advice.mps);
 }
 
 /** Without its daemon a client starts all the same, and is none. */
 export function mpsClient(device: NativeDevice | undefined): Finding {
-  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not tell');
+  if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not report it');
   return finding(MPS_PROOF, device.mpsClient, device.mpsClient ? '1' : '0: it runs without MPS', advice.noMps);
 }
 
@@ -170,13 +170,13 @@ export function memoryView(
 ): Finding {
   const proof = "memory view in the tenant against the coordinator's NVML";
   const seen = probe?.visibleTotalBytes ?? device?.visibleMemoryBytes;
-  if (seen === undefined) return finding(proof, null, 'the worker saw no total');
+  if (seen === undefined) return finding(proof, null, 'the worker got no total');
   const detail = `the tenant sees ${inWords(seen)}, NVML ${inWords(gpu.memoryBytes)}`;
   const whole = Math.abs(seen - gpu.memoryBytes) <= RESERVED * gpu.memoryBytes;
   if (limit === null) return finding(proof, whole, detail, advice.layerPresent);
   const asked = `${detail}, the limit is ${inWords(limit)}`;
   if (limit >= (1 - RESERVED) * gpu.memoryBytes && whole)
-    return finding(proof, null, `${asked}: the limit is the card, which tells nothing apart`);
+    return finding(proof, null, `${asked}: the limit equals the card, so this proves nothing`);
   return finding(proof, seen === limit, asked, whole ? advice.wrongBuild : advice.staleCache);
 }
 
@@ -184,7 +184,7 @@ export function allocationCanary(probe: Probe | null, canaries: readonly Canary[
   return canaries.map(({ bytes, expected }) => {
     const proof = `allocation of ${inWords(bytes)} is ${expected}`;
     const tried = probe?.allocations?.find((allocation) => allocation.bytes === bytes);
-    if (!tried) return finding(proof, null, 'it was not tried');
+    if (!tried) return finding(proof, null, 'not tried');
     const granted = tried.code === 0;
     const help = expected === 'refused' ? advice.staleCache : 'Free the GPU: other processes hold its memory.';
     return finding(proof, granted === (expected === 'granted'), `the driver returned ${tried.code}`, help);
@@ -193,7 +193,7 @@ export function allocationCanary(probe: Probe | null, canaries: readonly Canary[
 
 /** A limit as the layer itself says it: a cache that another process made holds other values. */
 export function limitReadBack(proof: string, read: number | null | undefined, wanted: number): Finding {
-  if (read === null || read === undefined) return finding(proof, null, 'the layer was not asked');
+  if (read === null || read === undefined) return finding(proof, null, 'the layer was not queried');
   return finding(proof, read === wanted, `the layer says ${read}, ${wanted} was set`, advice.staleCache);
 }
 

@@ -48,7 +48,7 @@ export function intercepts(description: Description, libraries: readonly string[
     detail: foreign ? `${names} intercepts nothing; another library does: ${seen}` : seen,
     advice: foreign
       ? 'Name the library that intercepts, or remove it from the environment.'
-      : `${advice.wrongBuild} Where ${names} is not meant to intercept driver calls, say interposes: false.`,
+      : `${advice.wrongBuild} If ${names} is not meant to intercept driver calls, set interposes: false.`,
   };
 }
 
@@ -58,7 +58,7 @@ export function interceptionSeen(description: Description): string {
   const replaced = replacedLibcuda(description);
   const seen = [
     ...(found.length > 0 ? [interceptionText(found, total)] : []),
-    ...(replaced ? [`${replaced.by} stands in for libcuda.so.1: ${replaced.reason}`] : []),
+    ...(replaced ? [`${replaced.by} replaces the driver's libcuda.so.1: ${replaced.reason}`] : []),
   ];
   if (seen.length > 0) return seen.join('; ');
   return `nothing intercepts: the driver owns all ${total} functions on every symbol path, and those of NVML`;

@@ -50,7 +50,7 @@ async function symbolOwner(
   const pointed = row ? row.owners[evidence.path] : (nvml.find(({ name }) => same(name))?.owners.dlsym ?? null);
   const owner = row?.patched?.owner ?? pointed;
   const found = owner === null ? false : await matches(pattern, owner, { signal });
-  const owned = `${owner ?? 'nobody'} owns it on ${row ? evidence.path : 'dlsym'}`;
+  const owned = `${owner ?? 'no library'} owns it on ${row ? evidence.path : 'dlsym'}`;
   return {
     proof: `owner of ${symbol} matches ${pattern.source}`,
     passed: found === true,
@@ -91,7 +91,7 @@ function smCount({ least, most }: Of<'smCount'>, { description, gpu }: StepConte
     passed: count === null ? null : count >= least && count <= most,
     detail:
       count === null ? `the worker does not see ${gpu.uuid}` : `the worker sees ${count} of ${gpu.multiprocessors}`,
-    advice: "Look at the layer's compute limit.",
+    advice: "Check the layer's compute limit.",
   };
 }
 
@@ -104,8 +104,8 @@ function totalMemory({ least, most }: Of<'totalMemory'>, { description, evidence
   return {
     proof: `total memory from ${inWords(low)} to ${inWords(high)}`,
     passed: seen === null ? null : seen >= low && seen <= high,
-    detail: seen === null ? 'the worker saw no total' : `the worker sees ${inWords(seen)}`,
-    advice: "Look at the layer's memory limit.",
+    detail: seen === null ? 'the worker got no total' : `the worker sees ${inWords(seen)}`,
+    advice: "Check the layer's memory limit.",
   };
 }
 

@@ -110,7 +110,7 @@ export class CustomSystem extends Profile {
   /** What its label leaves open. */
   #unverified(description: Description): string {
     const seen = interceptionSeen(description);
-    return `${this.name}: seen: ${seen}. Not seen: its limits and whether this is all it does; steps of verify (--config) prove them.`;
+    return `${this.name}: observed: ${seen}. Not verified: its limits, and whether it does anything else; add verify steps (--config) to prove them.`;
   }
 
   protected override wantedLimits(): WantedLimits {

@@ -73,7 +73,9 @@ export class FcspSystem extends Profile {
 
   /** Its documents change limits by variables, which a process that runs cannot see. */
   changeLimit(): Promise<string> {
-    return Promise.resolve('limits of BUD-FCSP are variables, which a process that runs cannot see change');
+    return Promise.resolve(
+      'BUD-FCSP reads its limits from environment variables at start, so a running process keeps them',
+    );
   }
 
   /** `soft` grants what is over the limit, by its documents. */
@@ -130,7 +132,7 @@ export class FcspSystem extends Profile {
     if (unclaimed.length === 0) return [];
     const list = unclaimed.slice(0, 5).join(', ');
     return [
-      `Appeared while ${this.name} started, held by none of its processes, left in place: ${list}. Name what is the layer's with stateFiles.`,
+      `These files appeared while ${this.name} started, are not open in its processes and were left in place: ${list}. List those of the layer in stateFiles.`,
     ];
   }
 
@@ -148,6 +150,6 @@ async function ownExports(library: string): Promise<proofs.Finding> {
     proof: "the library's own exports (bud_*)",
     passed: names.length > 0,
     detail: `${names.length} exported names begin with bud_`,
-    advice: "Give BUD-FCSP's library: one of the same file name is HAMi-core's.",
+    advice: "Give BUD-FCSP's library: HAMi-core's has the same file name.",
   };
 }

@@ -125,7 +125,7 @@ export class HamiCoreSystem extends Profile {
     const { lockDirectory, overrideFile } = this.#options.places ?? PLACES;
     if (await exists(overrideFile))
       throw new UsageError(
-        `Expected ${overrideFile} not to exist: HAMi-core loads its lines over the environment; remove it.`,
+        `Expected ${overrideFile} not to exist: HAMi-core overrides the environment with its lines; remove it.`,
       );
     this.#sha256 = await sha256(this.#library);
     this.#madeLockDirectory = await makeShared(lockDirectory);
@@ -170,7 +170,7 @@ function withPidFound(attestation: Attestation, probe: Probe | null): Attestatio
   const pidFound = probe?.pidFound ?? null;
   if (pidFound === true) return attestation;
   if (pidFound === null) {
-    const unknown = { proof: 'the layer knows its own process (pidfound)', detail: 'the layer was not asked' };
+    const unknown = { proof: 'the layer knows its own process (pidfound)', detail: 'the layer was not queried' };
     return { ...attestation, notChecked: [...(attestation.notChecked ?? []), unknown] };
   }
   const warning = `HAMi-core did not find its own process in NVML's list, so its compute limit is off. ${proofs.advice.noPid}`;

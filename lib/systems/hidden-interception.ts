@@ -41,7 +41,7 @@ export function replacedLibcuda(description: Description): NonNullable<DriverInf
   const { provenance, inspection } = description;
   const { loaded, driver, simulated, kernelModule, carriesKernelVersion } = provenance.libcuda;
   if (!sameFile(loaded, driver))
-    return { by: loaded, driver, reason: `it stands in front of the driver, which is ${driver}` };
+    return { by: loaded, driver, reason: `it is loaded in place of the driver, ${driver}` };
   const second = secondDriver(description);
   if (second !== undefined) return { by: loaded, driver: second, reason: `a second library exports cuInit: ${second}` };
   if (simulated) return null;
@@ -49,7 +49,7 @@ export function replacedLibcuda(description: Description): NonNullable<DriverInf
     return {
       by: loaded,
       driver: null,
-      reason: `the kernel module is version ${kernelModule}, which it does not carry`,
+      reason: `it has another version than the kernel module (${kernelModule})`,
     };
   const version = versionOf(loaded);
   const { driverVersion } = inspection;
@@ -64,7 +64,7 @@ export function seenDriver(description: Description): DriverInfo {
   return { ...driverInfo(description.inspection), ...(replaced && { replaced }) };
 }
 
-const TAKE_OUT = 'Take the layer out of /etc/ld.so.preload, of the library path and of the container.';
+const TAKE_OUT = 'Remove the layer from /etc/ld.so.preload, the library path and the container.';
 const OWN_LIBRARY =
   "Unset LD_LIBRARY_PATH, or name the driver's own folder first; a CUDA forward-compatibility library counts as a replacement too.";
 

@@ -78,7 +78,7 @@ export class MpsDaemon {
     const answer = await this.ask(`sm_partition add ${run.gpu.uuid} ${chunks}`);
     const id = answer.split(/\s+/).find((word) => word.startsWith(`${run.gpu.uuid}/`));
     if (id !== undefined) return id;
-    const said = answer.trim() || 'it answered nothing';
+    const said = answer.trim() || 'it gave no answer';
     throw new Error(`The MPS daemon of ${name} gave no partition of ${chunks} chunks: ${said}`);
   }
 

@@ -15,17 +15,17 @@ const CONTEXT_BYTES = 2 ** 30;
 export function threadPercentage(device: SeenDevice, whole: number, percent: number): Finding {
   const proof = 'multiprocessors in the tenant against the card';
   const seen = device?.multiprocessors;
-  if (seen === undefined) return { proof, passed: null, detail: 'the worker does not say' };
+  if (seen === undefined) return { proof, passed: null, detail: 'the worker does not report it' };
   const expected = (whole * percent) / 100;
   const rounding = Math.max(LEAST_ROUNDING, ROUNDING * whole);
   const detail = `the tenant has ${seen} of ${whole}, ${percent} % was set`;
   if (seen === whole && expected + rounding >= whole)
-    return { proof, passed: null, detail: `${detail}: so near to the card that rounding could explain it` };
+    return { proof, passed: null, detail: `${detail}: so close to the card's number that rounding could explain it` };
   return {
     proof,
     passed: seen < whole && Math.abs(seen - expected) <= rounding,
     detail,
-    advice: 'Look into server.log of the daemon: it may have refused CUDA_MPS_ACTIVE_THREAD_PERCENTAGE.',
+    advice: 'Check server.log of the daemon: it may have refused CUDA_MPS_ACTIVE_THREAD_PERCENTAGE.',
   };
 }
 
@@ -33,10 +33,10 @@ export function threadPercentage(device: SeenDevice, whole: number, percent: num
 export function pinnedMemory(probe: Probe | null, cardBytes: number, limit: number): Finding {
   const proof = 'free memory in the tenant against its pinned limit';
   const free = probe?.visibleFreeBytes ?? null;
-  if (free === null) return { proof, passed: null, detail: 'the worker was not asked' };
+  if (free === null) return { proof, passed: null, detail: 'the worker was not queried' };
   const detail = `the tenant is shown ${inWords(free)} free, the limit is ${inWords(limit)}`;
   const advice =
-    'Look into server.log of the daemon: it may have refused CUDA_MPS_PINNED_DEVICE_MEM_LIMIT, which names devices by index.';
+    'Check server.log of the daemon: it may have refused CUDA_MPS_PINNED_DEVICE_MEM_LIMIT, which names devices by index.';
   if (free > limit) return { proof, passed: false, detail, advice };
   if (limit > cardBytes - CONTEXT_BYTES || free < limit - CONTEXT_BYTES)
     return { proof, passed: null, detail: `${detail}: other causes could explain it` };
@@ -46,11 +46,11 @@ export function pinnedMemory(probe: Probe | null, cardBytes: number, limit: numb
 export function partitionSize(device: SeenDevice, whole: number, chunks: number): Finding {
   const seen = device?.multiprocessors;
   const proof = 'multiprocessors in the partition';
-  if (seen === undefined) return { proof, passed: null, detail: 'the worker does not say' };
+  if (seen === undefined) return { proof, passed: null, detail: 'the worker does not report it' };
   return {
     proof,
     passed: seen > 0 && seen < whole && seen % chunks === 0,
     detail: `the tenant has ${seen} of ${whole} in a partition of ${chunks} chunks`,
-    advice: 'Look into server.log of the daemon: the client may have been given no partition.',
+    advice: 'Check server.log of the daemon: the client may have been given no partition.',
   };
 }

@@ -72,7 +72,7 @@ export class ProcessProofs {
       look.signal.throwIfAborted();
       this.count(false);
       const reason = error instanceof Error ? error.message : String(error);
-      throw new UnprovenProcess(`A process that gave a number could not be looked at: ${reason}`);
+      throw new UnprovenProcess(`A process that gave a number could not be checked: ${reason}`);
     }
   }
 
@@ -94,7 +94,7 @@ function differenceOf(here: Attested, there: Attested, path: Look['target']['pat
   for (const [name, owner] of owners) {
     const other = expected.get(name);
     if (other !== undefined && !sameFile(other, owner))
-      return `${name} belongs to ${owner} there, to ${other} in the process that was looked at first`;
+      return `${name} belongs to ${owner} in this process, to ${other} in the first`;
   }
   const [layer, first] = [layerName(here.attestation), layerName(there.attestation)];
   if (layer !== first) return `a process is under ${layer}, the first was under ${first}`;

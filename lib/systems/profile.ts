@@ -95,7 +95,7 @@ export abstract class Profile implements System {
     const left = [...(await this.end(prepared)), ...(await prepared.files.remove())];
     left.push(...(await removeDirectory(prepared.directory)));
     this.#prepared = null;
-    if (left.length > 0) throw new Error(`${this.name} could not be taken down: ${left.join('; ')}.`);
+    if (left.length > 0) throw new Error(`${this.name} could not be cleaned up: ${left.join('; ')}.`);
   }
 
   protected get prepared(): Prepared {

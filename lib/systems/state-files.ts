@@ -21,7 +21,7 @@ export function refusedStateFile(path: string, runDirectory: string): string | n
   if (!rest.startsWith('/')) return 'it is neither absolute nor in the run directory';
   if (rest.endsWith('/') || rest.includes('//')) return 'it names a folder';
   if (rest.split('/').some((part) => part === '..' || part === '.')) return 'it has . or .. in it';
-  if (/[*?[\]\0]/.test(rest)) return 'it is a pattern, and only names are deleted';
+  if (/[*?[\]\0]/.test(rest)) return 'it is a pattern, but only exact paths are deleted';
   if (inside === null && rest.split('/').length < 3) return 'it is directly below /';
   return null;
 }
@@ -40,7 +40,7 @@ export class StateFiles {
       if (this.#claimed.has(path)) continue;
       if (await exists(path))
         throw new UsageError(
-          `Expected ${quoted(path)} not to exist before the run: it is another run's state, remove it.`,
+          `Expected ${quoted(path)} not to exist before the run: it holds the state of another run; remove it.`,
         );
       this.#claimed.add(path);
     }

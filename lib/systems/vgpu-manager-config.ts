@@ -85,7 +85,7 @@ export async function writeCores(path: string, cores: number): Promise<void> {
 /** Whether the file holds what this run set. A layer that wrote none, or writes another layout, is not judged by it. */
 export function configFinding(found: VgpuConfig | 'unknown' | null, wanted: VgpuConfig): Finding {
   const proof = 'limits in its configuration file';
-  if (found === null) return { proof, passed: null, detail: 'it wrote none: each process goes by its environment' };
+  if (found === null) return { proof, passed: null, detail: 'it wrote none: each process uses its environment' };
   if (found === 'unknown') return { proof, passed: null, detail: 'it cannot be read, or its layout is unknown' };
   const keys = Object.keys(wanted) as (keyof VgpuConfig)[];
   const wrong = keys.filter((key) => found[key] !== wanted[key]);
@@ -97,7 +97,8 @@ export function configFinding(found: VgpuConfig | 'unknown' | null, wanted: Vgpu
     proof,
     passed: false,
     detail: `it says ${values(found, wrong)}; this run set ${values(wanted, wrong)}`,
-    advice: 'End what else uses vgpu-manager on this machine: the first process to start decides the limits of all.',
+    advice:
+      'Stop other programs that use vgpu-manager on this machine: the first process to start sets the limits of all.',
   };
 }
 

@@ -206,7 +206,7 @@ export class VgpuManagerSystem extends Profile {
       const users = await processesUsing(path);
       if (users.length > 0)
         throw new UsageError(
-          `Expected ${path} not to be in use but process ${users.join(', ')} goes by it, and so would this run: end it first.`,
+          `Expected ${path} not to be in use but process ${users.join(', ')} uses it, and this run would use it too: end that process first.`,
         );
       // Left by a run that was killed, with the folders that the library made for it.
       files.adopt([path]);

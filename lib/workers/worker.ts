@@ -52,7 +52,7 @@ const START_MS = 60_000;
 /** What a worker is asked to do, as errors say it. The steps until it can measure are announced, too. */
 const preparing: Readonly<Record<string, string>> = {
   describe: 'initialise the driver and list its GPUs',
-  probe: 'try out the limits it is under',
+  probe: 'test the limits it is under',
 };
 const tasks: Readonly<Record<string, string>> = { ...preparing, measure: 'finish the measurement' };
 

@@ -95,7 +95,7 @@ describe('baseline', () => {
     writeFileSync(join(folder, 'a.json'), text({ round: { gpu: [card({ simulated: true })] } }));
     const { code, stderr } = await commandIn(folder, ['baseline', 'save', 'main', 'a.json']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: Baseline main is of a SIMULATED GPU/);
+    expect(stderr).toMatch(/^warning: Baseline main is from a SIMULATED GPU/);
   });
 
   it.each<[string, string[], RegExp]>([

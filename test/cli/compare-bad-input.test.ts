@@ -295,11 +295,11 @@ describe('compare --resume', () => {
     ],
     'measured on another card of that model': [
       ({ gpu }) => (gpu[0].uuid = 'GPU-other'),
-      /but received one with another \(simulated Simulated GPU .*, GPU-other\)/,
+      /but received one with simulated Simulated GPU .*, GPU-other:/,
     ],
     'measured on another GPU': [
       ({ gpu }) => (gpu[0].name = 'NVIDIA H200'),
-      /\(simulated Simulated GPU .*\(simulated NVIDIA H200, GPU/,
+      /\(simulated Simulated GPU .*\) but received one with simulated NVIDIA H200, GPU/,
     ],
     'measured under another driver': [
       ({ driver }) => (driver.version = '1.2.3'),
@@ -399,7 +399,7 @@ describe('compare saves what it measured', () => {
     expect(code).toBe(0);
     const { effects, warnings } = parseComparison(stdout);
     expect(effects).toHaveLength(1);
-    expect(warnings).toContainEqual(expect.stringMatching(/^stays \(unverified\): teardown failed: .*false/));
+    expect(warnings).toContainEqual(expect.stringMatching(/^stays \(unverified\): clean-up failed: .*false/));
     expect(stderr).toMatch(/^warning: stays \(unverified\): teardown failed/m);
     expect(existsSync(touched)).toBe(true);
   });

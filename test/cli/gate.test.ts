@@ -258,7 +258,7 @@ describe('compare, judged', () => {
     [
       'one round',
       ['--baseline', 'main', '--rounds', '1'],
-      /at least 2 rounds to judge but received 1, .*--rounds 5\.$/m,
+      /at least 2 rounds for a gate but received 1, .*--rounds 5\.$/m,
     ],
     ['an unknown baseline', ['--baseline', 'mai'], /did you mean main\?$/m],
     ['a mistake in the thresholds', ['--gate', 'bad.yaml'], /bad\.yaml:1:16: /],
@@ -392,7 +392,7 @@ describe('compare, judged', () => {
     expect(stderr).toMatch(/^The gate was not checked because the measurement was interrupted\.$/m);
     const junit = readFileSync(join(folder, 'gate.xml'), 'utf8');
     expect(XMLValidator.validate(junit)).toBe(true);
-    expect(junit).toMatch(/errors="1"[^]*<error type="interrupted" message="The gate does not judge/);
+    expect(junit).toMatch(/errors="1"[^]*<error type="interrupted" message="The gate was not checked/);
   });
 
   it('refuses a baseline of a real GPU for a simulated one, before a metric is measured', async () => {

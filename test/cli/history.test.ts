@@ -50,8 +50,11 @@ describe('history', () => {
     [['--results', '/dev/null'], /Expected '\/dev\/null' to be a directory of results: ENOTDIR/],
     [['--results', '--json'], /Expected --results to be followed by <dir> but received '--json'/],
     [['--store', '--json'], /Expected --store to be followed by <dir>/],
-    [['--results', 'typo'], /Expected --results to be a directory of results but received 'typo': there is none\.$/m],
-    [['--store', 'typo'], /Expected --store to be a directory of baselines but received 'typo': there is none\.$/m],
+    [
+      ['--results', 'typo'],
+      /Expected --results to be a directory of results but received 'typo': it does not exist\.$/m,
+    ],
+    [['--store', 'typo'], /Expected --store to be a directory of baselines but received 'typo': it does not exist\.$/m],
     [['--store', '/dev/null'], /Expected --store to be a directory of baselines/],
   ])('refuses %j', async (args, says) => {
     const { code, stdout, stderr } = await command(['history', ...args]);

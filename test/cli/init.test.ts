@@ -31,7 +31,7 @@ describe('init', () => {
     const folder = emptyFolder();
     mkdirSync(join(folder, '.github/workflows'), { recursive: true });
     writeFileSync(join(folder, name), 'mine');
-    expectRefusal(await commandIn(folder, ['init']), /exists, and init overwrites nothing/);
+    expectRefusal(await commandIn(folder, ['init']), /exists, and init never overwrites a file/);
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
     for (const other of ['thresholds.yaml', workflow]) expect(existsSync(join(folder, other))).toBe(other === name);
   });

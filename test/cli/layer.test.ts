@@ -101,7 +101,7 @@ describe('under a layer', () => {
     expect(stdout).not.toMatch(/^Driver\s+none/m);
     expect(stdout).toMatch(/^Driver\s+.*libcuda\.so\.1 \(without LD_PRELOAD\)$/m);
     expect(stdout).toMatch(/^Preload\s+LD_PRELOAD: .*libfatal\.so \(its process ended\)$/m);
-    expect(stdout).toMatch(/^error: The layer ends its processes: .*cannot find the host device/m);
+    expect(stdout).toMatch(/^error: The layer terminates its processes: .*cannot find the host device/m);
     expect(stdout).toMatch(/^ {2}fix: unset LD_PRELOAD$/m);
     expect(stdout).not.toMatch(/No interception/);
   });

@@ -72,7 +72,7 @@ function underLayer(ids: readonly string[], layer: NodeJS.ProcessEnv, without: r
 const resultOf = ({ metrics }: RunDocument, id: string) => metrics.find((result) => result.id === id);
 
 const interposed = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuDevicePrimaryCtxRetain=+1us' };
-const outside = /^layer not active: \w+ belongs to \S+ there, to \S+ in the process that was looked at first/;
+const outside = /^layer not active: \w+ belongs to \S+ in this process, to \S+ in the first/;
 
 /** OH-006 has no processes on one processor. */
 const oneProcessor = onOneProcessor('OH-006 with a process outside the layer');

@@ -111,7 +111,7 @@ describe('COMPAT-001', () => {
     const { stdout } = await command(['run', 'COMPAT-001', '--json', '-'], folders, 'init_ms=1,context_ms=1');
     const [result] = parseDocument(stdout).metrics;
     expect(result).toMatchObject({ status: 'unsupported', value: null });
-    expect(result?.reason).toMatch(/^there is nothing to compare with, since no process is under the bare driver: /);
+    expect(result?.reason).toMatch(/^there is nothing to compare with, because no process uses the bare driver: /);
   });
 
   it('does not take a process for tested that the layer was not in', async () => {

@@ -143,7 +143,7 @@ describe.skipIf(hasDriver)('a libcuda.so.1 that forwards to the driver', () => {
     expect(document.driver.replaced).toEqual({
       by: forwarder(kind),
       driver,
-      reason: `it stands in front of the driver, which is ${driver}`,
+      reason: `it is loaded in place of the driver, ${driver}`,
     });
     expect(document.gpu[0]?.simulated).toBe(true);
     expect(document.system.layer).toMatchObject({ path: forwarder(kind), active: true });

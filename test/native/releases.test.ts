@@ -66,7 +66,7 @@ describe('a release', () => {
     expect(outcome).toMatchObject({
       error: {
         code: 'INVALID_RESULT',
-        message: expect.stringMatching(/^Of 3 processes 1 were not ready at their release/) as string,
+        message: expect.stringMatching(/^1 of 3 processes were not ready at their release/) as string,
       },
     });
     expect(stopped).toHaveLength(COUNT * leads.length);

@@ -98,7 +98,7 @@ describe('whether a probe was under the layer', () => {
   ])('is refuted where %s', (_, change, text) => expect(escapeOf(under(change), reference)).toContain(text));
 
   it('is not known of a probe that does not say', () => {
-    expect(escapeOf(seen(), reference)).toBe('it did not say whose functions it called');
+    expect(escapeOf(seen(), reference)).toBe('it did not report who owns the functions it called');
   });
 
   it('is refuted of one that is no MPS client where others are', () => {

@@ -28,7 +28,7 @@ describe('FLOP accounting', () => {
   it.each([2_400, 9_191])('refuses the %i TFLOPS that were published of an RTX 3080', (tflops) => {
     const check = accountingCheck([rate(100, rtx3080), rate(tflops, rtx3080)]);
     expect(check).toMatchObject({ name: 'FLOP accounting', passed: false });
-    expect(check.detail).toBe(`${tflops} TFLOPS, and at its clock the GPU cannot do more than 119`);
+    expect(check.detail).toBe(`${tflops} TFLOPS, but at its clock the GPU cannot exceed 119`);
   });
 
   it('takes the ceiling from the clock that was read under load', () => {

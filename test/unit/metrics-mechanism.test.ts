@@ -116,7 +116,7 @@ describe('heldBack', () => {
 
   it('says that the run without a limit was limited too, where it did less than the one under it', () => {
     expect(heldBack(127, idle)).toBe(
-      'no kernel ran for 75 % of the run without the limit, which did less than the run under it (127 %): is that run limited too?',
+      'no kernel ran for 75 % of the run without the limit, and the run under the limit did more (127 %): the run without it may be limited too',
     );
   });
 

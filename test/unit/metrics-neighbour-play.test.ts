@@ -10,7 +10,7 @@ const active = (startMs: number, endMs: number, marksMs: readonly number[]) => (
 });
 
 it.each([
-  ['did not meet', active(0, 50, [10]), active(60, 100, [70]), 'the two did not run in the same time'],
+  ['did not meet', active(0, 50, [10]), active(60, 100, [70]), 'the two did not run at the same time'],
   [
     'met while the victim stood still',
     active(0, 100, []),

@@ -42,8 +42,8 @@ it('is the mean of what NVML said of the card, and of its samples of the process
 
 it.each([
   [[{ gpuPercent: 100, processes: [process(1, 90, 11)] }], 100, 'NVML listed no utilisation of the process'],
-  [[{ gpuPercent: 100, processes: null }], 100, 'NVML does not tell the utilisation of processes'],
-  [[null], null, 'NVML does not tell the utilisation of the card; NVML does not tell the utilisation of processes'],
+  [[{ gpuPercent: 100, processes: null }], 100, 'NVML does not report the utilisation of processes'],
+  [[null], null, 'NVML does not report the utilisation of the card; NVML does not report the utilisation of processes'],
 ])('is null with the reason where NVML does not say it: %j', async (answers, gpuPercent, reason) => {
   const { truth, asked } = truthOf(answers);
   const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 0 }, () => after(1, asked));

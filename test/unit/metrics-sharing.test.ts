@@ -58,7 +58,7 @@ describe('how a card is shared', () => {
 
   it('counts from the origin of each trace', () =>
     expect(sharingOf([trace([0], [[0, 50]], 1_000), trace([0], [[0, 50]], 1_050)])).toEqual({
-      unseen: 'the tenants did not run in the same time',
+      unseen: 'the tenants did not run at the same time',
     }));
 
   it('is not said of a tenant that ran nothing', () =>

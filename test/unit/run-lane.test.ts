@@ -71,7 +71,7 @@ describe('a lane', () => {
     await expect(lane.measure(metric('X-002'), request)).rejects.toMatchObject({
       code: 'INVALID_RESULT',
       message: expect.stringMatching(
-        /belongs to .*libcuda.* there, to .*libvgpu.*\(in a worker that was started later\)$/,
+        /belongs to .*libcuda.* in this process, to .*libvgpu.*\(in a worker that was started later\)$/,
       ),
     });
   });

@@ -74,7 +74,7 @@ describe('a custom system', () => {
   it('removes its folder although a teardown command fails, and says so', async () => {
     const { system, directory } = await prepared({ teardown: [['false'], ['touch', '{runDir}/x']] });
     await expect(system.teardown()).rejects.toThrow(
-      /could not be taken down: teardown of mine \(unverified\): false ended with exit code 1/,
+      /could not be cleaned up: teardown of mine \(unverified\): false ended with exit code 1/,
     );
     expect(existsSync(directory)).toBe(false);
   });
@@ -156,7 +156,9 @@ describe('the proofs of a custom system', () => {
     const { system } = await prepared({ interposes: 'false' });
     const { invalid, warnings } = await system.attest(inert);
     expect(invalid).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/^mine \(unverified\): seen: nothing intercepts: .*Not seen: /)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^mine \(unverified\): observed: nothing intercepts: .*Not verified: /),
+    ]);
   });
 
   it('take interception of any kind, but not that of a layer every process has', async () => {
@@ -202,7 +204,9 @@ describe('the proofs of a custom system', () => {
     const { invalid, layer: found, proofs } = await attested(false);
     expect(invalid).toBeUndefined();
     expect(found).toMatchObject({ path: forwarder, active: true });
-    expect(proofs[0]?.detail).toMatch(/libcuda\.so\.1 stands in for libcuda\.so\.1: the kernel module is version/);
+    expect(proofs[0]?.detail).toMatch(
+      /libcuda\.so\.1 replaces the driver's libcuda\.so\.1: it has another version than the kernel module/,
+    );
     expect((await attested(true)).invalid).toMatch(/nothing intercepts/);
   });
 
@@ -242,7 +246,7 @@ describe('the proofs of a custom system', () => {
       { symbolOwner: { symbol: 'cuLaunchKernel', matches: 'other' } },
       /owner of cuLaunchKernel matches other: .*layer\.so owns it on runtime/,
     ],
-    [{ symbolOwner: { symbol: 'cuGraphLaunch', matches: '.' } }, /nobody owns it/],
+    [{ symbolOwner: { symbol: 'cuGraphLaunch', matches: '.' } }, /no library owns it/],
     [{ symbolExported: 'some_symbol' }, /by none of 1 preloaded/],
     [{ env: { name: 'PATH', value: 'x' } }, /it has another value/],
     [{ smCount: ['1', '66'] }, /the worker sees 132 of 132/],

@@ -96,7 +96,7 @@ describe('FCSP', () => {
   it('refuses state files that another run left', async () => {
     const left = join(place, 'left');
     writeFileSync(left, '');
-    await expect(prepared({ stateFiles: [left] })).rejects.toThrow(/it is another run's state/);
+    await expect(prepared({ stateFiles: [left] })).rejects.toThrow(/it holds the state of another run/);
   });
 
   it('expects no refusal of a soft limit', async () => {

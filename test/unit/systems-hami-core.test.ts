@@ -99,7 +99,9 @@ describe('HAMi-core', () => {
   it('refuses a machine whose /overrideEnv would change its settings', async () => {
     writeFileSync(places.overrideFile, '');
     const made = system();
-    await expect(made.prepare(runState(folder))).rejects.toThrow(/overrideEnv not to exist: HAMi-core loads its lines/);
+    await expect(made.prepare(runState(folder))).rejects.toThrow(
+      /overrideEnv not to exist: HAMi-core overrides the environment/,
+    );
     rmSync(places.overrideFile);
     await made.teardown();
   });

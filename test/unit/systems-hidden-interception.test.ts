@@ -40,8 +40,13 @@ function patchedBy(owner: string | null): Description {
 
 describe('replacedLibcuda', () => {
   it.each<[string, Partial<LibcudaInfo>, string | null, RegExp]>([
-    ['another library in front', { loaded: '/opt/libcuda.so.1' }, null, /in front of the driver, which is \/usr/],
-    ['a library of another release than the kernel module', { carriesKernelVersion: false }, null, /kernel module is/],
+    ['another library in front', { loaded: '/opt/libcuda.so.1' }, null, /in place of the driver, \/usr/],
+    [
+      'a library of another release than the kernel module',
+      { carriesKernelVersion: false },
+      null,
+      /than the kernel module \(/,
+    ],
     ["a library of another release than NVML's", {}, '575.9', /it is version 580\.1\.2, NVML says 575\.9/],
   ])('finds %s', (_, change, version, reason) => {
     const description = seen(change, version);

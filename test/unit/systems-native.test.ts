@@ -28,7 +28,7 @@ describe('native', () => {
     [
       'a layer that hooks',
       description('/opt/libvgpu.so', { memoryBytes: CARD }),
-      /owns 4 of 4 functions\. Take the layer out/,
+      /owns 4 of 4 functions\. Remove the layer from/,
     ],
     [
       'a layer that is mapped and idle',

@@ -223,7 +223,7 @@ describe('vgpu-manager', () => {
     const user = spawn('python3', ['-c', mapping, config], { stdio: ['pipe', 'pipe', 'inherit'] });
     await once(user.stdout, 'data');
     await expect(made.prepareTenant({ id: 0 })).rejects.toThrow(
-      new RegExp(`not to be in use but process ${user.pid} goes by it`),
+      new RegExp(`not to be in use but process ${user.pid} uses it`),
     );
     expect(existsSync(config)).toBe(true);
     user.stdin.end();
@@ -272,7 +272,7 @@ describe('the proofs of vgpu-manager', () => {
     ['no core limit in the file', {}, { cores: null }, /it says cores none; this run set cores 50/],
     ['a soft limit of an earlier process', {}, { softCores: 90 }, /softCores 90; this run set softCores none/],
     ['memory of an earlier process', {}, { memoryBytes: GIB }, /memoryBytes 1073741824; this run set memoryBytes 107/],
-    ['the file of another run', {}, { podUid: 'other' }, /podUid other; .*End what else uses vgpu-manager/],
+    ['the file of another run', {}, { podUid: 'other' }, /podUid other; .*Stop other programs that use vgpu-manager/],
     ['an MPS client', { mpsClient: true }, {}, /it is an MPS client/],
   ])('fail for %s', async (_, change, written, reason) => {
     const { invalid } = await attest(change, probe(), written);

@@ -100,7 +100,7 @@ function summary(judged: readonly Row[], oracle: Oracle): Measured {
   if (judged.length === 0) return unsupported('no probe works natively here', { judged: 0, probes });
   const same = judged.filter(({ outcome }) => outcome === 'same').length;
   const bare: Check = {
-    name: 'native runs under the bare driver',
+    name: 'native runs use the bare driver',
     passed: true,
     detail: `${oracle.all.length} probes were run natively, with ${oracle.driver}`,
   };
@@ -121,7 +121,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   unit: '%',
   direction: 'higher',
   question: 'Will my software start at all under this layer?',
-  estimator: 'probes that end with the same exit, codes and data as natively, of those that work natively',
+  estimator: 'share of probes with the same exit, codes and data as natively, of those that work natively',
   delta: { absolute: 1 },
   comparedAt: { name: 'number of probes', of: ({ judged }) => judged },
   needs: ['fresh processes'],
@@ -133,7 +133,7 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
     const oracle = await context.once.get('COMPAT-001 native', () => nativeOracle(context, lanes, settings));
     if (oracle.notBare !== null)
       return unsupported(
-        `there is nothing to compare with, since no process is under the bare driver: ${oracle.notBare}`,
+        `there is nothing to compare with, because no process uses the bare driver: ${oracle.notBare}`,
       );
     return inScene(context, async (scene) =>
       summary(await probeSystem(context, scene, oracle, lanes, settings), oracle),

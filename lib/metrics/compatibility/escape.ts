@@ -31,7 +31,7 @@ export function referenceOf({ provenance, preload, inspection }: Description, pa
 
 /** What shows that it was not; null where nothing does. */
 export function escapeOf({ under }: Observation, reference: Reference): string | null {
-  if (!under) return 'it did not say whose functions it called';
+  if (!under) return 'it did not report who owns the functions it called';
   const free = Object.entries(under.owners).find(([name, owner]) => {
     const expected = reference.owners.get(name);
     return expected !== undefined && !sameFile(expected, owner);

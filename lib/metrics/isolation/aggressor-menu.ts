@@ -29,5 +29,5 @@ export function rateOf({ operations, startedNs, endedNs }: Aggression): number |
 /** Why it shows nothing of its neighbour; null where it ran. */
 export function idleReason({ missing, operations }: Aggression): string | null {
   if (missing !== null) return missing;
-  return operations > 0 ? null : 'none of its operations was seen to be over';
+  return operations > 0 ? null : 'none of its operations was seen to finish';
 }

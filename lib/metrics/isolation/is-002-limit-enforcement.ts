@@ -132,7 +132,7 @@ function checksOf(tried: readonly Tried[]): Check[] {
       passed: drifts.length === 0 ? 'not checked' : drifts.every((drift) => drift <= DRIFT),
       detail:
         drifts.length === 0
-          ? 'the coordinator cannot see the memory of single processes'
+          ? 'the coordinator cannot see the memory of individual processes'
           : `at most ${formatBytes(Math.max(...drifts))} by NVML`,
     },
     {

@@ -94,7 +94,7 @@ export const smUtilizationAccuracy: MetricDefinition = {
   direction: 'higher',
   question: 'Is a compute limit of 25 % really 25 %, and for which kernels is it not?',
   estimator:
-    'mean over limits of 100·(1 − |achieved − limit| / limit), achieved: work done under the limit of that without it',
+    'mean over limits of 100·(1 − |achieved − limit| / limit), achieved: work under the limit ÷ work without it',
   delta: { absolute: 5 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureComputeLimit',

@@ -119,7 +119,7 @@ export const smLimitResponse: MetricDefinition = {
   category: 'isolation',
   unit: 'ms',
   direction: 'lower',
-  question: 'How long can a tenant take more than its compute limit after it was idle?',
+  question: 'How long can a tenant exceed its compute limit after it was idle?',
   estimator: 'first time after which the average share of 500 ms stays within 10 % of the limit for 2 s',
   delta: { absolute: 100 },
   needs: ['a system with a compute limit', 'fresh processes'],

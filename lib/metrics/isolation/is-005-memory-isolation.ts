@@ -97,7 +97,7 @@ function checksOf({ surfaces, coverage, reuse }: Found): Check[] {
   const thin = coverage.filter(({ lookedAtBytes, releasedBytes }) => lookedAtBytes < ENOUGH_SHARE * releasedBytes);
   const nothing = coverage.some(({ releasedBytes }) => releasedBytes === 0);
   const shown = ({ transition, lookedAtBytes, releasedBytes }: Coverage) =>
-    `${transition}: ${formatBytes(lookedAtBytes)} looked at, ${formatBytes(releasedBytes)} left`;
+    `${transition}: ${formatBytes(lookedAtBytes)} scanned, ${formatBytes(releasedBytes)} left`;
   const sure = coverage.every(
     ({ certainBytes, releasedBytes }) => certainBytes !== null && certainBytes >= ENOUGH_SHARE * releasedBytes,
   );
@@ -110,26 +110,26 @@ function checksOf({ surfaces, coverage, reuse }: Found): Check[] {
       detail: failed.join(', ') || `on ${surfaces.length} surfaces and transitions`,
     },
     {
-      name: `at least ${100 * ENOUGH_SHARE} % of what was left was looked at`,
+      name: `at least ${100 * ENOUGH_SHARE} % of what was left was scanned`,
       passed: thin.length === 0 && !nothing,
       detail: (nothing || thin.length === 0 ? coverage : thin).map(shown).join('; '),
     },
     {
-      name: `victims filled at least ${100 * NEARLY_ALL_SHARE} % of what they may have`,
+      name: `victims filled at least ${100 * NEARLY_ALL_SHARE} % of the memory that they may have`,
       passed: filled ? true : 'not checked',
       detail: coverage.map(({ roomBytes }) => `of ${formatBytes(roomBytes)}`).join(', '),
     },
     {
-      name: "what was looked at had certainly been the victim's",
+      name: "the scanned memory had certainly been the victim's",
       passed: sure ? true : 'not checked',
       detail: sure
-        ? 'nearly all that was free was looked at'
-        : 'a quota or an unknown rest of the card leaves room for memory that nobody looked at',
+        ? 'nearly all free memory was scanned'
+        : 'a quota, or an unknown rest of the card, may leave memory that was not scanned',
     },
     {
       name: 'the driver hands out memory of the same process without clearing it',
       passed: reused.length > 0 ? true : 'not checked',
-      detail: reused.join(', ') || 'nothing was found again, so it may be cleared there already',
+      detail: reused.join(', ') || 'nothing was found again, so the driver may clear it even there',
     },
   ];
 }

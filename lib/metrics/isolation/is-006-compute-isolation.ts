@@ -183,7 +183,10 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
   const invalid = invalidBy(checks);
   if (invalid.status === undefined && !setsQuotas(context))
     return {
-      ...unsupported('the system sets no compute limit: what two tenants without one keep is in the details', details),
+      ...unsupported(
+        'the system sets no compute limit; the details have the result of two tenants without one',
+        details,
+      ),
       checks,
     };
   return {
@@ -225,7 +228,7 @@ export const computeIsolation: MetricDefinition = {
   unit: '%',
   direction: 'higher',
   question: 'How much of what you paid for survives an honest, well-behaved co-tenant?',
-  estimator: 'work a second beside another tenant ÷ alone, both under a quota of half the card',
+  estimator: 'work per second beside another tenant ÷ alone, both under a quota of half the card',
   delta: { absolute: 3 },
   needs: ['two tenants', 'a system with a compute limit'],
   functionName: 'measureComputeIsolation',

@@ -192,7 +192,7 @@ export const fairness: MetricDefinition = {
   unit: 'ratio',
   direction: 'higher',
   question: 'Does an equal price mean an equal part of the GPU?',
-  estimator: "Jain's index of the work of four tenants with equal quotas, in the time that all have in common",
+  estimator: "Jain's index of the work of four tenants with equal quotas, in their common time",
   delta: { absolute: 0.01 },
   comparedAt: { name: 'number of tenants', of: windowsOf },
   needs: ['four tenants'],

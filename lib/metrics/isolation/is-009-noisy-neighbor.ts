@@ -76,14 +76,14 @@ function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check,
       passed: idle.length === 0 ? true : 'not checked',
       detail:
         idle.map(({ aggressor, reason }) => `${aggressor} did not: ${reason}`).join('; ') ||
-        `${rows.length}, each by the count of the device`,
+        `${rows.length}, each counted on the device`,
     },
     {
       name: 'every request was served',
       passed: cut.length === 0 ? true : 'not checked',
       detail:
         cut
-          .map(({ aggressor, givenUp }) => `beside ${aggressor} ${givenUp} were given up; their latency is longer`)
+          .map(({ aggressor, givenUp }) => `beside ${aggressor} ${givenUp} were given up; their real latency is longer`)
           .join('; ') || 'also beside each aggressor',
     },
   ];
@@ -97,7 +97,7 @@ export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: n
     ...(allocations && allocations.aboveQuota > 0
       ? [`${aggressor}: ${allocations.aboveQuota} allocations that are larger than the quota were granted ${quota}`]
       : []),
-    ...(usedBytes > quotaBytes ? [`${aggressor}: ${formatBytes(usedBytes)} were held at a time ${quota}`] : []),
+    ...(usedBytes > quotaBytes ? [`${aggressor}: ${formatBytes(usedBytes)} were held at once ${quota}`] : []),
   ]);
 }
 
@@ -157,7 +157,8 @@ export const noisyNeighbor: MetricDefinition = {
   unit: '%',
   direction: 'lower',
   question: 'What is the blast radius of the worst tenant you could be co-located with?',
-  estimator: 'largest over the menu of aggressors: increase of the median latency of requests beside it, over alone',
+  estimator:
+    'largest increase, over all aggressors, of the median request latency beside the aggressor, relative to alone',
   delta: { absolute: 5 },
   needs: ['two tenants'],
   functionName: 'measureNoisyNeighbor',

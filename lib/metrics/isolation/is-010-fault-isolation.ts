@@ -182,7 +182,7 @@ function checksOf(rows: readonly FaultRow[], planned: number): Check[] {
     {
       name: 'errors of the card (Xid) seen from outside',
       passed: unseen === 0 ? true : 'not checked',
-      detail: unseen === 0 ? `after each of ${rows.length} faults` : 'NVML does not tell here',
+      detail: unseen === 0 ? `after each of ${rows.length} faults` : 'NVML does not report them here',
     },
   ];
 }
@@ -257,7 +257,7 @@ export const faultIsolation: MetricDefinition = {
   unit: 'boolean',
   direction: 'higher',
   question: "Does a neighbour's crash become your outage?",
-  estimator: '1 if no fault of a neighbour was noticed and a new tenant starts after each, else 0',
+  estimator: '1 if no fault of a neighbour reached the victim and a new tenant starts after each, else 0',
   delta: { absolute: 0.5 },
   needs: ['several processes'],
   functionName: 'measureFaultIsolation',

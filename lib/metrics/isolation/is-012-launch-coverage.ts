@@ -47,7 +47,7 @@ async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker
     SETUP_MS + windowMs + GRACE_MS,
   )) as Aggression;
   if (missing !== null) return missing;
-  return operations > 0 ? (1e9 * operations) / (endedNs - startedNs) : 'no copy was over in time';
+  return operations > 0 ? (1e9 * operations) / (endedNs - startedNs) : 'no copy finished in time';
 }
 
 async function measurePaths(context: MeasureContext, limitPercent: number, reference: Reference) {
@@ -100,7 +100,7 @@ export const launchCoverage: MetricDefinition = {
   unit: '%',
   direction: 'higher',
   question: 'Which ways to launch work escape the compute limit?',
-  estimator: 'ways to launch that give up at least half of what the limit takes away, of those that run',
+  estimator: 'share of the launch paths that lose at least half of what the limit should take away, of those that run',
   delta: { absolute: 5 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'auditLaunchPaths',

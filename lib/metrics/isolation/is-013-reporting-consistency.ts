@@ -120,9 +120,9 @@ function reportsOf(looks: Looks, expected: Expected, pid: number, smPercent: num
 
 /** What the reports are compared with must itself be so. */
 function allocationCheck({ granted, heldBefore, heldDuring }: Looks): Check {
-  const name = 'the allocation between the looks is there';
+  const name = 'the allocation between the two readings is visible';
   if (heldBefore === null || heldDuring === null)
-    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of single processes' };
+    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of individual processes' };
   const grown = heldDuring - heldBefore;
   const detail = `${formatBytes(granted)} granted, NVML outside shows ${formatBytes(Math.abs(grown))}`;
   return { name, passed: granted > 0 && Math.abs(grown - granted) <= STEP_TOLERANCE, detail };
@@ -134,8 +134,8 @@ export const reportingConsistency: MetricDefinition = {
   category: 'isolation',
   unit: 'boolean',
   direction: 'higher',
-  question: 'Does all that a tenant is told of its GPU agree with itself, with its limits and with the card?',
-  estimator: '1 where every report agrees, else 0',
+  question: 'Do all reports to a tenant about its GPU agree with each other, with its limits and with the card?',
+  estimator: '1 if every report agrees, else 0',
   delta: { absolute: 0.5 },
   needs: ['fresh processes'],
   functionName: 'checkReporting',

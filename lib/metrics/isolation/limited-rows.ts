@@ -115,7 +115,7 @@ export function heldBack(achievedPercent: number, reference: Load): string | nul
   const idle = idleShare(reference);
   if (achievedPercent <= MOST_PERCENT || idle < HELD_BACK) return null;
   const seen = `no kernel ran for ${(100 * idle).toFixed(0)} % of the run without the limit`;
-  return `${seen}, which did less than the run under it (${achievedPercent.toFixed(0)} %): is that run limited too?`;
+  return `${seen}, and the run under the limit did more (${achievedPercent.toFixed(0)} %): the run without it may be limited too`;
 }
 
 function stateOf(shape: Shape, why: string): RowState {

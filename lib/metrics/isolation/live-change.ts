@@ -37,7 +37,7 @@ export async function changeLive(
   worker: LimitedWorker,
   { fromPercent, free, times, bins }: LiveRequest,
 ): Promise<LiveChange | string> {
-  if (!system.changeLimit) return `no way is known to change a limit of ${system.name} while a tenant lives`;
+  if (!system.changeLimit) return `there is no known way to change a limit of ${system.name} while a tenant is running`;
   const toPercent = otherLimit(fromPercent);
   const refused = await system.changeLimit(worker.tenant, toPercent);
   if (refused !== null) return refused;

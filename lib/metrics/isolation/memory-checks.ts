@@ -37,7 +37,7 @@ function agreementCheck(rows: readonly PathRow[]): Check {
     return [{ path, granted: grantedBytes, grown: truthBytes - beforeBytes, limitBytes }];
   });
   if (compared.length === 0)
-    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of single processes' };
+    return { name, passed: 'not checked', detail: 'the coordinator cannot see the memory of individual processes' };
   const told = compared.map(
     ({ path, granted, grown }) => `${path}: ${formatBytes(granted)}, NVML ${formatBytes(grown)}`,
   );

@@ -152,7 +152,7 @@ export function judged(path: string, { fill, before, truthBytes, limitBytes }: S
 function judgedHost(row: PathRow, wrong: string | undefined): PathRow {
   const { beforeBytes, truthBytes, grantedBytes, limitBytes } = row;
   if (beforeBytes === null || truthBytes === null)
-    return { ...row, reason: 'NVML does not tell what it takes of the card' };
+    return { ...row, reason: 'NVML does not report how much of the card it uses' };
   const grown = truthBytes - beforeBytes;
   const reason = `${formatBytes(grantedBytes ?? 0)} of the host, ${formatBytes(Math.max(0, grown))} of the card`;
   if (truthBytes > limitBytes * SLACK) return { ...row, outcome: 'leaks', reason };

@@ -209,7 +209,7 @@ function beside(requests: Requests, aggression: Aggression, windowNs: number): T
 /** Which of the two stood still while the other worked. */
 export function apartReason(victim: Activity, aggressor: Activity, operations: number): string {
   const span = overlap([victim, aggressor]);
-  if (!span) return 'the two did not run in the same time';
+  if (!span) return 'the two did not run at the same time';
   const worked = ({ marksNs }: Activity) => marksNs.some((ns) => ns >= span.fromNs && ns <= span.toNs);
   const ms = ((span.toNs - span.fromNs) / NS_PER_MS).toFixed(0);
   if (worked(aggressor)) return `no request was served in the ${ms} ms in which the aggressor ran`;

@@ -84,12 +84,12 @@ class Readings {
   #missing(): { reason?: string } {
     const missing = [
       ...(this.#failure === null ? [] : [`NVML could not be read: ${this.#failure}`]),
-      ...(this.#gpu.length === 0 ? ['NVML does not tell the utilisation of the card'] : []),
+      ...(this.#gpu.length === 0 ? ['NVML does not report the utilisation of the card'] : []),
       ...(this.#process.size > 0
         ? []
         : this.#listsProcesses
           ? ['NVML listed no utilisation of the process']
-          : ['NVML does not tell the utilisation of processes']),
+          : ['NVML does not report the utilisation of processes']),
     ];
     return missing.length === 0 ? {} : { reason: missing.join('; ') };
   }

@@ -111,7 +111,7 @@ export function sharingOf(traces: readonly [BlockTrace, BlockTrace]): Sharing | 
   const [ofA, ofB] = [a.within(span), b.within(span)];
   const least = Math.min(total(ofA), total(ofB));
   if (!(least > 0 && least >= AT_WORK * (span.to - span.from)))
-    return { unseen: 'the tenants did not run in the same time' };
+    return { unseen: 'the tenants did not run at the same time' };
   const atOnce = common(ofA, ofB) / least;
   const { shared, atOnce: atOnceOnOne } = bothOnOne(a, b, span);
   const kind = kindOf(atOnce, shared, atOnceOnOne);

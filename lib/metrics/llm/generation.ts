@@ -108,7 +108,7 @@ export const stepsIn = ({ atNs, tokenNs }: Decoding, { fromNs, toNs }: Span): nu
 
 export function frontierRow(coTenants: number, mode: Mode, decodings: readonly Decoding[], batch: number): FrontierRow {
   const span = commonSpan(decodings);
-  if (!span) return withoutTokens(coTenants, mode, 'the tenants did not make progress in the same time');
+  if (!span) return withoutTokens(coTenants, mode, 'the tenants did not make progress at the same time');
   const inside = (ns: number) => ns >= span.fromNs && ns <= span.toNs;
   const tokens = batch * decodings.reduce((sum, decoding) => sum + visibleNs(decoding).filter(inside).length, 0);
   const steps = decodings.flatMap((decoding) => stepsIn(decoding, span));

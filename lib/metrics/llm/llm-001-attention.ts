@@ -91,7 +91,7 @@ export function accountingCheck(rates: readonly AttentionRate[]): Check {
     return {
       name,
       passed: false,
-      detail: `${beyond.tflops.toFixed(0)} TFLOPS, and at its clock the GPU cannot do more than ${beyond.ceiling?.toFixed(0)}`,
+      detail: `${beyond.tflops.toFixed(0)} TFLOPS, but at its clock the GPU cannot exceed ${beyond.ceiling?.toFixed(0)}`,
     };
   return known.length < seen.length
     ? {

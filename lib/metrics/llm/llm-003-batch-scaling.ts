@@ -98,7 +98,7 @@ function checksOf({ scaling }: Scaled): Check[] {
       passed: ceiling === null ? 'not checked' : fastest <= SLACK * ceiling,
       detail:
         ceiling === null
-          ? 'the driver does not name the clock and the width of the memory'
+          ? 'the driver does not report the clock and the width of the memory'
           : `${fastest.toFixed(0)} GB/s, the memory's clock and width allow ${ceiling.toFixed(0)} GB/s`,
     },
   ];

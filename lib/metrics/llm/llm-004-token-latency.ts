@@ -144,7 +144,7 @@ function sameTokens(digests: readonly (readonly number[])[]): Check {
     passed: compared > 0 && unlike.length === 0,
     detail:
       unlike.length > 0
-        ? `request ${unlike[0]} has others where it was served again`
+        ? `request ${unlike[0]} has different ones when it is served again`
         : `${compared} requests, each bit of their logits`,
   };
 }
@@ -242,7 +242,7 @@ export const tokenLatency: MetricDefinition = {
   category: 'llm',
   unit: 'ms',
   direction: 'lower',
-  question: 'What does the end user feel per token, and do graphs hide what the layer costs?',
+  question: 'What latency per token does the end user see, and do graphs hide the cost of the layer?',
   estimator: 'median time from the submission of a step, kernel by kernel, until the host sees its tokens',
   delta: { relative: 0.02 },
   comparedAt: { name: 'workload', of: conditionOf },

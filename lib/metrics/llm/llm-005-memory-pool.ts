@@ -117,7 +117,8 @@ const describedRefusal = (refusal: Refused) => ({
 
 function refusalCheck(asked: readonly Refused[]): Check {
   const name = 'a request beyond the memory is refused with CUDA_ERROR_OUT_OF_MEMORY';
-  if (asked.length === 0) return { name, passed: 'not checked', detail: 'the process is not told how much there is' };
+  if (asked.length === 0)
+    return { name, passed: 'not checked', detail: 'the process cannot read how much memory there is' };
   const told = asked.map((one) => `${one.api} of ${formatBytes(one.requestedBytes)}: ${one.name}`);
   return { name, passed: asked.every((one) => outcomeOf(one) === 'refused'), detail: told.join('; ') };
 }
@@ -126,7 +127,7 @@ function refusalCheck(asked: readonly Refused[]): Check {
 function restoredCheck(states: readonly Pick<PoolPairs, 'before' | 'after'>[]): Check {
   const name = 'the pool is left as it was found';
   const known = states.filter(({ before, after }) => before.thresholdBytes !== null && after.thresholdBytes !== null);
-  if (known.length === 0) return { name, passed: 'not checked', detail: 'the pool does not tell its threshold' };
+  if (known.length === 0) return { name, passed: 'not checked', detail: 'the pool does not report its threshold' };
   const threshold = known.find(({ before, after }) => before.thresholdBytes !== after.thresholdBytes);
   const used = states.find(({ before, after }) => before.usedBytes !== after.usedBytes);
   const changes = [
@@ -143,7 +144,8 @@ export const memoryPool: MetricDefinition = {
   unit: '%',
   direction: 'lower',
   question: 'Do the stream-ordered allocators of frameworks stay cheap under the layer?',
-  estimator: 'cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool, against the native arm of the same round',
+  estimator:
+    'cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool, compared with the native arm of the same round',
   delta: { absolute: 5 },
   needs: ['a native arm', 'memory pools'],
   functionName: 'measureMemoryPool',
@@ -191,7 +193,7 @@ export const memoryPool: MetricDefinition = {
       violations: asked.flatMap((one) =>
         outcomeOf(one) === 'granted'
           ? [
-              `${one.api}: ${formatBytes(one.requestedBytes)} granted where cuMemGetInfo tells ${formatBytes(beyond?.totalBytes as number)} in all`,
+              `${one.api}: ${formatBytes(one.requestedBytes)} granted although cuMemGetInfo reports ${formatBytes(beyond?.totalBytes as number)} in total`,
             ]
           : [],
       ),

@@ -155,7 +155,7 @@ export const mixedPrecision: MetricDefinition = {
   unit: 'ratio',
   direction: 'higher',
   question: 'Does the layer slow tensor-core kernels down more than others?',
-  estimator: 'median over rounds of the rate of FP16 matrix products on tensor cores by that of FP32 on CUDA cores',
+  estimator: 'median over rounds of the rate of FP16 matrix products on tensor cores ÷ that of FP32 on CUDA cores',
   delta: { relative: 0.03 },
   comparedAt: { name: 'side of the matrices', of: ({ side }) => side },
   needs: ['tensor cores'],

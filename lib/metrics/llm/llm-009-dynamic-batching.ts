@@ -138,7 +138,7 @@ function together(served: readonly DynamicBatching[]): Beside {
       marksNs: stepAtNs.map((at, i) => at + (stepNs[i] as number)),
     })),
   );
-  if (!span) return { beside: null, reason: 'the tenants made no progress in the same time' };
+  if (!span) return { beside: null, reason: 'the tenants made no progress at the same time' };
   const [batching] = served as [DynamicBatching, ...DynamicBatching[]];
   const { stepAtNs, stepNs, stepBatch } = batching;
   const within = stepAtNs.map((at, i) => at >= span.fromNs && at + (stepNs[i] as number) <= span.toNs);

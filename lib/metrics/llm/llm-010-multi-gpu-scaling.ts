@@ -148,7 +148,7 @@ export const multiGpuScaling: MetricDefinition = {
   direction: 'higher',
   question: 'Can a GPU under this layer still do tensor parallelism?',
   estimator:
-    'median over rounds of the time of a transformer block on one GPU, over its time in shards on all GPUs with all-reduces',
+    'time of a transformer block on one GPU ÷ its time in shards on all GPUs with all-reduces, median over rounds',
   delta: { relative: 0.03 },
   comparedAt: {
     name: 'ranks × columns',

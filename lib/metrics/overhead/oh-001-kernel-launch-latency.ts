@@ -213,7 +213,7 @@ export const kernelLaunchLatency: MetricDefinition = {
   category: 'overhead',
   unit: 'us',
   direction: 'lower',
-  question: 'What fixed tax does the layer add to every small kernel, that is, to low-batch decode?',
+  question: 'What fixed cost does the layer add to every small kernel, as in low-batch decode?',
   estimator: 'median over visits of cores of the median call → kernel start',
   delta: { relative: 0.05 },
   pairs: 'pair',

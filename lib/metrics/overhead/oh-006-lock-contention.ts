@@ -189,7 +189,7 @@ export const lockContention: MetricDefinition = {
   unit: 'us',
   direction: 'lower',
   question: 'To how many tenants does the bookkeeping scale before allocation stalls spread?',
-  estimator: 'difference of medians over processes of the process medians: most processes at once − one alone',
+  estimator: 'median over processes of their medians, with the most processes at once − with one alone',
   // About what it takes to put a waiting thread to sleep and to wake it: with less, nobody stood in a queue.
   delta: { absolute: 5 },
   comparedAt: { name: 'number of processes', of: mostProcesses },

@@ -195,7 +195,7 @@ export const rateLimiterOverhead: MetricDefinition = {
   unit: 'ns',
   direction: 'lower',
   question: 'What does a compute quota cost even when you stay under it?',
-  estimator: 'median over turns of median launch with the limit − median without, mean over pairs of processes',
+  estimator: 'median launch with the limit − median without: median over turns, mean over pairs of processes',
   // Where the loader puts things makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
   needs: ['a system with a compute limit', 'fresh processes'],

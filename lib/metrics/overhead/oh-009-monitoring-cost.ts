@@ -154,7 +154,7 @@ export const monitoringCost: MetricDefinition = {
   unit: '%',
   direction: 'lower',
   question: 'How much host CPU does a tenant burn that does nothing?',
-  estimator: 'processor time of the threads that driver and layer started, per wall time, of one idle tenant',
+  estimator: 'processor time of the threads that driver and layer started in one idle tenant, per wall time',
   // Of one processor: with it fifty idle tenants of a node take a twentieth of one.
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],

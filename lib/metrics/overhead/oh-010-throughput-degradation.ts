@@ -68,7 +68,7 @@ export const throughputDegradation: MetricDefinition = {
   unit: '%',
   direction: 'lower',
   question: 'How much of the GPU is lost just by installing this layer?',
-  estimator: 'units of work a second, against the native arm of the same round',
+  estimator: 'units of work per second, compared with the native arm of the same round',
   delta: { absolute: 1 },
   needs: ['a native arm'],
   functionName: 'measureThroughput',

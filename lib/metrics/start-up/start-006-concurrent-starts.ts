@@ -44,7 +44,7 @@ async function measureGroups(context: MeasureContext, process: ProcessStart, siz
   for (const [i, processes] of sizes.entries()) {
     const smaller = without.at(-1);
     if (smaller) {
-      without.push({ processes, leftOut: `${smaller.processes} had no room` });
+      without.push({ processes, leftOut: `${smaller.processes} did not fit` });
       continue;
     }
     const count = iterations ?? (processes === 1 ? PROCESSES : RELEASES)[tier];
@@ -152,7 +152,7 @@ export const concurrentStarts: MetricDefinition = {
   unit: 'ms',
   direction: 'lower',
   question: 'Do starts of many processes wait for one another?',
-  estimator: 'mean time from the release to the first result, of the most processes released together',
+  estimator: 'mean time from the release to the first result, with the most processes released together',
   delta: { relative: 0.05 },
   comparedAt: { name: 'largest', of: ({ largest }) => largest },
   needs: ['fresh processes', 'memory for many contexts'],

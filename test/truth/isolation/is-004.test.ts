@@ -116,7 +116,11 @@ describe('a limit that is changed while the tenant lives', () => {
 
   it.each([
     ['refuses it', () => 'only new clients', 'only new clients'],
-    ['has no way to do so', undefined, 'no way is known to change a limit of layer (unverified) while a tenant lives'],
+    [
+      'has no way to do so',
+      undefined,
+      'there is no known way to change a limit of layer (unverified) while a tenant is running',
+    ],
   ])('is unsupported, with the reason, where the system %s', async (_, changeLimit, unsupported) => {
     const { details } = await changed('', changeLimit);
     expect(details.liveChange).toEqual({ unsupported });

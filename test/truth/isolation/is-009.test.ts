@@ -106,7 +106,7 @@ describe('a memory quota', () => {
     expect(granted).toBeGreaterThan(0);
     expect(tlb?.usedBytes).toBe(16 * 2 ** 30);
     expect(result.violations).toEqual([
-      { detail: 'TLB thrash: 16 GiB were held at a time under a quota of 2 GiB' },
+      { detail: 'TLB thrash: 16 GiB were held at once under a quota of 2 GiB' },
       {
         detail: `allocation storm: ${granted} allocations that are larger than the quota were granted under a quota of 2 GiB`,
       },
