@@ -44,7 +44,7 @@ export function someWays({ interceptedOn }: CallEffect): string | null {
 export const MOST_CALLS = 12;
 
 export const COSTS_NOTE =
-  'Each call through the program’s pointer and through the driver’s own, in turn, in one process; the interval is over rounds. OH-001 makes the call alone, OH-005 in a loop, where the layer’s code and data are in the nearest cache.';
+  'Each call is made alternately through the program’s pointer and through the driver’s own, in one process. The interval is over rounds. OH-001 makes the call in isolation; OH-005 makes it in a loop, with the layer’s code and data in the nearest cache.';
 
 /** Of the calls beyond those that are shown. */
 export function restText({ calls, unresolved }: SystemCosts, shown: number): string | null {
@@ -53,7 +53,9 @@ export function restText({ calls, unresolved }: SystemCosts, shown: number): str
   const parts = [
     ...(most ? [`${rest.length} more intercepted calls cost ${quantity(most.overheadNs, 'ns')} or less each`] : []),
     ...(unresolved.length > 0
-      ? [`of ${unresolved.length} intercepted calls the cost is not resolved: ${named(unresolved)}`]
+      ? [
+          `the cost of ${unresolved.length} intercepted call${unresolved.length === 1 ? '' : 's'} is not resolved: ${named(unresolved)}`,
+        ]
       : []),
   ];
   return parts.length === 0 ? null : `${capitalised(parts.join('; '))}.`;

@@ -35,7 +35,7 @@ export function historyReport({ entries, leftOut }: History, trends: readonly Tr
   if (entries.length === 0) return 'Nothing was measured yet.';
   const cards = [...new Set(trends.map(cardAndDriver))];
   return [
-    ...(leftOut > 0 ? [`${leftOut} older directories are left out (--limit).`] : []),
+    ...(leftOut > 0 ? [`${leftOut} older directories are not shown (--limit).`] : []),
     table(runColumns, entries.map(runRow)),
     ...cards.map((each) => {
       const rows = trends.filter((trend) => cardAndDriver(trend) === each).map(trendRow);

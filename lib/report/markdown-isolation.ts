@@ -79,7 +79,7 @@ function leftOutMarkdown(view: View): string[] {
   const lines = leftOutDetails(view);
   if (lines.length === 0) return [];
   const list = lines.map((line) => `- ${markdownBlock(line)}`).join('\n');
-  return [titled('Details that are not in the form of their metric, as they are', list)];
+  return [titled('Details in an unknown form, shown unchanged', list)];
 }
 
 /** Null where no metric has such details. */

@@ -51,7 +51,7 @@ export function markdownReport(view: View, words: Words): string {
   return [
     `# GPU sharing benchmark: ${markdownText(names)}`,
     ...(view.simulated ? [`> **${WATERMARK}**`] : []),
-    ...(view.completed ? [] : ['> **Interrupted: this is what was measured until then.**']),
+    ...(view.completed ? [] : ['> **Interrupted: this report contains only what was measured until then.**']),
     factTable(words.facts),
     ...sections.flatMap(([title, body]) => (body ? [`## ${markdownText(title)}`, body] : [])),
   ]

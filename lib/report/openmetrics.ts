@@ -125,9 +125,14 @@ function documentFamilies({ document }: View, where: Labels): Family[] {
     samples: [[{ tool_version: document.tool.version, ...where }, value]],
   });
   return [
-    one('completed', '1 where nothing was interrupted', document.completed ? 1 : 0),
-    one('start_time_seconds', 'When it began, since the epoch', Date.parse(document.startedAt) / 1_000, 'seconds'),
-    one('duration_seconds', 'How long it took', document.durationMs / 1_000, 'seconds'),
+    one('completed', '1 if the measurement was not interrupted', document.completed ? 1 : 0),
+    one(
+      'start_time_seconds',
+      'Start of the measurement, since the epoch',
+      Date.parse(document.startedAt) / 1_000,
+      'seconds',
+    ),
+    one('duration_seconds', 'Duration of the measurement', document.durationMs / 1_000, 'seconds'),
   ];
 }
 

@@ -38,7 +38,7 @@ function without(view: View, metrics: RegExp): string {
       direction !== 'none' &&
       cells.some((cell, index) => view.systems[index]?.isCompared && (cell.effect?.verdict ?? 'invalid') === 'invalid'),
   );
-  return missing.length === 0 ? '' : `; without a verdict everywhere: ${missing.map(({ id }) => id).join(', ')}`;
+  return missing.length === 0 ? '' : `; a verdict is missing in ${missing.map(({ id }) => id).join(', ')}`;
 }
 
 interface Standings {
@@ -77,7 +77,7 @@ function standingText({ name, better, worse }: Standings, place: number): string
     ...(better.length > 0 ? [`better than another in ${better.join(', ')}`] : []),
     ...(worse.length > 0 ? [`worse in ${worse.join(', ')}`] : []),
   ];
-  return `${place}. ${name}: ${parts.join(', ') || 'no significant difference to the others'}`;
+  return `${place}. ${name}: ${parts.join(', ') || 'no significant difference from the others'}`;
 }
 
 /** Nothing to rank it against: how it stands to the baseline. */
@@ -86,12 +86,12 @@ function alone(name: string, effects: readonly Effect[]): string {
     effects.filter((effect) => effect.verdict === verdict).map(({ metric }) => metric);
   const [slower, faster] = [ids('slower'), ids('faster')];
   const baseline = effects[0]?.baseline ?? '';
-  if (slower.length + faster.length === 0) return `${name}: no significant difference to ${baseline}`;
+  if (slower.length + faster.length === 0) return `${name}: no significant difference from ${baseline}`;
   const parts = [
     ...(slower.length > 0 ? [`worse than ${baseline} in ${slower.join(', ')}`] : []),
     ...(faster.length > 0 ? [`better in ${faster.join(', ')}`] : []),
   ];
-  return `${name} is the only sharing system measured: ${parts.join(', ')}`;
+  return `${name} is the only sharing system that was measured: ${parts.join(', ')}`;
 }
 
 function doubt(effects: readonly Effect[]): string {

@@ -83,7 +83,7 @@ export function toFillIn({ document, systems }: View): string[] {
       : [`The comparison was interrupted. This continues it: ${resumeCommand(dirname(config))}`]),
     ...unknown.map(({ name }) =>
       plain(
-        `No command can be given: this document does not hold the settings of ${name}. What they set is under Environment, Variables of ${name}.`,
+        `No command can be given, because this document does not contain the settings of ${name}. The variables that they set are listed under Environment, Variables of ${name}.`,
       ),
     ),
     ...secret.map((name) =>

@@ -16,9 +16,11 @@ export function statisticsText({ document }: View): string[] {
     replication(document),
     ...detectionText(document),
     ...(document.plan.order.length === 0
-      ? ['The systems were measured separately and not in interleaved rounds: they are not compared with each other.']
+      ? [
+          'The systems were measured separately and not in interleaved rounds, so they are not compared with each other.',
+        ]
       : effectText(document)),
-    `Percentiles are of samples within a process (medians over rounds) and appear only with enough samples: p95 ${percentileFloors.p95}, p99 ${percentileFloors.p99}.`,
+    `Percentiles are of samples within a process (medians over rounds) and are shown only with enough samples: p95 ${percentileFloors.p95}, p99 ${percentileFloors.p99}.`,
     seedText(document.plan.seed),
     ...tiers,
   ];
@@ -34,19 +36,19 @@ export function roundsText({ systems }: ComparisonDocument): string {
 
 function replication(document: ComparisonDocument): string {
   const most = Math.max(0, ...document.systems.map((rounds) => rounds.length));
-  const begin = `The process is the unit of replication: ${roundsText(document)} a system, each a fresh worker`;
+  const begin = `The process is the unit of replication: ${roundsText(document)} per system, each in a fresh worker`;
   if (most < 2)
-    return `${begin}. With one round an interval is within its process, between-process variance is unknown, and every verdict is inconclusive.`;
+    return `${begin}. With one round, an interval covers only its process, the variance between processes is unknown, and every verdict is inconclusive.`;
   const interval =
     most < FEWEST_FOR_INTERVAL
       ? 'are t intervals over them'
-      : `are the median's, by order statistics (below ${FEWEST_FOR_INTERVAL} rounds t intervals)`;
+      : `are those of the median, by order statistics (with fewer than ${FEWEST_FOR_INTERVAL} rounds, t intervals)`;
   return `${begin}; values are medians over rounds, 95 % intervals ${interval}.`;
 }
 
 function effectText({ effects }: ComparisonDocument): string[] {
   return [
-    'A ratio divides the value of a system by that of the baseline in the same round, inverted where more is better, so that above 1 is worse; it is the geometric mean over rounds. Where values may be zero or negative, the verdict is on the difference.',
+    'A ratio divides the value of a system by that of the baseline in the same round, inverted if more is better, so that above 1 is worse; it is the geometric mean over rounds. If values may be zero or negative, the verdict is on the difference.',
     `A verdict compares the 95 % interval with δ, the smallest difference that counts in the metric: slower or faster when the whole interval lies beyond δ, same when it lies within, else inconclusive. Verdicts are adjusted over all ${effects.length} effects by Holm's method. The p values of Welch and Mann–Whitney decide no verdict.`,
   ];
 }

@@ -17,7 +17,7 @@ export function summaryText(view: View): string[] {
   const compared = view.systems.filter(({ isCompared }) => isCompared);
   const priced = callCosts(view);
   return [
-    ...(view.completed ? [] : ['Interrupted: this is what was measured until then.']),
+    ...(view.completed ? [] : ['Interrupted: this report contains only what was measured until then.']),
     ...(compared.length > 0 ? compared.map(({ name }) => against(view, name, priced)) : [states(view)]),
     ...unmeasuredSystems(view),
     ...(view.violations.length > 0 ? [`Limits shown not to hold: ${view.violations.length}.`] : []),
@@ -27,7 +27,7 @@ export function summaryText(view: View): string[] {
 function against(view: View, name: string, priced: readonly SystemCosts[]): string {
   const effects = view.effects.filter(({ system }) => system === name);
   const [first] = effects;
-  if (!first) return plain(`${name}: no verdict, since no metric was measured in it and in the baseline.`);
+  if (!first) return plain(`${name}: no verdict, because no metric was measured under both it and the baseline.`);
   const sentences = [
     violated(view, name),
     costs(view, effects),
@@ -84,7 +84,7 @@ function calls(own: SystemCosts | undefined): string | null {
   if (!own) return null;
   const worse = own.calls.filter(({ overheadNs }) => overheadNs > 0);
   const once = worse.filter(({ call }, i) => worse.findIndex((other) => other.call === call) === i);
-  if (once.length === 0) return 'No call was shown to cost anything.';
+  if (once.length === 0) return 'No call has a measurable cost.';
   const rest = once[MOST_COSTS];
   const others = rest ? `; ${once.length - MOST_COSTS} more ${quantity(rest.overheadNs, 'ns')} or less` : '';
   return `Each call costs: ${once.slice(0, MOST_COSTS).map(callText).join(', ')}${others}.`;
@@ -116,8 +116,8 @@ function open({ document }: View, name: string): string | null {
   const named = known.slice(0, MOST_OPEN).map(({ metric, rounds }) => `${metric} ${rounds}`);
   const more = those.length - named.length;
   return named.length === 0
-    ? 'These rounds do not tell how many would resolve the inconclusive metrics.'
-    : `Rounds that the inconclusive metrics need, estimated from these: ${named.join(', ')}${more > 0 ? `; ${more} more` : ''}.`;
+    ? 'These rounds do not show how many would resolve the inconclusive metrics.'
+    : `Estimated rounds that the inconclusive metrics need: ${named.join(', ')}${more > 0 ? `; ${more} more` : ''}.`;
 }
 
 /** Differences have units of their own: they come after the ratios. */

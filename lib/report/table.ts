@@ -111,6 +111,6 @@ export function table(given: readonly Column[], texts: readonly string[][], on: 
   made.push(...rows.map((row) => kept.map(({ index }) => row[index] ?? '')));
   const lines = made.toString().split('\n');
   const left = all.filter(({ index }) => kept.every((each) => each.index !== index)).map(({ column }) => column.title);
-  const note = left.length === 0 ? [] : [`Left out on ${on.width} columns: ${left.join(', ')}.`];
+  const note = left.length === 0 ? [] : [`Omitted at ${on.width} columns: ${left.join(', ')}.`];
   return [...lines.map((line) => shownOn(on, line.trimEnd())), ...note].join('\n');
 }

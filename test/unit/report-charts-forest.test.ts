@@ -88,7 +88,7 @@ describe('beyond the axis', () => {
     expect(heads).toHaveLength(2);
     for (const x of heads.flatMap(xsOf)) expect(way * (x - end)).toBeGreaterThan(0);
     expect(forestOf(view).goesBeyond).toBe(true);
-    expect(forestFigure(view)?.toString()).toContain('An arrow leads beyond the axis');
+    expect(forestFigure(view)?.toString()).toContain('An arrow marks an interval that continues beyond the axis');
   });
 
   it('an interval is one arrow, clear of the mark where it leaves the axis', () => {

@@ -187,7 +187,7 @@ describe('a line', () => {
   it('that there is no room for is named, and stands in the table', () => {
     const names = Array.from({ length: 18 }, (_, i) => `system-${i}`);
     const [figure = ''] = lineFigures(detailed('START-006', names, 1, starts), ['START-006']).map(String);
-    expect(figure).toContain('Without room in the drawing: system-16, system-17.');
+    expect(figure).toContain('Not drawn for lack of space: system-16, system-17.');
     expect(cellsOf(figure)[0]).toHaveLength(19);
     expect(lineFigures(view, ['START-006']).map(String)[0]).not.toContain('Without room');
   });
@@ -255,7 +255,7 @@ describe('shares of the card', () => {
         ?.toString() ?? '';
     expect(body).toContain('Achieved in the second half');
     expect(body).toContain('limit, 30 %');
-    expect(body).toContain('mean of the second half, 45.00 %');
+    expect(body).toContain('mean of the second half: 45.00 %');
   });
 
   it('are in a table that needs no script', () =>
@@ -271,7 +271,7 @@ describe('shares of the card', () => {
     const [{ stretches } = expect.fail('no chart')] = sharesOf(long).charts;
     expect(stretches).toHaveLength(120);
     expect(stretches.every(({ percent }) => Math.abs(percent - 20) < 1e-9)).toBe(true);
-    expect(shareFigures(long)?.toString()).toContain('Every bar is of 0.5 s.');
+    expect(shareFigures(long)?.toString()).toContain('Each bar covers 0.5 s.');
   });
 
   it('are drawn of every system, and named where there is no room', () => {
@@ -280,7 +280,7 @@ describe('shares of the card', () => {
     expect(drawnOf(12)).toEqual(names(12));
     expect(drawnOf(40)).toEqual(names(32));
     expect(shareFigures(limited(names(34)))?.toString()).toContain(
-      'Without room in the drawing: limited-32, limited-33.',
+      'Not drawn for lack of space: limited-32, limited-33.',
     );
   });
 

@@ -106,7 +106,7 @@ describe('a point', () => {
     const shown = said(boxes(view));
     expect(shown).toHaveLength(40);
     expect([shown[0], shown.at(-1)]).toEqual(['a, round 1: 1.000 us', 'a, round 60: 60.00 us']);
-    expect(metricFigure(rowOf(view))?.toString()).toContain('of which 40 a system are drawn as points');
+    expect(metricFigure(rowOf(view))?.toString()).toContain('of which 40 per system are drawn as points');
   });
 });
 

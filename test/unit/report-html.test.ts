@@ -339,6 +339,6 @@ describe('a document as large as they come', () => {
 
   it('leaves out of the drawings what nobody could see, and says so', () => {
     const many = comparisonOf({ metrics: 150, systems: ['native', 'a', 'b', 'c'], rounds: 1 });
-    expect(textOf(parse(page(many)))).toMatch(/The \d+ ratios nearest to 1 are left out here/);
+    expect(textOf(parse(page(many)))).toMatch(/The \d+ ratios closest to 1 are omitted here/);
   });
 });

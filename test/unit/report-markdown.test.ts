@@ -148,7 +148,7 @@ describe('the report', () => {
     expect(simulated.split('\n').slice(2, 5)).toEqual([
       `> **${WATERMARK}**`,
       '',
-      '> **Interrupted: this is what was measured until then.**',
+      '> **Interrupted: this report contains only what was measured until then.**',
     ]);
   });
 

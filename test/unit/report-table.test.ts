@@ -30,9 +30,9 @@ describe('a table', () => {
 
   it('leaves out the least important columns, and says so', () => {
     expect(table(columns, rows, on(120))).not.toMatch(/Left out/);
-    expect(table(columns, rows, on(55))).toMatch(/\nLeft out on 55 columns: p99\.$/);
+    expect(table(columns, rows, on(55))).toMatch(/\nOmitted at 55 columns: p99\.$/);
     const narrow = table(columns, rows, on(46));
-    expect(narrow).toMatch(/\nLeft out on 46 columns: p99, Samples\.$/);
+    expect(narrow).toMatch(/\nOmitted at 46 columns: p99, Samples\.$/);
     expect(narrow).not.toMatch(/807\.2|180/);
   });
 

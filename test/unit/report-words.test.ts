@@ -42,7 +42,7 @@ describe('the head of a report', () => {
 
 describe('the statistics', () => {
   it('are of the rounds that there are', () => {
-    expect(statistics(two(1))).toMatch(/: 1 round a system, .*With one round .*every verdict is inconclusive\.$/);
+    expect(statistics(two(1))).toMatch(/: 1 round per system, .*With one round, .*every verdict is inconclusive\.$/);
     expect(statistics(two(5))).toMatch(/: 5 rounds a system, .*t intervals over them\.$/);
     expect(statistics(two(6))).toMatch(/: 6 rounds a system, .*the median's, by order statistics/);
     const document = two(5);
@@ -131,7 +131,7 @@ describe('a recommendation', () => {
     );
     const bad = { 'a OH-001': { verdict: 'invalid' }, 'b OH-001': { verdict: 'slower' } } as const;
     expect(latency(named(three, bad))).toBe(
-      'b is the only sharing system measured: worse than native in OH-001; without a verdict everywhere: OH-001.',
+      'b is the only sharing system that was measured: worse than native in OH-001; a verdict is missing in OH-001.',
     );
   });
 
@@ -144,7 +144,7 @@ describe('a recommendation', () => {
       { name: 'native', metrics: metrics(1) },
       { name: 'mps', metrics: metrics(2) },
     ]);
-    expect(latency(document)).toBe('mps: no significant difference to native; without a verdict everywhere: OH-001.');
+    expect(latency(document)).toBe('mps: no significant difference from native; a verdict is missing in OH-001.');
   });
 });
 

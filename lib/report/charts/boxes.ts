@@ -76,7 +76,7 @@ function pointsOf(boxes: readonly Box[], { cells, unit }: Row): RoundPoint[] {
 function noteOf(boxes: readonly Box[]): string {
   const used = [...new Set(boxes.map(({ of }) => kinds[of]))].join(', or ');
   const isThinned = boxes.some(({ of, values }) => of === 'rounds' && values.length > MOST_POINTS);
-  return `Boxes: ${used}${isThinned ? `, of which ${MOST_POINTS} a system are drawn as points` : ''}.`;
+  return `Boxes: ${used}${isThinned ? `, of which ${MOST_POINTS} per system are drawn as points` : ''}.`;
 }
 
 function pointSeries(points: readonly RoundPoint[], place: (value: number) => number): Panel['series'][number] {

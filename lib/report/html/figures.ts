@@ -20,9 +20,9 @@ import { meanings, verdictBadge } from './verdict.js';
 
 /** Once, above the charts of a category. */
 export const howToRead = html`<p class="note">
-  Bars: values with 95 % intervals, and in figures. Boxes: quartiles and median, whiskers to the smallest and the
-  largest. The process is the unit of replication: a box of several rounds is of their values, each a point, the first
-  on top; of a single round it is of consecutive blocks of its samples.
+  Bars show values with 95 % intervals. Boxes show quartiles and median, with whiskers to the smallest and the largest
+  value. The process is the unit of replication: with several rounds, a box summarises one value per round, drawn as
+  points with the first round on top; with a single round, it summarises consecutive blocks of its samples.
 </p> `;
 
 /** Bars and boxes of one metric. Null where nothing was measured. */
@@ -88,11 +88,11 @@ function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches
   const limit = html`${key(TEXT, stroke(LEVEL_DASH))}limit, ${number(limitPercent)} %`;
   const achieved =
     achievedPercent !== null &&
-    html`${key(TEXT, stroke('solid'))}mean of the second half, ${digits(achievedPercent)} %`;
+    html`${key(TEXT, stroke('solid'))}mean of the second half: ${digits(achievedPercent)} %`;
   return html`<figure class="card">
     <figcaption><strong>Share of the card over time: ${system}</strong></figcaption>
     ${legend([limit, achieved])}${svg(drawing)}
-    <p class="note">Every bar is of ${number(stretch)} s.</p>
+    <p class="note">Each bar covers ${number(stretch)} s.</p>
     ${points({
       caption: `Share of the card over time: ${system}`,
       headings: ['s of load', 'to', '% of the time'].map((title) => ({ title, numeric: true })),
@@ -126,12 +126,13 @@ const verdictLegend = (view: View): Markup =>
 export function forestFigure(view: View): Markup | null {
   const { drawings, leftOut, goesBeyond } = forestOf(view);
   if (drawings.length === 0) return null;
-  const rest = leftOut > 0 && ` The ${leftOut} ratios nearest to 1 are left out here and stand in the tables.`;
-  const arrows = goesBeyond && ' An arrow leads beyond the axis, a double one to the ratio itself.';
+  const rest = leftOut > 0 && ` The ${leftOut} ratios closest to 1 are omitted here; the tables have them.`;
+  const arrows =
+    goesBeyond && ' An arrow marks an interval that continues beyond the axis; a double arrow marks a ratio beyond it.';
   return html`<figure class="wide" id="ratios">
     <figcaption>
-      <strong>All ratios against the baseline</strong>, with 95 % intervals, on a logarithmic axis. To the right of 1 is
-      worse, whichever way the metric counts.${arrows}${rest}
+      <strong>All ratios against the baseline</strong>, with 95 % intervals, on a logarithmic axis. Right of 1 is
+      worse, whether the metric counts more or less as better.${arrows}${rest}
     </figcaption>
     ${verdictLegend(view)}
     ${drawings.map(({ category, drawing }, i) => {
@@ -155,11 +156,11 @@ export function heatFigure(view: View): Markup | null {
   const { rounds, drawn, drawing } = heat;
   const some =
     drawn < rounds.length &&
-    ` ${drawn} of ${rounds.length} rounds are drawn, as many of every system; the table holds all.`;
+    ` ${drawn} of ${rounds.length} rounds are drawn, the same number for every system; the table has all.`;
   return html`<figure class="wide">
       <figcaption>
-        <strong>GPU utilisation over time</strong>, as NVML sampled it while each round ran: share of its sampling
-        period in which a kernel ran. Rounds last as long as their metrics take.${some}
+        <strong>GPU utilisation over time</strong>, sampled by NVML during each round: the share of its sampling
+        period in which a kernel ran. Rounds differ in length.${some}
       </figcaption>
       ${heatLegend('no reading')}
       <div class="scroll" role="region" tabindex="0" aria-label="GPU utilisation over time, drawn">${svg(drawing)}</div>

@@ -75,7 +75,7 @@ function shareFigure({ metric, system, part, tenants, round, of, reason }: Share
     ${heading(metric, title)}
     ${drawing && [seriesLegend(shownOf(lines), limitKeys), svg(drawing)]}
     <p class="note">
-      Means over ${number(stretch)} s, of the card’s throughput without a
+      Means over ${number(stretch)} s, relative to the card’s throughput without a
       limit.${of > 1 && ` Round ${round} of ${of}.`}${reason !== '' && ` State of the metric: ${reason}`}
     </p>
     ${linePoints(lines)}
@@ -190,11 +190,11 @@ export function isolation({ view }: Page): Markup | null {
   ${without(panels.slice(MOST_CHARTS).map(({ metric, system, part }) => [metric, system, part].filter(Boolean).join(' ')))}
   ${
     leftOut.length > 0 &&
-    html`<p class="note">Details that are not in the form of their metric, as they are:</p>
+    html`<p class="note">Details in an unknown form, shown unchanged:</p>
       ${items(leftOut)}`
   }`;
 }
 
 const legendOfOutcomes = html`<p class="note">
-  Of several rounds a table shows the gravest outcome, and of how many rounds it is. A dash means that it was not tried.
+  If rounds differ, a table shows the most severe outcome and the number of rounds that had it. A dash means not tested.
 </p> `;

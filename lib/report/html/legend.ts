@@ -27,4 +27,4 @@ export const points = (about: TableOptions): Markup =>
   </details>`;
 
 export const without = (names: readonly string[]): Markup | null =>
-  names.length === 0 ? null : html`<p class="note">Without room in the drawing: ${names.join(', ')}.</p> `;
+  names.length === 0 ? null : html`<p class="note">Not drawn for lack of space: ${names.join(', ')}.</p> `;

@@ -5,7 +5,7 @@ import { WATERMARK } from '../terminal.js';
 export const simulatedNotice = html`<p class="notice simulated" role="note">${WATERMARK}</p> `;
 
 export const interruptedNotice = html`<p class="notice interrupted" role="note">
-  Interrupted: this document holds what was measured until then.
+  Interrupted: this document contains only what was measured until then.
 </p> `;
 
 /** A drawing and no background, which printers leave out. */

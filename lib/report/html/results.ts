@@ -101,8 +101,7 @@ function withoutRatio(view: View): Markup | null {
     .flatMap(({ row, effect }) => (effect && !placed.has(effect) ? [{ row, effect }] : []));
   if (found.length === 0 || placed.size === 0) return null;
   return table({
-    caption:
-      'Without a ratio, since values may be zero or negative or were measured beside each other in fewer than two rounds',
+    caption: 'No ratio, because values may be zero or negative, or fewer than two rounds measured both systems',
     headings: [
       { title: 'Metric' },
       { title: 'System' },

@@ -32,7 +32,8 @@ export function statistics({ view, words }: Page): Markup | null {
   return html`${paragraphs(words.statistics)}${
     rows.length > 0 &&
     table({
-      caption: 'Tests on rounds, beside the intervals that decide, and verdicts before and after Holm’s adjustment',
+      caption:
+        'Tests on rounds (for information; the intervals decide), and verdicts before and after Holm’s adjustment',
       headings: [{ title: 'Metric' }, { title: 'System' }, ...headings, { title: 'Before' }, { title: 'After' }],
       rows,
     })

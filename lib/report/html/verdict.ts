@@ -19,9 +19,9 @@ export const judgement = ({ verdict, reason }: Effect): Markup =>
   html`${verdictBadge(verdict)}${reason !== undefined && html`<span class="reason">${reason}</span>`}`;
 
 export const meanings: Record<Verdict, string> = {
-  slower: 'worse beyond the smallest difference that counts',
-  faster: 'better beyond it',
-  same: 'the whole interval within it',
-  inconclusive: 'the interval reaches across it: more rounds would tell',
+  slower: 'worse by more than the smallest difference that counts',
+  faster: 'better by more than that',
+  same: 'the whole interval is within it',
+  inconclusive: 'the interval crosses it: measure more rounds',
   invalid: 'not comparable',
 };

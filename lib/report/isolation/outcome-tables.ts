@@ -81,7 +81,7 @@ const launchPaths: Kind = {
 };
 
 const faults: Kind = {
-  title: 'Faults, and what they did to a neighbour',
+  title: 'Faults, and their effect on a neighbour',
   keys: ['Fault', 'Expected code'],
   entries: ({ faults: rows }) =>
     rows.map(({ fault, expectedCode, code, victim, longestStallMs, newTenant, xids, passed }) => ({
@@ -100,7 +100,7 @@ const faults: Kind = {
 };
 
 const surfaces: Kind = {
-  title: 'Memory content that a next tenant finds',
+  title: 'Memory content that the next tenant can read',
   keys: ['Surface', 'After'],
   entries: ({ surfaces: rows }) =>
     rows.map(({ surface, transition, control, outcome, bytes: found, reason }) => ({
