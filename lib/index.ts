@@ -1,11 +1,11 @@
 /**
- * gpu-virt-bench: what sharing an NVIDIA GPU costs and whether the sharing holds. Importing touches no driver.
+ * gpu-virt-bench measures what sharing an NVIDIA GPU costs and whether its limits hold. Importing loads no driver.
  *
- * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008, OH-009 and START in fresh workers),
- * one measurement at a time per process. Each resolves to a MetricResult; it rejects with TypeError or RangeError for bad
- * options, with `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON, NO_SUCH_DEVICE, …) or
- * CudaError where nothing could be measured. What a driver or GPU lacks resolves with status `unsupported`, never with a
- * number.
+ * Every `measure…` function measures in the calling process (OH-004, OH-006, OH-008, OH-009 and START in fresh
+ * workers), one measurement at a time per process. Each resolves to a MetricResult; it rejects with TypeError or
+ * RangeError for bad options, with `signal.reason` when aborted, and with BenchError (`code` NO_DRIVER, NO_ADDON,
+ * NO_SUCH_DEVICE, …) or CudaError if nothing could be measured. If the driver or GPU lacks a feature, the result has
+ * status `unsupported`, never a number.
  */
 import type { ComparisonDocument, RunDocument } from './results/document.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';

@@ -1,4 +1,4 @@
-/** What there is to measure, and with what: devices, driver functions and their owners, metrics. */
+/** Lists devices, driver functions with their owners, and metrics. */
 import type { FunctionProvenance, GpuInfo } from './results/document.js';
 import { gpuInfo } from './environment/gpu.js';
 import { simulatedDriver } from './metrics/measure.js';

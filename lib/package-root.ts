@@ -15,8 +15,8 @@ function isRoot(folder: string): boolean {
 }
 
 /**
- * The folder of this package, above lib/ and dist/ alike, however dist/ is bundled. Inside another program's bundle, where
- * there is none, the folder of that bundle: what is looked for in it is then missing, and said to be.
+ * The folder of this package, which contains lib/ and dist/, however dist/ is bundled. Inside another program's bundle
+ * it is the folder of that bundle; files that are then missing are reported.
  */
 export const packageRoot = ((): string => {
   const own = dirname(fileURLToPath(import.meta.url));

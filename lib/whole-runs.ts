@@ -23,7 +23,7 @@ export interface RunMetricsOptions extends MeasureOptions {
 
 export interface CompareSystemsOptions extends RunMetricsOptions {
   /**
-   * At least two, the first is the baseline. Each is a text as --system takes it (`native`,
+   * At least two; the first is the baseline. Each is a string as for --system (`native`,
    * `hami-core:library=/path,memory=10GiB`) or an object with the keys of the YAML file of --config, proofs included.
    * Relative paths of libraries start at the current directory.
    */
@@ -31,8 +31,8 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
   /** Each measures every system once, in a fresh worker. Default 5; verdicts need at least 2. */
   rounds?: number;
   /**
-   * In place of `rounds`: as many as detect an effect of this size (0.05 is 5 %) with a probability of about 80 %, planned
-   * from a pilot of 5 rounds that is no part of the result. At most `maxRounds`, by default 50.
+   * Instead of `rounds`: as many rounds as detect an effect of this size (0.05 is 5 %) with a probability of about 80
+   * %, planned from a pilot of 5 rounds that is not part of the result. At most `maxRounds`, by default 50.
    */
   detect?: number;
   maxRounds?: number;

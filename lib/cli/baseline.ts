@@ -51,7 +51,7 @@ export async function saveBaseline(
   return exitCodes.ok;
 }
 
-/** The results are judged against the baseline that they replace; where they do not pass, it stays. */
+/** The results are judged against the baseline that they replace; if they do not pass, the baseline stays. */
 export async function promoteBaseline(
   name: string,
   file: string | undefined,
@@ -97,7 +97,7 @@ interface Listed {
   rounds: number;
 }
 
-/** What cannot be read is said and costs no other. */
+/** A baseline that cannot be read is reported; the others are still listed. */
 export async function listBaselines({ store = STORE, json }: RawStore & { json?: true }): Promise<number> {
   const listed: Listed[] = [];
   for (const name of await baselineNames(store))

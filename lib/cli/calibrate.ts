@@ -48,7 +48,7 @@ export function calibrationTable(rows: readonly CalibrationRow[]): string {
   );
 }
 
-/** A layer of the caller's would be calibrated along: the workers get the interposer and nothing else. */
+/** Removes the caller's own layer, which would be calibrated too: workers get only the interposer. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const { LD_PRELOAD: _layer, GVB_INTERPOSE: _settings, ...rest } = callerEnvironment();
   return rest;

@@ -1,4 +1,4 @@
-/** Too few file descriptors: Node then reports modules that are there as missing. */
+/** With too few file descriptors, Node reports existing modules as missing; this finds the real cause. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -19,7 +19,7 @@ function isThere(message: string): boolean {
   return false;
 }
 
-/** Says so, or null where the error is another one. */
+/** The message about the limit, or null for any other error. */
 export function descriptorShortage(error: unknown): string | null {
   const { code, message = '' } = (error ?? {}) as { code?: unknown; message?: string };
   if (code !== 'EMFILE' && !(code === 'ERR_MODULE_NOT_FOUND' && isThere(message))) return null;

@@ -1,4 +1,4 @@
-/** One process at a time writes into a directory of results. */
+/** The lock of a result directory: only one process at a time may write to it. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, open, readFile, rename, rm } from 'node:fs/promises';

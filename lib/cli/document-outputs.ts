@@ -42,14 +42,14 @@ function parseFormat(text: string): Format {
   throw new UsageError(`Expected --format to be a format but received ${quoted(text)}: ${hint}`);
 }
 
-/** Before anything is measured: every place can be written, and none is there twice or holds what is read. */
+/** Before anything is measured: checks that every target is writable, is named only once, and is not an input. */
 export async function checkOutputs(outputs: readonly Output[], inputs: readonly string[] = []): Promise<void> {
   const taken = new Map<string, string>();
   for (const input of inputs) taken.set(await followed(input), input);
   for (const { format, target } of outputs) {
     await checkTarget(target, `--${format}`);
     if (target === STDOUT) continue;
-    // Devices bear several; a file would hold the last one only.
+    // A device can take several outputs; a file would keep only the last one.
     const existing = await stat(target).catch(() => null);
     if (existing && !existing.isFile()) continue;
     const place = await followed(target);

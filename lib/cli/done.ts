@@ -1,4 +1,4 @@
-/** How a command ends: its exit code, once everything written is out. */
+/** Ends a command with its exit code after all output has been written. */
 export async function done(code: Promise<number>): Promise<void> {
   process.exitCode = await code;
 }

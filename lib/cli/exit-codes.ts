@@ -1,4 +1,4 @@
-/** What the shell learns. Where several apply, the first in this order. */
+/** The exit codes. If several apply, the first in this order is used. */
 import type { ErrorCode } from '../native/errors.js';
 
 export const exitCodes = {

@@ -1,4 +1,4 @@
-/** What ties the second start without LD_PRELOAD (restart.ts) to the first. */
+/** Makes the second start without LD_PRELOAD (restart.ts) end when the first one ends. */
 import type { NativeAddon } from '../native/addon-types.js';
 import { FIRST_START } from '../systems/environment.js';
 

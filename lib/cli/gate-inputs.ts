@@ -1,4 +1,4 @@
-/** What a measurement is held against, as options name it. */
+/** Reads the thresholds and the baseline that the options name. */
 import { defaultThresholds, type Thresholds } from '../gate/thresholds.js';
 import { metrics } from '../metrics/registry.js';
 import { type Baseline, readBaseline, STORE } from '../saved/baseline-store.js';

@@ -55,7 +55,7 @@ export const codeOf = ({ passed }: GateDocument): number => (passed ? exitCodes.
 const textOf = (found: GateDocument, { format }: Output): string =>
   format === 'junit' ? junitReport(found) : `${JSON.stringify(found, null, 2)}\n`;
 
-/** One that cannot be written costs no other, nor what the gate found. */
+/** If one cannot be written, the others and the gate's result are not affected. */
 async function writeFiles(found: GateDocument, outputs: readonly Output[]): Promise<Error[]> {
   const failures: (Error | null)[] = [];
   for (const output of outputs)

@@ -35,7 +35,7 @@ export interface Conclusion {
   exitCode: number;
   /** The JUnit files; answers what could not be written. */
   writeFiles: () => Promise<Error[]>;
-  /** For people, and JUnit where that is asked for on standard output; `free`: nothing else is there. */
+  /** Prints the report, and JUnit if it goes to standard output; `free`: nothing else is printed there. */
   tell: (free: boolean) => Promise<Error[]>;
 }
 
@@ -76,7 +76,7 @@ interface Verdict {
   say: () => void;
 }
 
-/** What cannot be judged after all must not cost what was measured. */
+/** A gate that cannot be applied must not discard what was measured. */
 function verdictOn(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): Verdict {
   if (!document.completed) {
     const reason = 'The gate was not checked because the measurement was interrupted.';

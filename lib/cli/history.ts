@@ -31,7 +31,7 @@ export async function history(selectors: string[], { limit, json, ...places }: R
   return exitCodes.ok;
 }
 
-/** The standard ones may be missing: then nothing was measured yet. */
+/** The default directories may be missing, if nothing was measured yet. */
 async function checkNamed(directory: string | undefined, option: string, what: string): Promise<void> {
   if (directory === undefined || (await stat(directory).catch(() => null))) return;
   throw new UsageError(

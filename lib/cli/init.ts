@@ -12,7 +12,7 @@ const files = [
   { target: '.github/workflows/gpu-virt-bench.yml', example: 'github-actions.yml' },
 ] as const;
 
-/** All of them or none: a directory that has one is refused. */
+/** Writes all files or none: a directory that already has one of them is refused. */
 export async function init(directory = '.'): Promise<number> {
   const targets = files.map(({ target, example }) => ({ path: join(directory, target), example }));
   for (const { path } of targets)

@@ -1,4 +1,4 @@
-/** What is said of a comparison that was interrupted: how far it came, and what continues it. */
+/** The message about an interrupted comparison: how many rounds are finished, and the command that continues it. */
 import { dirname } from 'node:path';
 import { resumeCommand } from '../report/command-line.js';
 import type { ComparisonDocument } from '../results/document.js';

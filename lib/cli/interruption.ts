@@ -1,5 +1,5 @@
 /**
- * Ctrl-C and its relatives. The first stops measuring: workers are asked to end, state is cleaned up, and what was measured
+ * Handles Ctrl-C and other signals. The first stops measuring: workers are asked to end, state is cleaned up, and what was measured
  * is written. The second kills the workers, for which nothing waits any longer; clean-up and outputs follow all the same.
  * The third leaves at once.
  */

@@ -1,4 +1,4 @@
-/** The file of --junit before there is a result: a file of an earlier run must not speak for this one. */
+/** The file of --junit before there is a result: a file of an earlier run must not be taken for this run's result. */
 import { readFile, stat } from 'node:fs/promises';
 import { messageOf } from '../errors/message-of.js';
 import { unjudgedJunitReport } from '../report/junit.js';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Imports late: a preloaded start only starts again, and --help loads nothing that measures. */
+/** Imports late: a start with LD_PRELOAD only restarts, and --help loads no measurement code. */
 import { descriptorShortage } from './descriptors.js';
 import { restartWithoutPreload } from './restart.js';
 

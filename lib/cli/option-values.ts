@@ -1,4 +1,4 @@
-/** Values of options that are another option: `--json --junit` would otherwise write a file named --junit. */
+/** Refuses an option as the value of another option: `--json --junit` would otherwise write a file named --junit. */
 import type { Command, Option } from 'commander';
 import { quoted, UsageError } from '../errors/usage-error.js';
 

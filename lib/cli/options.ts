@@ -1,4 +1,4 @@
-/** Option values as the shell gives them, turned into checked ones. Ranges are the library's own. */
+/** Parses and checks option values. Ranges are the library's own. */
 import type { ApplicationPath, Tier } from '../results/document.js';
 import type { MeasureOptions } from '../metrics/metric.js';
 import type { DecoderModel, WorkloadName } from '../metrics/llm/workloads.js';

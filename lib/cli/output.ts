@@ -90,7 +90,7 @@ export async function writeWhole(target: string, text: Text): Promise<void> {
 }
 
 /**
- * For a name that the user did not choose: a symbolic link in its place is refused, because it could lead anywhere.
+ * For a name that the user did not choose: a symbolic link in its place is refused, because it could point anywhere.
  */
 export async function writeWithoutLinks(target: string, text: Text): Promise<void> {
   if (await isLink(target)) throw unwritable(quoted(target), 'it is a symbolic link, which could point anywhere');

@@ -28,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** `gpu-virt-bench list | head -1` is no error. */
+/** `gpu-virt-bench list | head -1` closes the pipe early and must not fail. */
 function endQuietlyWithoutReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();

@@ -1,4 +1,4 @@
-/** Exit codes that the results of a document ask for, whichever command has it. */
+/** The exit code that follows from the results in a document, for every command. */
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
 import { violationsOf } from '../results/violations.js';
 import { isInactive } from '../saved/attested.js';

@@ -36,7 +36,7 @@ const measuringOptions = [
   ...['requireGpu', 'simulate', 'strict'],
 ] as const;
 
-/** They change which rounds are measured and none that was, so that --resume accepts them. */
+/** They do not affect rounds that were measured, so --resume accepts them. */
 const toleranceOptions = ['allowMissing', 'keepGoing'] as const;
 
 /** The others say where results go, and are given again. */
@@ -90,7 +90,7 @@ async function describeSystem({ name, source }: System): Promise<StoredRequest['
   return { kind: source.kind, settings: publicSettings(source), folder: source.folder, files };
 }
 
-/** The region names the shared memory of a simulated card and nothing of the card. */
+/** The region is only the name of a simulated card's shared memory and does not affect the card. */
 function inherited({ GVB_SIM, LD_LIBRARY_PATH }: NodeJS.ProcessEnv): Record<string, string> {
   const sim = GVB_SIM?.split(',').filter((pair) => !pair.startsWith('region='));
   return {

@@ -1,4 +1,4 @@
-/** What is said on stderr. */
+/** Messages on stderr. */
 import { messageOf } from '../errors/message-of.js';
 import { descriptorShortage } from './descriptors.js';
 import { shown } from '../report/screen.js';

@@ -1,4 +1,4 @@
-/** Settings as they were written, on the command line or in a file: text, lists and maps, checked key by key. */
+/** Raw settings from the command line or a file: text, lists and maps, checked key by key. */
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { parseSize, type Size } from './size.js';

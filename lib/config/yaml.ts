@@ -1,4 +1,4 @@
-/** Files of settings: YAML, of which JSON is a part. What is wrong with one is said with line and column. */
+/** Files of settings: YAML, of which JSON is a part. Errors name line and column. */
 import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import { quoted, UsageError } from '../errors/usage-error.js';

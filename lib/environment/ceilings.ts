@@ -1,4 +1,4 @@
-/** What a GPU can at most do, from its architecture; a result beyond it is a mistake in counting. */
+/** The peak rates of a GPU by architecture; a result above them is a counting error. */
 import type { GpuInfo } from '../results/document.js';
 
 /**

@@ -1,4 +1,4 @@
-/** The machine the measurement runs on, as far as it explains numbers. */
+/** The host facts that help to explain numbers. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import type { HostInfo } from '../results/document.js';

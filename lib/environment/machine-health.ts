@@ -1,4 +1,4 @@
-/** Whether the machine is idle and healthy before anything is measured: findings, not refusals. */
+/** Checks before the measurement whether the machine is idle and healthy; it reports findings and refuses nothing. */
 import type { Check } from '../results/document.js';
 import type { GpuState } from '../native/addon-types.js';
 import { isIdle, slowdowns } from './event-reasons.js';
@@ -37,7 +37,7 @@ function freeMemory({ freeBytes, totalBytes }: GpuState): Judged {
   return { passed: free > LEAST_FREE, detail: `${percent(free)} free, expected more than ${percent(LEAST_FREE)}` };
 }
 
-/** A host program that measures in its own process is no stranger to itself. */
+/** A host program that measures in its own process does not count as a foreign process. */
 function foreignProcesses({ processes }: GpuState): Judged {
   if (processes === null) return unknown('which processes use the GPU');
   const foreign = processes.map(({ pid }) => pid).filter((pid) => pid !== process.pid);

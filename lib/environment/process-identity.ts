@@ -1,5 +1,5 @@
 /**
- * Who owns something that stays on disk when its owner is killed. A PID alone is used again; together with the start
+ * Identifies the owner of something that stays on disk when its owner is killed. PIDs are reused; together with the start
  * time, the boot and the PID namespace it names one process.
  */
 import { readFileSync, readlinkSync } from 'node:fs';

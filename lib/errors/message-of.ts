@@ -1,2 +1,2 @@
-/** What was thrown, in words: anything can be. */
+/** The message of a thrown value, which need not be an Error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -72,7 +72,7 @@ export function checkShared(systems: readonly string[], { name, document }: Base
   );
 }
 
-/** One name for two kinds of system would hold one against the other. */
+/** Systems of different kinds under one name must not be compared. */
 export function checkKinds(systems: readonly { name: string; kind: string }[], { name, document }: Baseline): void {
   const stored = viewOf(document).systems;
   for (const { name: system, kind } of systems) {

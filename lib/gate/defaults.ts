@@ -1,4 +1,4 @@
-/** Apart from what reads thresholds, because --help must load nothing that measures. */
+/** Separate from the reader of thresholds, because --help must load no measurement code. */
 export const DEFAULT_MAX_REGRESSION_PERCENT = 10;
 
 /**
@@ -7,6 +7,6 @@ export const DEFAULT_MAX_REGRESSION_PERCENT = 10;
  */
 export const DEFAULT_MAX_DIFFERENCE_DELTAS = 5;
 
-/** Of one round nothing is known of how processes differ. */
+/** One round does not show how processes differ. */
 export const FEWEST_ROUNDS = 2;
 export const MORE_ROUNDS = 'measure more rounds, e.g. compare --rounds 5';

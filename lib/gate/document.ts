@@ -28,7 +28,7 @@ export interface Case {
   threshold: string;
   outcome: Outcome;
   countsAs: 'passed' | 'failed';
-  /** What was held against the threshold, in `unit`: the metric's own, or `ratio`, of which above 1 is worse. */
+  /** What was compared with the threshold, in `unit`: the metric's own, or `ratio`, of which above 1 is worse. */
   value: number | null;
   interval: Interval | null;
   unit: string;
@@ -45,7 +45,7 @@ export interface GateDocument {
   startedAt: string;
   durationMs: number;
   simulated: boolean;
-  /** Name of the stored baseline; null where systems were held against the first of their own comparison. */
+  /** Name of the stored baseline; null if systems were compared with the first of their own comparison. */
   baseline: string | null;
   environments: { now: Environment; baseline: Environment | null };
   passed: boolean;

@@ -1,4 +1,4 @@
-/** Under what a document was measured, in so far as it decides the numbers; and what differs between two. */
+/** The parts of a document's environment that affect its numbers, and the differences between two documents. */
 import type { RunDocument } from '../results/document.js';
 import { bytes } from '../results/plain.js';
 import { isSimulated, type ResultDocument, roundsOf } from '../results/kinds.js';
@@ -53,7 +53,7 @@ const facts = [
   ['version of gpu-virt-bench', 'tool'],
 ] as const;
 
-/** One line a fact: what the gate may blame on a system although it is none of its doing. */
+/** One line per difference that could be mistaken for an effect of a system. */
 export function environmentDifferences(now: Environment, then: Environment): string[] {
   const differing = facts
     .filter(([, key]) => now[key] !== then[key])

@@ -1,4 +1,4 @@
-/** From a document, thresholds and perhaps a stored baseline to what the gate says. */
+/** Applies thresholds to a document, with a stored baseline if there is one, and returns the result of the gate. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { isSimulated, type ResultDocument } from '../results/kinds.js';
@@ -12,7 +12,7 @@ import { environmentOf } from './environment.js';
 import { judge, judgedSystems } from './judge.js';
 import { checkSystems, defaultThresholds, relabelledThresholds, type Thresholds } from './thresholds.js';
 
-/** Throws UsageError where there is nothing that could be judged, so that no gate passes by looking at nothing. */
+/** Throws UsageError where there is nothing that could be judged, so that no gate passes without checking anything. */
 export function gate(
   document: ResultDocument,
   givenThresholds: Thresholds,
@@ -31,7 +31,7 @@ export function gate(
   return withUnjudged(found, systems);
 }
 
-/** What was measured of a system that is to be judged, and is held against nothing, would pass unseen. */
+/** Refuses a listed system to which no threshold applies: it would pass without being checked. */
 function checkHeld(document: ResultDocument, systems: readonly string[], cases: readonly Case[]): void {
   const measured = rowsOf(viewOf(document)).flatMap(({ cells }) => cells.filter(({ value }) => value !== null));
   const idle = systems.find(
@@ -41,7 +41,7 @@ function checkHeld(document: ResultDocument, systems: readonly string[], cases: 
   throw new UsageError(`No threshold applies to system ${quoted(idle)}: give limits, or leave it out of systems.`);
 }
 
-/** A system of which not one case could be judged fails: to pass it would be to vouch for what nobody saw. */
+/** A system without a single case that could be checked fails, because nothing shows that it meets the thresholds. */
 function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocument {
   const casesOf = (name: string) => found.cases.filter(({ system }) => system === name);
   const unjudged = systems.filter(
@@ -139,7 +139,7 @@ const unknownMetrics = (document: ResultDocument, metrics: readonly MetricDefini
 const nothingJudged = (cases: readonly Case[]): string[] =>
   cases.every(({ outcome }) => outcome === 'not measured') ? ['Nothing was measured that the gate could check.'] : [];
 
-/** What no layer can have done. */
+/** Warns if native itself got worse, which no layer can cause. */
 function bareDriverChanged(document: ResultDocument, cases: readonly Case[]): string[] {
   const native = viewOf(document).systems.filter(({ rounds }) => rounds[0]?.system.kind === 'native');
   const changed = cases.filter(

@@ -1,4 +1,4 @@
-/** Thresholds against what was measured: a list of cases, each of which counts as passed or failed. */
+/** Compares results with thresholds: a list of cases, each of which counts as passed or failed. */
 import type { Effect, MetricResult } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { effectText } from '../results/effect-text.js';
@@ -20,7 +20,7 @@ export interface Judgement {
   stored: { name: string; effects: readonly Effect[] } | null;
 }
 
-/** From this much on an improvement is announced. */
+/** Improvements from this size on are reported. */
 const IMPROVEMENT = 0.1;
 
 /**
@@ -68,7 +68,7 @@ interface About {
   settings: MetricThresholds;
   missing: Counting;
   oneRoundFails: boolean;
-  /** What it is held against, in words. */
+  /** What the system is compared with, in words. */
   reference: string;
   effect: Effect | undefined;
   hasReference: boolean;
@@ -228,7 +228,7 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   } as const;
   if (effect.verdict === 'invalid')
     return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
-  // Whatever `inconclusive` says: to pass it would be to vouch for what nothing is known of.
+  // It fails whatever `inconclusive` says, because there is no evidence that the threshold is met.
   if (!interval)
     return { ...head, outcome: 'inconclusive', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
   const span = spanning(value, interval);

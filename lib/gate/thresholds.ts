@@ -59,7 +59,7 @@ export const relabelledThresholds = (thresholds: Thresholds, labels: readonly st
   systems: thresholds.systems?.map(({ name, place }) => ({ name: labelAmong(name, labels), place })) ?? null,
 });
 
-/** Known before anything is measured: a gate for a system that is not there would let everything pass. */
+/** Known before anything is measured: a gate for a system that does not exist would pass everything. */
 export function checkSystems({ systems }: Thresholds, measured: readonly string[]): void {
   const unknown = systems?.find(({ name }) => !measured.includes(name));
   if (!unknown) return;

@@ -1,7 +1,7 @@
 /**
  * What each driver call costs under a system, from pairs in one process: the call through the application's pointer and
- * through the driver's own, in turn. The strongest evidence there is: what differs between processes and rounds cancels
- * in every pair. The round is the unit of replication all the same.
+ * through the driver's own, in turn. This is the strongest evidence available, because differences between processes
+ * and rounds cancel in every pair. The round is still the unit of replication.
  */
 import * as v from 'valibot';
 import { findMetric } from './registry.js';

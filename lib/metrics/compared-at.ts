@@ -1,4 +1,4 @@
-/** What a metric's value is of besides its tier: values of other numbers of processes, say, are other quantities. */
+/** Conditions besides the tier under which values are comparable, e.g. the same number of processes. */
 import type { MetricResult } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 

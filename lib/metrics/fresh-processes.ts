@@ -1,4 +1,4 @@
-/** Starts of fresh worker processes as metrics ask for them: in batches, with what shows that each was a real start. */
+/** Starts fresh worker processes in batches, with checks that each was a real start. */
 import type { Check } from '../results/document.js';
 import type { ContextApi } from '../native/addon-types.js';
 import { median } from '../stats/median.js';
@@ -65,8 +65,9 @@ const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
 const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
 
 /**
- * Fresh processes, as many as the options ask for, that each retain the primary context and do first work, and then, the
- * first of them, release and retain it again. Every metric of the round that reads a step off a start reads these.
+ * Starts as many fresh processes as the options request. Each retains the primary context and does its first work; the
+ * first of them also releases and retains it again. All metrics of the round that use a step of a start share these
+ * processes.
  */
 export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
   const { iterations, tier, warmup } = context.options;

@@ -1,4 +1,4 @@
-/** What NVML and the samples say of how a metric was measured: evidence, which never changes a number by itself. */
+/** Health evidence from NVML and the samples of a metric; it never changes a number by itself. */
 import type { Check, Stats } from '../results/document.js';
 import { slowdowns } from '../environment/event-reasons.js';
 import { type Judged, percent, SLOWEST_STATE } from '../environment/machine-health.js';

@@ -1,4 +1,4 @@
-/** From a definition and options to a MetricResult: the one place where errors become states. */
+/** Runs a metric definition and returns a MetricResult: the only place where errors become statuses. */
 import type { Check, MetricResult } from '../results/document.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
@@ -50,9 +50,9 @@ export function simulatedDriver(simulate: boolean): string | null {
 }
 
 /**
- * Rejects with TypeError or RangeError for bad options, with `signal.reason` when aborted, with BenchError or
- * CudaError where nothing could be measured at all (no driver, no such device, cuInit failed). What fails later
- * resolves with status `failed`, `invalid` or `unsupported` and its reason.
+ * Rejects with TypeError or RangeError for bad options, with `signal.reason` when aborted, with BenchError or CudaError
+ * if nothing could be measured at all (no driver, no such device, cuInit failed). What fails later resolves with status
+ * `failed`, `invalid` or `unsupported` and its reason.
  */
 export async function measureMetric(
   definition: MetricDefinition,

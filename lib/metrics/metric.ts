@@ -1,4 +1,4 @@
-/** What a metric is: its definition, the options it takes, and what it may ask of its surroundings. */
+/** The definition of a metric, its options, and the context that it measures in. */
 import type { ApplicationPath, Check, MetricResult, Tier } from '../results/document.js';
 import type { GroundTruth } from '../native/ground-truth.js';
 import type { Session } from '../native/session.js';

@@ -1,8 +1,8 @@
-/** What several metrics of a round read off the same processes: the first that asks makes it, the others get it. */
+/** Results that several metrics of a round share: computed for the first metric that asks, then reused. */
 export class Once {
   readonly #made = new Map<string, Promise<unknown>>();
 
-  /** What failed is tried anew for the next one that asks. */
+  /** A failed computation is tried again for the next metric that asks. */
   async get<T>(key: string, make: () => Promise<T>): Promise<T> {
     const known = this.#made.get(key) as Promise<T> | undefined;
     if (known) return known;

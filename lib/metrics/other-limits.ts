@@ -25,8 +25,9 @@ export interface LimitedWorker {
 type Use = (worker: LimitedWorker, kind: number, turn: number) => Promise<void>;
 
 /**
- * A worker for each of `limits`, each of which has so many turns: they take them alternately where the system lets tenants
- * of different limits live at one time, so that what else the machine does meets all of them; else one after the other.
+ * A worker for each of `limits`, each of which has so many turns: if the system allows tenants with different limits at
+ * the same time, they alternate, so that other activity of the machine affects all of them equally; otherwise they run
+ * one after the other.
  */
 export async function underOtherLimits(
   context: MeasureContext,

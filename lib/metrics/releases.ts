@@ -1,4 +1,4 @@
-/** Fresh processes of one tenant that are all ready before the first begins: one release, and what came of it. */
+/** Fresh processes of one tenant that are all ready before the first begins: one release and its result. */
 import { BenchError } from '../native/errors.js';
 import { overlap } from '../workers/activity.js';
 import type { WorkerStart } from '../workers/start-up.js';
@@ -34,8 +34,9 @@ export interface NoRoom {
 }
 
 /**
- * Whatever happens, every process has ended when this settles. A release that came too early for one of them is repeated
- * with new processes and more time before it. This favours no result: who was ready is known before anybody begins.
+ * When this settles, every process has ended, even after an error. If a process was not ready at the release, the
+ * release is repeated with new processes and more lead time. This favours no result, because readiness is known before
+ * any process begins.
  */
 export async function release(
   context: MeasureContext,

@@ -1,4 +1,4 @@
-/** What becomes of one row of a metric's table when it cannot be measured: it says why, and the others go on. */
+/** The state of a row that cannot be measured: it has a reason, and the other rows are still measured. */
 import { BenchError, CudaError } from '../native/errors.js';
 import { UnprovenProcess } from '../systems/process-proofs.js';
 

@@ -104,8 +104,8 @@ export class MetricScene {
 }
 
 /**
- * Whatever happens inside, every process has ended and every state is removed when this settles. Every worker that is
- * there when `use` resolves is proven to be under the system, but for those that `use` proved itself.
+ * When this settles, every process has ended and all state is removed, even after an error. Every worker that still
+ * exists when `use` resolves is proven to be under the system, except those that `use` proved itself.
  */
 export async function inScene<T>(context: MeasureContext, use: (scene: MetricScene) => Promise<T>): Promise<T> {
   const scene = new MetricScene(context);

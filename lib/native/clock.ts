@@ -1,4 +1,4 @@
-/** Whether times were taken by the system's clock: what interposes it decides every latency. */
+/** Whether times come from the system's clock: a layer that interposes the clock controls every latency. */
 import type { ClockReading } from './addon-types.js';
 
 /** Two readings of one kernel clock may differ by what lies between them, and by this share of what passed. */

@@ -1,4 +1,4 @@
-/** What is asked of a measurement of the compute share where nothing else is known: a second, in kernels of about 1 ms. */
+/** The default measurement of the compute share: one second of kernels of about 1 ms. */
 import type { ComputeShareRequest } from './addon-types.js';
 
 /** Blocks of 1024 threads leave room for at most two on a multiprocessor, so that 1000 for each are 500 waves of 2 us. */

@@ -1,4 +1,4 @@
-/** The errors a caller can meet. `code` tells them apart; messages end in what to do. */
+/** The errors that a caller can get, distinguished by `code`; messages end with what to do. */
 
 export type ErrorCode =
   | 'NO_DRIVER'

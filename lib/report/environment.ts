@@ -1,4 +1,4 @@
-/** Under what was measured, in one line. */
+/** The environment of a measurement, in one line. */
 import type { Environment } from '../gate/document.js';
 import { plain } from '../results/plain.js';
 

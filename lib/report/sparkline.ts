@@ -10,7 +10,7 @@ export function sparkline(values: readonly number[], counts = 0): string {
   return values.map((value) => blocks[height(value)]).join('');
 }
 
-/** From 0 up to `full`, so that lines can be held against each other; what is above is as high as that. */
+/** From 0 up to `full`, so that lines are comparable; higher values are drawn at that height. */
 export function barline(values: readonly number[], full: number): string {
   const height = (value: number) =>
     Math.min(blocks.length - 1, Math.max(0, Math.floor((blocks.length * value) / full)));

@@ -1,4 +1,4 @@
-/** The executive summary: what an engineer would tell a colleague, from effects, verdicts and states alone. */
+/** The executive summary: the most important effects, verdicts and states in sentences. */
 import { findMetric } from '../metrics/registry.js';
 import type { CallEffect, Effect } from '../results/document.js';
 import { effectText, VERDICTS } from '../results/effect-text.js';

@@ -106,7 +106,7 @@ export const driverSchema = v.strictObject({
   cudaVersion: v.nullable(count),
   libcuda: v.nullable(v.string()),
   libnvidiaMl: v.nullable(v.string()),
-  /** Where libcuda.so.1 is not the driver: what stands in its place, and the driver behind it where one is mapped. */
+  /** Set if libcuda.so.1 is not the driver: the library that replaces it, and the driver behind it if one is mapped. */
   replaced: v.optional(v.strictObject({ by: v.string(), driver: v.nullable(v.string()), reason: v.string() })),
 });
 
@@ -192,7 +192,7 @@ export const runDocumentSchema = v.strictObject({
     /** Why the proofs could not be repeated in every worker after it measured; absent where they were, or none was tried. */
     notCheckedAfter: v.optional(v.string()),
     /**
-     * Of the processes that gave numbers, workers, tenants and fresh processes alike: how many were shown to be under the
+     * Of the processes that gave numbers (workers, tenants and fresh processes): how many were shown to be under the
      * system, each by proofs of its own. Absent from the first documents of this schema.
      */
     processes: v.optional(v.strictObject({ proven: count, of: count })),
@@ -239,7 +239,7 @@ export const effectSchema = v.strictObject({
   /** After Holm's adjustment over all effects of the document. */
   verdict: verdictSchema,
   verdictRaw: verdictSchema,
-  /** Two-sided, on rounds, beside the interval and not in its place. */
+  /** Two-sided, on rounds; given in addition to the interval, which decides. */
   pValues: v.strictObject({ welch: v.nullable(finite), mannWhitney: v.nullable(finite) }),
   reason: v.optional(v.string()),
 });
@@ -252,7 +252,7 @@ export const callEffectSchema = v.strictObject({
   call: v.string(),
   /** The object that a program calls. */
   owner: v.nullable(v.string()),
-  /** Whether the two pointers differ, in any round. Where they do not, the overhead is what the measurement is off by. */
+  /** Whether the two pointers differ, in any round. If they do not, the overhead is the error of the measurement. */
   intercepted: v.boolean(),
   /** Symbol paths on which the layer owns it; null of a function whose owners are not listed. */
   interceptedOn: v.nullable(v.array(v.picklist(['runtime', 'dlsym', 'linked']))),

@@ -1,4 +1,4 @@
-/** Which rounds of two systems ran beside each other, for only those may be set against each other; and how many of all. */
+/** Which rounds of two systems ran beside each other (only these may be compared), and how many of all. */
 import type { RunDocument } from './document.js';
 
 /** A document that was merged says of every round where it is from; in another, the n-th ran beside the n-th. */

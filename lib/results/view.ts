@@ -31,9 +31,9 @@ export interface View {
 
 export interface SystemView {
   name: string;
-  /** What the others are held against; none where the systems were measured apart. */
+  /** The system that the others are compared with; none if the systems were measured separately. */
   isBaseline: boolean;
-  /** Whether it is held against the baseline. */
+  /** Whether it is compared with the baseline. */
   isCompared: boolean;
   /** One document a round; empty where it was interrupted before its first. */
   rounds: RunDocument[];

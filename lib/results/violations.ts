@@ -1,4 +1,4 @@
-/** Limits that metrics showed not to hold. They stand above every average, and end a run with exit code 4. */
+/** Limits that metrics showed not to hold. They take precedence over every average, and make a run exit with 4. */
 import type { ComparisonDocument, RunDocument } from './document.js';
 import { isComparison, type ResultDocument } from './kinds.js';
 import { partly } from './rounds.js';

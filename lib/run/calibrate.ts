@@ -1,5 +1,5 @@
 /**
- * The tool measured against known truths: workers under the calibration interposer, whose delays and limits are exact.
+ * Compares the tool with known values: workers run under the calibration interposer, whose delays and limits are exact.
  * The truth of an injected delay is what the interposer itself achieved with it, less what it achieved with none.
  */
 import type { ApplicationPath, MetricResult, Tier } from '../results/document.js';

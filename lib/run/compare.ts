@@ -179,8 +179,8 @@ export function refuseUnavailable({
 }
 
 /**
- * Null for a round that was interrupted before its worker could measure: the rounds before it are kept. A round that fails
- * as a whole has a document of failed metrics, and the other rounds are measured all the same.
+ * Null for a round that was interrupted before its worker could measure: the rounds before it are kept. A round that
+ * fails as a whole has a document of failed metrics; the other rounds are still measured.
  */
 async function oneRoundOrWhyNot(
   request: CompareRequest,

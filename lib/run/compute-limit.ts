@@ -1,5 +1,5 @@
 /**
- * Whether a layer's compute limit shows: a load that fills the card, and the share of time in which it ran. It labels
+ * Whether a layer's compute limit has an effect: a load that fills the card, and the share of time in which it ran. It labels
  * and never invalidates: some limiters need more than a minute on a large card (shared method 0.7), and what they do
  * depends on the grid.
  */

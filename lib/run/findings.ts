@@ -1,4 +1,4 @@
-/** What `doctor` concludes: what would stop a measurement of a real GPU, what would spoil it, and what fixes it. */
+/** What `doctor` concludes: what prevents a measurement of a real GPU, what would disturb it, and how to fix it. */
 import type { HostInfo } from '../results/document.js';
 import type { MpsState } from '../environment/mps.js';
 import { judgeClock } from '../native/clock.js';

@@ -1,6 +1,6 @@
 /**
  * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric gets a
- * new one. Each is judged before it measures and after: a failed proof takes the numbers of its worker back.
+ * new one. Each worker is proven before and after it measures: a failed proof withdraws its numbers.
  */
 import type { ApplicationPath, MetricResult } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';

@@ -1,4 +1,4 @@
-/** From a request to a document: one system, one round. */
+/** Measures one round of one system: from a request to a document. */
 import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';

@@ -1,4 +1,4 @@
-/** What the results of a document say of whether its systems were active. */
+/** Whether the systems of a document were active, according to its results. */
 import type { MetricResult, RunDocument } from '../results/document.js';
 
 /** As attestation words it (systems/judgement.ts). */

@@ -1,6 +1,6 @@
 /**
- * Several saved documents as one comparison. Effects are computed anew, within each document's own rounds: what was
- * measured in different sessions stands side by side but is never set against each other.
+ * Several saved documents as one comparison. Effects are computed again, within each document's own rounds: what was
+ * measured in different sessions is shown side by side but never compared.
  */
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
@@ -120,8 +120,8 @@ function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean
 }
 
 /**
- * `run` calls every system `environment`: where two of them differ, their files' names tell them apart. Systems of a
- * comparison have names of their own, so that two different ones of a name do not belong together.
+ * `run` calls every system `environment`: if two of them differ, they are distinguished by their file names. Systems of
+ * a comparison have chosen names, so two different systems of the same name are refused.
  */
 function toldApart(sources: readonly Source[]): Source[] {
   const rounds = sources.flatMap(({ file, document }) => roundsOf(document).map((round) => ({ file, round })));

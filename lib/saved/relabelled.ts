@@ -1,4 +1,4 @@
-/** A document with other labels of its systems, so that what was stored before a system had proofs can be matched. */
+/** Renames the systems of a document, so that results stored before a system had proofs can be matched. */
 import type { RunDocument } from '../results/document.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { isUnverified, labelAmong, nameOfLabel } from '../systems/system-name.js';

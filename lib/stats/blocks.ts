@@ -1,4 +1,4 @@
-/** What is kept of a process's samples beside their median: enough to say how it varied within the process. */
+/** A summary of a process's samples beside their median, enough to show the variation within the process. */
 import { median } from './median.js';
 
 export const MOST_BLOCKS = 20;

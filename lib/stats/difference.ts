@@ -1,4 +1,4 @@
-/** A difference that was looked at several times in each of one or more pairs of processes. */
+/** A difference that was measured several times in each of one or more pairs of processes. */
 import { interval, tEstimate } from './effect.js';
 import { median, type MedianEstimate } from './median.js';
 

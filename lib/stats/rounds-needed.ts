@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /**
- * From the variance between the rounds that were seen, as though their mean were the truth: with that many rounds the
+ * From the variance between the rounds that were seen, assuming that their mean is the true effect: with that many rounds the
  * interval is as short as its distance from the nearest end of ±δ. Null where it cannot be told, or beyond 500.
  */
 export function roundsNeeded({ rounds, ratioCi95, differenceCi95 }: Found, delta: Delta): number | null {

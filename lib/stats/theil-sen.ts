@@ -48,7 +48,7 @@ const redrawn = (values: readonly number[], random: () => number): number =>
   trimmed(values.map(() => values[Math.floor(random() * values.length)] as number));
 
 /**
- * 95 % percentile intervals from 1 000 lines, each through cells whose values were drawn anew: a handful of
+ * 95 % percentile intervals from 1 000 lines, each through cells whose values were resampled: a handful of
  * points is too few for Sen's own interval. Null with fewer than six values in a cell.
  */
 export function theilSenCi95(cells: readonly Cell[], x: number, seed: number): LineIntervals | null {

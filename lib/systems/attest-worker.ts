@@ -1,4 +1,4 @@
-/** What one living worker is under: what it says of itself, what it finds out by trying, and what its system makes of it. */
+/** Attests one running worker: its description of itself, its probes, and the judgement of its system. */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
 import { CudaError } from '../native/errors.js';

@@ -1,4 +1,4 @@
-/** Proofs that systems share: each looks at one thing a worker, a probe or the coordinator saw. */
+/** Proofs that systems share: each checks one observation of a worker, a probe or the coordinator. */
 import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
@@ -9,7 +9,7 @@ import { realPath, sameFile } from './ld-preload.js';
 import { inWords } from '../config/size.js';
 import type { Canary, Probe, Proof, TrueGpu } from './system.js';
 
-/** `passed: null` means that nobody looked. */
+/** `passed: null` means not checked. */
 export interface Finding {
   proof: string;
   passed: boolean | null;

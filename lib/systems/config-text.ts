@@ -1,4 +1,4 @@
-/** Systems as a file of --config, with which anybody can measure them again. */
+/** Writes systems as a file for --config, so that they can be measured again. */
 import { NOT_RECORDED } from '../results/document.js';
 import { resolvedSettings } from './source.js';
 import type { System } from './system.js';

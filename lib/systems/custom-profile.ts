@@ -1,4 +1,4 @@
-/** What a user writes to describe a layer of his own: everything is checked here, before anything runs. */
+/** A user's description of a layer; everything is checked here, before anything runs. */
 import { type Step, verifySteps } from './custom-verify.js';
 import { checkPlaceholders, type Placeholder, placeholders } from './placeholders.js';
 import type { Size } from '../config/size.js';

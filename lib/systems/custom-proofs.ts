@@ -1,4 +1,4 @@
-/** What became of each `verify` step of a custom system. */
+/** The outcome of each `verify` step of a custom system. */
 import { baseName } from '../native/function-names.js';
 import type { Description } from '../workers/description.js';
 import { allocationCanary, type Finding, measuredDevice } from './attestation.js';

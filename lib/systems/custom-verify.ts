@@ -1,4 +1,4 @@
-/** How the user of a custom system says its layer can be recognised. */
+/** The `verify` steps of a custom system, by which its layer is recognised. */
 import { closest } from '../errors/closest.js';
 import { UsageError } from '../errors/usage-error.js';
 import { baseName, functionNames, isFunctionName } from '../native/function-names.js';

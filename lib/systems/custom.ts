@@ -28,7 +28,7 @@ export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
   commandTimeoutMs?: number;
 }
 
-/** The dynamic loader goes on without what it cannot load: even an unverified system is then not what it says. */
+/** The dynamic loader continues without a library that it cannot load: even an unverified system is then not what it says. */
 function missingPreloads({ preload }: Description): Finding[] {
   const missing = preload.filter(({ source, mapped }) => source === 'LD_PRELOAD' && mapped === null);
   return missing.map(({ entry }) => ({

@@ -1,4 +1,4 @@
-/** What a shared object says of itself, read from its file: for which machine it is and what it exports. */
+/** Reads from the file of a shared object for which machine it is built and what it exports. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export interface ElfHeader {

@@ -52,10 +52,10 @@ export function environmentSystem(environment = callerEnvironment()): System {
   };
 }
 
-/** Whoever set it up keeps its state. */
+/** Its state belongs to the user who set it up. */
 const nothing = () => Promise.resolve();
 
-/** Whatever limits it has were not set here, so no metric may hold it to one. */
+/** Its limits, if any, were not set here, so no metric may check them. */
 const unknownCapabilities: Capabilities = NO_LIMITS;
 
 type MappedObject = Provenance['objects'][number];
@@ -93,7 +93,7 @@ async function describeLayer(path: string, provenance: Provenance, active: boole
 export const groundTruth = ({ provenance, preload }: Description): Attestation['groundTruth'] =>
   preloadFileHooks(provenance, preload, interceptors(provenance)) ? 'none' : 'nvml';
 
-/** Every process is then hooked, the coordinator too: nobody sees the GPU as it is. */
+/** Every process is then hooked, including the coordinator: no process sees the bare GPU. */
 function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry[], found: readonly Interceptor[]) {
   const everywhere = preload.filter(({ source }) => source === PRELOAD_FILE);
   if (preloadedObjects(provenance, everywhere).length > 0) return true;

@@ -30,7 +30,7 @@ process.stdin.once('close', () => {
   setTimeout(killDaemon, PATIENCE_MS);
 });
 
-/** The server first: without its daemon nobody would end it. */
+/** Ends the server first: without its daemon, nothing else would end it. */
 function killDaemon(): void {
   const pid = daemon.pid;
   if (pid === undefined) return;

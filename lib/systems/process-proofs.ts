@@ -1,6 +1,6 @@
 /**
  * Every process that gives a number is judged: by the proofs of its system, and by being under the same layer as the
- * first process that was looked at, which is all that can be asked where a system has no proofs of its own.
+ * first process that was looked at, which is the only check for a system without proofs of its own.
  */
 import type { RunDocument } from '../results/document.js';
 import { CLOCK_CHECK } from '../native/clock.js';

@@ -1,4 +1,4 @@
-/** A system's settings as `--system` takes them, for whoever wants to measure the same again. */
+/** A system's settings as `--system` takes them, so that they can be measured again. */
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { NOT_RECORDED } from '../results/document.js';

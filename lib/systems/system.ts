@@ -146,7 +146,7 @@ export interface System {
   /** After every tenant has ended and before the first starts with other limits. */
   betweenLimits(): Promise<void>;
   /**
-   * Gives a tenant that lives another compute limit. Resolves with why the layer cannot; null where it was told. Absent:
+   * Changes the compute limit of a running tenant. Resolves with why the layer cannot; null where it was told. Absent:
    * nothing is known of such a way.
    */
   changeLimit?(tenant: Tenant, smPercent: number): Promise<string | null>;

@@ -1,4 +1,4 @@
-/** The device sessions of a worker: it makes one context, which all of them share, and may hold one while it is a tenant. */
+/** The device sessions of a worker: it makes one context, which all of them share, and may hold one while it acts as a tenant. */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { native } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';

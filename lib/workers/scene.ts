@@ -1,6 +1,6 @@
 /**
- * Tenants that run at the same time. Each has a role and a handle of its own. The death of one is a result and leaves the
- * others as they are. Workers among them can be released together, at one absolute time.
+ * Tenants that run at the same time. Each has a role and a handle of its own. The death of one is a result and does not
+ * affect the others. Workers among them can be released together, at one absolute time.
  */
 import { loadAddon } from '../native/load.js';
 import { CommandTenant } from './command-tenant.js';

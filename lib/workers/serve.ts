@@ -14,7 +14,7 @@ export interface Birth {
 const PROGRESS_EVERY_MS = 200;
 
 export function serve(handlers: Record<string, Handler>, birth: Birth): void {
-  // A coordinator that is gone closes the pipe; there is nobody left to tell.
+  // A coordinator that has ended closes the pipe; there is no reader to report this to.
   process.stdout.on('error', () => process.exit(0));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {

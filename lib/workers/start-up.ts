@@ -1,4 +1,4 @@
-/** What only a fresh process can answer: it is started, asked once, and ended. */
+/** Measurements that need a fresh process: it is started, asked once, and ended. */
 import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest, Target } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
 import type { ProcessStart } from './launcher.js';

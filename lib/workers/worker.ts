@@ -38,7 +38,7 @@ interface Pending {
 
 const workers = new Set<Worker>();
 
-/** At once, without asking them first. Whoever waits for one learns that it was killed. */
+/** Kills them at once. Pending requests reject with a message that the worker was killed. */
 export function killWorkers(): void {
   for (const worker of workers) worker.signal('SIGKILL');
 }

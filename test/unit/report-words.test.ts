@@ -43,12 +43,12 @@ describe('the head of a report', () => {
 describe('the statistics', () => {
   it('are of the rounds that there are', () => {
     expect(statistics(two(1))).toMatch(/: 1 round per system, .*With one round, .*every verdict is inconclusive\.$/);
-    expect(statistics(two(5))).toMatch(/: 5 rounds a system, .*t intervals over them\.$/);
-    expect(statistics(two(6))).toMatch(/: 6 rounds a system, .*the median's, by order statistics/);
+    expect(statistics(two(5))).toMatch(/: 5 rounds per system, .*t intervals over them\.$/);
+    expect(statistics(two(6))).toMatch(/: 6 rounds per system, .*those of the median, by order statistics/);
     const document = two(5);
     const [native = [], mps = []] = document.systems;
     const cut = { ...document, plan: { ...document.plan, rounds: 10 }, systems: [native, mps.slice(0, 4)] };
-    expect(statistics(cut)).toMatch(/: 4 to 5 rounds a system/);
+    expect(statistics(cut)).toMatch(/: 4 to 5 rounds per system/);
   });
 
   it('of systems that were measured apart hold nothing against anything', () => {

@@ -144,8 +144,8 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
 export const compatibility = compatibilityWith({ deadlineMs: DEADLINE_MS });
 
 /**
- * COMPAT-001, %: probes that behave as natively. `details.probes[]` has a row a probe with its public issue and its outcome:
- * `same`, `crash SIGNAL`, `hang`, `code X instead of Y`, `wrong data`, or `not run` where it does not work natively: such a
- * probe is not counted.
+ * COMPAT-001, %: probes that behave as natively. `details.probes[]` has one row per probe with its public issue and its
+ * outcome: `same`, `crash SIGNAL`, `hang`, `code X instead of Y`, `wrong data`, or `not run` if it does not work
+ * natively; such a probe is not counted.
  */
 export const checkCompatibility = measureFunction(compatibility);

@@ -1,4 +1,4 @@
-/** Whether a probe's process was under the system as a process is that was proven to be. */
+/** Whether a probe's process was under the system, compared with a process that is proven to be. */
 import { sameFile } from '../../systems/ld-preload.js';
 import type { ApplicationPath } from '../../results/document.js';
 import type { Description } from '../../workers/description.js';

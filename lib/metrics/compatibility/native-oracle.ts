@@ -1,4 +1,4 @@
-/** What the probes do natively: under the bare driver, which is shown to be bare, in the environment without the system. */
+/** Runs the probes natively, in an environment without the system, and proves that the driver is the bare one. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../../native/errors.js';

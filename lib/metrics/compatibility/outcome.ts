@@ -1,4 +1,4 @@
-/** What a probe did under a system, held against what it did natively: same exit, same codes, same data. */
+/** Compares a probe's run under a system with its native run: same exit, same codes, same data. */
 import type { Observation, Step } from './probe-process.js';
 
 export interface Judged {

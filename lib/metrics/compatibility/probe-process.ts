@@ -1,4 +1,4 @@
-/** One probe process: started, given a deadline, and what it said of each of its steps until it ended. */
+/** Runs one probe process with a deadline and collects what it reports of each step. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Ending, ProcessStart } from '../../workers/launcher.js';
@@ -39,7 +39,7 @@ export interface Observation {
   /** What it was about to do when it reported nothing more. */
   last: string | null;
   done: boolean;
-  /** Why it could not go on, as it says itself. */
+  /** Why it could not continue, as it reports itself. */
   over: string | null;
   /** How many objects it made, where that is its own choice natively. */
   count: number | null;

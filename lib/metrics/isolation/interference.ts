@@ -1,6 +1,6 @@
-/** What a neighbour costs, in terms that do not depend on how much work either of the two brings. */
+/** What a neighbour costs, independent of how much work each of the two does. */
 
-/** How long what two tenants did beside each other would have taken each of them alone, and how long it took. */
+/** The time that the common work of two tenants took, and the time that each part would have taken alone. */
 export interface BesideEachOther {
   together: number;
   firstAlone: number;

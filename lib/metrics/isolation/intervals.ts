@@ -1,4 +1,4 @@
-/** Stretches of time, in order and apart from each other. */
+/** Sorted, disjoint time intervals. */
 
 export interface Stretch {
   from: number;

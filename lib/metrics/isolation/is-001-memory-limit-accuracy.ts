@@ -133,8 +133,8 @@ export const memoryLimitAccuracy: MetricDefinition = {
 };
 
 /**
- * IS-001, %: how near what a tenant can hold comes to its memory limit, by cuMemAlloc; `details.paths[]` has what each way
- * of allocating was granted. It needs a system that sets a limit, so here, in the environment as it is, it is
- * `unsupported`; `compareSystems` has them.
+ * IS-001, %: how close the memory that a tenant can hold by cuMemAlloc is to its limit; `details.paths[]` has what each
+ * allocation path was granted. It needs a system that sets a limit: in the current environment it is `unsupported`; use
+ * `compareSystems`.
  */
 export const measureMemoryLimit = measureFunction(memoryLimitAccuracy);

@@ -72,7 +72,7 @@ async function tryAll(context: MeasureContext, tenant: MemoryTenant): Promise<Tr
   for (const api of APIS) {
     context.progress(`${api}, gross`, rows.length / 4);
     const row = { api, request: 'gross' as const, bytes: gross, heldBytes: 0 };
-    // Refused by a card that is full, it would tell nothing of the limit.
+    // A refusal by a full card would say nothing about the limit.
     if (free !== null && free < gross + GIB)
       rows.push({ ...row, limitBytes, refusals: null, drift: null, reason: 'the card itself has no room for it' });
     else rows.push(await tryRow(tenant, row, howMany));
@@ -185,8 +185,8 @@ export const limitEnforcement: MetricDefinition = {
 };
 
 /**
- * IS-002, µs: how long cuMemAlloc takes to refuse what goes a little beyond the memory limit; `details.rows[]` has the
- * stream-ordered allocator and requests far beyond the limit, too. It needs a system that sets a limit, so here, in the
- * environment as it is, it is `unsupported`; `compareSystems` has them.
+ * IS-002, µs: how long cuMemAlloc takes to refuse a request slightly beyond the memory limit; `details.rows[]` also has
+ * the stream-ordered allocator and requests far beyond the limit. It needs a system that sets a limit: in the current
+ * environment it is `unsupported`; use `compareSystems`.
  */
 export const measureLimitEnforcement = measureFunction(limitEnforcement);

@@ -196,9 +196,9 @@ export const memoryIsolation: MetricDefinition = {
 };
 
 /**
- * IS-005: 1 where no tag that a tenant left was found by another: in memory of every kind of allocation, shared memory,
+ * IS-005: 1 if no tag that a tenant left was found by another: in memory of every kind of allocation, shared memory,
  * local memory and registers, after its exit, its SIGKILL and while both run; by forged and stale IPC handles, by a
- * descriptor that was not given, by its addresses. Else 0, with a violation for each. `details.surfaces[]` has a row for
- * each. `iterations` and `resolution` do not apply.
+ * descriptor that was not given, by its addresses. Else 0, with a violation for each. `details.surfaces[]` has a row
+ * for each. `iterations` and `resolution` do not apply.
  */
 export const measureMemoryIsolation = measureFunction(memoryIsolation);

@@ -238,9 +238,9 @@ export const computeIsolation: MetricDefinition = {
 };
 
 /**
- * IS-006, %, unclamped: work a second of a tenant beside another one, of what it does alone, both under a quota of half
- * the card. `details.rows[]` has the entitlement attained and, at tier `thorough`, four tenants; `details.sharing` how
- * the card is shared. Without a compute limit it is `unsupported`, with the row in its details. `iterations` and
+ * IS-006, %, unclamped: work per second of a tenant beside another one, relative to alone, both under a quota of half
+ * the card. `details.rows[]` has the entitlement attained and, at tier `thorough`, four tenants; `details.sharing` says
+ * how the card is shared. Without a compute limit it is `unsupported`, with the row in its details. `iterations` and
  * `resolution` do not apply.
  */
 export const measureComputeIsolation = measureFunction(computeIsolation);

@@ -217,9 +217,8 @@ export const consistency: MetricDefinition = {
 };
 
 /**
- * IS-007: the coefficient of variation of a tenant's work in windows of 100 ms beside two neighbours that compute and one
- * that reads memory, each with a quota of 25 % where the system sets quotas. Windows without any work count.
- * `details.alone` has the same without neighbours. `iterations` and `resolution`
- * do not apply.
+ * IS-007: the coefficient of variation of a tenant's work in windows of 100 ms beside two neighbours that compute and
+ * one that reads memory, each with a quota of 25 % if the system sets quotas. Windows without any work count.
+ * `details.alone` has the same without neighbours. `iterations` and `resolution` do not apply.
  */
 export const measureConsistency = measureFunction(consistency);

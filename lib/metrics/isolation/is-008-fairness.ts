@@ -203,9 +203,9 @@ export const fairness: MetricDefinition = {
 };
 
 /**
- * IS-008: Jain's fairness index of four tenants with equal quotas that do the same work, from 1/4 (one has everything) to
- * 1 (all have the same). `details.rows[]` has other numbers of tenants and, where the system sets quotas, unequal ones,
- * from tier `standard` on, with the least over the most and the index of single windows. `iterations` and `resolution` do
- * not apply.
+ * IS-008: Jain's fairness index of four tenants with equal quotas that do the same work, from 1/4 (one has everything)
+ * to 1 (all have the same). From tier `standard` on, `details.rows[]` has other numbers of tenants and, if the system
+ * sets quotas, unequal quotas, each with the ratio of smallest to largest and the index of single windows. `iterations`
+ * and `resolution` do not apply.
  */
 export const measureFairness = measureFunction(fairness);

@@ -168,9 +168,9 @@ export const noisyNeighbor: MetricDefinition = {
 };
 
 /**
- * IS-009, %, signed: by how much the median latency of a tenant that serves 200 requests a second grows beside the worst
- * of a menu of aggressors, each of which tries to exceed its quota of one resource. `details.interference[]` has a row an
- * aggressor, null with its reason where it did not run; `details.sharing` how the card is shared. `iterations`,
+ * IS-009, %, signed: increase of the median latency of a tenant that serves 200 requests a second, beside the worst of
+ * a menu of aggressors, each of which tries to exceed its quota of one resource. `details.interference[]` has one row
+ * per aggressor, null with a reason if it did not run; `details.sharing` says how the card is shared. `iterations`,
  * `warmup` and `resolution` do not apply.
  */
 export const measureNoisyNeighbor = measureFunction(noisyNeighbor);

@@ -1,4 +1,4 @@
-/** IS-010: tenants that fail in every way a tenant can, one after the other, beside one that must not notice. */
+/** IS-010: tenants fail one after the other, each in a different way, beside a victim that must not be affected. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors/message-of.js';
 import { loadAddon } from '../../native/load.js';
@@ -17,7 +17,7 @@ import { GIB } from '../units.js';
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
 /** Where a limit should refuse before: how far beyond it is tried. */
 const BEYOND_LIMIT_BYTES = GIB / 2;
-/** How long a victim that does not go on is waited for. */
+/** How long to wait for a victim that has stalled. */
 const PATIENCE_MS = 10_000;
 const NEW_TENANT_MS = 20_000;
 /** An Xid is told after the fault, by another way. */
@@ -132,7 +132,7 @@ class Play {
     };
   }
 
-  /** Proven at once: it will not live until the end. */
+  /** Proven at once, because it will be killed before the end. */
   async #newTenant(): Promise<Entered | { failed: string }> {
     const id = this.#ids();
     const before = new Set(this.#scene.scene.workers);
@@ -268,9 +268,9 @@ export const faultIsolation: MetricDefinition = {
 };
 
 /**
- * IS-010: 1 where no fault of a neighbouring tenant (out-of-bounds store, misaligned access, trap, device assert, endless
+ * IS-010: 1 if no fault of a neighbouring tenant (out-of-bounds store, misaligned access, trap, device assert, endless
  * kernel, SIGKILL and SIGSTOP inside an allocation, leak until the quota) gave a victim an error, a wrong result or a
- * stall above 2 s, and a new tenant starts after each; else 0, with a violation for each. `details.faults[]` has a row a
- * fault. `iterations` and `resolution` do not apply.
+ * stall above 2 s, and a new tenant starts after each; else 0, with a violation for each. `details.faults[]` has one
+ * row per fault. `iterations` and `resolution` do not apply.
  */
 export const measureFaultIsolation = measureFunction(faultIsolation);

@@ -1,4 +1,4 @@
-/** IS-013: whether all that a tenant is told of its GPU agrees with itself, with its limits and with the card. */
+/** IS-013: whether all reports to a tenant about its GPU agree with each other, with its limits and with the card. */
 import type { ReportedMemory, ReportedSizes } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';

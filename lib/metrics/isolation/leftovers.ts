@@ -17,7 +17,10 @@ import {
 import type { Tag } from './tag.js';
 import { GIB } from '../units.js';
 
-/** Of what it may have: more than the 80 % that count as nearly all, whatever allocations are rounded to. */
+/**
+ * The share of its memory that a victim fills: more than the 80 % that count as nearly all, however allocations are
+ * rounded.
+ */
 const FILLED_SHARE = 0.85;
 /** Pages of the host: enough to be handed out again. */
 const HOST_BYTES = 64 * 2 ** 20;
@@ -25,18 +28,21 @@ const HOST_BYTES = 64 * 2 ** 20;
 const ARRAY_BYTES = 64 * 2 ** 20;
 /** What shows whether the driver clears memory between two allocations of one process. */
 const REUSED_BYTES = 64 * 2 ** 20;
-/** How long both tenants are at work at the same time: so long that one which begins late meets the other all the same. */
+/**
+ * How long both tenants work at the same time: long enough that a tenant that begins late still overlaps with the
+ * other.
+ */
 const SWITCHING_MS = 150;
 const DEADLINE_MS = 30_000;
 
-/** How much of what a victim left was looked at. */
+/** The share of what a victim left that must be scanned. */
 export interface Coverage {
   transition: string;
   /** What the victim could have filled. */
   roomBytes: number;
   releasedBytes: number;
   lookedAtBytes: number;
-  /** At least so much of what was looked at had been the victim's: all that was free but for the rest was looked at. */
+  /** The least share of the scanned memory that was certainly the victim's: nearly all free memory was scanned. */
   certainBytes: number | null;
 }
 
@@ -142,8 +148,9 @@ export async function whileBothRun(victim: Victim, attacker: WorkerTenant, { mar
 }
 
 /**
- * After the victim has ended. All ways share what is free and hold it until all have looked: one that clears what it hands
- * out would else leave nothing to the next. Which one is the first, and meets what is handed out first, changes.
+ * After the victim has ended. All allocation paths share the free memory and hold it until all have scanned; otherwise
+ * a path that clears its memory would leave nothing for the next. The order of the paths changes, because the first one
+ * gets the memory that is handed out first.
  */
 export async function lookAfter(
   context: MeasureContext,

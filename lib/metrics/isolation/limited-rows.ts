@@ -1,4 +1,4 @@
-/** What each shape of load gets done under compute limits, of what it does without them. */
+/** The work of each load shape under compute limits, relative to its work without them. */
 import { mean, standardDeviation } from 'simple-statistics';
 import type { Load } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';

@@ -1,4 +1,4 @@
-/** How long a tenant that lives gets more, or less, than a new compute limit that it is given. */
+/** How long a running tenant exceeds, or falls short of, a compute limit that is changed. */
 import type { Load } from '../../native/addon-types.js';
 import type { MeasureContext } from '../metric.js';
 import type { LimitedWorker } from '../other-limits.js';

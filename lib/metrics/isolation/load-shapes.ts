@@ -30,8 +30,8 @@ const shape = (name: string, request: Partial<Launching> = {}): Shape => ({ name
 
 export const BACK_TO_BACK = shape('kernels back to back');
 /**
- * 20 blocks a multiprocessor, of which one or two run at a time. Limiters that count blocks let a process have millions
- * before they act, and swing for seconds afterwards.
+ * 20 blocks a multiprocessor, of which one or two run at a time. Limiters that count blocks grant a process millions of
+ * them before they act, and oscillate for seconds afterwards.
  */
 export const MANY_WAVES = shape('kernels of many waves', { blocksPerMultiprocessor: 20 });
 const MANY_BLOCKS = shape('many small blocks', { blocksPerMultiprocessor: 1_000 });

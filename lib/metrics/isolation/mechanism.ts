@@ -17,7 +17,7 @@ export interface Trace {
   inFlight: number;
 }
 
-/** Whoever holds a lease lets go of it after a quarter of a second and more; controllers act more often. */
+/** Holders of a lease release it after a quarter of a second or more; controllers act more often. */
 const LONG_PHASE_NS = 200e6;
 /** Of the launches, where each is delayed. */
 const NEARLY_ALL = 0.8;

@@ -1,4 +1,4 @@
-/** Attacks on the memory of a tenant that lives, from a process that is lost with the last of them. */
+/** Attacks on the memory of a running tenant, from a process that does not survive the last attack. */
 import { randomBytes } from 'node:crypto';
 import type { AttackAnswer, AttackRequest, Bait } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';

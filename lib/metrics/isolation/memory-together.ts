@@ -1,4 +1,4 @@
-/** Two processes of one tenant: whether the limit is of both together. */
+/** Whether the memory limit applies to two processes of one tenant together. */
 import type { MemoryFill } from '../../native/addon-types.js';
 import type { MeasureContext } from '../metric.js';
 import { isOutOfMemory } from '../row-state.js';
@@ -54,8 +54,8 @@ function withReason({ system }: Pick<MeasureContext, 'system'>, row: PathRow, fi
 }
 
 /**
- * One process fills by cuMemAlloc and exports all of it; the other opens that and fills what else it gets. What counts is
- * what the second one can reach: NVML may count shared memory for both.
+ * One process fills memory by cuMemAlloc and exports all of it; the other opens it and fills what else it is granted.
+ * The memory that the second can reach counts, because NVML may count shared memory for both.
  */
 export async function fillByImport(
   context: Pick<MeasureContext, 'system'>,

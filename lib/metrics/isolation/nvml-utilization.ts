@@ -1,5 +1,5 @@
 /**
- * What NVML says of utilisation while a tenant works: published beside its share, and never judging. NVML counts the time in
+ * NVML's utilisation while a tenant works: published beside its share, without effect on any verdict. NVML counts the time in
  * which any kernel runs, whatever part of the card that kernel uses.
  */
 import { mean } from 'simple-statistics';

@@ -1,4 +1,4 @@
-/** The surfaces of IS-005 on which a tenant's memory could be met by the next one. */
+/** The surfaces of IS-005 through which the next tenant could read a tenant's memory. */
 import type { Surface, SurfaceFound } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';

@@ -1,4 +1,4 @@
-/** What a victim leaves in memory, and what is told to whoever looks for it. */
+/** The tag that a victim leaves in memory, and the masked form of it that the attacker gets. */
 import { randomBytes } from 'node:crypto';
 
 /** Each word of a mark is the tag's times this number (native/kernels/residue.cu). */
@@ -12,7 +12,7 @@ export interface Tag {
 
 const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
 
-/** Drawn anew, and not from the seed: nobody may know it beforehand. */
+/** Drawn at random and not from the seed, so that no process can know it beforehand. */
 export function drawTag(): Tag {
   const bytes = randomBytes(16);
   const words = [0, 4, 8, 12].map((at) => bytes.readUInt32BE(at));

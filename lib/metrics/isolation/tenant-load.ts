@@ -1,4 +1,4 @@
-/** Loads of one tenant under a compute limit, and of the same tenant without it, which the share is of. */
+/** Loads of one tenant under a compute limit, and of the same tenant without it as the reference of the share. */
 import type { Load, LoadRequest } from '../../native/addon-types.js';
 import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
 import { environmentSystem } from '../../systems/environment.js';

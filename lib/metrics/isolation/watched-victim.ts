@@ -1,4 +1,4 @@
-/** A tenant that works without a pause while its neighbours fail, and what it noticed of that. */
+/** A tenant that works continuously while its neighbours fail, and the effects that it observed. */
 import { messageOf } from '../../errors/message-of.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
@@ -25,7 +25,7 @@ export interface Noticed {
   rounds: number;
   wrong: number;
   longestStallMs: number;
-  /** Why it did not go on; null where it did. */
+  /** Why it stalled; null if it did not. */
   error: string | null;
 }
 

@@ -81,7 +81,7 @@ const estimateOf = (rate: AttentionRate): MedianEstimate => median(tflopsOf(rate
 const ceilingOf = ({ computeCapability, multiprocessors, smClockMhz }: AttentionRate): number | null =>
   smClockMhz === null ? null : tensorCeilingTflops({ computeCapability, multiprocessors, maxSmClockMhz: smClockMhz });
 
-/** Rates beyond what the tensor cores can do are a mistake in counting, whoever made it. */
+/** Rates above the peak of the tensor cores are a counting error. */
 export function accountingCheck(rates: readonly AttentionRate[]): Check {
   const seen = rates.map((rate) => ({ tflops: Math.max(...tflopsOf(rate)), ceiling: ceilingOf(rate) }));
   const beyond = seen.find(({ tflops, ceiling }) => ceiling !== null && tflops > SLACK * ceiling);
@@ -239,8 +239,8 @@ export const attention: MetricDefinition = {
 };
 
 /**
- * LLM-001, TFLOPS: attention forward over prompts (random normal inputs, single-precision sums), which kernel ran, and
- * its part of what the tensor cores can do at the clock read under load; `details.rows` has other shapes, `details.decode`
- * the GB/s at which decode attention reads a paged cache. Outputs are compared with double precision.
+ * LLM-001, TFLOPS: attention forward over prompts (random normal inputs, single-precision sums), with the kernel that
+ * ran and its share of the tensor cores' peak at the clock under load; `details.rows` has other shapes,
+ * `details.decode` the GB/s at which decode attention reads a paged cache. Outputs are compared with double precision.
  */
 export const measureAttention = measureFunction(attention);

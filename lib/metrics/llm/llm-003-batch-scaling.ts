@@ -195,10 +195,10 @@ export const batchScaling: MetricDefinition = {
 };
 
 /**
- * LLM-003, ratio: throughput of a linear layer (fp16, N = K = 8192 or larger, where the L2 cache asks for it) at batch 32,
- * over 32 times that at batch 1. `details.batches[]` has the curve from 1 to 64, with the rate at which each read memory;
- * `batchBelow80Percent` the first batch with less than 80 % efficiency. Systems with a compute limit have the same with
- * 50 % of the multiprocessors in `limited`, from tier `standard` on. `iterations` is the number of rounds; `warmup` and
- * `resolution` do not apply.
+ * LLM-003, ratio: throughput of a linear layer (fp16, N = K = 8192, or larger if the L2 cache requires it) at batch 32,
+ * over 32 times that at batch 1. `details.batches[]` has the curve from 1 to 64, with the rate at which each read
+ * memory; `batchBelow80Percent` the first batch with less than 80 % efficiency. From tier `standard` on, systems with a
+ * compute limit have the same with 50 % of the multiprocessors in `limited`. `iterations` is the number of rounds;
+ * `warmup` and `resolution` do not apply.
  */
 export const measureBatchScaling = measureFunction(batchScaling);

@@ -128,7 +128,7 @@ function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierR
   };
 }
 
-/** Requests of one number have the same tokens and logits, whoever serves them and however steps are launched. */
+/** Requests of one number have the same tokens and logits, whichever tenant serves them and however steps are launched. */
 function sameTokens(digests: readonly (readonly number[])[]): Check {
   const most = Math.max(...digests.map(({ length }) => length));
   const unlike: number[] = [];

@@ -204,8 +204,9 @@ export const memoryPool: MetricDefinition = {
 const byApiAndSize = (a: Plan, b: Plan): number => APIS.indexOf(a.api) - APIS.indexOf(b.api) || a.bytes - b.bytes;
 
 /**
- * LLM-005: what a pair of cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool takes, in `details.pairUs`;
- * `details.rows[]` has other sizes, cuMemAllocFromPoolAsync and cuMemAlloc, `details.speedups[]` what the pool gains. A
- * loss needs a native arm: alone it is `unsupported`, in a comparison with native its effect is per cent more, signed.
+ * LLM-005: the time of a pair of cuMemAllocAsync and cuMemFreeAsync of 1 MiB from a warm pool, in `details.pairUs`;
+ * `details.rows[]` has other sizes, cuMemAllocFromPoolAsync and cuMemAlloc, `details.speedups[]` the gain by the pool.
+ * The metric needs a native arm: alone it is `unsupported`; in a comparison with native its effect is the increase in
+ * per cent, signed.
  */
 export const measureMemoryPool = measureFunction(memoryPool);

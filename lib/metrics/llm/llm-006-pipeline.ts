@@ -1,4 +1,4 @@
-/** LLM-006: how close a pipeline over several streams comes to the time that its stages leave no way below. */
+/** LLM-006: how close a pipeline over several streams comes to the minimum time that its stages allow. */
 import type { PipelineRequest, PipelineRuns } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';

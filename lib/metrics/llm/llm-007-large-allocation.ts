@@ -183,8 +183,8 @@ export const largeAllocation: MetricDefinition = {
 };
 
 /**
- * LLM-007, ms a GiB: median time of cuMemAlloc of the largest of 1, 2, 4 and 8 GiB that fits; `details.rows[]` has every
- * size, by virtual memory too, with the first touch and the free. Whether the card really holds what was granted is
- * checked in a comparison; here, in the environment as it is, nobody looks from outside.
+ * LLM-007, ms a GiB: median time of cuMemAlloc of the largest of 1, 2, 4 and 8 GiB that fits; `details.rows[]` has
+ * every size, also by virtual memory, with the first touch and the free. Only a comparison checks from outside whether
+ * the card really holds what was granted.
  */
 export const measureLargeAllocation = measureFunction(largeAllocation);

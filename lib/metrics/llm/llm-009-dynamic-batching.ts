@@ -242,9 +242,10 @@ export const dynamicBatching: MetricDefinition = {
 };
 
 /**
- * LLM-009, ratio: the coefficient of variation of a batching server's steps within a batch size, alone. Sequences arrive by
- * chance (Poisson, from the seed) at 70 % of the measured capacity; a step takes all that wait, at most 8. `details.rows[]`
- * has that, p50 and p99 of steps and of the queueing delay, alone and beside co-tenants that share the same load: one at
- * tier `quick`, else three. `iterations`, `warmup` and `resolution` do not apply.
+ * LLM-009, ratio: the coefficient of variation of a batching server's steps within a batch size, alone. Sequences
+ * arrive at random (Poisson, from the seed) at 70 % of the measured capacity; a step takes all that are waiting, at
+ * most 8. `details.rows[]` has this value, and p50 and p99 of steps and of the queueing delay, alone and beside
+ * co-tenants that share the same load: one at tier `quick`, else three. `iterations`, `warmup` and `resolution` do not
+ * apply.
  */
 export const measureDynamicBatching = measureFunction(dynamicBatching);

@@ -170,10 +170,10 @@ export const multiGpuScaling: MetricDefinition = {
 };
 
 /**
- * LLM-010, ratio: how many times as fast the matrix products of a transformer block are on all visible GPUs (the largest
- * power of two of them), a process each, which add up activations by NCCL's all-reduce. `details.rows[]` has time,
- * efficiency and the share of communication for 2, 4, 8 … GPUs; `nccl` the library and how the GPUs are connected. NCCL
- * is found where LD_LIBRARY_PATH names its folder; NVLink multicast is off. `iterations` is the number of rounds;
- * `warmup` and `resolution` do not apply.
+ * LLM-010, ratio: how many times as fast the matrix products of a transformer block are on all visible GPUs (the
+ * largest power of two of them), with one process per GPU and NCCL's all-reduce. `details.rows[]` has time, efficiency
+ * and the share of communication for 2, 4, 8 … GPUs; `nccl` the library and how the GPUs are connected. NCCL is found
+ * where LD_LIBRARY_PATH names its folder; NVLink multicast is off. `iterations` is the number of rounds; `warmup` and
+ * `resolution` do not apply.
  */
 export const measureMultiGpuScaling = measureFunction(multiGpuScaling);

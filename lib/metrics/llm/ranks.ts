@@ -26,8 +26,8 @@ export interface Ranks {
 }
 
 /**
- * NCCL's variables of the caller, and where it says nothing: sockets on the loopback interface alone, for all ranks are
- * on one host; and what tells how the ranks are connected. NVLink multicast is off whatever the caller says.
+ * The caller's NCCL variables, with these defaults: sockets only on the loopback interface, because all ranks are on
+ * one host, and output that shows how the ranks are connected. NVLink multicast is always off.
  */
 export function ncclEnvironment(caller: NodeJS.ProcessEnv): Record<string, string> {
   const own = Object.entries(caller).filter(

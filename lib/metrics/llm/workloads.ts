@@ -1,4 +1,4 @@
-/** What a token-generating tenant is asked for: how many sequences, of which lengths, by a model of which size. */
+/** The workload of a token-generating tenant: number of sequences, their lengths, and the size of the model. */
 
 export interface Workload {
   /** Sequences that decode together. */

@@ -1,4 +1,4 @@
-/** Whether launches far below a compute limit waited for the limiter, as none may. */
+/** Whether any launch waited for the limiter although the load is far below its limit. */
 import type { Check } from '../../results/document.js';
 import type { PacedLaunches } from '../../native/addon-types.js';
 

@@ -19,8 +19,9 @@ const CAP = { quick: 1_000, standard: 4_000, thorough: 4_000 } as const;
 /** The other calls have a visit with every so many of the headline's, unless a number of samples is asked for. */
 const OTHERS_EVERY = 8;
 /**
- * Launches on one core, in one clock mapping, whose error all their starts share; then it is the next core's turn, as what
- * else a host does disturbs single ones, and for long (on an H200's host one core had 5.3 us and another 6.6 for a second).
+ * Launches on one core, in one clock mapping, whose error all their starts share; then the next core is used, because
+ * other activity of a host disturbs single cores, and for long (on an H200's host one core had 5.3 us and another 6.6
+ * for a second).
  */
 const VISIT = 20;
 const FEWEST_VISITS = 8;

@@ -209,8 +209,8 @@ export const apiInterceptionOverhead: MetricDefinition = {
 };
 
 /**
- * OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row a function.
- * `iterations` is the number of paired batches; else a function gets more of them until its half-width is within 2.5 ns, or
- * within `resolution` of the call, or it had fifteen passes.
+ * OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row per function.
+ * `iterations` is the number of paired batches; without it, a function gets more of them until its half-width is within
+ * 2.5 ns, or within `resolution` of the call, or it had fifteen passes.
  */
 export const measureApiInterception = measureFunction(apiInterceptionOverhead);

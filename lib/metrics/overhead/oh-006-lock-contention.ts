@@ -224,8 +224,8 @@ export const lockContention: MetricDefinition = {
 };
 
 /**
- * OH-006, µs, signed: how much longer cuMemAlloc and cuMemFree of one granule take when as many processes as have a
- * processor each (2, 4 or 8) do the same at once; `details.rows[]` has every operation, topology and number of
- * processes. Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
+ * OH-006, µs, signed: how much longer cuMemAlloc and cuMemFree of one granule take when 2, 4 or 8 processes (at most
+ * one per processor) do the same at once; `details.rows[]` has every operation, topology and number of processes.
+ * Processes repeat the operation for the tier's time, so `iterations` and `resolution` do not apply.
  */
 export const measureLockContention = measureFunction(lockContention);

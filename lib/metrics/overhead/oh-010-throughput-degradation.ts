@@ -1,4 +1,4 @@
-/** OH-010: a fixed unit of work, end to end, repeated: what a layer leaves of the card's throughput. */
+/** OH-010: a fixed unit of work, end to end, repeated: the share of the card's throughput that a layer leaves. */
 import type { Tier } from '../../results/document.js';
 import type { Work } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';

@@ -98,7 +98,7 @@ export const gpuDiscovery: MetricDefinition = {
 
 /**
  * START-005, ms: nvmlInit, count, and handle, name, UUID, memory, PCI id and MIG mode of every GPU, median over fresh
- * processes; `details.steps[]` by call, `details.warm` the same repeated in those processes, `details.nvml` whose
- * functions were called. `unsupported` without NVML.
+ * processes; `details.steps[]` by call, `details.warm` the same repeated in those processes, `details.nvml` the owners
+ * of the functions that were called. `unsupported` without NVML.
  */
 export const measureGpuDiscovery = measureFunction(gpuDiscovery);

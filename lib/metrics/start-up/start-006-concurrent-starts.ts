@@ -125,7 +125,7 @@ function measuredGroups(
   const means = meansOf(largest);
   return {
     ...invalidBy(checks),
-    // What happens after the release is in the times, whoever does it.
+    // Everything after the release is part of the times.
     ...early(earlyInitialisation([alone, ...starts], ['process start'])),
     ...mean(means),
     processes: largest.processes * largest.releases.length,
@@ -185,8 +185,8 @@ export const concurrentStarts: MetricDefinition = {
 };
 
 /**
- * START-006, ms: mean time from the release of many fresh processes at once to each one's first result, at the largest
- * number of them (`details.largest`); `details.starts[]` has a row a number, `details.slopes` what one more process
- * costs. `iterations` is how often each number is released.
+ * START-006, ms: mean time from the simultaneous release of many fresh processes to the first result of each, at the
+ * largest number of them (`details.largest`); `details.starts[]` has one row per number, `details.slopes` the cost of
+ * one more process. `iterations` is how often each number is released.
  */
 export const measureConcurrentStarts = measureFunction(concurrentStarts);

@@ -1,4 +1,4 @@
-/** Victims by aggressors, darker the dearer; the figure stands in every cell, so that no colour has to be told apart. */
+/** Victims by aggressors, darker means a larger loss; every cell shows its number, so no colour has to be distinguished. */
 import { number } from '../../results/plain.js';
 import type { InterferenceMap, Pair } from '../isolation/interference.js';
 import { LEVELS, NO_READING } from './heat.js';

@@ -24,9 +24,9 @@ export interface Lines {
   x: string;
   y: string;
   series: Series[];
-  /** Values that the lines are held against, drawn across them. */
+  /** Reference values, drawn across the lines. */
   levels?: { name: string; y: number }[];
-  /** What the y axis reaches at least, so that drawings can be held against each other. */
+  /** What the y axis reaches at least, so that drawings are comparable. */
   upTo?: number;
 }
 

@@ -1,4 +1,4 @@
-/** A drawing as markup of a page: named for who cannot see it, its marks carrying their values as text. */
+/** A drawing as markup of a page: with an accessible name, and with values of its marks as text. */
 import { cleaned, escape, type Markup, trusted } from '../markup.js';
 import { type ChartOption, draw, type Size } from './echarts.js';
 

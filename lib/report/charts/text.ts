@@ -1,6 +1,6 @@
 /**
  * How wide text is, and names that fit into some width. Nothing is measured: a page is written without a browser, and read
- * with fonts that nobody knows here. Estimates are of the widest that is common, DejaVu Sans, at 12 pixels.
+ * with unknown fonts. Estimates are of the widest that is common, DejaVu Sans, at 12 pixels.
  */
 const WIDTHS: [RegExp, number][] = [
   [/[fijlrtI .,:;'"|!()[\]/\\-]/, 5],

@@ -14,7 +14,7 @@ const SYMBOLS = ['M0 4a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', 'M.5 .5h7v7h-7z', 'M4 0l4 
 export const SYMBOL_SIDE = 8;
 const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
 
-/** Of what values are held against, e.g. a limit. */
+/** The colour of reference values, e.g. a limit. */
 export const LEVEL_DASH = [5, 3];
 
 export interface Look {

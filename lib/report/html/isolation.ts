@@ -1,4 +1,4 @@
-/** Whether the wall between tenants holds, in detail: what was tried, what came of it, and who paid for whom. */
+/** Isolation in detail: what was tested, the outcomes, and what each tenant costs the others. */
 import { interferenceDrawing } from '../charts/interference-map.js';
 import { linesDrawing, shownOf } from '../charts/lines.js';
 import { pathBars } from '../charts/path-bars.js';

@@ -1,4 +1,4 @@
-/** Details that have not the shape of their kind: shown as they are, so that nothing of a document is lost unsaid. */
+/** Details that have not the shape of their kind: shown as they are, so that nothing of a document is dropped silently. */
 import type { View } from '../../results/view.js';
 import { detailRows, rowText } from './rows.js';
 
