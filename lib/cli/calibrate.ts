@@ -23,7 +23,7 @@ type RawCalibrateOptions = Pick<
 
 const columns = [
   { title: 'Injected' },
-  { title: 'Truth', align: 'right' },
+  { title: 'Actual', align: 'right' },
   { title: 'Measured', align: 'right' },
   { title: 'Bias', align: 'right' },
   { title: 'Resolution', align: 'right' },

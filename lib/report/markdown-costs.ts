@@ -6,7 +6,7 @@ import { markdownBlock, type MarkdownColumn, markdownTable, markdownText } from 
 
 const columns: readonly MarkdownColumn[] = [
   { title: 'Call' },
-  { title: 'A call', align: 'right' },
+  { title: 'Added per call', align: 'right' },
   { title: '95 % interval', align: 'right' },
   { title: 'Without the layer', align: 'right' },
   { title: 'Measured by' },

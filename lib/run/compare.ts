@@ -335,6 +335,6 @@ function emptyRound(
 async function tearDownAll(systems: readonly System[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(systems.map((system) => system.teardown()));
   return outcomes.flatMap((outcome, index) =>
-    outcome.status === 'fulfilled' ? [] : [`${systems[index]?.name}: clean-up failed: ${messageOf(outcome.reason)}`],
+    outcome.status === 'fulfilled' ? [] : [`${systems[index]?.name}: teardown failed: ${messageOf(outcome.reason)}`],
   );
 }

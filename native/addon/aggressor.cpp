@@ -43,10 +43,10 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(started_ns));
     visit(GVB_FIELD(ended_ns));
-    visit(GVB_FIELD(operations).says("That were seen to be over."));
+    visit(GVB_FIELD(operations).says("That were seen to finish."));
     visit(GVB_FIELD(blocks).says("Counted by the device for them."));
-    visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to be over."));
-    visit(GVB_FIELD(used_bytes).says("Most device memory that it held at a time."));
+    visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to finish."));
+    visit(GVB_FIELD(used_bytes).says("Most device memory that it held at once."));
     visit(GVB_FIELD(refused).says("Allocations that were refused."));
     visit(GVB_FIELD(exceeded).says("Allocations above the quota that were granted, and given back at once."));
     visit(GVB_FIELD(missing).or_null().says("Why it cannot run here; null: it ran."));

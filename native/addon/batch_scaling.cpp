@@ -79,7 +79,7 @@ struct Fields<BatchScaling> : FieldsOf<BatchScaling> {
     visit(GVB_FIELD(stream_bytes));
     visit(GVB_FIELD(stream_ns).as_array().says("Of reading them, several times."));
     visit(GVB_FIELD(memory_ceiling_gbs).says("2 × clock × width of the memory's bus."));
-    visit(GVB_FIELD(sm_clock_mhz).says("Under the load of the largest batch; null where NVML does not tell."));
+    visit(GVB_FIELD(sm_clock_mhz).says("Under the load of the largest batch; null if NVML does not report it."));
   }
 };
 

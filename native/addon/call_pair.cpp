@@ -17,7 +17,7 @@ struct Fields<PairRequest> : FieldsOf<PairRequest> {
     visit(GVB_FIELD(calls).says("Most calls a batch; shortened so that two batches stay below maxBatchNs."));
     visit(GVB_FIELD(max_batch_ns));
     visit(GVB_FIELD(gap_ns).says(
-        "Before each batch the host does something else for up to so long, at least a quarter of it."));
+        "Before each batch the host does other work for up to this long, at least a quarter of it."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
   }

@@ -28,7 +28,7 @@ struct Fields<ClockRate> : FieldsOf<ClockRate> {
     visit(GVB_FIELD(library_ns));
     visit(GVB_FIELD(system_ns));
     visit(GVB_FIELD(counter_ns).says("Null where the counter cannot be used, for the reason in `counterUnused`."));
-    visit(GVB_FIELD(bracket_ns).says("What lies between two readings of one moment."));
+    visit(GVB_FIELD(bracket_ns).says("Time between two readings of the same moment."));
   }
 };
 
@@ -37,7 +37,7 @@ struct Fields<ClockReading> : FieldsOf<ClockReading> {
   static constexpr const char* kName = "ClockReading";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(functions).says("Whom the functions belong to that the process reads time with."));
+    visit(GVB_FIELD(functions).says("The owners of the functions with which the process reads time."));
     visit(GVB_FIELD(rates));
     visit(GVB_FIELD(counter_unused).or_null());
   }

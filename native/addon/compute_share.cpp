@@ -15,7 +15,7 @@ struct Fields<ComputeShareRequest> : FieldsOf<ComputeShareRequest> {
     visit(GVB_FIELD(blocks).says("Of each kernel; 0 asks for 1000 for each of the device's multiprocessors."));
     visit(GVB_FIELD(threads_per_block).above_zero());
     visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block spins, in nanoseconds."));
-    visit(GVB_FIELD(in_flight).above_zero().says("Most launches that are not over at any time."));
+    visit(GVB_FIELD(in_flight).above_zero().says("Most launches in flight at any time."));
     visit(GVB_FIELD(bin_ms).above_zero().says("Length of one of `bins`, in milliseconds of the device's time."));
   }
 };
@@ -37,10 +37,10 @@ struct Fields<ComputeShare> : FieldsOf<ComputeShare> {
 
 namespace {
 
-const Topic compute_share_topic{
-    "Shares of compute",
-    {in_session("computeShare", measure_compute_share)
-         .says("Keeps kernels that fill the device queued and says how much of the device's time they ran.")}};
+const Topic compute_share_topic{"Shares of compute",
+                                {in_session("computeShare", measure_compute_share)
+                                     .says("Keeps kernels that fill the device queued and reports the share of the "
+                                           "device's time in which they ran.")}};
 
 }  // namespace
 

@@ -3,6 +3,6 @@
 
 namespace gvb {
 
-inline constexpr const char* kCoreDoc = "Whose turn it is, counted around the processors that the thread may use.";
+inline constexpr const char* kCoreDoc = "The processor to use, as a position among those that the thread may use.";
 
 }  // namespace gvb

@@ -40,13 +40,13 @@ struct Fields<PreparedDecoder> : FieldsOf<PreparedDecoder, DecoderShape> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(weight_bytes).says("That a step reads."));
     visit(GVB_FIELD(cache_bytes).says("Of keys and values."));
-    visit(GVB_FIELD(l2_bytes).says("Of the device; 0: it does not tell."));
-    visit(GVB_FIELD(dram_ceiling_gbs).says("By its memory clock and bus width; 0: it does not tell."));
+    visit(GVB_FIELD(l2_bytes).says("Of the device; 0: unknown."));
+    visit(GVB_FIELD(dram_ceiling_gbs).says("By its memory clock and bus width; 0: unknown."));
     visit(GVB_FIELD(launches).says("Of a step."));
     visit(GVB_FIELD(variant).says("Of the matrix products of steps that decode."));
     visit(GVB_FIELD(prompt_variant).says("Of the matrix products of prompts, and of their attention."));
     visit(GVB_FIELD(overlaps).says(
-        "Whether a kernel begins before the one ahead of it ends (programmatic dependent launch)."));
+        "Whether a kernel begins before the previous one ends (programmatic dependent launch)."));
     visit(GVB_FIELD(reference_error)
               .says("Of a small decoder on this device, against double precision: the largest difference of a logit."));
   }
@@ -59,8 +59,9 @@ struct Fields<DecodeRequest> : FieldsOf<DecodeRequest> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(graph).says("Steps as one captured graph."));
     visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
-    visit(GVB_FIELD(window_ns).says("For which requests are begun, and steps made; the first request is finished."));
-    visit(GVB_FIELD(requests).says("Of them at most; 0: as many as there is time for."));
+    visit(
+        GVB_FIELD(window_ns).says("For how long requests are started and steps made; the first request is finished."));
+    visit(GVB_FIELD(requests).says("At most this many; 0: as many as there is time for."));
   }
 };
 

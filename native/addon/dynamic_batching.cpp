@@ -12,7 +12,7 @@ struct Fields<DynamicBatchingRequest> : FieldsOf<DynamicBatchingRequest> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
     visit(GVB_FIELD(window_ns).above_zero().says("In which sequences arrive."));
-    visit(GVB_FIELD(grace_ns).says("For which those are still served after it."));
+    visit(GVB_FIELD(grace_ns).says("For how long after the window those are still served."));
     visit(GVB_FIELD(most_steps).says("After which the window ends early; 0: it does not."));
     visit(GVB_FIELD(most_batch).above_zero().says("At most 64."));
     visit(GVB_FIELD(arrivals_per_s).says("Sequences; 0: `load` of the capacity."));
@@ -45,7 +45,7 @@ struct Fields<DynamicBatching> : FieldsOf<DynamicBatching> {
     visit(GVB_FIELD(step_ns).as_array().says("From before its first launch until the host knew that it was over."));
     visit(GVB_FIELD(step_batch).as_array().says("Sequences in it."));
     visit(GVB_FIELD(queue_ns).as_array().says(
-        "What sequences waited for their step to begin: of each, or of at most 20000 evenly chosen ones."));
+        "How long sequences waited for their step to begin: each, or at most 20000 evenly chosen ones."));
   }
 };
 
@@ -54,7 +54,7 @@ namespace {
 const Topic dynamic_batching_topic{
     "Dynamic batching",
     {in_session("dynamicBatching", measure_dynamic_batching)
-         .says("Serves sequences that arrive by chance, all that wait in a batch; rejects where outputs "
+         .says("Serves sequences that arrive at random, all that wait in one batch; rejects if outputs "
                "are wrong.")}};
 
 }  // namespace

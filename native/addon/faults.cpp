@@ -69,7 +69,7 @@ struct Fields<HoardRequest> : FieldsOf<HoardRequest> {
   static constexpr const char* kName = "HoardRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(most_bytes).above_zero().says("After these it asks for more than any card has."));
+    visit(GVB_FIELD(most_bytes).above_zero().says("After these it asks for more memory than any card has."));
   }
 };
 
@@ -101,7 +101,7 @@ struct Fields<VerifiedRounds> : FieldsOf<VerifiedRounds> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
-    visit(GVB_FIELD(wrong).says("Rounds whose result was another than it must be."));
+    visit(GVB_FIELD(wrong).says("Rounds with a wrong result."));
     visit(GVB_FIELD(began_ns));
     visit(GVB_FIELD(ended_ns).says("Of the last round."));
     visit(GVB_FIELD(longest_gap_ns).says("Without a verified round, from the begin on."));
@@ -115,11 +115,11 @@ const Topic faults_topic{
     {in_session("raiseFault", raise_fault)
          .says("Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error."),
      in_session("startEndless", start_endless)
-         .says("Starts a kernel that does not end; it runs when this resolves. The process is to be killed."),
+         .says("Starts an endless kernel; it is running when this resolves. Kill the process to end it."),
      in_session("allocationStorm", allocation_storm).says("Allocates and frees for a time."),
      in_session("hoard", hoard).says("Allocates until it is refused and frees nothing."),
      in_session("verifiedRounds", verified_rounds)
-         .says("Rounds of work whose results are all compared with what they must be.")}};
+         .says("Rounds of work whose results are all compared with the expected ones.")}};
 
 }  // namespace
 

@@ -38,14 +38,14 @@ struct Fields<GpuStateRequest> : FieldsOf<GpuStateRequest, Target> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(uuid));
     visit(GVB_FIELD(detail).one_of(kDetails).says(
-        "What changes all the time, and is cheap to ask for (the rest is null); or all of it."));
+        "Only what changes continuously and is cheap to query (the rest is null), or everything."));
   }
 };
 
 template <>
 struct Fields<GpuState> : FieldsOf<GpuState> {
   static constexpr const char* kName = "GpuState";
-  static constexpr const char* kDoc = "What NVML says of a GPU; null where it does not.";
+  static constexpr const char* kDoc = "What NVML reports about a GPU; null for what it does not.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(sm_clock_mhz));
@@ -94,7 +94,7 @@ struct Fields<GpuUtilization> : FieldsOf<GpuUtilization> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(gpu_percent));
-    visit(GVB_FIELD(processes).says("Of those that did something; null where NVML does not tell."));
+    visit(GVB_FIELD(processes).says("Of those that did something; null if NVML does not report it."));
   }
 };
 
@@ -134,9 +134,9 @@ const Topic gpu_state_topic{
      in_session("health", health)
          .says("NVML's view of the session's GPU; every field null where NVML does not know it."),
      in_session("scheduling", scheduling)
-         .says("How the host waits in the session's context, as cuCtxGetFlags says; null where it does not tell."),
+         .says("How the host waits in the session's context, as cuCtxGetFlags says; null if it does not report it."),
      in_session("visibleMemory", memory_seen)
-         .says("What cuMemGetInfo tells this process, which a layer may bend; null where it refused.")}};
+         .says("What cuMemGetInfo reports to this process, which a layer may change; null if it refused.")}};
 
 }  // namespace
 

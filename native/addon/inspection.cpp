@@ -42,7 +42,7 @@ struct Fields<DriverProbe> : FieldsOf<DriverProbe> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path));
     visit(GVB_FIELD(error).or_null());
-    visit(GVB_FIELD(fatal).says("It is there, but whatever loads it ends or hangs; `error` says how."));
+    visit(GVB_FIELD(fatal).says("It exists, but a process that loads it crashes or hangs; `error` says how."));
   }
 };
 
@@ -55,7 +55,8 @@ struct Fields<DeviceInfo> : FieldsOf<DeviceInfo> {
     visit(GVB_FIELD(uuid));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(memory_bytes));
-    visit(GVB_FIELD(visible_memory_bytes).says("As cuDeviceTotalMem tells this process; a layer may bend it."));
+    visit(
+        GVB_FIELD(visible_memory_bytes).says("As cuDeviceTotalMem reports it to this process; a layer may change it."));
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(max_sm_clock_mhz));
@@ -112,7 +113,7 @@ struct Fields<PatchedCode> : FieldsOf<PatchedCode> {
 template <>
 struct Fields<CudaOwners> : FieldsOf<CudaOwners> {
   static constexpr const char* kName = "CudaOwners";
-  static constexpr const char* kDoc = "Whom the address belongs to that a function has on each symbol path.";
+  static constexpr const char* kDoc = "The owner of the address of a function on each symbol path.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(runtime).or_null());
@@ -172,7 +173,7 @@ struct Fields<LibcudaInfo> : FieldsOf<LibcudaInfo> {
     visit(GVB_FIELD(driver).says(
         "The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it."));
     visit(GVB_FIELD(simulated));
-    visit(GVB_FIELD(kernel_module).says("Version of the NVIDIA kernel module; null where the system does not tell."));
+    visit(GVB_FIELD(kernel_module).says("Version of the NVIDIA kernel module; null if unknown."));
     visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` is of that version; null where it is unknown."));
   }
 };

@@ -44,7 +44,8 @@ namespace {
 const Topic layer_probe_topic{
     "Layer",
     {in_session("probeLayer", probe_layer)
-         .says("What the process finds out about its layer by trying; every granted allocation is freed at once.")}};
+         .says(
+             "What the process finds out about its layer by experiment; every granted allocation is freed at once.")}};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ struct Fields<LiveSetRequest> : FieldsOf<LiveSetRequest> {
     visit(GVB_FIELD(lives).says("Live blocks of each cell, beside the one its pairs allocate."));
     visit(GVB_FIELD(count).above_zero().says("Pairs of a cell."));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(queries).says("Pointers looked at for one sample of `queryNs`; 0: none are."));
+    visit(GVB_FIELD(queries).says("Pointers queried for one sample of `queryNs`; 0: none."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
   }
@@ -38,7 +38,7 @@ namespace {
 const Topic live_set_topic{
     "Sets of live blocks",
     {in_session("liveSets", measure_live_sets)
-         .says("Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`.")}};
+         .says("Pairs of an allocation and a free among changing numbers of live blocks, in the order of `lives`.")}};
 
 }  // namespace
 

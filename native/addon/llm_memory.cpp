@@ -42,7 +42,7 @@ struct Fields<PageRounds> : FieldsOf<PageRounds> {
 template <>
 struct Fields<PoolState> : FieldsOf<PoolState> {
   static constexpr const char* kName = "PoolState";
-  static constexpr const char* kDoc = "Of the default pool; null what it does not tell.";
+  static constexpr const char* kDoc = "Of the default pool; null for what it does not report.";
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(threshold_bytes).says("Above 2^53 not exact."));
@@ -60,7 +60,7 @@ struct Fields<PoolPairsRequest> : FieldsOf<PoolPairsRequest> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(warm_bytes).says("What the pool holds before the first pair; 0: what it holds anyway."));
+    visit(GVB_FIELD(warm_bytes).says("What the pool holds before the first pair; 0: left as it is."));
   }
 };
 
@@ -71,7 +71,7 @@ struct Fields<PoolPairs> : FieldsOf<PoolPairs> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(alloc_ns));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(before).says("Around all pairs and what prepared them."));
+    visit(GVB_FIELD(before).says("Around all pairs and their preparation."));
     visit(GVB_FIELD(after));
   }
 };
@@ -117,7 +117,7 @@ struct Fields<LargeAllocation> : FieldsOf<LargeAllocation> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(alloc_ns));
-    visit(GVB_FIELD(touch_ns).says("A fill of all of it, until it was over."));
+    visit(GVB_FIELD(touch_ns).says("Filling all of it, until completion."));
   }
 };
 

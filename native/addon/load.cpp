@@ -26,10 +26,8 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
               .one_of(kLoadCalls)
               .says("With `_ptsz`: as cuGetProcAddress gives it for per-thread default streams, in the thread's."));
     visit(GVB_FIELD(nodes).above_zero().says("Kernels of a launch; above 1 for graphs alone."));
-    visit(
-        GVB_FIELD(blocks_per_multiprocessor)
-            .says(
-                "Of those that the tenant is told of; 0: as many as run at a time, which a cooperative launch needs."));
+    visit(GVB_FIELD(blocks_per_multiprocessor)
+              .says("Of those that the tenant sees; 0: as many as run at once, which a cooperative launch needs."));
     visit(GVB_FIELD(blocks).says("Of the whole kernel, in place of `blocksPerMultiprocessor`; 0: not."));
     visit(GVB_FIELD(threads_per_block).above_zero());
     visit(GVB_FIELD(rounds).says(
@@ -37,7 +35,7 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
         "compared get the `rounds` that one of them measured alone and without a limit."));
     visit(GVB_FIELD(kernel_ns).above_zero().says("About how long a kernel takes alone on the GPU."));
     visit(GVB_FIELD(in_flight).above_zero().says(
-        "Most launches that are not over; 1: each is waited for with cuStreamSynchronize."));
+        "Most launches in flight; 1: each is waited for with cuStreamSynchronize."));
     visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
     visit(GVB_FIELD(duration_ns).above_zero().says("By the device's clock or the host's, whichever passes first."));
     visit(GVB_FIELD(bin_ns).above_zero());
@@ -65,7 +63,7 @@ struct Fields<Load> : FieldsOf<Load> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds).says("Of a block, as done."));
     visit(GVB_FIELD(blocks));
-    visit(GVB_FIELD(multiprocessors).says("That the tenant is told of."));
+    visit(GVB_FIELD(multiprocessors).says("That the tenant sees."));
     visit(GVB_FIELD(multiprocessors_used).says("On which a block ended (%smid)."));
     visit(GVB_FIELD(launches));
     visit(GVB_FIELD(kernels));
@@ -88,7 +86,7 @@ struct Fields<Load> : FieldsOf<Load> {
     visit(GVB_FIELD(gaps_listed));
     visit(GVB_FIELD(kernels_listed));
     visit(GVB_FIELD(calls_ns).as_array().says("How long the latest launch calls took."));
-    visit(GVB_FIELD(most_in_flight).says("Most launches that had not ended when one returned."));
+    visit(GVB_FIELD(most_in_flight).says("Most launches in flight when a launch call returned."));
   }
 };
 

@@ -43,7 +43,7 @@ struct Fields<MemoryFillRequest> : FieldsOf<MemoryFillRequest> {
     visit(GVB_FIELD(first_bytes).above_zero().says("Of a block; halved where that is refused."));
     visit(GVB_FIELD(smallest_bytes).above_zero());
     visit(GVB_FIELD(most_blocks).above_zero());
-    visit(GVB_FIELD(spare_bytes).says("That stay free on the card."));
+    visit(GVB_FIELD(spare_bytes).says("Left free on the card."));
   }
 };
 
@@ -96,7 +96,7 @@ struct Fields<RefusalsRequest> : FieldsOf<RefusalsRequest> {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
     visit(GVB_FIELD(bytes).above_zero());
     visit(GVB_FIELD(count).above_zero());
-    visit(GVB_FIELD(most_ns).above_zero().says("After the first 20, no further one once so long has passed."));
+    visit(GVB_FIELD(most_ns).above_zero().says("After the first 20, no further one starts once this time has passed."));
   }
 };
 
@@ -172,10 +172,10 @@ const Topic memory_paths_topic{
     "Memory limits",
     {in_session("fillMemory", fill_memory).says("Held until `releaseMemory`."),
      in_session("releaseMemory", release_memory), in_session("timeRefusals", time_refusals),
-     in_session("exportMemory", export_memory).says("What is held through cuMemAlloc, for another process."),
+     in_session("exportMemory", export_memory).says("Memory held by cuMemAlloc, for another process."),
      in_session("importMemory", import_memory).says("Held until `releaseMemory`."),
      in_session("reportedMemory", reported_memory)
-         .says("What a program is told, by the functions that it finds: a layer answers where it wants to.")}};
+         .says("What a program is told by the functions that it finds, which a layer may answer.")}};
 
 }  // namespace
 

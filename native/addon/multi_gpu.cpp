@@ -90,7 +90,7 @@ struct Fields<StepTimes> : FieldsOf<StepTimes> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
-    visit(GVB_FIELD(began_ns).says("Behind an all-reduce that all ranks began with."));
+    visit(GVB_FIELD(began_ns).says("After an all-reduce with which all ranks begin."));
     visit(GVB_FIELD(ended_ns).says("When the host knew that the last step was over."));
     visit(GVB_FIELD(device_ns).says("Between events around the steps."));
   }
@@ -112,7 +112,7 @@ struct Fields<BlockSample> : FieldsOf<BlockSample> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(elements).says("Of products that were compared with double precision."));
-    visit(GVB_FIELD(worst_allowed).says("The largest difference, relative to what its rounding allows."));
+    visit(GVB_FIELD(worst_allowed).says("The largest difference, relative to what rounding allows."));
     visit(GVB_FIELD(parts).as_array().says("At places of both results, before the all-reduces."));
     visit(GVB_FIELD(sums).as_array().says("After them."));
   }

@@ -12,8 +12,8 @@ struct Fields<RequestsRequest> : FieldsOf<RequestsRequest> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
     visit(GVB_FIELD(window_ns).above_zero());
-    visit(GVB_FIELD(grace_ns).says("For which requests that arrived in the window are still served after it."));
-    visit(GVB_FIELD(period_ns).says("From one arrival to the next; 0: each when the one before is done."));
+    visit(GVB_FIELD(grace_ns).says("For how long after the window requests that arrived in it are still served."));
+    visit(GVB_FIELD(period_ns).says("From one arrival to the next; 0: each when the previous one is done."));
     visit(GVB_FIELD(kernels).above_zero().says("Of a request, one after the other."));
     visit(GVB_FIELD(rounds).says("Of work in a kernel; 0: as many as make it last `kernelNs` alone."));
     visit(GVB_FIELD(kernel_ns));
@@ -33,8 +33,8 @@ struct Fields<Requests> : FieldsOf<Requests> {
     visit(GVB_FIELD(offered).says("Requests that arrived in the window."));
     visit(GVB_FIELD(arrived_ns).as_array().says("Of each that was served."));
     visit(GVB_FIELD(latency_ns).as_array().says("From its arrival until its result was there."));
-    visit(GVB_FIELD(device_ns).as_array().says("From its first kernel's start to its last one's end."));
-    visit(GVB_FIELD(sm_clock_mhz).says("At the end of the window; null where NVML does not tell."));
+    visit(GVB_FIELD(device_ns).as_array().says("From the start of its first kernel to the end of its last."));
+    visit(GVB_FIELD(sm_clock_mhz).says("At the end of the window; null if NVML does not report it."));
   }
 };
 
@@ -43,7 +43,7 @@ namespace {
 const Topic requests_topic{
     "Requests",
     {in_session("requests", serve_requests)
-         .says("Serves requests at a fixed rate, whether or not the one before is done; rejects where a "
+         .says("Serves requests at a fixed rate, whether or not the previous one is done; rejects if a "
                "result is not what its kernels compute.")}};
 
 }  // namespace

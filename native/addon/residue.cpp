@@ -31,10 +31,10 @@ struct Fields<SurfaceRequest> : FieldsOf<SurfaceRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(surface).one_of(kSurfaces));
-    visit(GVB_FIELD(mark).says("What is looked for."));
+    visit(GVB_FIELD(mark).says("The tag to look for."));
     visit(GVB_FIELD(fill).says("The tag, which is written before; empty: nothing is written."));
     visit(GVB_FIELD(most_bytes).says("Of memory."));
-    visit(GVB_FIELD(for_ms).says("On the chip: again and again for this time."));
+    visit(GVB_FIELD(for_ms).says("On-chip memory: repeated for this time."));
   }
 };
 
@@ -43,10 +43,10 @@ struct Fields<SurfaceFound> : FieldsOf<SurfaceFound> {
   static constexpr const char* kName = "SurfaceFound";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("That were looked at."));
+    visit(GVB_FIELD(bytes).says("That were scanned."));
     visit(GVB_FIELD(tagged_bytes));
     visit(GVB_FIELD(other_bytes).says("Neither the tag nor zero."));
-    visit(GVB_FIELD(unsupported).or_null().says("Why nothing could be looked at; null: it could."));
+    visit(GVB_FIELD(unsupported).or_null().says("Why nothing could be scanned; null if it could."));
   }
 };
 
@@ -83,9 +83,9 @@ struct Fields<Bait> : FieldsOf<Bait> {
   static constexpr const char* kName = "Bait";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(address).says("Digits of base 16, of a block that is shared with nobody."));
+    visit(GVB_FIELD(address).says("Hexadecimal, of a block that is not shared."));
     visit(GVB_FIELD(ipc_handle).or_null().says("Likewise, of a block that the victim shares."));
-    visit(GVB_FIELD(stale_handle).or_null().says("Of a block that it shared and has freed since."));
+    visit(GVB_FIELD(stale_handle).or_null().says("Of a block that it shared and has since freed."));
     visit(GVB_FIELD(descriptor).says("Of a shareable handle, in the victim's process; -1: it could not be made."));
     visit(GVB_FIELD(bytes).says("Of each block."));
     visit(GVB_FIELD(tagged_bytes).says("The least that the victim's own scan of a block found."));
@@ -127,10 +127,10 @@ const Topic residue_topic{
              "Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until "
              "releaseSurfaces."),
      in_session("releaseSurfaces", release_surfaces),
-     in_session("tenantMemory", tenant_memory).says("As cuMemGetInfo tells this process."),
+     in_session("tenantMemory", tenant_memory).says("As cuMemGetInfo reports it to this process."),
      in_session("layBait", lay_bait).says("Leaves blocks with a tag open to attacks."),
      in_session("attackMemory", attack_memory)
-         .says("Tries to read memory of another process; after `address` this one is of no use.")}};
+         .says("Tries to read memory of another process; after `address` this process is unusable.")}};
 
 }  // namespace
 

@@ -64,7 +64,7 @@ const Topic sessions_topic{
                 [](Types& types) { return "(target: " + type_of<DeviceTarget>(types) + "): Promise<number>"; })
             .says("Waits until no other session of this process is open, then retains the device's primary context."),
         special("openTurn", open_turn, [](Types&) { return std::string("(): Promise<number>"); })
-            .says("Waits as openSession does, but touches no device: the turn of a measurement made by other "
+            .says("Waits as openSession does, but uses no device: the turn of a measurement made by other "
                   "processes."),
         special("closeSession", close_session, [](Types&) { return std::string("(session: number): Promise<void>"); }),
         special("cancel", cancel, [](Types&) { return std::string("(session: number): void"); })

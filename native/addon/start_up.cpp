@@ -68,7 +68,7 @@ struct Fields<StartUp> : FieldsOf<StartUp> {
               .says("When the driver's device files were opened; `process start`: before libcuda was looked for."));
     visit(GVB_FIELD(interposer)
               .or_null()
-              .says("The object whose functions a program meets in place of the driver's, or of libc's dlsym."));
+              .says("The object whose functions a program gets instead of the driver's, or of libc's dlsym."));
     visit(GVB_FIELD(context_was_active)
               .says("Whether the primary context was there before it was retained; null where the driver does not "
                     "tell."));
@@ -85,7 +85,7 @@ struct Fields<StartUp> : FieldsOf<StartUp> {
     visit(GVB_FIELD(left_list_between)
               .says("Whether this process left NVML's list after every release; null where NVML cannot tell."));
     visit(GVB_FIELD(mps_client)
-              .says("NVML lists an MPS client until its process ends, whatever becomes of its context."));
+              .says("NVML lists an MPS client until its process ends, even if its context is destroyed."));
   }
 };
 

@@ -26,7 +26,7 @@ struct Fields<WindowRequest> : FieldsOf<WindowRequest> {
     visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
     visit(GVB_FIELD(window_ns));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(most_samples).above_zero().says("Of more operations every second, fourth, … one is kept."));
+    visit(GVB_FIELD(most_samples).above_zero().says("Of more operations, only every second, fourth, … is kept."));
   }
 };
 

@@ -39,7 +39,7 @@ struct Fields<XidWatch> : FieldsOf<XidWatch> {
   static constexpr const char* kName = "XidWatch";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(unsupported).or_null().says("Why NVML cannot; null where it does."));
+    visit(GVB_FIELD(unsupported).or_null().says("Why NVML cannot; null if it can."));
   }
 };
 

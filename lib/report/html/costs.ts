@@ -25,7 +25,7 @@ function systemMarkup(costs: SystemCosts): Markup {
       caption: `What each call costs: ${system}`,
       headings: [
         { title: 'Call' },
-        { title: 'A call', numeric: true },
+        { title: 'Added per call', numeric: true },
         { title: 'Without the layer', numeric: true },
         { title: 'Measured by' },
         { title: 'Intercepted on' },

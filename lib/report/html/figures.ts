@@ -167,7 +167,7 @@ export function heatFigure(view: View): Markup | null {
     </figure>
     ${table({
       caption: 'GPU utilisation in per cent of the time',
-      headings: [{ title: 'Round' }, ...['Mean', 'Median', 'Most'].map((title) => ({ title, numeric: true }))],
+      headings: [{ title: 'Round' }, ...['Mean', 'Median', 'Maximum'].map((title) => ({ title, numeric: true }))],
       rows: rounds.map(
         ({ name, mean, median, most }) =>
           html`<tr>
