@@ -1,4 +1,4 @@
-// What requests say of the processor a block is measured on.
+// The request field for the processor that a block is measured on.
 #pragma once
 
 namespace gvb {

@@ -1,4 +1,4 @@
-// What several topics say of a process on the GPU.
+// Fields about a process on the GPU that several topics share.
 #pragma once
 
 #include "addon/fields.h"

@@ -1,4 +1,4 @@
-// What TypeScript is told of the addon's functions: the types they use, in the order in which they were met.
+// The TypeScript types of the addon's functions, in the order in which they are first used.
 #pragma once
 
 #include <algorithm>

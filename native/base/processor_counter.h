@@ -1,4 +1,4 @@
-// The processor's own counter of time: no library and no system call stands between it and who reads it.
+// The processor's own counter of time: it is read without a library or a system call.
 #pragma once
 
 #include <cstdint>

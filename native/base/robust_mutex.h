@@ -5,7 +5,7 @@
 
 namespace gvb {
 
-// In memory that nobody else looks at yet.
+// For memory that no other process uses yet.
 void make_robust(pthread_mutex_t* mutex);
 
 // Whether the one who had it before died with it: what it guards may then be half changed.

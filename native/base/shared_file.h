@@ -26,7 +26,7 @@ class SharedFile {
   size_t size() const { return size_; }
   // All of it, which is then so long; nullptr, with errno, where that fails.
   void* map(size_t bytes) const;
-  // All zero again, which costs nothing for what nobody touched.
+  // Sets all bytes to zero, at no cost for pages that were never touched.
   bool clear(size_t bytes) const;
 
  private:

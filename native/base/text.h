@@ -1,4 +1,4 @@
-// Text: taking settings apart, and the small files in which the kernel says things.
+// Text: parsing of settings, and reading of small kernel files such as those in /proc.
 #pragma once
 
 #include <optional>

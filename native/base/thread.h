@@ -1,4 +1,4 @@
-// Threads of ours in a process that is somebody else's program: none of its signals are delivered to them.
+// Threads in a process that belongs to another program: that program's signals are not delivered to them.
 #pragma once
 
 #include <functional>

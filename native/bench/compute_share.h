@@ -1,5 +1,5 @@
 // The share of time a tenant gets of the device's compute. Kernels that fill the device are kept queued, and each
-// stamps when it began and when it ended: without a limit one follows the other, and whoever throttles leaves gaps.
+// stamps when it began and when it ended: without a limit one follows the other; a limiter leaves gaps.
 #pragma once
 
 #include <cstdint>

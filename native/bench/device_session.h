@@ -19,13 +19,13 @@ namespace gvb {
 // has for it; only where there is no NVML is it taken as the ordinal.
 abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
-// nullopt where the driver does not tell.
+// nullopt if the driver does not report it.
 std::optional<int> device_attribute(const Cuda& cuda, abi::CUdevice device, abi::CUdevice_attribute which);
 struct ComputeCapability {
   int major, minor;
   std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
 };
-// 0.0 where the driver does not tell.
+// 0.0 if the driver does not report it.
 ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device);
 // NVML's handle of a CUDA device, or nullptr where NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
@@ -56,7 +56,7 @@ class PrimaryContext {
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
-  // As cuCtxGetFlags says: whoever made the context first decided. Nothing where it does not tell.
+  // As cuCtxGetFlags reports it: the flags that the context was created with. Nothing if it does not report them.
   std::optional<Scheduling> scheduling() const;
 
  private:

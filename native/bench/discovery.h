@@ -17,7 +17,7 @@ struct DiscoveryRequest : Target {
   unsigned repeats = 0;  // warm passes after the first
 };
 
-// One round of questions; a step asked of every device is the sum over them.
+// One round of queries; a step that queries every device is the sum over the devices.
 struct DiscoveryPass {
   double total_ns = 0;
   std::array<double, kDiscoverySteps> steps_ns{};

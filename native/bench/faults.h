@@ -1,4 +1,4 @@
-// Faults raised on purpose in this process (IS-010), which is of no use afterwards: its context is lost, or it is to be
+// Faults raised on purpose in this process (IS-010), which is unusable afterwards: its context is lost, or it is to be
 // killed meanwhile.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What NVML says of a device. Read through the library's own addresses: the truth, under a layer too.
+// What NVML reports about a device, read through the library's own addresses, so that a layer cannot change it.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct VisibleMemory {
 };
 VisibleMemory visible_memory(const DeviceSession& session);
 
-// Compute processes with a context on the device, MPS clients among them; nullopt where NVML cannot tell.
+// Compute processes with a context on the device, MPS clients among them; nullopt if NVML cannot report it.
 std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device);
 
 // Bytes this process uses on the device; nullopt where NVML does not list it (in another PID namespace, say): what all

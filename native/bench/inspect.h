@@ -1,4 +1,4 @@
-// What is there: versions and devices as NVML and the driver say, without creating a context.
+// Versions and devices as NVML and the driver report them, without creating a context.
 #pragma once
 
 #include <cstdint>

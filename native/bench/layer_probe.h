@@ -1,5 +1,5 @@
-// What a process can find out about the layer it is under by trying: the memory it is told, what the layer's own
-// functions say of its limits, and whether given allocations are granted.
+// What a process can find out about its layer by experiment: the memory it is told, what the layer's own functions say
+// of its limits, and whether given allocations are granted.
 #pragma once
 
 #include <cstdint>

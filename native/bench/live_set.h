@@ -1,6 +1,6 @@
 // OH-007's cells: a pair of one allocation and one free, and a look at a pointer, among ever other numbers of live
-// blocks. Every cell's set is made anew: what is left of a larger one lies scattered, and costs more (on an H200 0.7 us
-// a pair at 1 024).
+// blocks. Every cell's set is rebuilt, because the remainder of a larger set is scattered and costs more (on an H200
+// 0.7 us a pair at 1 024).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Mapped memory in many places, of which a measurement uses one after the other. How long a host takes to see what the
-// device wrote depends on the line it looks at: whoever stays on one has an error that is the same in all its blocks
-// and another in the next process (on an H200 the clock mapping's was 0.07 to 0.10 us; 0.05 where it moves).
+// device wrote depends on the cache line that it reads: staying on one line gives an error that is the same in all
+// blocks and another in the next process (on an H200 the clock mapping's was 0.07 to 0.10 us; 0.05 where it moves).
 #pragma once
 
 #include "bench/guards.h"

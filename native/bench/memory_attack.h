@@ -1,4 +1,5 @@
-// Ways to the memory of a tenant that lives (IS-005). Success is judged by what is read, never by a code alone.
+// Ways to read the memory of a running tenant (IS-005). Success is judged by the bytes read, never by a return code
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ struct FreeBlock {
   size_t bytes = 0;
   unsigned live = 0;
   std::vector<double> free_ns;
-  // Bytes in use on the device by this process, before and after the block; nullopt where NVML cannot tell.
+  // Bytes in use on the device by this process, before and after the block; nullopt if NVML cannot report it.
   std::optional<uint64_t> used_before;
   std::optional<uint64_t> used_after;
 };

@@ -1,5 +1,5 @@
-// The ways in which a program can come by memory of the device, each with the same four questions: give, take back,
-// write, and does it hold what was written.
+// The ways in which a program can obtain device memory, each with the same four operations: give, take back, write, and
+// does it hold what was written.
 #pragma once
 
 #include <cstdint>

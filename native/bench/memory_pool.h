@@ -9,7 +9,7 @@
 
 namespace gvb {
 
-// What a pool says of itself; nullopt where it does not tell.
+// What a pool reports about itself; nullopt if it does not report it.
 struct PoolState {
   std::optional<uint64_t> threshold_bytes;
   std::optional<uint64_t> used_bytes;

@@ -1,5 +1,5 @@
 // OH-008's block: launches at a steady, slow pace, each timed from the call to its return and waited for, untimed, so
-// that whoever limits the tenant's compute finds it far below its share.
+// that a compute limiter sees the tenant far below its share.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@
 
 namespace gvb {
 
-// Of one function; what it does not say, or not here, is nothing.
+// The report of one function; a value that it does not report is empty.
 struct ReportedSizes {
   std::string source;
   int code = 0;  // of CUDA or NVML; nothing is known where it is not 0

@@ -33,7 +33,7 @@ struct Requests {
   std::vector<double> arrived_ns;
   std::vector<double> latency_ns;
   std::vector<double> device_ns;
-  // Read at the end of the window, before the neighbours stop; nullopt where NVML does not tell.
+  // Read at the end of the window, before the neighbours stop; nullopt if NVML does not report it.
   std::optional<unsigned> sm_clock_mhz;
 };
 

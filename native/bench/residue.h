@@ -1,5 +1,5 @@
-// Memory that was never written by whoever looks at it (IS-005): a tag of 128 bits is left on a surface by one process,
-// and another one looks for it on the same surface before it writes anything there.
+// Reading memory that the reader never wrote (IS-005): a tag of 128 bits is left on a surface by one process, and
+// another one looks for it on the same surface before it writes anything there.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ struct StartUp {
   std::string context_function, context_owner;
   std::optional<LoadingMode> loading_mode;
   // When the driver was initialised, and the object that stands between it and us, if any; whether the primary context
-  // was there before it was retained (nullopt: the driver does not tell).
+  // was there before it was retained (nullopt: the driver does not report it).
   InitialisedAt initialised_at = InitialisedAt::kUnknown;
   std::string interposer;
   std::optional<bool> context_was_active;

@@ -1,5 +1,5 @@
-// The functions that a program compiled for per-thread default streams uses: cuGetProcAddress gives them to whoever
-// asks for that, and a layer may hand out its own, the driver's, or those of the legacy stream.
+// The functions that a program compiled for per-thread default streams uses: cuGetProcAddress gives them to callers
+// that ask for them, and a layer may hand out its own, the driver's, or those of the legacy stream.
 #pragma once
 
 #include "driver/driver.h"

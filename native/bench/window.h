@@ -30,7 +30,7 @@ struct Window {
   uint64_t operations = 0;
   // Of allocations: how often blocks were written and read back, beside the operations.
   uint64_t verified = 0;
-  // Bytes in use on the device by this process, before and after; nullopt where NVML cannot tell.
+  // Bytes in use on the device by this process, before and after; nullopt if NVML cannot report it.
   std::optional<uint64_t> used_before, used_after;
   // When a sample's operation began (relative to start_at_ns) and how long it took. Of more operations than
   // most_samples every second, fourth, … one is kept.

@@ -1,4 +1,4 @@
-// Errors of a GPU (Xid) as NVML reports them to who has asked before they happen.
+// Errors of a GPU (Xid), which NVML reports only to those that registered before they happen.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The driver's device files that this process holds open: by them it shows when the driver was initialised, whoever did
-// it. Their names tell nothing of it, since NVML opens the same ones (on an H200, driver 580: nvidiactl, nvidia0,
-// nvidia-uvm); their number does, looked at before and after each step.
+// The driver's device files that this process holds open: they show when the driver was initialised, by the program or
+// by a layer. Their names do not show it, because NVML opens the same ones (on an H200, driver 580: nvidiactl, nvidia0,
+// nvidia-uvm); their number does, read before and after each step.
 #pragma once
 
 namespace gvb {

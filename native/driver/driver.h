@@ -63,7 +63,7 @@ class Driver {
   // Once the driver is initialised: a libcuda.so.1 that only stands in front of the driver may have loaded it by now.
   void find_true_driver() const;
 
-  // Recognised by a symbol only the simulation exports, whatever brought it in.
+  // Recognised by a symbol that only the simulation exports, however it was loaded.
   mutable bool simulated = false;
   const bool from_folder;
   std::string libcuda_path;         // what dlopen gave

@@ -1,4 +1,4 @@
-// Where a jump at the beginning of a function leads: what whoever patches code puts there.
+// The target of a jump at the beginning of a function, which a layer that patches code puts there.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which of the mapped libraries is the driver. A libcuda.so.1 that stands in front of it loads the true one itself.
+// Which of the mapped libraries is the driver. A libcuda.so.1 that replaces it loads the real one itself.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ std::vector<ElfImage> libcuda_images();
 
 bool is_simulation(const ElfImage& image);
 
-// The version of the NVIDIA kernel module, e.g. 580.159.04; nothing where the system does not tell.
+// The version of the NVIDIA kernel module, e.g. 580.159.04; nothing if the system does not report it.
 std::optional<std::string> kernel_module_version();
 
 // Whether a library is of that driver release: every one of a release carries its version as text.

@@ -1,4 +1,4 @@
-// NVML by itself: a coordinator reads it without loading the CUDA half of the driver.
+// NVML alone: a coordinator reads it without loading libcuda.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 //   runtime  cuGetProcAddress (itself found by dlsym on the libcuda handle), as the CUDA runtime does
 //   dlsym    the process's dlsym on the libcuda handle, exported names
 //   linked   libc's own dlsym over the global scope: what a program linked with -lcuda binds to
-//   bare     the driver's own ELF symbol table; nobody resolves so, it is the reference
+//   bare     the driver's own ELF symbol table; no application uses it; it is the reference
 #pragma once
 
 #include <array>

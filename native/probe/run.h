@@ -11,7 +11,7 @@
 
 namespace gvb::probe {
 
-// Ends a probe that cannot go on. Natively it means that the question cannot be asked here.
+// Ends a probe that cannot continue. Natively it means that the probe cannot run on this machine.
 struct Over : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -6,7 +6,7 @@
 namespace gvb::probe {
 
 std::string token_of(const void* bytes, size_t count);
-// Throws Over where it is not of so many bytes.
+// Throws Over if its length differs.
 void read_token(const std::string& token, void* bytes, size_t count);
 
 }  // namespace gvb::probe

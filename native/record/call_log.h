@@ -29,7 +29,7 @@ struct Call {
 };
 static_assert(sizeof(Call) == 64);
 
-// So many calls are kept; later ones are counted.
+// The number of calls that are kept; later ones are only counted.
 constexpr uint64_t kMostCalls = 1 << 19;
 
 class CallLog;

@@ -1,4 +1,4 @@
-// A server that batches what waits (LLM-009): sequences arrive by chance, each step takes all that wait, up to a
+// A server that batches what waits (LLM-009): sequences arrive at random, each step takes all that are waiting, up to a
 // largest batch, through every layer of a stack. The loop is here and not in JavaScript: its own jitter is what is
 // measured.
 #pragma once

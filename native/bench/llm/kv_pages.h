@@ -24,7 +24,7 @@ struct PageRounds {
   std::vector<double> commit_ns;   // of each round, all its pages
   std::vector<double> page_ns;     // of each page of each round
   std::vector<double> release_ns;  // of each round, all its pages
-  // By this process, on the device; nullopt where NVML cannot tell.
+  // By this process, on the device; nullopt if NVML cannot report it.
   std::optional<uint64_t> used_before;
   std::optional<uint64_t> used_after;
 };

@@ -1,4 +1,4 @@
-// The SM clock while launches run: what a rate is held against.
+// The SM clock while launches run, which determines the peak that a rate is compared with.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// LLM-006: a pipeline of stages, a stream each, through which micro-batches go one behind the other.
+// LLM-006: a pipeline of stages, a stream each, through which micro-batches pass one after the other.
 #pragma once
 
 #include <cstdint>

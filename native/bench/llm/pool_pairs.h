@@ -1,4 +1,4 @@
-// LLM-005: an allocation and its free, again and again, from a warm pool or directly; and a request beyond the limit.
+// LLM-005: an allocation and its free, repeated, from a warm pool or directly; and a request beyond the limit.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the host has to know of the kernels of skinny.cu and skinny_sm80.cuh.
+// What the host needs to know about the kernels of skinny.cu and skinny_sm80.cuh.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Linear layers of a model that decodes: a stack of weight matrices, larger than the L2 cache together, and the outputs
-// of a batch of sequences. Every layer multiplies the same inputs, so that each can be checked by itself.
+// of a batch of sequences. Every layer multiplies the same inputs, so that each can be checked separately.
 #pragma once
 
 #include <array>

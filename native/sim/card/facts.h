@@ -1,4 +1,4 @@
-// Facts of a simulated card that both libraries tell: they must agree.
+// Facts of a simulated card that both libraries report, and that must agree.
 #pragma once
 
 #include <string>

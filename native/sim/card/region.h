@@ -26,10 +26,11 @@ struct MemoryUse {
   int64_t free;  // for this process, whose limit may be lower
 };
 
-// A user's settings make the card; an observer sees the card that is there, whatever its own settings say.
+// A user's settings make the card; an observer sees the existing card and ignores its own settings.
 enum class Role { kUser, kObserver };
 
-// The cards as all processes with one `region` setting see them. Owners that died are reaped by whoever looks next.
+// The cards as all processes with one `region` setting see them. Owners that died are reaped by the next process that
+// looks.
 class Region {
  public:
   // Null with the reason when live users hold the region with other settings.

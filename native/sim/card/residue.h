@@ -1,5 +1,5 @@
-// What memory still holds when it is given to somebody: tags that the kernels of residue.cu left there. The content
-// itself is not kept, only how much of which tag lies where: a card may be filled with one and costs nothing.
+// What memory still holds when it is handed out: tags that the kernels of residue.cu left there. The content itself is
+// not kept, only how much of which tag lies where: a card may be filled with one and costs nothing.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ enum class Leak : int64_t {
 constexpr const char* kLeakNames[] = {"alloc", "pool",      "vmm", "managed",    "pinned", "shared",
                                       "local", "registers", "ipc", "descriptor", "array"};
 
-// Of a tag no more is known than what tells it from others.
+// Only what distinguishes a tag from others is stored.
 struct Mark {
   uint64_t low = 0, high = 0;
   bool operator==(const Mark& other) const { return low == other.low && high == other.high; }

@@ -1,6 +1,6 @@
 // How work that runs at the same time shares a card: dominant resource fairness (Ghodsi et al., NSDI 2011), which for
-// one resource is max-min fairness. The speeds of all rise together until something is used up; whoever needs that
-// stays there, the others go on, and nobody runs faster than alone.
+// one resource is max-min fairness. The speeds of all rise together until something is used up; work that needs it
+// stays at that speed, the others keep rising, and none runs faster than alone.
 #pragma once
 
 #include <array>

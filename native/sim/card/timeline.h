@@ -1,7 +1,7 @@
 // What runs on a card and until when, in rawest form: plain state in shared memory and the rules that move it. No
-// clock, no lock, no process: whoever calls holds the card's lock and says until when.
+// clock, no lock, no process: the caller holds the card's lock and says until when.
 //
-// Work is bound late: its end is known when the card's time has passed it, because whatever arrives meanwhile slows it
+// Work is bound late: its end is known when the card's time has passed it, because work that arrives meanwhile slows it
 // down. The card's time passes in steps from event to event: an arrival, an end, the end of a turn.
 #pragma once
 

@@ -5,7 +5,7 @@
 namespace gvb::sim {
 
 // Whether this process is an MPS client: by the `mps` setting, or because a control daemon's pipe is where
-// CUDA_MPS_PIPE_DIRECTORY says. Like the real driver it looks once, and goes on without where there is none.
+// CUDA_MPS_PIPE_DIRECTORY says. Like the real driver, it looks once, and continues without MPS if there is none.
 bool is_mps_client();
 
 // The multiprocessors of CUDA_MPS_SM_PARTITION, or CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of the card's, rounded up; all of

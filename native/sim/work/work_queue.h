@@ -66,7 +66,7 @@ class WorkQueue {
 
   void forget();  // all of it, of a context that failed or ends
 
-  // Nothing is left to be done, and nobody is at it.
+  // No work is left, and none is in progress.
   bool idle() const {
     return pending_.load(std::memory_order_acquire) == 0 && !executing_.load(std::memory_order_acquire);
   }
