@@ -1,6 +1,6 @@
-// Launches of kernels that follow each other in a stream, each beginning (if the device supports it) before the previous one
-// has ended (programmatic dependent launch): its blocks come as those of the other go, and it waits itself for what
-// that one writes.
+// Launches of kernels that follow each other in a stream, each beginning (if the device supports it) before the
+// previous one has ended (programmatic dependent launch): its blocks come as those of the other go, and it waits itself
+// for what that one writes.
 #pragma once
 
 #include "bench/device_session.h"
