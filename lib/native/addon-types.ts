@@ -33,13 +33,13 @@ export interface AggressorRequest {
 export interface Aggression {
   startedNs: number;
   endedNs: number;
-  /** That were seen to be over. */
+  /** That were seen to finish. */
   operations: number;
   /** Counted by the device for them. */
   blocks: number;
-  /** When operations were seen to be over. */
+  /** When operations were seen to finish. */
   marksNs: number[];
-  /** Most device memory that it held at a time. */
+  /** Most device memory that it held at once. */
   usedBytes: number;
   /** Allocations that were refused. */
   refused: number;
@@ -204,7 +204,7 @@ export interface BatchScaling {
   streamNs: number[];
   /** 2 × clock × width of the memory's bus. */
   memoryCeilingGbs: number | null;
-  /** Under the load of the largest batch; null where NVML does not tell. */
+  /** Under the load of the largest batch; null if NVML does not report it. */
   smClockMhz: number | null;
 }
 
@@ -224,12 +224,12 @@ export interface ClockRate {
   systemNs: number;
   /** Null where the counter cannot be used, for the reason in `counterUnused`. */
   counterNs: number | null;
-  /** What lies between two readings of one moment. */
+  /** Time between two readings of the same moment. */
   bracketNs: number;
 }
 
 export interface ClockReading {
-  /** Whom the functions belong to that the process reads time with. */
+  /** The owners of the functions with which the process reads time. */
   functions: TimeFunction[];
   rates: ClockRate[];
   counterUnused: string | null;
@@ -272,9 +272,9 @@ export interface PreparedDecoder extends DecoderShape {
   weightBytes: number;
   /** Of keys and values. */
   cacheBytes: number;
-  /** Of the device; 0: it does not tell. */
+  /** Of the device; 0: unknown. */
   l2Bytes: number;
-  /** By its memory clock and bus width; 0: it does not tell. */
+  /** By its memory clock and bus width; 0: unknown. */
   dramCeilingGbs: number;
   /** Of a step. */
   launches: number;
@@ -282,7 +282,7 @@ export interface PreparedDecoder extends DecoderShape {
   variant: string;
   /** Of the matrix products of prompts, and of their attention. */
   promptVariant: string;
-  /** Whether a kernel begins before the one ahead of it ends (programmatic dependent launch). */
+  /** Whether a kernel begins before the previous one ends (programmatic dependent launch). */
   overlaps: boolean;
   /** Of a small decoder on this device, against double precision: the largest difference of a logit. */
   referenceError: number;
@@ -293,9 +293,9 @@ export interface DecodeRequest {
   graph: boolean;
   /** As `now` says it; a time that has passed starts at once. */
   startAtNs: number;
-  /** For which requests are begun, and steps made; the first request is finished. */
+  /** For how long requests are started and steps made; the first request is finished. */
   windowNs: number;
-  /** Of them at most; 0: as many as there is time for. */
+  /** At most this many; 0: as many as there is time for. */
   requests: number;
 }
 
@@ -391,7 +391,7 @@ export interface DriverProbeRequest {
 export interface DriverProbe {
   path: string | null;
   error: string | null;
-  /** It is there, but whatever loads it ends or hangs; `error` says how. */
+  /** It exists, but a process that loads it crashes or hangs; `error` says how. */
   fatal: boolean;
 }
 
@@ -406,7 +406,7 @@ export interface NativeDevice {
   uuid: string;
   name: string;
   memoryBytes: number;
-  /** As cuDeviceTotalMem tells this process; a layer may bend it. */
+  /** As cuDeviceTotalMem reports it to this process; a layer may change it. */
   visibleMemoryBytes: number;
   computeCapability: string;
   multiprocessors: number;
@@ -432,7 +432,7 @@ export interface Inspection {
   clock: ClockReading;
 }
 
-/** Whom the address belongs to that a function has on each symbol path. */
+/** The owner of the address of a function on each symbol path. */
 export interface CudaOwners {
   runtime: string | null;
   dlsym: string | null;
@@ -478,7 +478,7 @@ export interface LibcudaInfo {
   /** The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it. */
   driver: string;
   simulated: boolean;
-  /** Version of the NVIDIA kernel module; null where the system does not tell. */
+  /** Version of the NVIDIA kernel module; null if unknown. */
   kernelModule: string | null;
   /** Whether `driver` is of that version; null where it is unknown. */
   carriesKernelVersion: boolean | null;
@@ -501,7 +501,7 @@ export interface DynamicBatchingRequest {
   startAtNs: number;
   /** In which sequences arrive. */
   windowNs: number;
-  /** For which those are still served after it. */
+  /** For how long after the window those are still served. */
   graceNs: number;
   /** After which the window ends early; 0: it does not. */
   mostSteps: number;
@@ -541,7 +541,7 @@ export interface DynamicBatching {
   stepNs: number[];
   /** Sequences in it. */
   stepBatch: number[];
-  /** What sequences waited for their step to begin: of each, or of at most 20000 evenly chosen ones. */
+  /** How long sequences waited for their step to begin: each, or at most 20000 evenly chosen ones. */
   queueNs: number[];
 }
 
@@ -552,7 +552,7 @@ export interface XidRequest extends Target {
 }
 
 export interface XidWatch {
-  /** Why NVML cannot; null where it does. */
+  /** Why NVML cannot; null if it can. */
   unsupported: string | null;
 }
 
@@ -593,7 +593,7 @@ export interface Storm {
 }
 
 export interface HoardRequest {
-  /** After these it asks for more than any card has. */
+  /** After these it asks for more memory than any card has. */
   mostBytes: number;
 }
 
@@ -614,7 +614,7 @@ export interface RoundsRequest {
 /** Times are as `now` says them. */
 export interface VerifiedRounds {
   rounds: number;
-  /** Rounds whose result was another than it must be. */
+  /** Rounds with a wrong result. */
   wrong: number;
   beganNs: number;
   /** Of the last round. */
@@ -632,7 +632,7 @@ export interface LaunchRequest {
   count: number;
   warmup: number;
   seed: number;
-  /** Whose turn it is, counted around the processors that the thread may use. */
+  /** The processor to use, as a position among those that the thread may use. */
   core: number;
 }
 
@@ -648,7 +648,7 @@ export interface LaunchBlock {
   submitNs: Float64Array;
   startNs: Float64Array;
   roundTripNs: Float64Array;
-  /** The processor it was on; null where the system lets no thread choose. */
+  /** The processor it was on; null if the system does not let threads choose. */
   core: number | null;
   mapping: MappingQuality;
 }
@@ -667,7 +667,7 @@ export interface PacedLaunchRequest {
   spinNs: number;
   /** Blocks, of 32 threads. */
   grid: number;
-  /** Whose turn it is, counted around the processors that the thread may use. */
+  /** The processor to use, as a position among those that the thread may use. */
   core: number;
 }
 
@@ -716,23 +716,23 @@ export type Surface =
 /** A tag and its mark have 32 digits of base 16. */
 export interface SurfaceRequest {
   surface: Surface;
-  /** What is looked for. */
+  /** The tag to look for. */
   mark: string;
   /** The tag, which is written before; empty: nothing is written. */
   fill: string;
   /** Of memory. */
   mostBytes: number;
-  /** On the chip: again and again for this time. */
+  /** On-chip memory: repeated for this time. */
   forMs: number;
 }
 
 export interface SurfaceFound {
-  /** That were looked at. */
+  /** That were scanned. */
   bytes: number;
   taggedBytes: number;
   /** Neither the tag nor zero. */
   otherBytes: number;
-  /** Why nothing could be looked at; null: it could. */
+  /** Why nothing could be scanned; null if it could. */
   unsupported: string | null;
 }
 
@@ -750,11 +750,11 @@ export interface BaitRequest {
 }
 
 export interface Bait {
-  /** Digits of base 16, of a block that is shared with nobody. */
+  /** Hexadecimal, of a block that is not shared. */
   address: string;
   /** Likewise, of a block that the victim shares. */
   ipcHandle: string | null;
-  /** Of a block that it shared and has freed since. */
+  /** Of a block that it shared and has since freed. */
   staleHandle: string | null;
   /** Of a shareable handle, in the victim's process; -1: it could not be made. */
   descriptor: number;
@@ -798,7 +798,7 @@ export interface LoadRequest {
   call: LoadCall;
   /** Kernels of a launch; above 1 for graphs alone. */
   nodes: number;
-  /** Of those that the tenant is told of; 0: as many as run at a time, which a cooperative launch needs. */
+  /** Of those that the tenant sees; 0: as many as run at once, which a cooperative launch needs. */
   blocksPerMultiprocessor: number;
   /** Of the whole kernel, in place of `blocksPerMultiprocessor`; 0: not. */
   blocks: number;
@@ -807,7 +807,7 @@ export interface LoadRequest {
   rounds: number;
   /** About how long a kernel takes alone on the GPU. */
   kernelNs: number;
-  /** Most launches that are not over; 1: each is waited for with cuStreamSynchronize. */
+  /** Most launches in flight; 1: each is waited for with cuStreamSynchronize. */
   inFlight: number;
   /** As `now` says it; a time that has passed starts at once. */
   startAtNs: number;
@@ -831,7 +831,7 @@ export interface Load {
   /** Of a block, as done. */
   rounds: number;
   blocks: number;
-  /** That the tenant is told of. */
+  /** That the tenant sees. */
   multiprocessors: number;
   /** On which a block ended (%smid). */
   multiprocessorsUsed: number[];
@@ -859,7 +859,7 @@ export interface Load {
   kernelsListed: Stretches;
   /** How long the latest launch calls took. */
   callsNs: number[];
-  /** Most launches that had not ended when one returned. */
+  /** Most launches in flight when a launch call returned. */
   mostInFlight: number;
 }
 
@@ -938,7 +938,7 @@ export interface MemoryFillRequest {
   firstBytes: number;
   smallestBytes: number;
   mostBlocks: number;
-  /** That stay free on the card. */
+  /** Left free on the card. */
   spareBytes: number;
 }
 
@@ -973,7 +973,7 @@ export interface RefusalsRequest {
   path: MemoryPath;
   bytes: number;
   count: number;
-  /** After the first 20, no further one once so long has passed. */
+  /** After the first 20, no further one starts once this time has passed. */
   mostNs: number;
 }
 
@@ -1050,11 +1050,11 @@ export interface PoolPairsRequest {
   bytes: number;
   count: number;
   warmup: number;
-  /** What the pool holds before the first pair; 0: what it holds anyway. */
+  /** What the pool holds before the first pair; 0: left as it is. */
   warmBytes: number;
 }
 
-/** Of the default pool; null what it does not tell. */
+/** Of the default pool; null for what it does not report. */
 export interface PoolState {
   /** Above 2^53 not exact. */
   thresholdBytes: number | null;
@@ -1065,7 +1065,7 @@ export interface PoolState {
 export interface PoolPairs {
   allocNs: Float64Array;
   freeNs: Float64Array;
-  /** Around all pairs and what prepared them. */
+  /** Around all pairs and their preparation. */
   before: PoolState;
   after: PoolState;
 }
@@ -1094,7 +1094,7 @@ export interface LargeAllocationRequest {
 export interface LargeAllocation {
   bytes: number;
   allocNs: number;
-  /** A fill of all of it, until it was over. */
+  /** Filling all of it, until completion. */
   touchNs: number;
 }
 
@@ -1117,7 +1117,7 @@ export interface AllocationPairRequest {
   /** Each to another processor. */
   visits: number;
   seed: number;
-  /** Whose turn it is, counted around the processors that the thread may use. */
+  /** The processor to use, as a position among those that the thread may use. */
   core: number;
 }
 
@@ -1147,10 +1147,10 @@ export interface PairRequest {
   /** Most calls a batch; shortened so that two batches stay below maxBatchNs. */
   calls: number;
   maxBatchNs: number;
-  /** Before each batch the host does something else for up to so long, at least a quarter of it. */
+  /** Before each batch the host does other work for up to this long, at least a quarter of it. */
   gapNs: number;
   seed: number;
-  /** Whose turn it is, counted around the processors that the thread may use. */
+  /** The processor to use, as a position among those that the thread may use. */
   core: number;
 }
 
@@ -1159,12 +1159,12 @@ export interface PairRequest {
 export interface PipelineRequest {
   stages: number;
   microBatches: number;
-  /** What a stage is to take. */
+  /** Duration of a stage to aim for. */
   stageNs: number;
   /** Of arithmetic in a stage; 0: as many as stageNs takes, which is tried out. */
   rounds: number;
   runs: number;
-  /** Stages before each run that have the device to themselves. */
+  /** Stages before each run that run alone on the device. */
   alone: number;
 }
 
@@ -1173,7 +1173,7 @@ export interface PipelineRuns {
   rounds: number;
   /** Of a stage. */
   blocks: number;
-  /** Median stage that had the device to itself. */
+  /** Median stage that ran alone on the device. */
   aloneNs: Float64Array;
   /** From the first launch until the host knew that the last stage was over. */
   runNs: Float64Array;
@@ -1193,9 +1193,9 @@ export interface RequestsRequest {
   /** As `now` says it; a time that has passed starts at once. */
   startAtNs: number;
   windowNs: number;
-  /** For which requests that arrived in the window are still served after it. */
+  /** For how long after the window requests that arrived in it are still served. */
   graceNs: number;
-  /** From one arrival to the next; 0: each when the one before is done. */
+  /** From one arrival to the next; 0: each when the previous one is done. */
   periodNs: number;
   /** Of a request, one after the other. */
   kernels: number;
@@ -1218,9 +1218,9 @@ export interface Requests {
   arrivedNs: number[];
   /** From its arrival until its result was there. */
   latencyNs: number[];
-  /** From its first kernel's start to its last one's end. */
+  /** From the start of its first kernel to the end of its last. */
   deviceNs: number[];
-  /** At the end of the window; null where NVML does not tell. */
+  /** At the end of the window; null if NVML does not report it. */
   smClockMhz: number | null;
 }
 
@@ -1242,10 +1242,10 @@ export interface LiveSetRequest {
   /** Pairs of a cell. */
   count: number;
   warmup: number;
-  /** Pointers looked at for one sample of `queryNs`; 0: none are. */
+  /** Pointers queried for one sample of `queryNs`; 0: none. */
   queries: number;
   seed: number;
-  /** Whose turn it is, counted around the processors that the thread may use. */
+  /** The processor to use, as a position among those that the thread may use. */
   core: number;
 }
 
@@ -1322,7 +1322,7 @@ export interface StepsRequest {
 export interface StepTimes {
   /** Of NCCL. */
   failure: string | null;
-  /** Behind an all-reduce that all ranks began with. */
+  /** After an all-reduce with which all ranks begin. */
   beganNs: number;
   /** When the host knew that the last step was over. */
   endedNs: number;
@@ -1340,7 +1340,7 @@ export interface SampleRequest {
 export interface BlockSample {
   /** Of products that were compared with double precision. */
   elements: number;
-  /** The largest difference, relative to what its rounding allows. */
+  /** The largest difference, relative to what rounding allows. */
   worstAllowed: number;
   /** At places of both results, before the all-reduces. */
   parts: number[];
@@ -1359,7 +1359,7 @@ export interface ComputeShareRequest {
   threadsPerBlock: number;
   /** For how long every block spins, in nanoseconds. */
   spinNs: number;
-  /** Most launches that are not over at any time. */
+  /** Most launches in flight at any time. */
   inFlight: number;
   /** Length of one of `bins`, in milliseconds of the device's time. */
   binMs: number;
@@ -1414,7 +1414,7 @@ export interface StartUp {
   loadingMode: 'eager' | 'lazy' | null;
   /** When the driver's device files were opened; `process start`: before libcuda was looked for. */
   initialisedAt: 'process start' | 'load' | 'look-up' | 'cuInit' | 'unknown';
-  /** The object whose functions a program meets in place of the driver's, or of libc's dlsym. */
+  /** The object whose functions a program gets instead of the driver's, or of libc's dlsym. */
   interposer: string | null;
   /** Whether the primary context was there before it was retained; null where the driver does not tell. */
   contextWasActive: boolean | null;
@@ -1431,7 +1431,7 @@ export interface StartUp {
   inactiveBetween: boolean;
   /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
   leftListBetween: boolean | null;
-  /** NVML lists an MPS client until its process ends, whatever becomes of its context. */
+  /** NVML lists an MPS client until its process ends, even if its context is destroyed. */
   mpsClient: boolean;
 }
 
@@ -1441,11 +1441,11 @@ export type GpuDetail = 'readings' | 'all';
 
 export interface GpuStateRequest extends Target {
   uuid: string;
-  /** What changes all the time, and is cheap to ask for (the rest is null); or all of it. */
+  /** Only what changes continuously and is cheap to query (the rest is null), or everything. */
   detail: GpuDetail;
 }
 
-/** What NVML says of a GPU; null where it does not. */
+/** What NVML reports about a GPU; null for what it does not. */
 export interface GpuState {
   smClockMhz: number | null;
   maxSmClockMhz: number | null;
@@ -1480,7 +1480,7 @@ export interface ProcessUtilization {
 /** Per cent of NVML's last sampling period in which a kernel ran. */
 export interface GpuUtilization {
   gpuPercent: number | null;
-  /** Of those that did something; null where NVML does not tell. */
+  /** Of those that did something; null if NVML does not report it. */
   processes: ProcessUtilization[] | null;
 }
 
@@ -1568,7 +1568,7 @@ export interface WindowRequest {
   startAtNs: number;
   windowNs: number;
   warmup: number;
-  /** Of more operations every second, fourth, … one is kept. */
+  /** Of more operations, only every second, fourth, … is kept. */
   mostSamples: number;
 }
 
@@ -1621,7 +1621,7 @@ export interface NativeAddon {
   inspect(request: Target): Promise<Inspection>;
   /** Who owns each driver function on each of the four symbol paths. Makes no driver call. */
   provenance(request: Target): Promise<Provenance>;
-  /** Serves sequences that arrive by chance, all that wait in a batch; rejects where outputs are wrong. */
+  /** Serves sequences that arrive at random, all that wait in one batch; rejects if outputs are wrong. */
   dynamicBatching(session: number, request: DynamicBatchingRequest): Promise<DynamicBatching>;
   /** Has NVML keep the errors of a GPU from now on, for the life of the process. */
   watchXids(request: XidRequest): Promise<XidWatch>;
@@ -1629,27 +1629,27 @@ export interface NativeAddon {
   seenXids(request: XidRequest): Promise<XidEvent[]>;
   /** Launches a kernel that fails in a known way and waits for it: the context is lost, as on any error. */
   raiseFault(session: number, request: FaultRequest): Promise<FaultAnswer>;
-  /** Starts a kernel that does not end; it runs when this resolves. The process is to be killed. */
+  /** Starts an endless kernel; it is running when this resolves. Kill the process to end it. */
   startEndless(session: number): Promise<EndlessKernel>;
   /** Allocates and frees for a time. */
   allocationStorm(session: number, request: StormRequest): Promise<Storm>;
   /** Allocates until it is refused and frees nothing. */
   hoard(session: number, request: HoardRequest): Promise<Hoard>;
-  /** Rounds of work whose results are all compared with what they must be. */
+  /** Rounds of work whose results are all compared with the expected ones. */
   verifiedRounds(session: number, request: RoundsRequest): Promise<VerifiedRounds>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   /** How long each launch call took, of launches far enough apart that no limiter has to delay them. */
   pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;
-  /** What the process finds out about its layer by trying; every granted allocation is freed at once. */
+  /** What the process finds out about its layer by experiment; every granted allocation is freed at once. */
   probeLayer(session: number, request: LayerProbeRequest): Promise<LayerProbe>;
   /** Looks for a tag in memory that was never written here, or writes it first. Memory stays allocated until releaseSurfaces. */
   visitSurface(session: number, request: SurfaceRequest): Promise<SurfaceFound>;
   releaseSurfaces(session: number): Promise<Released>;
-  /** As cuMemGetInfo tells this process. */
+  /** As cuMemGetInfo reports it to this process. */
   tenantMemory(session: number): Promise<TenantMemory>;
   /** Leaves blocks with a tag open to attacks. */
   layBait(session: number, request: BaitRequest): Promise<Bait>;
-  /** Tries to read memory of another process; after `address` this one is of no use. */
+  /** Tries to read memory of another process; after `address` this process is unusable. */
   attackMemory(session: number, request: AttackRequest): Promise<AttackAnswer>;
   /** Keeps kernels of one shape running from an absolute time on, and says how much work was done in each bin of the device's time. */
   load(session: number, request: LoadRequest): Promise<Load>;
@@ -1658,11 +1658,11 @@ export interface NativeAddon {
   fillMemory(session: number, request: MemoryFillRequest): Promise<MemoryFill>;
   releaseMemory(session: number): Promise<MemoryReleased>;
   timeRefusals(session: number, request: RefusalsRequest): Promise<Refusals>;
-  /** What is held through cuMemAlloc, for another process. */
+  /** Memory held by cuMemAlloc, for another process. */
   exportMemory(session: number): Promise<ExportedMemory>;
   /** Held until `releaseMemory`. */
   importMemory(session: number, request: ImportRequest): Promise<MemoryFill>;
-  /** What a program is told, by the functions that it finds: a layer answers where it wants to. */
+  /** What a program is told by the functions that it finds, which a layer may answer. */
   reportedMemory(session: number): Promise<ReportedMemory>;
   /** A first round is not timed. */
   pageRounds(session: number, request: PageRoundsRequest): Promise<PageRounds>;
@@ -1679,18 +1679,18 @@ export interface NativeAddon {
   pipelineRuns(session: number, request: PipelineRequest): Promise<PipelineRuns>;
   /** The kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
-  /** Serves requests at a fixed rate, whether or not the one before is done; rejects where a result is not what its kernels compute. */
+  /** Serves requests at a fixed rate, whether or not the previous one is done; rejects if a result is not what its kernels compute. */
   requests(session: number, request: RequestsRequest): Promise<Requests>;
   /** Retains the device's primary context until the process ends: sessions on it then open at once. */
   keepContext(request: DeviceTarget): Promise<void>;
   /** Waits until no other session of this process is open, then retains the device's primary context. */
   openSession(target: DeviceTarget): Promise<number>;
-  /** Waits as openSession does, but touches no device: the turn of a measurement made by other processes. */
+  /** Waits as openSession does, but uses no device: the turn of a measurement made by other processes. */
   openTurn(): Promise<number>;
   closeSession(session: number): Promise<void>;
   /** Stops the session's running task at its next sample; that task rejects with kind `aborted`. */
   cancel(session: number): void;
-  /** Pairs of an allocation and a free among ever other numbers of live blocks, in the order of `lives`. */
+  /** Pairs of an allocation and a free among changing numbers of live blocks, in the order of `lives`. */
   liveSets(session: number, request: LiveSetRequest): Promise<LiveSetCell[]>;
   /** The unique id of a new NCCL communicator; the process stays until its ranks have joined. */
   makeCommunicatorId(session: number): Promise<CommunicatorId>;
@@ -1704,7 +1704,7 @@ export interface NativeAddon {
   runSteps(session: number, request: StepsRequest): Promise<StepTimes>;
   /** Numbers that the last step left; rejects where matrix products are wrong. */
   sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
-  /** Keeps kernels that fill the device queued and says how much of the device's time they ran. */
+  /** Keeps kernels that fill the device queued and reports the share of the device's time in which they ran. */
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
   /** The start of a process split into steps; once per process, before anything else. */
   startUp(request: StartUpRequest): Promise<StartUp>;
@@ -1714,9 +1714,9 @@ export interface NativeAddon {
   gpuUtilization(request: UtilizationRequest): Promise<GpuUtilization | null>;
   /** NVML's view of the session's GPU; every field null where NVML does not know it. */
   health(session: number): Promise<GpuState>;
-  /** How the host waits in the session's context, as cuCtxGetFlags says; null where it does not tell. */
+  /** How the host waits in the session's context, as cuCtxGetFlags says; null if it does not report it. */
   scheduling(session: number): Promise<Scheduling | null>;
-  /** What cuMemGetInfo tells this process, which a layer may bend; null where it refused. */
+  /** What cuMemGetInfo reports to this process, which a layer may change; null if it refused. */
   visibleMemory(session: number): Promise<VisibleMemory>;
   /** From which this file was made (npm run docs). */
   description(): DescribedTopic[];

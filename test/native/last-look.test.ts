@@ -64,7 +64,7 @@ describe('the look after the last measurement', () => {
     expect(document.metrics).toMatchObject([{ id: 'START-005', status: 'ok', value: expect.any(Number) as number }]);
     expect(document.system.notCheckedAfter).toMatch(/could not be started \(spawn \/nonexistent\/prefix ENOENT\)/);
     expect(document.warnings).toContainEqual(
-      expect.stringMatching(/whether it was still active after measuring is not known: .*ENOENT/),
+      expect.stringMatching(/could not check whether it was still active after measuring: .*ENOENT/),
     );
     expect(v.is(runDocumentSchema, document)).toBe(true);
   });

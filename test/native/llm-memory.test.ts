@@ -105,7 +105,7 @@ describe('LLM-005', () => {
       { api: 'cuMemAllocFromPoolAsync', outcome: 'refused' },
     ]);
     expect(result.violations).toEqual([
-      { detail: 'cuMemAllocAsync: 556 MiB granted where cuMemGetInfo tells 300 MiB in all' },
+      { detail: 'cuMemAllocAsync: 556 MiB granted although cuMemGetInfo reports 300 MiB in total' },
     ]);
     expect(checkOf(result, /^the pool is left/)?.passed).toBe(true);
   });

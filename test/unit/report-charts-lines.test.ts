@@ -189,7 +189,7 @@ describe('a line', () => {
     const [figure = ''] = lineFigures(detailed('START-006', names, 1, starts), ['START-006']).map(String);
     expect(figure).toContain('Not drawn for lack of space: system-16, system-17.');
     expect(cellsOf(figure)[0]).toHaveLength(19);
-    expect(lineFigures(view, ['START-006']).map(String)[0]).not.toContain('Without room');
+    expect(lineFigures(view, ['START-006']).map(String)[0]).not.toContain('Not drawn for lack of space');
   });
 });
 
