@@ -399,7 +399,7 @@ describe('compare saves what it measured', () => {
     expect(code).toBe(0);
     const { effects, warnings } = parseComparison(stdout);
     expect(effects).toHaveLength(1);
-    expect(warnings).toContainEqual(expect.stringMatching(/^stays \(unverified\): clean-up failed: .*false/));
+    expect(warnings).toContainEqual(expect.stringMatching(/^stays \(unverified\): teardown failed: .*false/));
     expect(stderr).toMatch(/^warning: stays \(unverified\): teardown failed/m);
     expect(existsSync(touched)).toBe(true);
   });
