@@ -1,8 +1,8 @@
 // Installs the packed package into an empty project, without running any script, and uses it: what a consumer gets.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,12 +16,32 @@ function run(command, args, cwd) {
   process.exit(1);
 }
 
+/** Relative links, `FILE: LINK`, to what is not packed. */
+function deadLinks(packed) {
+  const known = new Set(packed);
+  return packed
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+        .map(([, link]) => link)
+        .filter((link) => !link.includes('://') && !known.has(posix.join(posix.dirname(path), link)))
+        .map((link) => `${path}: ${link}`),
+    );
+}
+
 const [{ filename, size, files }] = JSON.parse(
   run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], root),
 );
 const unwanted = files.map(({ path }) => path).filter((path) => /^(native|test|lib|binding\.gyp)/.test(path));
 if (unwanted.length > 0) {
   console.error(`Expected only built files in the package but found ${unwanted.join(', ')}.`);
+  process.exit(1);
+}
+const lost = deadLinks(files.map(({ path }) => path));
+if (lost.length > 0) {
+  console.error(
+    `Expected every link of the package's Markdown to lead to one of its files but found ${lost.join(', ')}.`,
+  );
   process.exit(1);
 }
 writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));

@@ -44,7 +44,7 @@ export function someWays({ interceptedOn }: CallEffect): string | null {
 export const MOST_CALLS = 12;
 
 export const COSTS_NOTE =
-  'Each call is made alternately through the program’s pointer and through the driver’s own, in one process. The interval is over rounds. OH-001 makes the call in isolation; OH-005 makes it in a loop, with the layer’s code and data in the nearest cache.';
+  'Each call is made alternately through the program’s pointer and through the driver’s own, in one process. The interval is over rounds. OH-001 makes the call in isolation; OH-005 makes it in a loop, with the layer’s code and data in the nearest cache; OH-002, OH-003 and OH-007 allocate and free among as many live blocks as the call names.';
 
 /** Of the calls beyond those that are shown. */
 export function restText({ calls, unresolved }: SystemCosts, shown: number): string | null {

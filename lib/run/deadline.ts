@@ -7,7 +7,7 @@ export async function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const late = new AbortController();
-  const message = `Timed out after ${ms / 1000} s: the measurement was stopped.`;
+  const message = `Timed out after ${ms / 1000} s: the measurement was stopped. If it only needs longer, raise --timeout.`;
   const timer = setTimeout(() => late.abort(new BenchError('WORKER', message)), ms);
   try {
     return await task(AbortSignal.any([signal, late.signal]));

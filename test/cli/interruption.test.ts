@@ -32,7 +32,7 @@ describe('interruption', () => {
     await run.said('Interrupted: stopping');
     run.child.kill('SIGINT');
     const { code, stderr } = await run.done;
-    expect(stderr).toMatch(/^Workers are killed; /m);
+    expect(stderr).toMatch(/^Killing the workers, /m);
     expect(parseDocument(readFileSync(target, 'utf8'))).toMatchObject({ completed: false, metrics: [] });
     expect(code).toBe(130);
     await nobodyLeft(run.mark);
@@ -56,7 +56,7 @@ describe('interruption', () => {
     run.child.kill('SIGINT');
     await passing(() => expect(existsSync(began)).toBe(true));
     run.child.kill('SIGINT');
-    await run.said('Workers are killed');
+    await run.said('Killing the workers');
     writeFileSync(may, '');
     expect((await run.done).code).toBe(130);
     expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8'))).toMatchObject({ completed: false });
@@ -73,7 +73,7 @@ describe('interruption', () => {
     run.child.kill('SIGINT');
     await passing(() => expect(existsSync(began)).toBe(true));
     run.child.kill('SIGINT');
-    await run.said('Workers are killed');
+    await run.said('Killing the workers');
     run.child.kill('SIGINT');
     expect((await run.done).code).toBe(130);
     await nobodyLeft(run.mark);
@@ -88,7 +88,7 @@ describe('interruption', () => {
     // Then it writes, and waits for a reader.
     await passing(() => expect(workersOf(run.mark)).toEqual([]));
     run.child.kill('SIGINT');
-    await run.said('Workers are killed');
+    await run.said('Killing the workers');
     expect(parseDocument(readFileSync(pipe, 'utf8'))).toMatchObject({ completed: false });
     expect((await run.done).code).toBe(130);
   });
