@@ -84,7 +84,9 @@ describe('compare', () => {
     expect(allowed.code).toBe(0);
     const [round] = parseComparison(allowed.stdout).systems[1] ?? [];
     expect(round?.metrics[0]?.status).toBe('ok');
-    expect(round?.warnings).toContainEqual(expect.stringMatching(/^inert \(unverified\): observed: nothing intercepts: /));
+    expect(round?.warnings).toContainEqual(
+      expect.stringMatching(/^inert \(unverified\): observed: nothing intercepts: /),
+    );
   });
 
   it('loses no other round to a system whose processes cannot start', async () => {
