@@ -32,6 +32,22 @@ async function tracked(environment: NodeJS.ProcessEnv = {}, options: object = {}
   return { result: results[0] as MetricResult, recorded: recorded.joined() };
 }
 
+const MOST_TIMES = 5;
+
+/**
+ * Measured again while the result's own interval says that visits differ by more than what the calls took: other programs
+ * slowed the loop of a visit, of which the record knows nothing. How far the estimate is off decides nothing here.
+ */
+async function resolved(environment?: NodeJS.ProcessEnv, options?: object) {
+  for (let time = 1; ; time++) {
+    const { result, recorded } = await tracked(environment, options);
+    const line = recordedLine(recorded, 'pair', { ownCalls: 2 });
+    const [low, high] = lineOf(result).ci95 as [number, number];
+    if ((high - low) / 2 <= line.slope.resolution || time === MOST_TIMES) return { result, recorded, line };
+    console.warn(`The machine disturbed visits of OH-007, time ${time}: slope ${low} to ${high} ns a block.`);
+  }
+}
+
 const callsOf = ({ details }: MetricResult) => details.calls as Fit[];
 const slopeOf = (fit: Pick<Fit, 'slopeNsPerBlock' | 'slopeCi95'>): Estimate => ({
   value: fit.slopeNsPerBlock,
@@ -106,9 +122,8 @@ function recordedLine(recorded: Recorded, part: Part, { ownCalls = 1 } = {}): { 
 
 describe('OH-007', () => {
   it('recovers what pairs took, and no slope, without a layer', async () => {
-    const { result, recorded } = await tracked();
+    const { result, line } = await resolved();
     expect(result.status).toBe('ok');
-    const line = recordedLine(recorded, 'pair', { ownCalls: 2 });
     expectRecovered([
       ['level', result, line.level],
       ['slope', lineOf(result), line.slope],
@@ -119,8 +134,7 @@ describe('OH-007', () => {
 
   it('recovers what each live block adds, in the calls that take them', async () => {
     const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'perlive=5ns' };
-    const { result, recorded } = await tracked(environment, { tier: 'standard' });
-    const line = recordedLine(recorded, 'pair', { ownCalls: 2 });
+    const { result, recorded, line } = await resolved(environment, { tier: 'standard' });
     const names = ['cuMemAlloc', 'cuMemFree', 'cuPointerGetAttribute'] as const;
     const lines = names.map((name) => recordedLine(recorded, name));
     expectRecovered([
