@@ -39,15 +39,17 @@ const MOST_TIMES = 5;
 /**
  * What `measure` resolves with. While a metric in it says that the machine disturbed it, it is measured again, five times
  * in all: what a user would do who reads that reason. No assertion is repeated: a number is the test's, however wrong, and
- * a metric that says so every time fails the test.
+ * a metric that says so every time fails the test. `unresolved` has further reasons, which the result's own interval shows.
  */
 export async function undisturbed<T>(
   measure: () => Promise<T>,
   resultsOf: (measured: T) => readonly (Said | undefined)[],
+  unresolved: (measured: T) => readonly Pick<Said, 'id' | 'reason'>[] = () => [],
 ): Promise<T> {
   for (let time = 1; ; time++) {
     const measured = await measure();
-    const disturbed = resultsOf(measured).flatMap((result) => (result && isDisturbed(result) ? [result] : []));
+    const invalid = resultsOf(measured).flatMap((result) => (result && isDisturbed(result) ? [result] : []));
+    const disturbed = invalid.length > 0 ? invalid : unresolved(measured);
     if (disturbed.length === 0 || time === MOST_TIMES) return measured;
     for (const { id, reason } of disturbed) console.warn(`The machine disturbed ${id}, time ${time}: ${reason}`);
   }
