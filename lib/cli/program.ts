@@ -222,7 +222,7 @@ function addProfile(root: Command): void {
     .option('--steps <n>', 'steps that the program makes in that time, e.g. tokens (default: not known)')
     .addOption(byMarks.conflicts(['from', 'for', 'steps']))
     .option('--name <text>', 'what reports call the profile (default: the name of the program)')
-    .option('--origin <text>', 'what was run, for whoever reads the profile (default: only the command)')
+    .option('--origin <text>', 'what was run, as a note for readers of the profile (default: only the command)')
     .action(async (command: string[], raw: RawProfileOptions) =>
       done((await import('./profile.js')).profile(command, raw)),
     );

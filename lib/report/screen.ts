@@ -1,7 +1,7 @@
 /** What text for people is shown on: how wide it is, and which characters it has. */
 
 export interface Screen {
-  /** Characters in a line; Infinity where nobody said, as in a file. */
+  /** Characters in a line; Infinity if unknown, as in a file. */
   width: number;
   hasUtf8: boolean;
 }

@@ -15,7 +15,7 @@ export const phaseSchema = v.strictObject({
   name,
   /** Wall time, over all its occurrences. */
   seconds: v.pipe(v.number(), v.finite(), v.minValue(0)),
-  /** How many steps the program made in it; null where nobody said. */
+  /** How many steps the program made in it; null if unknown. */
   steps: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   /** By name as the driver exports the function; only those that were called. */
   calls: v.pipe(

@@ -1,4 +1,4 @@
-/** A health check is named by what it expects; a finding says what was seen instead. */
+/** Findings of health checks: a check is named after what it expects, and its finding says what was observed. */
 const findings: Record<string, string> = {
   'SM clock steady': 'SM clock changed by more than 3 %',
   'no slowdown': 'clocks held back',

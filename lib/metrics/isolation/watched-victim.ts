@@ -7,7 +7,7 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 export const STALL_MS = 2_000;
 /** After this it counts as stuck for good, and its process is killed. */
 const STUCK_MS = 10_000;
-/** Of one request: how late it can be known at most that the victim goes on. */
+/** Length of one request, and so the longest delay before it is known that the victim continues. */
 const SLICE_MS = 20;
 const BLOCK_BYTES = 2 ** 20;
 

@@ -66,7 +66,7 @@ function inRankOrder(devices: readonly NativeDevice[], measured: number | string
   return first ? [first, ...devices.filter((device) => device !== first)] : [];
 }
 
-/** How the ranks are connected, by what NCCL printed: `P2P/CUMEM`, `SHM/direct`. */
+/** How the ranks are connected, read from what NCCL prints: `P2P/CUMEM`, `SHM/direct`. */
 export const transportsIn = (log: string): string[] =>
   [...new Set([...log.matchAll(/ via ([A-Z][\w/]*)/g)].map(([, transport]) => transport as string))].sort();
 
