@@ -12,22 +12,23 @@ LAYERS, HIDDEN, HEADS, KV_HEADS, MLP, VOCABULARY = 16, 2048, 32, 8, 8192, 32_000
 WIDTH = HIDDEN // HEADS
 CONTEXT = 512
 WARMUP, STEPS = 30, 300
+LONG_STEPS = 100  # of some ten ms each
 
 
-def measure(name, step):
-    """Marks are flushed and followed by a pause: one is read some ms after it was printed."""
+def measure(name, step, steps=STEPS):
+    """Marks are flushed and followed by a pause, which the seconds leave out: one is read some ms after it was printed."""
     for _ in range(WARMUP):
         step()
     print(f"gvb:begin {name}", flush=True)
     time.sleep(0.2)
     times = []
-    for _ in range(STEPS):
+    for _ in range(steps):
         begin = time.perf_counter()
         step()
         times.append(time.perf_counter() - begin)
-    print(f"gvb:end {STEPS}", flush=True)
+    print(f"gvb:end {steps} {sum(times):.6f}", flush=True)
     time.sleep(0.2)
-    print(f"step_us {sorted(times)[STEPS // 2] * 1e6:.3f}", flush=True)
+    print(f"step_us {sorted(times)[steps // 2] * 1e6:.3f}", flush=True)
 
 
 def llama(torch):
@@ -140,7 +141,7 @@ def training(torch):
         optimizer.zero_grad()
         return loss.item()
 
-    measure("training step", step)
+    measure("training step", step, LONG_STEPS)
 
 
 def jax_step():

@@ -31,7 +31,42 @@ function recorded() {
   }
 }
 
-const MEMORY = 'memory=100GiB';
+const MEMORY_GIB = 100;
+const MEMORY = `memory=${MEMORY_GIB}GiB`;
+/** What vgpu-manager keeps of the first process's limits. */
+const VGPU_CONFIG = '/etc/vgpu-manager/config/vgpu.config';
+
+/** The environments are those of docs/systems.md: the programs are not started by the tool, whose predictions they test. */
+const layers = () => [
+  ...(values.hami ? [hamiCore(resolve(values.hami))] : []),
+  ...(values.vgpu ? [vgpuManager(resolve(values.vgpu))] : []),
+];
+
+const hamiCore = (library) => ({
+  name: 'hami-core',
+  spec: `hami-core:library=${library},${MEMORY}`,
+  environment: (folder, round) => ({
+    LD_PRELOAD: library,
+    CUDA_REDIRECT: library,
+    CUDA_DEVICE_MEMORY_LIMIT: `${MEMORY_GIB * 1024}m`,
+    CUDA_DEVICE_MEMORY_SHARED_CACHE: join(folder, `cache-${round}`),
+    LIBCUDA_LOG_LEVEL: '0',
+  }),
+});
+
+const vgpuManager = (library) => ({
+  name: 'vgpu-manager',
+  spec: `vgpu-manager:library=${library},${MEMORY}`,
+  environment() {
+    rmSync(VGPU_CONFIG, { force: true });
+    return {
+      LD_PRELOAD: library,
+      MANAGER_VISIBLE_DEVICES: /GPU-[0-9a-f-]+/.exec(start('nvidia-smi', ['-L']).stdout)[0],
+      CUDA_MEM_LIMIT_0: `${MEMORY_GIB}Gi`,
+      LOGGER_LEVEL: '0',
+    };
+  },
+});
 
 function stepUs(name, environment) {
   const { status, stdout, stderr } = start(python, [SCRIPT, name], environment);
@@ -39,38 +74,44 @@ function stepUs(name, environment) {
   return Number(/^step_us (\S+)$/m.exec(stdout)[1]);
 }
 
+function prices() {
+  const args = ['OH-001', 'OH-002', 'OH-003', 'OH-005', '--tier', 'standard', '--rounds', '5'];
+  const result = compare('profiles-prices', ['native', ...layers().map(({ spec }) => spec)], args);
+  verdict('prices of calls', result.status === 0, `exit ${result.status}`);
+}
+
 /** Both figures are published whatever they say: how well a profile predicts is what is asked. */
 function predicted() {
-  const library = resolve(values.hami);
-  const args = ['OH-001', 'OH-002', 'OH-003', 'OH-005', '--tier', 'standard', '--rounds', '5'];
-  const result = compare('profiles-prices', ['native', `hami-core:library=${library},${MEMORY}`], args);
-  verdict('prices of calls under HAMi-core', result.status === 0, `exit ${result.status}`);
+  const document = join(out, 'profiles-prices.json');
   for (const name of Object.keys(PROGRAMS).filter((each) => existsSync(fileOf(each)))) {
     const priced = join(out, `profiles-${name}-priced.json`);
-    const document = join(out, 'profiles-prices.json');
     command(`profiles-${name}-priced`, ['report', document, '--profile', fileOf(name), '--json', priced]);
     const report = command(`profiles-${name}-report`, ['report', document, '--profile', fileOf(name)]);
     lines.push(...report.stdout.split('\n').filter((line) => line.startsWith(`| ${name}, phase`)));
-    const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
-    const layer = (round) => ({
-      LD_PRELOAD: library,
-      CUDA_REDIRECT: library,
-      CUDA_DEVICE_MEMORY_LIMIT: '102400m',
-      CUDA_DEVICE_MEMORY_SHARED_CACHE: join(folder, `cache-${round}`),
-      LIBCUDA_LOG_LEVEL: '0',
-    });
-    const rounds = Array.from({ length: ROUNDS }, (_, round) => [stepUs(name, {}), stepUs(name, layer(round))]);
-    rmSync(folder, { recursive: true, force: true });
-    const added = rounds.map(([native, under]) => under - native);
-    const [least, most] = [Math.min(...added), Math.max(...added)].map((us) => us.toFixed(1));
-    const native = median(rounds.map(([us]) => us));
-    lines.push(
-      `     ${name}: a step of ${native.toFixed(1)} us was ${median(added).toFixed(1)} us longer (${least} … ${most} over ${ROUNDS} rounds)`,
-    );
+    measured(name);
   }
+}
+
+/** Natively and under each layer, in turn. */
+function measured(name) {
+  const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
+  const rounds = Array.from({ length: ROUNDS }, (_, round) => ({
+    native: stepUs(name, {}),
+    under: layers().map(({ environment }) => stepUs(name, environment(folder, round))),
+  }));
+  rmSync(folder, { recursive: true, force: true });
+  const native = median(rounds.map((round) => round.native));
+  layers().forEach((layer, at) => {
+    const added = rounds.map((round) => round.under[at] - round.native);
+    const each = added.map((us) => us.toFixed(1)).join(', ');
+    lines.push(
+      `     ${name} under ${layer.name}: a step of ${native.toFixed(1)} us was ${median(added).toFixed(1)} us longer (rounds: ${each})`,
+    );
+  });
 }
 
 export const profiles = [
   [true, recorded],
-  [values.hami, predicted],
+  [values.hami || values.vgpu, prices],
+  [values.hami || values.vgpu, predicted],
 ];

@@ -211,7 +211,10 @@ function addCompare(root: Command): void {
 }
 
 function addProfile(root: Command): void {
-  const byMarks = new Option('--marks', 'phases are what the program prints between gvb:begin NAME and gvb:end STEPS');
+  const byMarks = new Option(
+    '--marks',
+    'phases are what the program prints between gvb:begin NAME and gvb:end STEPS SECONDS',
+  );
   root
     .command('profile')
     .description('Run a program and count how often it calls each driver function, in all processes it starts')

@@ -14,6 +14,11 @@ interface Counted {
   calls: Map<string, number>;
 }
 
+export interface EndOfPhase {
+  steps: number | null;
+  seconds: number | null;
+}
+
 /** One at a time; a phase that comes again adds to what it had. */
 export class Phases {
   readonly #counted = new Map<string, Counted>();
@@ -24,11 +29,12 @@ export class Phases {
   }
 
   begin(name: string, at: Snapshot): void {
-    if (this.#open) this.end(null, at);
+    if (this.#open) this.end({ steps: null, seconds: null }, at);
     this.#open = { name, since: at };
   }
 
-  end(steps: number | null, at: Snapshot): void {
+  /** `seconds` where the program measured its phase itself, more exactly than the times at which its marks were read. */
+  end({ steps, seconds }: EndOfPhase, at: Snapshot): void {
     if (!this.#open) return;
     const { name, since } = this.#open;
     this.#open = null;
@@ -39,7 +45,7 @@ export class Phases {
       if (more > 0) calls.set(call, (calls.get(call) ?? 0) + more);
     }
     this.#counted.set(name, {
-      seconds: before.seconds + (at.atMs - since.atMs) / 1_000,
+      seconds: before.seconds + (seconds ?? (at.atMs - since.atMs) / 1_000),
       steps: steps === null || before.steps === null ? null : before.steps + steps,
       calls,
     });
@@ -57,19 +63,25 @@ export class Phases {
   }
 }
 
-export type Mark = { begins: string } | { ends: true; steps: number | null } | { wrong: string };
+export type Mark = { begins: string } | { ends: EndOfPhase } | { wrong: string };
 
+export const MARKS = 'gvb:begin NAME, gvb:end, gvb:end STEPS or gvb:end STEPS SECONDS';
 const PREFIX = 'gvb:';
 const LONGEST_NAME = 100;
 
-/** `gvb:begin NAME`, `gvb:end`, `gvb:end STEPS`; null of every other line. */
+/** One of `MARKS`; null of every other line. */
 export function markIn(line: string): Mark | null {
   if (!line.startsWith(PREFIX)) return null;
   const [verb, ...rest] = line.slice(PREFIX.length).trim().split(/\s+/);
-  const argument = rest.join(' ');
-  if (verb === 'begin' && argument !== '' && argument.length <= LONGEST_NAME) return { begins: argument };
-  if (verb === 'end' && argument === '') return { ends: true, steps: null };
-  const steps = /^\d+$/.test(argument) ? Number(argument) : 0;
-  if (verb === 'end' && steps >= 1 && Number.isSafeInteger(steps)) return { ends: true, steps };
-  return { wrong: line.slice(0, LONGEST_NAME) };
+  const name = rest.join(' ');
+  if (verb === 'begin' && name !== '' && name.length <= LONGEST_NAME) return { begins: name };
+  const ends = verb === 'end' ? endIn(rest) : null;
+  return ends ? { ends } : { wrong: line.slice(0, LONGEST_NAME) };
+}
+
+function endIn(words: readonly string[]): EndOfPhase | null {
+  const [steps, seconds] = words.map((word) => (/^\d+(\.\d+)?$/.test(word) ? Number(word) : NaN));
+  if (words.length > 2 || (steps !== undefined && !(Number.isSafeInteger(steps) && steps >= 1))) return null;
+  if (seconds !== undefined && !(Number.isFinite(seconds) && seconds > 0)) return null;
+  return { steps: steps ?? null, seconds: seconds ?? null };
 }

@@ -10,7 +10,7 @@ import { parseVariable } from '../systems/ld-preload.js';
 import { type ForegroundProgram, startInForeground } from '../workers/foreground.js';
 import type { Ending } from '../workers/launcher.js';
 import { LineSplitter } from '../workers/lines.js';
-import { markIn, Phases, type Snapshot } from './phases.js';
+import { MARKS, markIn, Phases, type Snapshot } from './phases.js';
 
 /** One phase by the clock. */
 export interface Window {
@@ -89,7 +89,10 @@ async function watched(request: RecordRequest, program: ForegroundProgram, folde
   if (phases.open !== null) {
     if (!request.window || request.window.for !== null)
       request.onWarning(`phase ${phases.open} was still open when the program ended: it ends there`);
-    phases.end(request.window?.steps ?? null, { atMs: performance.now(), calls: counts.calls });
+    phases.end(
+      { steps: request.window?.steps ?? null, seconds: null },
+      { atMs: performance.now(), calls: counts.calls },
+    );
   }
   return { phases: phases.all, counts, ending };
 }
@@ -104,7 +107,7 @@ function byClock(phases: Phases, window: Window, { onPhase }: RecordRequest, sna
     if (window.for !== null) timers.push(setTimeout(end, window.for * 1_000));
   };
   const end = () => {
-    phases.end(window.steps, snapshot());
+    phases.end({ steps: window.steps, seconds: null }, snapshot());
     onPhase(`phase ${window.name} ends; the program goes on uncounted`);
   };
   if (window.from > 0) timers.push(setTimeout(begin, window.from * 1_000));
@@ -121,15 +124,14 @@ function byMarks(
   const lines = new LineSplitter((line) => {
     const mark = markIn(line);
     if (mark === null) return;
-    if ('wrong' in mark)
-      return onWarning(`expected gvb:begin NAME, gvb:end or gvb:end STEPS but received ${quoted(mark.wrong)}`);
+    if ('wrong' in mark) return onWarning(`expected ${MARKS} but received ${quoted(mark.wrong)}`);
     if ('begins' in mark) {
       phases.begin(mark.begins, snapshot());
       return onPhase(`phase ${mark.begins} begins`);
     }
     if (phases.open === null) return onWarning('received gvb:end without a phase that has begun');
     const name = phases.open;
-    phases.end(mark.steps, snapshot());
+    phases.end(mark.ends, snapshot());
     onPhase(`phase ${name} ends`);
   });
   stdout?.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());

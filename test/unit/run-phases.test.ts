@@ -11,7 +11,7 @@ describe('a phase', () => {
   it('has the calls and the time between its beginning and its end, most frequent first', () => {
     const phases = new Phases();
     phases.begin('decode', at(1, { cuInit: 1, cuLaunchKernel: 10 }));
-    phases.end(4, at(3.5, { cuInit: 1, cuLaunchKernel: 12, cuEventRecord: 5 }));
+    phases.end({ steps: 4, seconds: null }, at(3.5, { cuInit: 1, cuLaunchKernel: 12, cuEventRecord: 5 }));
     expect(phases.all).toEqual([
       { name: 'decode', seconds: 2.5, steps: 4, calls: { cuEventRecord: 5, cuLaunchKernel: 2 } },
     ]);
@@ -21,13 +21,13 @@ describe('a phase', () => {
   it('that comes again adds to what it had; steps are known only where every end says them', () => {
     const phases = new Phases();
     phases.begin('a', at(0));
-    phases.end(2, at(1, { cuInit: 3 }));
+    phases.end({ steps: 2, seconds: null }, at(1, { cuInit: 3 }));
     phases.begin('b', at(1, { cuInit: 3 }));
-    phases.end(null, at(2, { cuInit: 4 }));
+    phases.end({ steps: null, seconds: null }, at(2, { cuInit: 4 }));
     phases.begin('a', at(5, { cuInit: 4 }));
-    phases.end(3, at(6, { cuInit: 9 }));
+    phases.end({ steps: 3, seconds: null }, at(6, { cuInit: 9 }));
     phases.begin('b', at(6, { cuInit: 9 }));
-    phases.end(1, at(7, { cuInit: 9 }));
+    phases.end({ steps: 1, seconds: null }, at(7, { cuInit: 9 }));
     expect(phases.all).toEqual([
       { name: 'a', seconds: 2, steps: 5, calls: { cuInit: 8 } },
       { name: 'b', seconds: 2, steps: null, calls: { cuInit: 1 } },
@@ -36,11 +36,11 @@ describe('a phase', () => {
 
   it('ends where the next one begins, and an end without one is nothing', () => {
     const phases = new Phases();
-    phases.end(1, at(0));
+    phases.end({ steps: 1, seconds: null }, at(0));
     phases.begin('a', at(0));
     expect(phases.open).toBe('a');
     phases.begin('b', at(1, { cuInit: 1 }));
-    phases.end(null, at(2, { cuInit: 1 }));
+    phases.end({ steps: null, seconds: null }, at(2, { cuInit: 1 }));
     expect(phases.open).toBeNull();
     expect(phases.all.map(({ name, calls }) => [name, calls])).toEqual([
       ['a', { cuInit: 1 }],
@@ -49,12 +49,22 @@ describe('a phase', () => {
   });
 });
 
+describe('the seconds of a phase', () => {
+  it('are those of the program where it says them', () => {
+    const phases = new Phases();
+    phases.begin('a', at(0));
+    phases.end({ steps: 2, seconds: 1.75 }, at(2_000, { cuInit: 4 }));
+    expect(phases.all).toEqual([{ name: 'a', seconds: 1.75, steps: 2, calls: { cuInit: 4 } }]);
+  });
+});
+
 describe('a mark', () => {
   it.each([
     ['gvb:begin decode', { begins: 'decode' }],
     ['gvb:begin  first token ', { begins: 'first token' }],
-    ['gvb:end', { ends: true, steps: null }],
-    ['gvb:end 128', { ends: true, steps: 128 }],
+    ['gvb:end', { ends: { steps: null, seconds: null } }],
+    ['gvb:end 128', { ends: { steps: 128, seconds: null } }],
+    ['gvb:end 128 1.75', { ends: { steps: 128, seconds: 1.75 } }],
     ['step 3: loss 0.1', null],
     [' gvb:end', null],
   ])('%j', (line, mark) => expect(markIn(line)).toEqual(mark));
@@ -65,6 +75,11 @@ describe('a mark', () => {
     'gvb:end -3',
     'gvb:end 1.5',
     'gvb:end 1e3',
+    'gvb:end 3 -1',
+    'gvb:end 3 0',
+    'gvb:end 3 1s',
+    'gvb:end 3 1 2',
+    'gvb:end 3 x',
     'gvb:start x',
     'gvb:',
     `gvb:begin ${'x'.repeat(101)}`,
