@@ -17,8 +17,11 @@ namespace gvb {
 namespace {
 
 // As in kernels/stream.cu.
-constexpr unsigned kStreamThreads = 256;
-constexpr uint64_t kBytesOfBlock = uint64_t{16} * 8 * kStreamThreads;
+struct BlockShape {
+  unsigned threads, pieces;  // of 16 bytes, a thread's
+  uint64_t bytes() const { return uint64_t{16} * pieces * threads; }
+};
+constexpr BlockShape kStreamBlock{256, 8}, kCopyBlock{512, 1};
 constexpr uint32_t kStreamFactor = 2654435761u;
 constexpr uint32_t kStreamPoison = 0xa5a5a5a5;
 constexpr unsigned kSampledWords = 64;
@@ -76,24 +79,25 @@ class Streams {
     void* copy[] = {&in, &out, &counters};
     void* read[] = {&in, &counters};
     if (kind_ == StreamKind::kCopy)
-      launch(kernels_.copy, stream, copy);
+      launch(kernels_.copy, kCopyBlock, stream, copy);
     else
-      launch(kernels_.read, stream, read);
+      launch(kernels_.read, kStreamBlock, stream, read);
   }
 
   void launch_write(abi::CUstream stream) {
     abi::CUdeviceptr out = source_.get(), counters = counters_.device();
     uint32_t seed = seed_;
     void* parameters[] = {&out, &seed, &counters};
-    launch(kernels_.write, stream, parameters);
+    launch(kernels_.write, kStreamBlock, stream, parameters);
   }
 
-  void launch(abi::CUfunction kernel, abi::CUstream stream, void** parameters) {
-    GVB_CALL(cuda_, "launching a stream of memory", cuLaunchKernel, kernel, static_cast<unsigned>(blocks()), 1, 1,
-             kStreamThreads, 1, 1, 0, stream, parameters, nullptr);
+  void launch(abi::CUfunction kernel, const BlockShape& shape, abi::CUstream stream, void** parameters) {
+    GVB_CALL(cuda_, "launching a stream of memory", cuLaunchKernel, kernel,
+             static_cast<unsigned>(bytes_ / shape.bytes()), 1, 1, shape.threads, 1, 1, 0, stream, parameters, nullptr);
   }
 
-  uint64_t blocks() const { return bytes_ / kBytesOfBlock; }
+  // Of one launch of what is measured.
+  uint64_t blocks() const { return bytes_ / (kind_ == StreamKind::kCopy ? kCopyBlock : kStreamBlock).bytes(); }
 
   void poison(const DeviceMemory& memory) {
     GVB_CALL(cuda_, "clearing a buffer", cuMemsetD32_v2, memory.get(), kStreamPoison, bytes_ / sizeof(uint32_t));
@@ -162,7 +166,7 @@ uint64_t stream_bytes(const DeviceSession& session) {
 }
 
 StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request) {
-  if (request.bytes % kBytesOfBlock != 0)
+  if (request.bytes % kStreamBlock.bytes() != 0)
     throw Failure(FailureKind::kInvalidResult, "Expected a buffer of whole blocks of 32 KiB for a stream of memory.");
   return Streams(session, request).measure(request);
 }

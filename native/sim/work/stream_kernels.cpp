@@ -7,10 +7,10 @@ namespace {
 
 constexpr uint32_t kFactor = 2654435761u;
 constexpr size_t kCounterBytes = size_t{32} * 128;
-constexpr size_t kBytesOfThread = size_t{8} * 16;
+constexpr size_t kBytesOfThread = size_t{8} * 16, kCopiedByThread = 16;
 
-size_t bytes_of(const Geometry& geometry) {
-  return static_cast<size_t>(blocks_of(geometry)) * geometry.block[0] * kBytesOfThread;
+size_t bytes_of(const Geometry& geometry, size_t bytes_of_thread = kBytesOfThread) {
+  return static_cast<size_t>(blocks_of(geometry)) * geometry.block[0] * bytes_of_thread;
 }
 
 Plan moving(double bytes, const CardSettings& card) {
@@ -50,7 +50,7 @@ Plan plan_stream_write(const Arguments& arguments, const Geometry& geometry, con
 
 Plan plan_stream_copy(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto in = arguments.get<uint64_t>(0), out = arguments.get<uint64_t>(1);
-  const size_t bytes = bytes_of(geometry);
+  const size_t bytes = bytes_of(geometry, kCopiedByThread);
   Plan plan = moving(2 * static_cast<double>(bytes), card);
   plan.touches = {{in, bytes, 16, Access::kRead}, {out, bytes, 16, Access::kWrite}};
   plan.run = [=](const Placement&) {
