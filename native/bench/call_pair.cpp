@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 
 #include "base/wait.h"
 #include "bench/block_counter.h"
+#include "bench/library_kernel.h"
 #include "bench/on_core.h"
+#include "bench/one_node_graph.h"
 
 namespace gvb {
 
@@ -31,6 +34,8 @@ struct Arguments {
         stream(stream_owner.get()),
         event(event_owner.get()),
         host(page.host()),
+        launch{1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0},
+        node{kernel, 1, 1, 1, 32, 1, 1, 0, parameters, nullptr, nullptr, nullptr},
         libcuda(dlopen(session.driver.libcuda_path.c_str(), RTLD_NOW | RTLD_NOLOAD)) {}
   ~Arguments() {
     if (libcuda) dlclose(libcuda);
@@ -47,9 +52,23 @@ struct Arguments {
   const abi::CUstream stream;
   const abi::CUevent event;
   void* const host;
+  const abi::CUlaunchConfig launch;
+  const abi::CUDA_KERNEL_NODE_PARAMS_v2 node;
   void* const libcuda;
   abi::CUdeviceptr memory = 0, count = 0;  // of this block
   void* parameters[1] = {&count};
+  // Made for the calls that need them.
+  std::optional<OneNodeGraph> graph;  // of this block
+  std::optional<LibraryKernel> library;
+  abi::CUkernel library_kernel() const { return library->get(); }
+  abi::CUgraphExec executable() const { return graph->executable(); }
+
+  // Of a matrix of 64 x 64 halves in `memory`.
+  uint64_t sizes[2] = {64, 64}, strides[1] = {128};
+  unsigned box[2] = {64, 64}, steps[2] = {1, 1};
+  abi::CUtensorMap tensor_map{};
+  abi::CUpointer_attribute wanted[1] = {abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* found[1] = {&word};
 
   // Where the calls write.
   int number = 0, other_number = 0;
@@ -118,6 +137,7 @@ constexpr PairedCall kPairedCalls[] = {
     GVB_PAIR(cuCtxGetCurrent, false, &a.out_context),
     GVB_PAIR(cuCtxSetCurrent, false, a.context),
     GVB_PAIR(cuCtxGetDevice, false, &a.out_device),
+    GVB_PAIR(cuCtxGetDevice_v2, false, &a.out_device, nullptr),
     GVB_PAIR(cuCtxGetFlags, false, &a.word),
     GVB_PAIR(cuCtxGetApiVersion, false, a.context, &a.word),
     GVB_PAIR(cuCtxGetLimit, false, &a.size, abi::CU_LIMIT_STACK_SIZE),
@@ -127,22 +147,33 @@ constexpr PairedCall kPairedCalls[] = {
     GVB_PAIR(cuCtxSynchronize, false),
     GVB_PAIR(cuModuleGetLoadingMode, false, &a.loading),
     GVB_PAIR(cuFuncGetAttribute, false, &a.number, abi::CU_FUNC_ATTRIBUTE_NUM_REGS, a.kernel),
+    GVB_PAIR(cuKernelGetFunction, false, &a.out_function, a.library_kernel()),
+    GVB_PAIR(cuKernelGetAttribute, false, &a.number, abi::CU_FUNC_ATTRIBUTE_NUM_REGS, a.library_kernel(), a.device),
+    GVB_PAIR(cuKernelSetAttribute, false, abi::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0, a.library_kernel(), a.device),
+    GVB_PAIR(cuTensorMapEncodeTiled, false, &a.tensor_map, abi::CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, reinterpret_cast<void*>(a.memory), a.sizes, a.strides, a.box, a.steps, abi::CU_TENSOR_MAP_INTERLEAVE_NONE, abi::CU_TENSOR_MAP_SWIZZLE_128B, abi::CU_TENSOR_MAP_L2_PROMOTION_L2_256B, abi::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
     GVB_PAIR(cuOccupancyMaxActiveBlocksPerMultiprocessor, false, &a.number, a.kernel, 256, 0),
     GVB_PAIR(cuMemGetInfo_v2, false, &a.size, &a.other_size),
     GVB_PAIR(cuMemGetAddressRange_v2, false, &a.out_memory, &a.size, a.memory),
     GVB_PAIR(cuMemHostGetDevicePointer_v2, false, &a.out_memory, a.host, 0),
     GVB_PAIR(cuMemHostGetFlags, false, &a.word, a.host),
     GVB_PAIR(cuPointerGetAttribute, false, &a.number, abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a.memory),
+    GVB_PAIR(cuPointerGetAttributes, false, 1, a.wanted, a.found, a.memory),
+    GVB_PAIR(cuMemsetD8Async, true, a.memory, 0, 64, a.stream),
+    GVB_PAIR(cuMemcpyDtoHAsync_v2, true, a.host, a.memory, 8, a.stream),
     GVB_PAIR(cuStreamQuery, false, a.stream),
     GVB_PAIR(cuStreamSynchronize, false, a.stream),
     GVB_PAIR(cuStreamGetFlags, false, a.stream, &a.word),
     GVB_PAIR(cuStreamGetPriority, false, a.stream, &a.number),
     GVB_PAIR(cuStreamGetId, false, a.stream, &a.wide),
     GVB_PAIR(cuStreamIsCapturing, false, a.stream, &a.capture),
+    GVB_PAIR(cuStreamWaitEvent, true, a.stream, a.event, 0),
     GVB_PAIR(cuEventQuery, false, a.event),
     GVB_PAIR(cuEventSynchronize, false, a.event),
     GVB_PAIR(cuEventRecord, true, a.event, a.stream),
     GVB_PAIR(cuLaunchKernel, true, a.kernel, 1, 1, 1, 32, 1, 1, 0, a.stream, a.parameters, nullptr),
+    GVB_PAIR(cuLaunchKernelEx, true, &a.launch, a.kernel, a.parameters, nullptr),
+    GVB_PAIR(cuGraphLaunch, true, a.executable(), a.stream),
+    GVB_PAIR(cuGraphExecKernelNodeSetParams_v2, false, a.executable(), a.graph->node(), &a.node),
 };
 // clang-format on
 
@@ -171,6 +202,8 @@ PairedPointers pointers_of(DeviceSession& session, const std::string& name) {
   return {reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)), reinterpret_cast<void*>(libc_dlsym())};
 }
 
+bool starts_with(const std::string& text, const char* beginning) { return text.rfind(beginning, 0) == 0; }
+
 class Batches {
   static constexpr size_t kBytes = 1 << 20;
 
@@ -183,6 +216,10 @@ class Batches {
         counter_(session.cuda) {
     arguments_.memory = memory_.get();
     arguments_.count = counter_.device();
+    const std::string name = call.name;
+    if (starts_with(name, "cuGraph"))
+      arguments_.graph.emplace(session.cuda, arguments_.kernel, 1, 32, arguments_.parameters);
+    if (starts_with(name, "cuKernel") && !arguments_.library) arguments_.library.emplace(session.cuda, "gvb_count");
   }
 
   // The first call through a pointer costs more than the others: in a batch of them it is not timed, or what a call
@@ -199,7 +236,8 @@ class Batches {
 
   // That every launch ran, through either pointer.
   void check() const {
-    if (call_.name == std::string("cuLaunchKernel")) counter_.check(made_, call_.name);
+    const std::string name = call_.name;
+    if (starts_with(name, "cuLaunchKernel") || name == "cuGraphLaunch") counter_.check(made_, call_.name);
   }
 
  private:

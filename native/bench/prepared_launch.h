@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bench/device_session.h"
+#include "bench/one_node_graph.h"
 
 namespace gvb {
 
@@ -43,14 +44,12 @@ class PreparedLaunch {
                  [&] { return launch(kernel_, grid_, 1, 1, threads_, 1, 1, 0, stream(), parameters_); });
     }
     // A graph holds the values of its parameters, which may have changed since.
-    build_graph();
+    graph_ = std::make_unique<OneNodeGraph>(cuda_, kernel_, grid_, threads_, parameters_);
     const auto launch = cuda_.require(api.cuGraphLaunch, "cuGraphLaunch");
-    return use("cuGraphLaunch", [&] { return launch(graph_executable_->get(), stream()); });
+    return use("cuGraphLaunch", [&] { return launch(graph_->executable(), stream()); });
   }
 
  private:
-  void build_graph();
-
   const Cuda& cuda_;
   const abi::CUfunction kernel_;
   const unsigned grid_;
@@ -58,8 +57,7 @@ class PreparedLaunch {
   void** const parameters_;
   const Stream stream_;
   const abi::CUlaunchConfig config_;
-  std::unique_ptr<Graph> graph_;
-  std::unique_ptr<GraphExecutable> graph_executable_;
+  std::unique_ptr<OneNodeGraph> graph_;
 };
 
 }  // namespace gvb

@@ -15,6 +15,8 @@ using CUmemGenericAllocationHandle = unsigned long long;
 using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
+using CUlibrary = struct CUlib_st*;
+using CUkernel = struct CUkern_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
@@ -107,6 +109,7 @@ enum CUjit_option : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
+enum CUlibraryOption : int {};
 enum CUpointer_attribute : int {
   CU_POINTER_ATTRIBUTE_CONTEXT = 1,
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
@@ -218,6 +221,19 @@ struct CUDA_KERNEL_NODE_PARAMS_v1 {
   unsigned sharedMemBytes;
   void** kernelParams;
   void** extra;
+};
+
+// CUDA_KERNEL_NODE_PARAMS_v2, the parameter block of cuGraphExecKernelNodeSetParams_v2 (CUDA 12.0): either func, or
+// kern.
+struct CUDA_KERNEL_NODE_PARAMS_v2 {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+  CUkernel kern;
+  CUcontext ctx;
 };
 
 // CUmemPoolProps of CUDA 13; older drivers take the bytes of maxSize and usage for reserved ones, which are 0.

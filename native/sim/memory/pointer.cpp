@@ -2,6 +2,35 @@
 #include "sim/memory/address_space.h"
 #include "sim/work/context.h"
 
+namespace gvb::sim {
+namespace {
+
+abi::CUresult pointer_attribute(const Context& context, void* value, abi::CUpointer_attribute attribute,
+                                abi::CUdeviceptr address) {
+  const auto block = find_block(address);
+  if (value == nullptr || !block) return abi::CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+    case abi::CU_POINTER_ATTRIBUTE_CONTEXT:
+      *static_cast<abi::CUcontext*>(value) = block->context == context.id ? context.handle : nullptr;
+      return abi::CUDA_SUCCESS;
+    case abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(value) =
+          block->kind == BlockKind::kHost ? abi::CU_MEMORYTYPE_HOST : abi::CU_MEMORYTYPE_DEVICE;
+      return abi::CUDA_SUCCESS;
+    case abi::CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<abi::CUdeviceptr*>(value) = address;
+      return abi::CUDA_SUCCESS;
+    case abi::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      for (int ordinal = 0; ordinal < device_count(); ++ordinal)
+        if (physical_device(ordinal) == block->device) *static_cast<int*>(value) = ordinal;
+      return abi::CUDA_SUCCESS;
+  }
+  return abi::CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+}  // namespace gvb::sim
+
 namespace gvb::abi {
 
 using sim::Block;
@@ -34,24 +63,15 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
 
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   GVB_SIM_ENTER_CONTEXT(cuPointerGetAttribute);
-  const auto block = sim::find_block(address);
-  if (value == nullptr || !block) return CUDA_ERROR_INVALID_VALUE;
-  switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT:
-      *static_cast<CUcontext*>(value) = block->context == context->id ? context->handle : nullptr;
-      return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      *static_cast<unsigned*>(value) = block->kind == BlockKind::kHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-      return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      *static_cast<CUdeviceptr*>(value) = address;
-      return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      for (int ordinal = 0; ordinal < sim::device_count(); ++ordinal)
-        if (sim::physical_device(ordinal) == block->device) *static_cast<int*>(value) = ordinal;
-      return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_VALUE;
+  return sim::pointer_attribute(*context, value, attribute, address);
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr address) {
+  GVB_SIM_ENTER_CONTEXT(cuPointerGetAttributes);
+  if (count == 0 || attributes == nullptr || values == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; ++i)
+    if (const CUresult code = sim::pointer_attribute(*context, values[i], attributes[i], address)) return code;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace gvb::abi

@@ -92,6 +92,16 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext handle) {
+  GVB_SIM_ENTER(cuCtxGetDevice_v2);
+  const auto [current, code] = sim::current_context();
+  const sim::Context* context = handle == nullptr ? current : sim::find(handle);
+  if (context == nullptr) return handle == nullptr ? code : CUDA_ERROR_INVALID_CONTEXT;
+  if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *device = context->ordinal;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxSynchronize() {
   GVB_SIM_ENTER_CONTEXT(cuCtxSynchronize);
   return sim::synchronise(context, nullptr);

@@ -42,11 +42,13 @@ abi::CUgraphNode node_handle(const Graph& graph, size_t index) {
   return reinterpret_cast<abi::CUgraphNode>((graph.id << kNodeIndexBits) | index);
 }
 
+size_t index_of(abi::CUgraphNode handle) { return reinterpret_cast<uint64_t>(handle) & ((1u << kNodeIndexBits) - 1); }
+
 bool is_node_of(const Graph& graph, abi::CUgraphNode handle) {
-  const auto value = reinterpret_cast<uint64_t>(handle);
-  const size_t index = value & ((1u << kNodeIndexBits) - 1);
-  return value >> kNodeIndexBits == graph.id && index < graph.nodes.size();
+  return reinterpret_cast<uint64_t>(handle) >> kNodeIndexBits == graph.id && index_of(handle) < graph.nodes.size();
 }
+
+Node& node_of(Graph* graph, abi::CUgraphNode handle) { return graph->nodes[index_of(handle)]; }
 
 bool are_nodes_of(const Graph& graph, const abi::CUgraphNode* handles, size_t count) {
   return std::all_of(handles, handles + count, [&](abi::CUgraphNode handle) { return is_node_of(graph, handle); });
@@ -203,6 +205,22 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* handle, CUgraph graph_handle, 
   if (handle == nullptr || graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *handle = reinterpret_cast<CUgraphExec>(sim::graph_execs().insert(std::make_unique<Graph>(*graph)));
   return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
+  GVB_SIM_ENTER(cuGraphExecKernelNodeSetParams_v2);
+  Graph* graph = sim::graph_execs().find(reinterpret_cast<uint64_t>(handle));
+  if (graph == nullptr || parameters == nullptr || !sim::is_node_of(*graph, node)) return CUDA_ERROR_INVALID_VALUE;
+  if (parameters->kern != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const CUDA_KERNEL_NODE_PARAMS_v2& from = *parameters;
+  sim::MadeNode made =
+      sim::make_node(*graph,
+                     {from.func, from.gridDimX, from.gridDimY, from.gridDimZ, from.blockDimX, from.blockDimY,
+                      from.blockDimZ, from.sharedMemBytes, from.kernelParams, from.extra},
+                     nullptr, 0);
+  if (made.code == CUDA_SUCCESS) sim::node_of(graph, node) = std::move(made.node);
+  return made.code;
 }
 
 CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {

@@ -98,6 +98,57 @@ abi::CUresult load(Context* context, abi::CUmodule* handle, const void* image, s
   return abi::CUDA_SUCCESS;
 }
 
+abi::CUresult unload(uint64_t handle) {
+  const auto module = modules().remove(handle);
+  if (module == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& entry : module->functions) functions().remove(reinterpret_cast<uint64_t>(entry.second));
+  if (!module->globals.empty())
+    if (const auto [context, code] = current_context(); code == abi::CUDA_SUCCESS) synchronise(context, nullptr);
+  free_globals(module.get());
+  return abi::CUDA_SUCCESS;
+}
+
+abi::CUresult find_in(uint64_t handle, const char* name, abi::CUfunction* function) {
+  const Module* module = modules().find(handle);
+  if (module == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
+  if (function == nullptr || name == nullptr) return abi::CUDA_ERROR_INVALID_VALUE;
+  const auto found = module->functions.find(name);
+  if (found == module->functions.end()) return abi::CUDA_ERROR_NOT_FOUND;
+  *function = found->second;
+  return abi::CUDA_SUCCESS;
+}
+
+abi::CUresult function_attribute(int* value, abi::CUfunction_attribute attribute, abi::CUfunction handle) {
+  if (value == nullptr) return abi::CUDA_ERROR_INVALID_VALUE;
+  const FunctionInfo* function = find_function(handle);
+  if (function == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
+  switch (attribute) {
+    case abi::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = kMaxThreadsPerBlock;
+      return abi::CUDA_SUCCESS;
+    case abi::CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = kRegisters;
+      return abi::CUDA_SUCCESS;
+    case abi::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(function->most_dynamic_shared);
+      return abi::CUDA_SUCCESS;
+  }
+  return abi::CUDA_ERROR_INVALID_VALUE;
+}
+
+abi::CUresult set_function_attribute(abi::CUfunction handle, abi::CUfunction_attribute attribute, int value) {
+  FunctionInfo* function = find_function(handle);
+  if (function == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
+  if (attribute != abi::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+      static_cast<unsigned>(value) > kMaxSharedBytes)
+    return abi::CUDA_ERROR_INVALID_VALUE;
+  function->most_dynamic_shared = static_cast<unsigned>(value);
+  return abi::CUDA_SUCCESS;
+}
+
+// Of a kernel of a library: the function of the one context that loaded it.
+abi::CUfunction function_of(abi::CUkernel kernel) { return reinterpret_cast<abi::CUfunction>(kernel); }
+
 }  // namespace
 
 FunctionInfo* find_function(abi::CUfunction handle) { return functions().find(reinterpret_cast<uint64_t>(handle)); }
@@ -130,13 +181,7 @@ CUresult cuModuleLoadData(CUmodule* handle, const void* image) {
 
 CUresult cuModuleUnload(CUmodule handle) {
   GVB_SIM_ENTER(cuModuleUnload);
-  const auto module = sim::modules().remove(reinterpret_cast<uint64_t>(handle));
-  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  for (const auto& entry : module->functions) sim::functions().remove(reinterpret_cast<uint64_t>(entry.second));
-  if (!module->globals.empty())
-    if (const auto [context, code] = sim::current_context(); code == CUDA_SUCCESS) sim::synchronise(context, nullptr);
-  sim::free_globals(module.get());
-  return CUDA_SUCCESS;
+  return sim::unload(reinterpret_cast<uint64_t>(handle));
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule handle, const char* name) {
@@ -153,13 +198,52 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule hand
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
   GVB_SIM_ENTER_CONTEXT(cuModuleGetFunction);
-  const sim::Module* module = sim::modules().find(reinterpret_cast<uint64_t>(handle));
-  if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const auto found = module->functions.find(name);
-  if (found == module->functions.end()) return CUDA_ERROR_NOT_FOUND;
-  *function = found->second;
+  return sim::find_in(reinterpret_cast<uint64_t>(handle), name, function);
+}
+
+// A module of the current context under another name; options are not supported.
+CUresult cuLibraryLoadData(CUlibrary* handle, const void* image, CUjit_option*, void**, unsigned jit_options,
+                           CUlibraryOption*, void**, unsigned options) {
+  GVB_SIM_ENTER_CONTEXT(cuLibraryLoadData);
+  if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (jit_options != 0 || options != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  std::string log;
+  CUmodule module = nullptr;
+  const CUresult result = sim::load(context, &module, image, &log);
+  if (result == CUDA_SUCCESS) *handle = reinterpret_cast<CUlibrary>(module);
+  return result;
+}
+
+CUresult cuLibraryUnload(CUlibrary handle) {
+  GVB_SIM_ENTER(cuLibraryUnload);
+  return sim::unload(reinterpret_cast<uint64_t>(handle));
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle, const char* name) {
+  GVB_SIM_ENTER_CONTEXT(cuLibraryGetKernel);
+  CUfunction function = nullptr;
+  const CUresult code = sim::find_in(reinterpret_cast<uint64_t>(handle), name, &function);
+  if (kernel == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *kernel = reinterpret_cast<CUkernel>(function);
+  return code;
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  GVB_SIM_ENTER_CONTEXT(cuKernelGetFunction);
+  if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (sim::find_function(sim::function_of(kernel)) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  *function = sim::function_of(kernel);
   return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+  GVB_SIM_ENTER(cuKernelGetAttribute);
+  return sim::function_attribute(value, attribute, sim::function_of(kernel));
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+  GVB_SIM_ENTER(cuKernelSetAttribute);
+  return sim::set_function_attribute(sim::function_of(kernel), attribute, value);
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
@@ -171,31 +255,12 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   GVB_SIM_ENTER(cuFuncGetAttribute);
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (sim::find_function(function) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = sim::kMaxThreadsPerBlock;
-      return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = sim::kRegisters;
-      return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(sim::find_function(function)->most_dynamic_shared);
-      return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_VALUE;
+  return sim::function_attribute(value, attribute, function);
 }
 
-CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   GVB_SIM_ENTER(cuFuncSetAttribute);
-  sim::FunctionInfo* function = sim::find_function(handle);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
-      static_cast<unsigned>(value) > sim::kMaxSharedBytes)
-    return CUDA_ERROR_INVALID_VALUE;
-  function->most_dynamic_shared = static_cast<unsigned>(value);
-  return CUDA_SUCCESS;
+  return sim::set_function_attribute(function, attribute, value);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,

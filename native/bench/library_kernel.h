@@ -1,0 +1,31 @@
+// A kernel of ours as frameworks hold them since CUDA 12: of a library that belongs to no context.
+#pragma once
+
+#include "bench/device_session.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+class LibraryKernel {
+ public:
+  LibraryKernel(const Cuda& cuda, const char* name) : library_(load(cuda)) {
+    GVB_CALL(cuda, "looking up a kernel", cuLibraryGetKernel, &kernel_, library_.get(), name);
+  }
+
+  abi::CUkernel get() const { return kernel_; }
+
+ private:
+  using Library = Owned<abi::CUlibrary, &CudaApi::cuLibraryUnload>;
+
+  static Library load(const Cuda& cuda) {
+    abi::CUlibrary library = nullptr;
+    GVB_CALL(cuda, "loading a library", cuLibraryLoadData, &library, gvb_ptx_base, nullptr, nullptr, 0, nullptr,
+             nullptr, 0);
+    return Library(cuda, library);
+  }
+
+  const Library library_;
+  abi::CUkernel kernel_ = nullptr;
+};
+
+}  // namespace gvb
