@@ -1,24 +1,19 @@
 // Streams of reads, writes and copies at the rate of the memory. Names are extern "C": the simulated driver executes
 // them by name.
 //
-// A thread that reads or writes makes eight accesses of 16 bytes, its block 32 KiB. ptxas keeps to 32 registers, with
-// which a multiprocessor has all of its 2048 threads and each of them four loads or more in flight: 128 KiB, several times
-// what the latency of DRAM asks for. Blocks come in order, so that neighbouring multiprocessors read from the same pages.
-// Each is short: the last ones leave little of the card idle. A thread that copies moves 16 bytes alone: with eight
-// DRAM turns between reading and writing more slowly (H200: 4 120 in place of 4 290 GB/s; persistent blocks and bulk
-// copies through shared memory reach 3 900 to 3 990).
+// Blocks come in order, so that neighbouring multiprocessors use the same pages, and each is short: the last ones leave
+// little of the card idle. A thread that reads has 16 loads of 16 bytes in flight (on one H200 4 630 GB/s; eight 4 500,
+// four 4 160). One that writes or copies moves 16 bytes alone: 4 645 and 4 240 GB/s, where eight reach 4 530 and 4 060,
+// as DRAM turns between reading and writing more slowly. Persistent blocks and bulk copies through shared memory copy at
+// 3 900 to 3 990 on a card that does 4 290 so. cudaMemcpyAsync: 4 240. Measured: bench/results/h200/2026-11-23-4646957.
 
 #include <cstdint>
 
 namespace {
 
-constexpr unsigned kThreads = 256, kInFlight = 8, kCopyThreads = 512;
+constexpr unsigned kReadThreads = 256, kInFlight = 16, kWriteThreads = 512;
 constexpr uint32_t kFactor = 2654435761u;  // of the pattern, Knuth's multiplicative hash
 constexpr unsigned kPlaces = 32, kApart = 16;  // of counters: 128 bytes apart
-
-__device__ __forceinline__ unsigned long long first_piece() {
-  return static_cast<unsigned long long>(blockIdx.x) * (kThreads * kInFlight) + threadIdx.x;
-}
 
 __device__ __forceinline__ unsigned long long* own_counter(unsigned long long* counters) {
   return counters + blockIdx.x % kPlaces * kApart;
@@ -28,18 +23,19 @@ __device__ __forceinline__ void count_block(unsigned long long* counters) {
   if (threadIdx.x == 0) atomicAdd(own_counter(counters), 1ull);
 }
 
-__device__ __forceinline__ void load(uint4 (&pieces)[kInFlight], const uint4* from) {
-#pragma unroll
-  for (unsigned i = 0; i < kInFlight; ++i) pieces[i] = __ldg(from + first_piece() + i * kThreads);
+__device__ __forceinline__ unsigned long long own_piece() {
+  return static_cast<unsigned long long>(blockIdx.x) * kWriteThreads + threadIdx.x;
 }
 
 }  // namespace
 
 // Adds all words (mod 2^32) to the counters: of every warp its sum. The buffers of all three are whole blocks.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kReadThreads)
     gvb_stream_read(const uint4* in, unsigned long long* counters) {
+  const uint4* from = in + static_cast<unsigned long long>(blockIdx.x) * (kReadThreads * kInFlight) + threadIdx.x;
   uint4 pieces[kInFlight];
-  load(pieces, in);
+#pragma unroll
+  for (unsigned i = 0; i < kInFlight; ++i) pieces[i] = __ldg(from + i * kReadThreads);
   uint32_t sum = 0;
 #pragma unroll
   for (unsigned i = 0; i < kInFlight; ++i) sum += pieces[i].x + pieces[i].y + pieces[i].z + pieces[i].w;
@@ -49,21 +45,18 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 // Word i becomes (i + seed) * kFactor. Every block adds 1 to the counters.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kWriteThreads)
     gvb_stream_write(uint4* out, unsigned seed, unsigned long long* counters) {
-#pragma unroll
-  for (unsigned i = 0; i < kInFlight; ++i) {
-    const unsigned long long at = first_piece() + i * kThreads;
-    const uint32_t first = (static_cast<uint32_t>(at) * 4 + seed) * kFactor;
-    out[at] = make_uint4(first, first + kFactor, first + 2 * kFactor, first + 3 * kFactor);
-  }
+  const unsigned long long at = own_piece();
+  const uint32_t first = (static_cast<uint32_t>(at) * 4 + seed) * kFactor;
+  out[at] = make_uint4(first, first + kFactor, first + 2 * kFactor, first + 3 * kFactor);
   count_block(counters);
 }
 
 // Every block adds 1 to the counters.
-extern "C" __global__ void __launch_bounds__(kCopyThreads)
+extern "C" __global__ void __launch_bounds__(kWriteThreads)
     gvb_stream_copy(const uint4* in, uint4* out, unsigned long long* counters) {
-  const unsigned long long at = static_cast<unsigned long long>(blockIdx.x) * kCopyThreads + threadIdx.x;
+  const unsigned long long at = own_piece();
   out[at] = __ldg(in + at);
   count_block(counters);
 }

@@ -21,7 +21,7 @@ struct BlockShape {
   unsigned threads, pieces;  // of 16 bytes, a thread's
   uint64_t bytes() const { return uint64_t{16} * pieces * threads; }
 };
-constexpr BlockShape kStreamBlock{256, 8}, kCopyBlock{512, 1};
+constexpr BlockShape kReadBlock{256, 16}, kWriteBlock{512, 1};
 constexpr uint32_t kStreamFactor = 2654435761u;
 constexpr uint32_t kStreamPoison = 0xa5a5a5a5;
 constexpr unsigned kSampledWords = 64;
@@ -79,16 +79,16 @@ class Streams {
     void* copy[] = {&in, &out, &counters};
     void* read[] = {&in, &counters};
     if (kind_ == StreamKind::kCopy)
-      launch(kernels_.copy, kCopyBlock, stream, copy);
+      launch(kernels_.copy, kWriteBlock, stream, copy);
     else
-      launch(kernels_.read, kStreamBlock, stream, read);
+      launch(kernels_.read, kReadBlock, stream, read);
   }
 
   void launch_write(abi::CUstream stream) {
     abi::CUdeviceptr out = source_.get(), counters = counters_.device();
     uint32_t seed = seed_;
     void* parameters[] = {&out, &seed, &counters};
-    launch(kernels_.write, kStreamBlock, stream, parameters);
+    launch(kernels_.write, kWriteBlock, stream, parameters);
   }
 
   void launch(abi::CUfunction kernel, const BlockShape& shape, abi::CUstream stream, void** parameters) {
@@ -97,7 +97,7 @@ class Streams {
   }
 
   // Of one launch of what is measured.
-  uint64_t blocks() const { return bytes_ / (kind_ == StreamKind::kCopy ? kCopyBlock : kStreamBlock).bytes(); }
+  uint64_t blocks() const { return bytes_ / (kind_ == StreamKind::kRead ? kReadBlock : kWriteBlock).bytes(); }
 
   void poison(const DeviceMemory& memory) {
     GVB_CALL(cuda_, "clearing a buffer", cuMemsetD32_v2, memory.get(), kStreamPoison, bytes_ / sizeof(uint32_t));
@@ -166,8 +166,8 @@ uint64_t stream_bytes(const DeviceSession& session) {
 }
 
 StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request) {
-  if (request.bytes % kStreamBlock.bytes() != 0)
-    throw Failure(FailureKind::kInvalidResult, "Expected a buffer of whole blocks of 32 KiB for a stream of memory.");
+  if (request.bytes % kReadBlock.bytes() != 0)
+    throw Failure(FailureKind::kInvalidResult, "Expected a buffer of whole blocks of 64 KiB for a stream of memory.");
   return Streams(session, request).measure(request);
 }
 

@@ -7,9 +7,9 @@ namespace {
 
 constexpr uint32_t kFactor = 2654435761u;
 constexpr size_t kCounterBytes = size_t{32} * 128;
-constexpr size_t kBytesOfThread = size_t{8} * 16, kCopiedByThread = 16;
+constexpr size_t kReadByThread = size_t{16} * 16, kWrittenByThread = 16;
 
-size_t bytes_of(const Geometry& geometry, size_t bytes_of_thread = kBytesOfThread) {
+size_t bytes_of(const Geometry& geometry, size_t bytes_of_thread) {
   return static_cast<size_t>(blocks_of(geometry)) * geometry.block[0] * bytes_of_thread;
 }
 
@@ -24,7 +24,7 @@ Plan moving(double bytes, const CardSettings& card) {
 
 Plan plan_stream_read(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto in = arguments.get<uint64_t>(0), counters = arguments.get<uint64_t>(1);
-  const size_t bytes = bytes_of(geometry);
+  const size_t bytes = bytes_of(geometry, kReadByThread);
   Plan plan = moving(static_cast<double>(bytes), card);
   plan.touches = {{in, bytes, 16, Access::kRead}, {counters, kCounterBytes, 8, Access::kBoth}};
   plan.run = [=](const Placement&) {
@@ -36,7 +36,7 @@ Plan plan_stream_read(const Arguments& arguments, const Geometry& geometry, cons
 
 Plan plan_stream_write(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto out = arguments.get<uint64_t>(0);
-  const size_t bytes = bytes_of(geometry);
+  const size_t bytes = bytes_of(geometry, kWrittenByThread);
   const auto seed = arguments.get<uint32_t>(1);
   Plan plan = moving(static_cast<double>(bytes), card);
   plan.touches = {{out, bytes, 16, Access::kWrite}};
@@ -50,7 +50,7 @@ Plan plan_stream_write(const Arguments& arguments, const Geometry& geometry, con
 
 Plan plan_stream_copy(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto in = arguments.get<uint64_t>(0), out = arguments.get<uint64_t>(1);
-  const size_t bytes = bytes_of(geometry, kCopiedByThread);
+  const size_t bytes = bytes_of(geometry, kWrittenByThread);
   Plan plan = moving(2 * static_cast<double>(bytes), card);
   plan.touches = {{in, bytes, 16, Access::kRead}, {out, bytes, 16, Access::kWrite}};
   plan.run = [=](const Placement&) {
