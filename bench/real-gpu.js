@@ -1,7 +1,7 @@
 // Records evidence on a real GPU and checks it. Every document is written before it is judged; the verdicts are
 // DIR/summary.txt. Exit 1 when one of them is "no". A part takes some minutes; without --part all are done.
-// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers,isolation,limits,controllers,llm,profiles] [--probe FILE --ptx FILE]
-//   [--interposer FILE] [--hami FILE] [--crippled FILE] [--vgpu FILE] [--patching FILE] [--python FILE]
+// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers,isolation,limits,controllers,llm,profiles,predictions] [--probe FILE --ptx FILE]
+//   [--interposer FILE] [--hami FILE] [--crippled FILE] [--vgpu FILE] [--patching FILE] [--python FILE] [--programs eager,graphs,training,jax] [--rounds N]
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { comparing } from './real-gpu/comparing.js';
@@ -11,7 +11,7 @@ import { layered } from './real-gpu/layers.js';
 import { languageModels } from './real-gpu/llm.js';
 import { measuring } from './real-gpu/measuring.js';
 import { overhead, standardTier } from './real-gpu/overhead.js';
-import { profiles } from './real-gpu/profiles.js';
+import { predictions, profiles } from './real-gpu/profiles.js';
 import { reporting } from './real-gpu/reporting.js';
 
 const parts = {
@@ -26,6 +26,7 @@ const parts = {
   controllers: controllersOfLimits,
   llm: languageModels,
   profiles,
+  predictions,
 };
 for (const name of values.part?.split(',') ?? Object.keys(parts)) {
   if (!Object.hasOwn(parts, name)) {

@@ -19,6 +19,8 @@ export const { values } = parseArgs({
     vgpu: text,
     patching: text,
     python: text,
+    programs: text,
+    rounds: text,
   },
 });
 if (!values.tool || !values.out) {

@@ -15,13 +15,14 @@ const PROGRAMS = {
   jax: 'JAX, a compiled training step of 16 square layers, hidden 2048, 512 rows',
 };
 /** Of a program natively and under the layer, in turn. */
-const ROUNDS = 5;
+const ROUNDS = Number(values.rounds ?? 5);
+const wanted = values.programs?.split(',') ?? Object.keys(PROGRAMS);
 
 const python = values.python ?? 'python3';
 const fileOf = (name) => join(out, `profile-${name}.json`);
 
 function recorded() {
-  for (const [name, origin] of Object.entries(PROGRAMS)) {
+  for (const [name, origin] of Object.entries(PROGRAMS).filter(([each]) => wanted.includes(each))) {
     const options = ['--marks', '--name', name, '--origin', origin, '--output', fileOf(name)];
     const result = command(`profile-${name}`, ['profile', ...options, '--', python, SCRIPT, name]);
     // A framework that is missing made no call: nothing was written.
@@ -83,7 +84,7 @@ function prices() {
 /** Both figures are published whatever they say: how well a profile predicts is what is asked. */
 function predicted() {
   const document = join(out, 'profiles-prices.json');
-  for (const name of Object.keys(PROGRAMS).filter((each) => existsSync(fileOf(each)))) {
+  for (const name of wanted.filter((each) => existsSync(fileOf(each)))) {
     const priced = join(out, `profiles-${name}-priced.json`);
     command(`profiles-${name}-priced`, ['report', document, '--profile', fileOf(name), '--json', priced]);
     const report = command(`profiles-${name}-report`, ['report', document, '--profile', fileOf(name)]);
@@ -100,6 +101,7 @@ function measured(name) {
     under: layers().map(({ environment }) => stepUs(name, environment(folder, round))),
   }));
   rmSync(folder, { recursive: true, force: true });
+  rmSync(VGPU_CONFIG, { force: true });
   const native = median(rounds.map((round) => round.native));
   layers().forEach((layer, at) => {
     const added = rounds.map((round) => round.under[at] - round.native);
@@ -110,8 +112,9 @@ function measured(name) {
   });
 }
 
-export const profiles = [
-  [true, recorded],
+export const profiles = [[true, recorded]];
+/** Of the profiles in the output folder. */
+export const predictions = [
   [values.hami || values.vgpu, prices],
   [values.hami || values.vgpu, predicted],
 ];
