@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "addon/job.h"
 #include "addon/target_fields.h"
@@ -118,6 +119,7 @@ struct Fields<ListedGpu> : FieldsOf<ListedGpu> {
     visit(GVB_FIELD(index));
     visit(GVB_FIELD(uuid));
     visit(GVB_FIELD(name));
+    visit(GVB_FIELD(simulated));
   }
 };
 
@@ -137,14 +139,14 @@ class Running {
   }
   void run() { monitor_->run(); }
   void ended() {
-    std::shared_ptr<Job> job;
+    std::vector<std::shared_ptr<Job>> waiting;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       has_ended_ = true;
-      job = std::move(waiting_);
+      waiting.swap(waiting_);
       changed_.notify_all();
     }
-    if (job) job->finish([] { return result_of(Nothing{}); });
+    for (const auto& job : waiting) job->finish([] { return result_of(Nothing{}); });
   }
 
   // On any other.
@@ -157,7 +159,7 @@ class Running {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!has_ended_) {
-        waiting_ = job;
+        waiting_.push_back(job);
         return;
       }
     }
@@ -176,7 +178,7 @@ class Running {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<GpuMonitor> monitor_;
-  std::shared_ptr<Job> waiting_;
+  std::vector<std::shared_ptr<Job>> waiting_;
   bool is_stopped_ = false;
   bool has_ended_ = false;
 };
@@ -263,7 +265,7 @@ Nothing drop_monitor(const MonitorId& id) {
 }
 
 std::vector<ListedGpu> monitorable(const Target& target) {
-  return listed_gpus(Nvml::load(target.simulated_driver).api);
+  return listed_gpus(Nvml::load(target.simulated_driver));
 }
 
 const Topic gpu_monitor_topic{

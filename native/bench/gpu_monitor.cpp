@@ -68,7 +68,8 @@ abi::nvmlDevice_t monitored_device(const NvmlApi& nvml, const std::string& uuid)
   return device;
 }
 
-std::vector<ListedGpu> listed_gpus(const NvmlApi& nvml) {
+std::vector<ListedGpu> listed_gpus(const Nvml& library) {
+  const NvmlApi& nvml = library.api;
   start_nvml(nvml);
   const NvmlQuery ask{nullptr};
   const unsigned count = ask.value<unsigned>("nvmlDeviceGetCount_v2", nvml.nvmlDeviceGetCount_v2).value_or(0);
@@ -81,7 +82,7 @@ std::vector<ListedGpu> listed_gpus(const NvmlApi& nvml) {
     if (!device || !nvml.nvmlDeviceGetUUID || nvml.nvmlDeviceGetUUID(*device, uuid.data(), uuid.size()) != NVML_SUCCESS)
       continue;
     if (nvml.nvmlDeviceGetName) nvml.nvmlDeviceGetName(*device, name.data(), name.size());
-    gpus.push_back({i, uuid.data(), name.data()});
+    gpus.push_back({i, uuid.data(), name.data(), library.simulated});
   }
   return gpus;
 }

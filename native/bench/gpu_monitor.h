@@ -94,8 +94,9 @@ struct ListedGpu {
   unsigned index = 0;
   std::string uuid;
   std::string name;
+  bool simulated = false;
 };
 // Throws where there is no NVML or it does not start.
-std::vector<ListedGpu> listed_gpus(const NvmlApi& nvml);
+std::vector<ListedGpu> listed_gpus(const Nvml& nvml);
 
 }  // namespace gvb
