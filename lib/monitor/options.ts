@@ -1,5 +1,5 @@
 /** The monitor's options, checked. */
-import { shown } from '../errors/shown.js';
+import { expected } from '../errors/expected.js';
 import type { LineSink } from './csv-file.js';
 import type { MissingField } from './missing.js';
 import type { GpuSample } from './sample.js';
@@ -43,9 +43,6 @@ const known: Record<keyof MonitorOptions, true> = {
   onMissing: true,
   onError: true,
 };
-
-const expected = (name: string, wanted: string, value: unknown, Kind: typeof TypeError | typeof RangeError) =>
-  new Kind(`Expected ${name} to be ${wanted} but received ${shown(value)}.`);
 
 function interval(value: unknown): number {
   const wanted = `an integer from ${SHORTEST_INTERVAL_MS} to ${LONGEST_INTERVAL_MS}`;

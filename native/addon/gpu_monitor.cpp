@@ -264,9 +264,7 @@ Nothing drop_monitor(const MonitorId& id) {
   return {};
 }
 
-std::vector<ListedGpu> monitorable(const Target& target) {
-  return listed_gpus(Nvml::load(target.simulated_driver));
-}
+std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nvml::load(target.simulated_driver)); }
 
 const Topic gpu_monitor_topic{
     "Monitors of GPUs",

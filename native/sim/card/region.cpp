@@ -184,28 +184,29 @@ std::vector<ProcessUse> Region::processes(int place) {
   return uses;
 }
 
-std::vector<KernelTime> Region::kernel_times(int place) {
-  std::vector<KernelTime> times;
+KernelTimes Region::kernel_times(int place) {
   const RegionLock region(state_);
   reap_dead(state_);
   card(place).look();
   const RobustLock lock(&state_->cards[place].mutex);
   const Timeline& timeline = state_->cards[place].timeline;
+  KernelTimes times{timeline.now, {}};
   for (int i = 0; i < kMaxParticipants; ++i) {
     const Participant& participant = state_->participants[i];
     if (participant.contexts[place] == 0) continue;
-    KernelTime time{participant.pid, 0};
+    KernelTimes::Of time{participant.pid, 0};
     for (const Client& client : timeline.clients)
       if (client.participant == i) time.ns += client.kernel_ns;
-    times.push_back(time);
+    times.processes.push_back(time);
   }
   return times;
 }
 
-Traffic Region::traffic(int place) {
+TrafficSoFar Region::traffic(int place) {
   card(place).look();
   const RobustLock lock(&state_->cards[place].mutex);
-  return state_->cards[place].timeline.traffic;
+  const Timeline& timeline = state_->cards[place].timeline;
+  return {timeline.now, timeline.traffic};
 }
 
 double Region::energy_j(int place) {

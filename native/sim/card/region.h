@@ -19,10 +19,19 @@ struct ProcessUse {
   int instance;  // of MIG; -1: none
 };
 
-// Since its contexts were created, as far as the card's time has passed.
-struct KernelTime {
-  int pid;
-  double ns;  // in which one of its kernels ran
+// Of the processes' contexts, as far as the card's time has passed.
+struct KernelTimes {
+  struct Of {
+    int pid;
+    double ns;  // in which one of its kernels ran
+  };
+  int64_t at;  // of the card's time
+  std::vector<Of> processes;
+};
+
+struct TrafficSoFar {
+  int64_t at;  // of the card's time
+  Traffic bytes;
 };
 
 struct MemoryUse {
@@ -55,8 +64,8 @@ class Region {
   MemoryUse memory(int place);
   std::vector<ProcessUse> processes(int place);  // those with a live context
 
-  std::vector<KernelTime> kernel_times(int place);  // of the same
-  Traffic traffic(int place);
+  KernelTimes kernel_times(int place);
+  TrafficSoFar traffic(int place);
   double energy_j(int place);  // since the region was made: its power all the time
 
   // The card's Xid events: how many there were, and the first one of those after so many.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -26,35 +27,31 @@ class ProcessSamples {
   // The latest of each process that did something in the last full period.
   std::vector<abi::nvmlProcessUtilizationSample_t> latest(int place) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const int64_t now = raw_now();
-    if (now - at_ >= kPeriodNs) take(place, now);
+    const KernelTimes times = nvml_region().kernel_times(place);
+    if (times.at - at_ >= kPeriodNs) take(times, place);
     return samples_;
   }
 
  private:
-  void take(int place, int64_t now) {
-    const auto period = static_cast<double>(now - at_);
-    const bool is_first = at_ == 0;
+  void take(const KernelTimes& times, int place) {
+    const auto period = static_cast<double>(times.at - at_);
     const auto memory = static_cast<unsigned>(nvml_region().settings().card(place).memory_percent);
-    std::map<int, double> times;
+    std::map<int, double> before;
+    before.swap(before_);
     samples_.clear();
-    for (const KernelTime& time : nvml_region().kernel_times(place)) {
-      times[time.pid] = time.ns;
-      const auto known = times_.find(time.pid);
-      const double ran = time.ns - (known == times_.end() ? 0 : known->second);
-      // Where the card's time was computed ahead, more has run than time has passed.
-      const auto percent = static_cast<unsigned>(std::min(100.0, 100 * ran / period + 0.5));
-      if (!is_first && percent > 0)
-        samples_.push_back(
-            {static_cast<unsigned>(time.pid), static_cast<unsigned long long>(realtime_us()), percent, memory, 0, 0});
+    for (const KernelTimes::Of& process : times.processes) {
+      before_[process.pid] = process.ns;
+      const auto percent = static_cast<unsigned>(std::lround(100 * (process.ns - before[process.pid]) / period));
+      if (at_ != 0 && percent > 0)
+        samples_.push_back({static_cast<unsigned>(process.pid), static_cast<unsigned long long>(realtime_us()), percent,
+                            memory, 0, 0});
     }
-    times_ = std::move(times);
-    at_ = now;
+    at_ = times.at;
   }
 
   std::mutex mutex_;
   int64_t at_ = 0;
-  std::map<int, double> times_;
+  std::map<int, double> before_;
   std::vector<abi::nvmlProcessUtilizationSample_t> samples_;
 };
 

@@ -8,13 +8,12 @@ namespace {
 
 constexpr int64_t kBusWindowNs = 20'000'000;  // as NVML's own
 
-double bus_bytes(int place, abi::nvmlPcieUtilCounter_t way) {
-  const Traffic traffic = nvml_region().traffic(place);
+double bus_bytes(const Traffic& traffic, abi::nvmlPcieUtilCounter_t way) {
   return way == abi::NVML_PCIE_UTIL_TX_BYTES ? traffic.bus_out : traffic.bus_in;
 }
 
 void read_field(int place, abi::nvmlFieldValue_t* field) {
-  const Traffic traffic = nvml_region().traffic(place);
+  const Traffic traffic = nvml_region().traffic(place).bytes;
   const bool is_sent = field->fieldId == abi::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX;
   const bool is_received = field->fieldId == abi::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX;
   if ((!is_sent && !is_received) || field->scopeId != abi::kAllNvLinks) {
@@ -35,12 +34,13 @@ nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounte
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetPcieThroughput, device);
   const bool known = way == NVML_PCIE_UTIL_TX_BYTES || way == NVML_PCIE_UTIL_RX_BYTES;
   if (!known || kilobytes == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  const int64_t from = sim::raw_now();
-  const double before = sim::bus_bytes(index, way);
+  const sim::TrafficSoFar before = sim::nvml_region().traffic(index);
   sim::sleep_for(sim::kBusWindowNs);
-  const double moved = sim::bus_bytes(index, way) - before;
-  const double seconds = static_cast<double>(sim::raw_now() - from) / 1e9;
-  *kilobytes = static_cast<unsigned>(std::lround(moved / 1e3 / seconds));
+  const sim::TrafficSoFar after = sim::nvml_region().traffic(index);
+  const double moved = sim::bus_bytes(after.bytes, way) - sim::bus_bytes(before.bytes, way);
+  // By the card's own time, which was computed ahead where nobody else could use it.
+  const double seconds = static_cast<double>(after.at - before.at) / 1e9;
+  *kilobytes = seconds > 0 ? static_cast<unsigned>(std::lround(moved / 1e3 / seconds)) : 0;
   return NVML_SUCCESS;
 }
 
