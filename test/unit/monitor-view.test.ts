@@ -59,6 +59,10 @@ describe('the line of a sample', () => {
   });
 });
 
+const ESC = '\u001b';
+const COMMANDS = new RegExp(`(${ESC}\\[\\d*[AJ]|\\r|\\n)`);
+const UP = new RegExp(`^${ESC}\\[(\\d+)A$`);
+
 /** A terminal that knows the few commands that the screen uses. */
 class Paper {
   rows = 8;
@@ -66,8 +70,8 @@ class Paper {
   lines = [''];
   /** Lines that have scrolled out of sight cannot be reached. */
   write(text: string): boolean {
-    for (const part of text.split(/(\u001b\[\d*[AJ]|\r|\n)/)) {
-      const up = /^\u001b\[(\d+)A$/.exec(part);
+    for (const part of text.split(COMMANDS)) {
+      const up = UP.exec(part);
       if (up) this.#row = Math.max(this.#row - Number(up[1]), this.lines.length - this.rows);
       else if (part === '\u001b[J') this.lines.length = this.#row + 1;
       else if (part === '\n') this.lines[++this.#row] ??= '';
