@@ -110,7 +110,10 @@ function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
 }
 
-interface Drawn { at: [x: number, y: number]; tip: string }
+interface Drawn {
+  at: [x: number, y: number];
+  tip: string;
+}
 
 /** With an empty place where a line is interrupted. */
 function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
