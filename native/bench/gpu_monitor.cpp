@@ -57,6 +57,10 @@ ProcessSample& of_process(std::vector<ProcessSample>* samples, unsigned pid) {
   return samples->back();
 }
 
+std::optional<unsigned> percentage(unsigned value) {
+  return value <= 100 ? std::optional<unsigned>(value) : std::nullopt;
+}
+
 std::string milliseconds(int64_t nanoseconds) { return std::to_string((nanoseconds + 500'000) / 1'000'000) + " ms"; }
 
 }  // namespace
@@ -208,12 +212,18 @@ std::vector<ProcessSample> GpuMonitor::processes(NvmlRefusals* refusals) const {
   std::vector<ProcessSample> samples;
   if (const auto listed = gpu_processes(nvml_, device_, refusals))
     for (const GpuProcess& process : *listed) of_process(&samples, process.pid).used_bytes = process.used_bytes;
-  if (const auto utilization = process_utilization(nvml_, device_, realtime_us() - kProcessSampleAgeUs, refusals))
-    for (const ProcessUtilization& process : *utilization) {
-      ProcessSample& sample = of_process(&samples, process.pid);
-      sample.sm_percent = process.sm_percent;
-      sample.memory_percent = process.memory_percent;
-    }
+  const uint64_t since = realtime_us() - kProcessSampleAgeUs;
+  auto utilization = process_utilization(nvml_, device_, since, refusals).value_or(std::vector<ProcessUtilization>());
+  // A process may be listed more than once: the latest counts.
+  std::sort(utilization.begin(), utilization.end(),
+            [](const ProcessUtilization& a, const ProcessUtilization& b) { return a.at_us < b.at_us; });
+  for (const ProcessUtilization& process : utilization) {
+    // Drivers also list what is no process, or no percentage (github.com/Syllo/nvtop/issues/110).
+    if (process.pid == 0 || process.at_us < static_cast<double>(since)) continue;
+    ProcessSample& sample = of_process(&samples, process.pid);
+    sample.sm_percent = percentage(process.sm_percent);
+    sample.memory_percent = percentage(process.memory_percent);
+  }
   return samples;
 }
 

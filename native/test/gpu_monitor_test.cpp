@@ -1,7 +1,9 @@
 // The monitor of a GPU against an NVML of the test's own.
 #include "bench/gpu_monitor.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <thread>
 
 #include "base/wait.h"
@@ -36,6 +38,19 @@ nvmlReturn_t fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
 
 nvmlReturn_t narrow_fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
   for (int i = 0; i < count; ++i) values[i].valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+  return NVML_SUCCESS;
+}
+
+// One process twice, the older sample last; one with no percentage; none; and one from before.
+nvmlReturn_t odd_processes(nvmlDevice_t, nvmlProcessUtilizationSample_t* samples, unsigned* count,
+                           unsigned long long since) {
+  const nvmlProcessUtilizationSample_t listed[] = {{7, since + 20, 40, 4, 0, 0},
+                                                   {7, since + 10, 90, 9, 0, 0},
+                                                   {8, since + 10, 2147483632, 3, 0, 0},
+                                                   {0, since + 10, 50, 5, 0, 0},
+                                                   {9, since - 10, 60, 6, 0, 0}};
+  *count = 5;
+  std::copy(std::begin(listed), std::end(listed), samples);
   return NVML_SUCCESS;
 }
 
@@ -136,6 +151,21 @@ void a_counter_of_another_width_is_not_read() {
   CHECK(missing(report, "nvmlDeviceGetFieldValues (NVLink)") != nullptr);
 }
 
+void processes_are_of_their_latest_sample() {
+  NvmlApi nvml = nvml_with_power();
+  nvml.nvmlDeviceGetProcessUtilization = odd_processes;
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 0; });
+  const std::vector<ProcessSample> processes = monitor.take().samples[0].processes;
+  CHECK_EQUAL(processes.size(), size_t{2});
+  for (const ProcessSample& process : processes) {
+    CHECK(!process.used_bytes);
+    if (process.pid == 7) CHECK(process.sm_percent == 40u && process.memory_percent == 4u);
+    if (process.pid == 8) CHECK(!process.sm_percent && process.memory_percent == 3u);
+  }
+}
+
 void without_nvml_it_says_what_to_do() {
   const NvmlApi none;
   CHECK(failure_of([&] { monitored_device(none, "GPU-0"); }).find("install the NVIDIA driver") != std::string::npos);
@@ -152,6 +182,7 @@ int main() {
   nothing_grows_without_end();
   a_counter_that_begins_anew_has_no_rate();
   a_counter_of_another_width_is_not_read();
+  processes_are_of_their_latest_sample();
   without_nvml_it_says_what_to_do();
   return report("gpu_monitor_test");
 }
