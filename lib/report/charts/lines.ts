@@ -95,19 +95,30 @@ function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 3, data, renderItem };
 }
 
-/** Every second one is shaded; its name stands at its top where there is room. */
+/** Every second one is shaded. */
 function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
   const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
-    const { name, from, to } = bands[dataIndex] as Band;
+    const { from, to } = bands[dataIndex] as Band;
     const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
     const [right = 0, bottom = 0] = api.coord([xs.place(to), ys.min]);
     const shape = { x: left, y: top, width: right - left, height: bottom - top };
-    const shade = { type: 'rect' as const, shape, style: { fill: dataIndex % 2 === 0 ? BAND : 'none' } };
-    const [edge, label] = [line([[left, top], [left, bottom]], AXIS, 1), textAt(left + 3, top + 8, name)]; // prettier-ignore
-    const fits = widthOf(name) + 6 <= right - left;
-    return { type: 'group', children: [shade, edge, ...(fits ? [label] : [])] };
+    const fill = dataIndex % 2 === 0 ? BAND : 'none';
+    const edge = line([[left, top], [left, bottom]], AXIS, 1); // prettier-ignore
+    return { type: 'group', children: [{ type: 'rect' as const, shape, style: { fill } }, edge] };
   };
   return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
+}
+
+/** At the top of each band that has room for its name, over the lines. */
+function bandNames(bands: readonly Band[], xs: Scale, ys: Scale) {
+  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
+    const { name, from, to } = bands[dataIndex] as Band;
+    const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
+    const [right = 0] = api.coord([xs.place(to), ys.max]);
+    const fits = widthOf(name) + 6 <= right - left;
+    return { type: 'group', children: fits ? [textAt(left + 3, top + 8, name, { isHaloed: true })] : [] };
+  };
+  return { type: 'custom' as const, ...still, z: 3, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
 }
 
 interface Drawn {
@@ -163,7 +174,7 @@ export function linesDrawing(lines: Lines): Drawing | null {
           } as const;
         }),
         ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
-        ...(bands.length > 0 ? [bandSeries(bands, xs, ys)] : []),
+        ...(bands.length > 0 ? [bandSeries(bands, xs, ys), bandNames(bands, xs, ys)] : []),
       ],
     },
   };

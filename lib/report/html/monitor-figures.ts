@@ -2,13 +2,13 @@
 import { linesDrawing, shownOf } from '../charts/lines.js';
 import { monitorLines, secondsPerPoint } from '../charts/monitor-lines.js';
 import { svg } from '../charts/svg.js';
-import { BAND } from '../charts/theme.js';
+import { AXIS, BAND } from '../charts/theme.js';
 import { html, type Markup } from '../markup.js';
 import { type MonitorTimeline, phaseFigures, phaseHeadings, phaseSummaries } from '../monitor-timeline.js';
 import { number } from '../../results/plain.js';
 import { linePoints, seriesLegend } from './figures.js';
-import { swatch, without } from './legend.js';
-import { figure, table, text } from './table.js';
+import { key, without } from './legend.js';
+import { count, figure, table, text } from './table.js';
 
 /** Charts and a table by phase. Null where there is nothing to draw. */
 export function monitorFigures(timeline: MonitorTimeline): Markup | null {
@@ -18,8 +18,7 @@ export function monitorFigures(timeline: MonitorTimeline): Markup | null {
   });
   if (all.length === 0) return null;
   const phases = timeline.phases.map(
-    ({ name, fromS, toS }, i) =>
-      html`${swatch(i % 2 === 0 ? BAND : 'none', 12)}${name}, ${number(fromS)} to ${number(toS)} s`,
+    ({ name, fromS, toS }, i) => html`${phaseKey(i)}${name}, ${number(fromS)} to ${number(toS)} s`,
   );
   const seconds = secondsPerPoint(timeline);
   const isMean = 1_000 * seconds > timeline.intervalMs;
@@ -37,6 +36,12 @@ export function monitorFigures(timeline: MonitorTimeline): Markup | null {
     ${timeline.phases.length > 0 && phaseTable(timeline)}`;
 }
 
+const phaseKey = (i: number): Markup =>
+  key(AXIS, html`<rect x="0.5" y="0.5" width="27" height="11" fill="${i % 2 === 0 ? BAND : 'none'}" />`);
+
+/** From, to and samples are no measurements. */
+const COUNTED = 3;
+
 const phaseTable = (timeline: MonitorTimeline): Markup =>
   table({
     caption: 'What the GPU did in each phase',
@@ -45,7 +50,7 @@ const phaseTable = (timeline: MonitorTimeline): Markup =>
       (row) =>
         html`<tr>
           <th scope="row" class="num">${row.gpu}</th>
-          ${text(row.name)}${phaseFigures(row).map((value) => figure(value))}
+          ${text(row.name)}${phaseFigures(row).map((value, i) => (i < COUNTED ? count(value) : figure(value)))}
         </tr>`,
     ),
   });
