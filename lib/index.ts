@@ -9,6 +9,8 @@
  */
 import type { ComparisonDocument, RunDocument } from './results/document.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
+import type { Monitor } from './monitor/monitor.js';
+import type { MonitorOptions } from './monitor/options.js';
 import type { Format } from './rendering.js';
 
 export * from './metrics/functions.js';
@@ -42,6 +44,23 @@ export const compareSystems = async (options: CompareSystemsOptions): Promise<Co
 export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
   (await import('./rendering.js')).renderReport(document, format);
 
+/**
+ * Watches GPUs through NVML, outside of any layer, at a set interval (100 ms), which a native thread per GPU keeps while the
+ * event loop is busy. Samples go to `csv` and `onSample`; the units are in their names, and a field that NVML does not give
+ * is empty in the CSV, null in samples, and named with the reason in the summary. Several monitors may run at a time; none
+ * keeps the process alive.
+ *
+ *     const monitor = await startMonitor({ device: 0, intervalMs: 100, csv: 'gpu.csv' });
+ *     await work();
+ *     const { samples, missedIntervals, unsupported } = await monitor.stop();
+ *
+ * Rejects with TypeError or RangeError for bad options, with BenchError (`code` NO_ADDON, NO_DRIVER, NO_SUCH_DEVICE,
+ * DRIVER_CONFLICT, NO_THREAD) if nothing can be sampled, and with an Error that names the file if the CSV cannot be
+ * written; if that fails later, `onError` is called and `stop` rejects with MonitorError.
+ */
+export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =>
+  (await import('./monitor/monitor.js')).startMonitor(options);
+
 export type {
   Check,
   ComparisonDocument,
@@ -65,6 +84,11 @@ export type {
   SystemSettings,
   VgpuManagerSettings,
 } from './system-settings.js';
+export type { MissingField } from './monitor/missing.js';
+export type { Monitor } from './monitor/monitor.js';
+export type { MonitorOptions } from './monitor/options.js';
+export type { GpuProcessSample, GpuSample } from './monitor/sample.js';
+export { MonitorError, type MonitorSummary, type WatchedGpu } from './monitor/summary.js';
 export { getProvenance, listDevices, listMetrics, type MetricInfo } from './inventory.js';
 export type { Format } from './rendering.js';
 export type { MeasureOptions, Progress } from './metrics/metric.js';

@@ -1,12 +1,11 @@
 /** Lists devices, driver functions with their owners, and metrics. */
 import type { FunctionProvenance, GpuInfo } from './results/document.js';
 import { gpuInfo } from './environment/gpu.js';
-import { simulatedDriver } from './metrics/measure.js';
 import type { MetricDefinition } from './metrics/metric.js';
 import { metrics } from './metrics/registry.js';
 import type { NativeAddon, Target } from './native/addon-types.js';
 import { CudaError, fromNative } from './native/errors.js';
-import { loadAddon } from './native/load.js';
+import { loadAddon, simulatedDriver } from './native/load.js';
 import { functionProvenance } from './systems/interception.js';
 
 export interface InventoryOptions {

@@ -1,6 +1,6 @@
 /** Whole runs and comparisons for programs: the same documents as the command line's. */
 import type { ComparisonDocument, RunDocument } from './results/document.js';
-import { simulatedDriver } from './metrics/measure.js';
+import { simulatedDriver } from './native/load.js';
 import type { MeasureOptions, Progress } from './metrics/metric.js';
 import { resolveOptions } from './metrics/options.js';
 import { metrics } from './metrics/registry.js';

@@ -16,6 +16,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'profile --from 30 --for 10 --output decode.json -- python serve.py --port 8000',
     "profile --marks --name decode --origin 'an 8B model, batch 1' -- python decode.py",
   ],
+  monitor: ['monitor', 'monitor --interval 1s --duration 10min --csv gpu.csv', 'monitor --device 0 --json'],
   report: [
     'report results/today --html today.html',
     'report monday.json tuesday.json --format markdown',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { reasonOf, unwritable } from '../errors/unwritable.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { shown } from '../report/screen.js';
 
@@ -21,7 +22,7 @@ export async function checkTarget(target: string, option: string): Promise<void>
     if (existing && !existing.isFile()) return;
     await probe(target);
   } catch (error) {
-    throw refuse(reason(error));
+    throw refuse(reasonOf(error));
   }
 }
 
@@ -38,7 +39,7 @@ export async function makeDirectory(directory: string, option: string): Promise<
     await probe(join(directory, 'probe'));
     return existing === null;
   } catch (error) {
-    throw refuse(reason(error));
+    throw refuse(reasonOf(error));
   }
 }
 
@@ -59,20 +60,6 @@ async function probe(target: string): Promise<void> {
   const path = await aside(target);
   await (await open(path, 'wx')).close();
   await rm(path);
-}
-
-const reasons: Record<string, string> = {
-  ENOENT: 'its directory does not exist',
-  ENOTDIR: 'its directory is a file',
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space is left on its disk',
-  EDQUOT: 'the disk quota is used up',
-};
-
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return ('code' in error && reasons[String(error.code)]) || error.message;
 }
 
 /** In one piece, or in as many as it has. */
@@ -102,9 +89,6 @@ export const isLink = (path: string): Promise<boolean> =>
     (found) => found.isSymbolicLink(),
     () => false,
   );
-
-const unwritable = (what: string, error: unknown): Error =>
-  new Error(`Could not write ${what}: ${reason(error)}.`, { cause: error });
 
 /** What went wrong, or null: for what must not cost whatever is written after it. */
 export const failureOf = (writing: Promise<void>): Promise<Error | null> =>

@@ -10,6 +10,7 @@ import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js'
 import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
+import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
 import type { RawPricing } from './pricing.js';
 import type { RawOutputs } from './document-outputs.js';
@@ -68,6 +69,7 @@ export function program(): Command {
     .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
   addProfile(root);
+  addMonitor(root);
   addReport(root);
   addGate(root);
   addBaseline(root);
@@ -229,6 +231,22 @@ function addProfile(root: Command): void {
     .action(async (command: string[], raw: RawProfileOptions) =>
       done((await import('./profile.js')).profile(command, raw)),
     );
+}
+
+function addMonitor(root: Command): void {
+  root
+    .command('monitor')
+    .description('Show and record utilisation, memory, power, temperature, clocks and traffic of GPUs, until Ctrl-C')
+    .option('--interval <time>', 'time between samples, from 10ms to 1h', '100ms')
+    .option('--duration <time>', 'end after this time, e.g. 30s or 5min; Ctrl-C then exits with 130 (default: Ctrl-C)')
+    .option('--csv <file>', 'write every sample as CSV, - for stdout (default: none)')
+    .option(
+      '--json',
+      'one JSON object per sample and line on stdout (default: a live table, or a line per second if stdout is no terminal)',
+    )
+    .option('--device <index|uuid>', 'a GPU to watch; repeatable (default: all GPUs of the machine)', repeatable)
+    .option('--simulate', 'watch the simulated GPU even if a driver exists (default: off)')
+    .action(async (raw: RawMonitorOptions) => done((await import('./monitor.js')).monitor(raw)));
 }
 
 function addCalibrate(root: Command): void {

@@ -1,18 +1,37 @@
 /** Bits of nvmlDeviceGetCurrentClocksEventReasons (NVML API reference, group NvmlClocksEventReasons). */
 
-const GPU_IDLE = 0x01;
+interface EventReason {
+  bit: number;
+  name: string;
+  /** The card was held back; idle and a user's own settings do not count. */
+  isSlowdown: boolean;
+}
 
-/** Those that mean the card was held back; idle and a user's own settings do not. */
-const SLOWDOWNS: readonly [bit: number, name: string][] = [
-  [0x04, 'power cap'],
-  [0x08, 'hardware slowdown'],
-  [0x20, 'thermal slowdown (software)'],
-  [0x40, 'thermal slowdown (hardware)'],
-  [0x80, 'power brake'],
+const IDLE: EventReason = { bit: 0x01, name: 'idle', isSlowdown: false };
+
+const REASONS: readonly EventReason[] = [
+  IDLE,
+  { bit: 0x02, name: 'application clocks', isSlowdown: false },
+  { bit: 0x04, name: 'power cap', isSlowdown: true },
+  { bit: 0x08, name: 'hardware slowdown', isSlowdown: true },
+  { bit: 0x10, name: 'sync boost', isSlowdown: false },
+  { bit: 0x20, name: 'thermal slowdown (software)', isSlowdown: true },
+  { bit: 0x40, name: 'thermal slowdown (hardware)', isSlowdown: true },
+  { bit: 0x80, name: 'power brake', isSlowdown: true },
+  { bit: 0x100, name: 'display clock setting', isSlowdown: false },
 ];
+
+const has = (mask: number, { bit }: EventReason): boolean => Math.floor(mask / bit) % 2 === 1;
 
 /** Names of the slowdowns in any of the masks. */
 export const slowdowns = (masks: readonly number[]): string[] =>
-  SLOWDOWNS.filter(([bit]) => masks.some((mask) => (mask & bit) !== 0)).map(([, name]) => name);
+  REASONS.filter((reason) => reason.isSlowdown && masks.some((mask) => has(mask, reason))).map(({ name }) => name);
 
-export const isIdle = (mask: number): boolean => (mask & GPU_IDLE) !== 0;
+export const isIdle = (mask: number): boolean => has(mask, IDLE);
+
+/** Names of all reasons in a mask; those that newer drivers added by their bits. */
+export function eventReasons(mask: number): string[] {
+  const known = REASONS.filter((reason) => has(mask, reason));
+  const rest = known.reduce((left, { bit }) => left - bit, mask);
+  return [...known.map(({ name }) => name), ...(rest > 0 ? [`0x${rest.toString(16)}`] : [])];
+}

@@ -3,7 +3,7 @@ import type { Check, MetricResult } from '../results/document.js';
 import { BenchError, CudaError } from '../native/errors.js';
 import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
 import type { GroundTruth } from '../native/ground-truth.js';
-import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { loadAddon, simulatedDriver } from '../native/load.js';
 import { Session } from '../native/session.js';
 import { blockMedians } from '../stats/blocks.js';
 import { summarise } from '../stats/summary.js';
@@ -39,14 +39,6 @@ export interface Surroundings {
   truth?: GroundTruth | null;
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
-}
-
-export function simulatedDriver(simulate: boolean): string | null {
-  if (!simulate) return null;
-  const folder = simulatedDriverFolder();
-  if (folder === null)
-    throw new BenchError('NO_DRIVER', 'The simulated driver is not built. Run npm run build:native in the checkout.');
-  return folder;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Checks the options of a measurement. Errors have one form: Expected X to be Y but received Z. */
 import { randomInt } from 'node:crypto';
+import { expected } from '../errors/expected.js';
 import { DEFAULT_WORKLOAD, resolveModel, workloadNames } from './llm/workloads.js';
 import type { MeasureOptions, ResolvedOptions } from './metric.js';
 
@@ -20,17 +21,6 @@ const known: Record<keyof MeasureOptions, true> = {
   signal: true,
   onProgress: true,
 };
-
-function expected(what: string, wanted: string, received: unknown, Kind: typeof TypeError | typeof RangeError) {
-  return new Kind(`Expected ${what} to be ${wanted} but received ${show(received)}.`);
-}
-
-function show(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  return String(value);
-}
 
 function integer(name: string, value: unknown, low: number, high: number): number {
   const wanted = `an integer from ${low} to ${high}`;

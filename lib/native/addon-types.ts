@@ -1102,6 +1102,81 @@ export interface LargeFree {
   freeNs: number;
 }
 
+// Monitors of GPUs
+
+export interface ListedGpu {
+  index: number;
+  uuid: string;
+  name: string;
+  simulated: boolean;
+}
+
+export interface MonitorId {
+  monitor: number;
+}
+
+export interface MonitorRequest extends Target {
+  uuid: string;
+  intervalNs: number;
+}
+
+export interface ProcessSample {
+  pid: number;
+  usedBytes: number | null;
+  /** Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed none in the last second. */
+  smPercent: number | null;
+  /** The same, in which it accessed memory. */
+  memoryPercent: number | null;
+}
+
+/** What NVML says of a GPU at one time; null for what it does not say. */
+export interface CardSample {
+  /** Before NVML was asked, as `now` says it. */
+  atNs: number;
+  /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
+  gpuPercent: number | null;
+  memoryPercent: number | null;
+  /** Including what the driver reserves. */
+  usedBytes: number | null;
+  totalBytes: number | null;
+  powerW: number | null;
+  /** Since the driver was loaded. */
+  energyJ: number | null;
+  temperatureC: number | null;
+  smClockMhz: number | null;
+  memoryClockMhz: number | null;
+  /** Bytes a second, over 20 ms of the interval. */
+  pcieReceived: number | null;
+  pcieSent: number | null;
+  /** Bytes a second, of all links, since the sample before; null in the first one. */
+  nvlinkReceived: number | null;
+  nvlinkSent: number | null;
+  /** Bits of nvmlDeviceGetCurrentClocksEventReasons. */
+  eventReasons: number | null;
+  /** Those with a context, or with work in the last second. */
+  processes: ProcessSample[];
+}
+
+export interface MissingValue {
+  /** Of NVML; in parentheses, which of its values. */
+  call: string;
+  reason: string;
+  /** In which the value is missing. */
+  samples: number;
+}
+
+export interface MonitorReport {
+  /** Those since the last report, oldest first. */
+  samples: CardSample[];
+  /** All samples so far. */
+  taken: number;
+  /** Intervals without a sample, because the one before took too long. */
+  missed: number;
+  /** Samples that no report took before there were too many to keep. */
+  lost: number;
+  missing: MissingValue[];
+}
+
 // Pairs of allocations
 
 export interface AllocationPairRequest {
@@ -1671,6 +1746,16 @@ export interface NativeAddon {
   /** Holds the block until freeLarge, or the next one. */
   allocateLarge(session: number, request: LargeAllocationRequest): Promise<LargeAllocation>;
   freeLarge(session: number): Promise<LargeFree>;
+  /** The GPUs that NVML lists. No CUDA call. */
+  listGpus(request: Target): Promise<ListedGpu[]>;
+  /** Has a thread of its own read a GPU at an interval. Resolves when it has begun; no CUDA call. */
+  startMonitor(request: MonitorRequest): Promise<MonitorId>;
+  /** What a monitor has read since it was last asked. */
+  takeSamples(request: MonitorId): MonitorReport;
+  /** Resolves when the monitor reads no more; what it has read can still be taken. */
+  stopMonitor(request: MonitorId): Promise<void>;
+  /** Stops a monitor and forgets what it has read. */
+  dropMonitor(request: MonitorId): void;
   /** cuMemAlloc and cuMemFree through the program's pointers and the driver's own, in turn. */
   allocationPairs(session: number, request: AllocationPairRequest): Promise<AllocationPairs>;
   /** Names pairBlock accepts. */

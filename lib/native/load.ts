@@ -53,6 +53,15 @@ export function simulatedDriverFolder(): string | null {
   return candidates.find((folder) => existsSync(`${folder}/libcuda.so.1`)) ?? null;
 }
 
+/** As a request to the addon names it: null for the machine's own driver. Throws where it is not built. */
+export function simulatedDriver(simulate: boolean): string | null {
+  if (!simulate) return null;
+  const folder = simulatedDriverFolder();
+  if (folder === null)
+    throw new BenchError('NO_DRIVER', 'The simulated driver is not built. Run npm run build:native in the checkout.');
+  return folder;
+}
+
 /** The calibration interposer, an LD_PRELOAD library, or null where it is not built or shipped. */
 export function interposerLibrary(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-interpose.so`);

@@ -1,5 +1,6 @@
 /** Which GPU a run measures. */
 import type { NativeDevice } from '../native/addon-types.js';
+import { describeGpus, findGpu } from '../environment/named-gpu.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { CudaError } from '../native/errors.js';
 
@@ -16,9 +17,9 @@ export function chooseDevice(
   visible: string | undefined,
 ): Choice {
   if (requested !== undefined) {
-    const device = find(devices, requested);
+    const device = findGpu(devices, requested);
     if (device) return { device, because: '--device' };
-    throw new UsageError(`Expected --device to be ${describeChoices(devices)} but received ${quoted(requested)}.`);
+    throw new UsageError(`Expected --device to be ${describeGpus(devices)} but received ${quoted(requested)}.`);
   }
   const device = devices[0];
   if (device) return { device, because: visible !== undefined ? `CUDA_VISIBLE_DEVICES=${visible}` : 'the first GPU' };
@@ -37,20 +38,4 @@ const NO_DEVICE = 100;
 export function hiddenGpusOr(error: unknown, visible: string | undefined): unknown {
   const isHidden = visible !== undefined && error instanceof CudaError && error.code === NO_DEVICE;
   return isHidden ? namesNoGpu(visible) : error;
-}
-
-function find(devices: readonly NativeDevice[], name: string): NativeDevice | undefined {
-  if (/^\d+$/.test(name)) return devices.find(({ index }) => index === Number(name));
-  // The driver accepts any unambiguous beginning of a UUID; so does this.
-  const matches = devices.filter(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()));
-  return name.length > 'GPU-'.length && matches.length === 1 ? matches[0] : undefined;
-}
-
-function describeChoices(devices: readonly NativeDevice[]): string {
-  const indexes = devices.map(({ index }) => index);
-  const last = Math.max(...indexes);
-  const list = devices.length === 1 ? `${last}` : `an index from ${Math.min(...indexes)} to ${last}`;
-  return devices.length === 0
-    ? 'a GPU of this machine (the driver lists none)'
-    : `${list} or a UUID of this machine's GPUs`;
 }

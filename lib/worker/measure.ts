@@ -1,4 +1,5 @@
 import type { MeasureOptions, Progress } from '../metrics/metric.js';
+import { simulatedDriver } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 import { keepContext } from './on-device.js';
 
@@ -6,7 +7,7 @@ import { keepContext } from './on-device.js';
 export const measure: Handler = async (params, progress) => {
   const { id, options } = params as { id: string; options: MeasureOptions };
   const { findMetric } = await import('../metrics/registry.js');
-  const { measureMetric, simulatedDriver } = await import('../metrics/measure.js');
+  const { measureMetric } = await import('../metrics/measure.js');
   const { resolveOptions } = await import('../metrics/options.js');
   const definition = findMetric(id);
   if (!definition) throw new Error(`This worker knows no metric named ${id}.`);

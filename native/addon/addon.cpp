@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "addon/executor.h"
+#include "addon/gpu_monitor.h"
 #include "addon/job.h"
 #include "addon/topic.h"
 #include "driver/clock_check.h"
@@ -49,6 +50,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   const std::shared_ptr<Environment> environment = environment_of(env);
   Executor::instance().attach(environment.get());
   env.AddCleanupHook([environment] {
+    stop_monitors_of(environment.get());
     Executor::instance().detach(environment.get());
     const std::lock_guard<std::mutex> lock(environment->mutex);
     environment->alive = false;

@@ -13,19 +13,11 @@ using abi::NVML_SUCCESS;
 
 namespace {
 
-template <class Value, class Function, class... Arguments>
-std::optional<Value> query(Function function, Arguments... arguments) {
-  Value value{};
-  if (!function || function(arguments..., &value) != NVML_SUCCESS) return std::nullopt;
-  return value;
-}
-
 using ListProcesses = decltype(NvmlApi::nvmlDeviceGetComputeRunningProcesses_v3);
 
-std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDevice_t device) {
-  if (!list) return std::nullopt;
+std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDevice_t device, NvmlRefusals* refusals) {
   std::vector<abi::nvmlProcessInfo_t> infos(64);
-  abi::nvmlReturn_t code = NVML_ERROR_INSUFFICIENT_SIZE;
+  abi::nvmlReturn_t code = list ? NVML_ERROR_INSUFFICIENT_SIZE : abi::NVML_ERROR_FUNCTION_NOT_FOUND;
   unsigned count = 0;
   // The list may grow between two calls; it is asked for again with what the last call said plus room.
   for (int attempt = 0; attempt < 4 && code == NVML_ERROR_INSUFFICIENT_SIZE; ++attempt) {
@@ -33,7 +25,10 @@ std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDe
     count = static_cast<unsigned>(infos.size());
     code = list(device, &count, infos.data());
   }
-  if (code != NVML_SUCCESS) return std::nullopt;
+  if (code != NVML_SUCCESS) {
+    note_refusal(refusals, "nvmlDeviceGetComputeRunningProcesses", code);
+    return std::nullopt;
+  }
   std::vector<GpuProcess> processes;
   for (unsigned i = 0; i < count; ++i) {
     const bool known = infos[i].usedGpuMemory != abi::NVML_VALUE_NOT_AVAILABLE;
@@ -44,12 +39,13 @@ std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDe
 
 }  // namespace
 
-std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device) {
+std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device,
+                                                     NvmlRefusals* refusals) {
   if (!device) return std::nullopt;
-  auto processes = listed_by(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device);
+  auto processes = listed_by(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, refusals);
   if (!processes) return std::nullopt;
   // Drivers list MPS clients separately; one that has no such list has no such clients.
-  if (const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device))
+  if (const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, nullptr))
     processes->insert(processes->end(), clients->begin(), clients->end());
   return processes;
 }
@@ -91,62 +87,74 @@ std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& u
   return read_gpu_state(nvml, device, detail);
 }
 
-namespace {
-
-std::optional<std::vector<ProcessUtilization>> utilization_since(const NvmlApi& nvml, abi::nvmlDevice_t device,
-                                                                 uint64_t since_us) {
-  if (!nvml.nvmlDeviceGetProcessUtilization) return std::nullopt;
+std::optional<std::vector<ProcessUtilization>> process_utilization(const NvmlApi& nvml, abi::nvmlDevice_t device,
+                                                                   uint64_t since_us, NvmlRefusals* refusals) {
   std::vector<abi::nvmlProcessUtilizationSample_t> samples(256);
   auto count = static_cast<unsigned>(samples.size());
-  const abi::nvmlReturn_t code = nvml.nvmlDeviceGetProcessUtilization(device, samples.data(), &count, since_us);
+  const auto ask = nvml.nvmlDeviceGetProcessUtilization;
+  const abi::nvmlReturn_t code =
+      ask ? ask(device, samples.data(), &count, since_us) : abi::NVML_ERROR_FUNCTION_NOT_FOUND;
   std::vector<ProcessUtilization> processes;
   if (code == abi::NVML_ERROR_NOT_FOUND) return processes;
-  if (code != NVML_SUCCESS) return std::nullopt;
+  if (code != NVML_SUCCESS) {
+    note_refusal(refusals, "nvmlDeviceGetProcessUtilization", code);
+    return std::nullopt;
+  }
   for (unsigned i = 0; i < std::min<size_t>(count, samples.size()); ++i)
-    processes.push_back({samples[i].pid, samples[i].smUtil, static_cast<double>(samples[i].timeStamp)});
+    processes.push_back(
+        {samples[i].pid, samples[i].smUtil, samples[i].memUtil, static_cast<double>(samples[i].timeStamp)});
   return processes;
 }
-
-}  // namespace
 
 std::optional<GpuUtilization> read_utilization(const NvmlApi& nvml, const std::string& uuid, uint64_t since_us) {
   const abi::nvmlDevice_t device = remembered_handle(nvml, uuid);
   if (!device) return std::nullopt;
   GpuUtilization utilization;
-  if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device))
+  if (const auto rates = NvmlQuery{nullptr}.value<abi::nvmlUtilization_t>("nvmlDeviceGetUtilizationRates",
+                                                                          nvml.nvmlDeviceGetUtilizationRates, device))
     utilization.gpu_percent = rates->gpu;
-  utilization.processes = utilization_since(nvml, device, since_us);
+  utilization.processes = process_utilization(nvml, device, since_us);
   return utilization;
 }
 
-GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail) {
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail, NvmlRefusals* refusals) {
   GpuState state;
   if (!device) return state;
-  state.sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
-  state.memory_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
-  state.temperature_c = query<unsigned>(nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
-  if (const auto milliwatts = query<unsigned>(nvml.nvmlDeviceGetPowerUsage, device))
+  const NvmlQuery ask{refusals};
+  state.sm_clock_mhz =
+      ask.value<unsigned>("nvmlDeviceGetClockInfo (SM)", nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_SM);
+  state.memory_clock_mhz =
+      ask.value<unsigned>("nvmlDeviceGetClockInfo (memory)", nvml.nvmlDeviceGetClockInfo, device, abi::NVML_CLOCK_MEM);
+  state.temperature_c =
+      ask.value<unsigned>("nvmlDeviceGetTemperature", nvml.nvmlDeviceGetTemperature, device, abi::NVML_TEMPERATURE_GPU);
+  if (const auto milliwatts = ask.value<unsigned>("nvmlDeviceGetPowerUsage", nvml.nvmlDeviceGetPowerUsage, device))
     state.power_w = *milliwatts / 1000.0;
-  if (const auto rates = query<abi::nvmlUtilization_t>(nvml.nvmlDeviceGetUtilizationRates, device)) {
+  if (const auto rates = ask.value<abi::nvmlUtilization_t>("nvmlDeviceGetUtilizationRates",
+                                                           nvml.nvmlDeviceGetUtilizationRates, device)) {
     state.gpu_percent = rates->gpu;
     state.memory_percent = rates->memory;
   }
-  const auto reasons = query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksEventReasons, device);
+  const auto reasons = NvmlQuery{nullptr}.value<unsigned long long>(
+      "nvmlDeviceGetCurrentClocksEventReasons", nvml.nvmlDeviceGetCurrentClocksEventReasons, device);
   // The name before driver 535.
-  const auto older =
-      reasons ? reasons : query<unsigned long long>(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, device);
+  const auto older = reasons ? reasons
+                             : ask.value<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons",
+                                                             nvml.nvmlDeviceGetCurrentClocksThrottleReasons, device);
   if (older) state.event_reasons = *older;
-  if (const auto memory = query<abi::nvmlMemory_t>(nvml.nvmlDeviceGetMemoryInfo, device)) {
+  if (const auto memory =
+          ask.value<abi::nvmlMemory_t>("nvmlDeviceGetMemoryInfo", nvml.nvmlDeviceGetMemoryInfo, device)) {
     state.used_bytes = memory->used;
     state.free_bytes = memory->free;
     state.total_bytes = memory->total;
   }
   if (detail == GpuDetail::kReadings) return state;
   // On an H200 the highest clock takes 1.1 ms, and the lists of processes half as long as all the readings.
-  state.max_sm_clock_mhz = query<unsigned>(nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
-  state.performance_state = query<int>(nvml.nvmlDeviceGetPerformanceState, device);
-  if (const auto mode = query<int>(nvml.nvmlDeviceGetPersistenceMode, device)) state.persistence_mode = *mode != 0;
-  state.processes = gpu_processes(nvml, device);
+  state.max_sm_clock_mhz =
+      ask.value<unsigned>("nvmlDeviceGetMaxClockInfo", nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
+  state.performance_state = ask.value<int>("nvmlDeviceGetPerformanceState", nvml.nvmlDeviceGetPerformanceState, device);
+  if (const auto mode = ask.value<int>("nvmlDeviceGetPersistenceMode", nvml.nvmlDeviceGetPersistenceMode, device))
+    state.persistence_mode = *mode != 0;
+  state.processes = gpu_processes(nvml, device, refusals);
   return state;
 }
 

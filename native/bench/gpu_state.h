@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/device_session.h"
+#include "bench/nvml_query.h"
 
 namespace gvb {
 
@@ -28,15 +29,17 @@ struct GpuState {
 // What changes all the time, and is cheap; or all of it.
 enum class GpuDetail { kReadings, kAll };
 
-// Of no device: nothing is known.
-GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail = GpuDetail::kAll);
+// Of no device: nothing is known. `refusals`: where to put those calls whose value is missing; nullptr: nowhere.
+GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail detail = GpuDetail::kAll,
+                        NvmlRefusals* refusals = nullptr);
 // nullopt where there is no NVML or it knows no such device.
 std::optional<GpuState> read_gpu_state(const NvmlApi& nvml, const std::string& uuid, GpuDetail detail);
 
 struct ProcessUtilization {
   unsigned pid;
-  unsigned sm_percent;  // of NVML's own sampling period, in which one of its kernels ran
-  double at_us;         // CLOCK_REALTIME
+  unsigned sm_percent;      // of NVML's own sampling period, in which one of its kernels ran
+  unsigned memory_percent;  // of the same, in which it accessed memory
+  double at_us;             // CLOCK_REALTIME
 };
 
 struct GpuUtilization {
@@ -45,6 +48,10 @@ struct GpuUtilization {
   // tell.
   std::optional<std::vector<ProcessUtilization>> processes;
 };
+
+// As in GpuUtilization.
+std::optional<std::vector<ProcessUtilization>> process_utilization(const NvmlApi& nvml, abi::nvmlDevice_t device,
+                                                                   uint64_t since_us, NvmlRefusals* refusals = nullptr);
 
 // nullopt where there is no NVML or it knows no such device.
 std::optional<GpuUtilization> read_utilization(const NvmlApi& nvml, const std::string& uuid, uint64_t since_us);
@@ -56,7 +63,8 @@ struct VisibleMemory {
 VisibleMemory visible_memory(const DeviceSession& session);
 
 // Compute processes with a context on the device, MPS clients among them; nullopt if NVML cannot report it.
-std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device);
+std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::nvmlDevice_t device,
+                                                     NvmlRefusals* refusals = nullptr);
 
 // Bytes this process uses on the device; nullopt where NVML does not list it (in another PID namespace, say): what all
 // processes use together would judge this one by its neighbours.

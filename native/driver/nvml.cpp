@@ -14,7 +14,6 @@ namespace {
 struct Loaded {
   Nvml nvml;
   bool from_folder;
-  bool simulated;
 };
 
 // nullptr where there is none.
@@ -22,11 +21,10 @@ Loaded* load_library(const std::optional<std::string>& folder) {
   const std::string file = folder ? *folder + "/libnvidia-ml.so.1" : "libnvidia-ml.so.1";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return nullptr;
-  auto* loaded = new Loaded{{}, folder.has_value(), folder.has_value()};
   const ElfImage image = ElfImage::of_handle(handle);
-  loaded->simulated = image.find("gvbSimulatedDriver") != nullptr;
-  loaded->nvml = {image.path(), resolve_nvml_bare(image), resolve_nvml_dlsym(handle)};
-  return loaded;
+  const bool simulated = image.find("gvbSimulatedDriver") != nullptr;
+  return new Loaded{{image.path(), resolve_nvml_bare(image), resolve_nvml_dlsym(handle), simulated},
+                    folder.has_value()};
 }
 
 }  // namespace
@@ -40,7 +38,8 @@ const Nvml& Nvml::load(const std::optional<std::string>& simulated_folder) {
   if (!loaded) loaded = load_library(simulated_folder);
   // A machine without NVML decides nothing: the simulation may still be asked for.
   if (!loaded) return none;
-  if (simulated_folder ? !loaded->simulated : loaded->from_folder) fail_driver_conflict(loaded->simulated);
+  const bool simulated = loaded->nvml.simulated;
+  if (simulated_folder ? !simulated : loaded->from_folder) fail_driver_conflict(simulated);
   return loaded->nvml;
 }
 

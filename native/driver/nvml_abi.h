@@ -72,6 +72,36 @@ struct nvmlProcessUtilizationSample_t {
   unsigned decUtil;
 };
 
+enum nvmlPcieUtilCounter_t : int { NVML_PCIE_UTIL_TX_BYTES = 0, NVML_PCIE_UTIL_RX_BYTES = 1 };
+
+enum nvmlValueType_t : int {
+  NVML_VALUE_TYPE_UNSIGNED_INT = 1,
+  NVML_VALUE_TYPE_UNSIGNED_LONG = 2,
+  NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3
+};
+
+union nvmlValue_t {
+  double dVal;
+  unsigned uiVal;
+  unsigned long ulVal;
+  unsigned long long ullVal;
+};
+
+struct nvmlFieldValue_t {
+  unsigned fieldId;
+  unsigned scopeId;
+  long long timestamp;
+  long long latencyUsec;
+  nvmlValueType_t valueType;
+  nvmlReturn_t nvmlReturn;
+  nvmlValue_t value;
+};
+
+// In KiB since the driver was loaded; of all links together with this scope.
+constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX = 138;
+constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX = 139;
+constexpr unsigned kAllNvLinks = ~0U;
+
 constexpr unsigned long long nvmlEventTypeXidCriticalError = 0x8;
 
 struct nvmlEventData_t {
@@ -91,5 +121,6 @@ constexpr unsigned long long nvmlClocksEventReasonSyncBoost = 0x10;
 constexpr unsigned long long nvmlClocksEventReasonSwThermalSlowdown = 0x20;
 constexpr unsigned long long nvmlClocksThrottleReasonHwThermalSlowdown = 0x40;
 constexpr unsigned long long nvmlClocksThrottleReasonHwPowerBrakeSlowdown = 0x80;
+constexpr unsigned long long nvmlClocksEventReasonDisplayClockSetting = 0x100;
 
 }  // namespace gvb::abi

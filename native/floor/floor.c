@@ -36,6 +36,7 @@ FLOOR(pthread_sigmask)
 FLOOR(sem_init)
 FLOOR(sem_post)
 FLOOR(sem_wait)
+FLOOR_X64(pthread_condattr_setclock, GLIBC_2.3.3)
 FLOOR_X64(pthread_mutex_consistent, GLIBC_2.12)
 FLOOR_X64(pthread_mutexattr_setrobust, GLIBC_2.12)
 #endif

@@ -59,6 +59,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -1e5, 1e5),
     count("mps", &Settings::mps, 0, 1),
     count("fault_spread", &Settings::fault_spread, 0, 1),
+    count("process_utilization", &Settings::process_utilization, 0, 1),
     quantity("nccl_us", &Settings::nccl_us, 0, 1e7),
     count("nccl_hang", &Settings::nccl_hang, 0, 1),
     count("nccl_skip", &Settings::nccl_skip, 0, 1),
@@ -80,6 +81,8 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("temperature_c", &CardSettings::temperature_c, 0, 150),
     count("performance_state", &CardSettings::performance_state, 0, 15),
     count("event_reasons", &CardSettings::event_reasons, 0, 0x1ff),
+    quantity("power_w", &CardSettings::power_w, 0, 1e5),
+    count("memory_percent", &CardSettings::memory_percent, 0, 100),
 };
 
 template <size_t Count>

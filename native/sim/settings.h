@@ -29,6 +29,8 @@ struct CardSettings {
   int64_t temperature_c = 35;
   int64_t performance_state = 0;
   int64_t event_reasons = 0;
+  double power_w = 120;
+  int64_t memory_percent = 0;
   // Of a MIG instance.
   int64_t parent = -1;   // the card it is cut from; -1: a card
   int64_t instance = 0;  // among those of its card
@@ -62,6 +64,7 @@ struct Settings {
   double clock_drift_ppm = 5;
   int64_t mps = 0;
   int64_t fault_spread = 0;
+  int64_t process_utilization = 0;
   double nccl_us = 10;
   int64_t nccl_hang = 0;
   int64_t nccl_skip = 0;

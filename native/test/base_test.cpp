@@ -13,6 +13,7 @@
 #include "base/hexadecimal.h"
 #include "base/robust_mutex.h"
 #include "base/shared_file.h"
+#include "base/stop_signal.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/wait.h"
@@ -95,6 +96,21 @@ void in_child(const std::function<void()>& body) {
   CHECK_EQUAL(status, 0);
 }
 
+void test_stop_signal() {
+  StopSignal signal;
+  const int64_t from = now_ns();
+  CHECK(!signal.wait_until(from + 25'000'000));
+  CHECK(now_ns() >= from + 25'000'000);
+  CHECK(!signal.wait_until(from));  // over already
+  // It ends a wait that is far from over, and every later one.
+  const auto waiting = std::async(std::launch::async, [&] { return signal.wait_until(from + 3'600'000'000'000); });
+  nap_ns(10'000'000);
+  signal.stop();
+  waiting.wait();
+  CHECK(signal.stopped());
+  CHECK(signal.wait_until(INT64_MAX));
+}
+
 void test_shared_file() {
   char path[] = "/tmp/gvb-base-XXXXXX";
   close(mkstemp(path));
@@ -147,6 +163,7 @@ int main() {
   test_hexadecimal();
   test_waiting();
   test_thread_takes_no_signals();
+  test_stop_signal();
   test_shared_file();
   test_unlinked_meanwhile();
   return test::report("base_test");

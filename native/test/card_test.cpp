@@ -1,4 +1,5 @@
 // The rules of a simulated card's timeline, each with an outcome worked out by hand. Times are ns from 0.
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -338,6 +339,44 @@ void a_full_lane_has_no_room() {
   CHECK(has_room(scene.card()->lanes[lane], 1));
 }
 
+// Ten ns alone at 2 bytes a ns are 20 bytes, however long they take beside another copy.
+void moved_bytes_are_counted_as_they_move() {
+  Scene scene;
+  scene.card()->bus_gbs = 2;
+  scene.card()->link_gbs = 3;
+  const int client = scene.client();
+  const LanePoint first = scene.put(scene.lane(client), 0, 10, demand_of(kCopyIn));
+  const LanePoint second = scene.put(scene.lane(client), 0, 10, demand_of(kCopyIn));
+  const LanePoint link = scene.put(scene.lane(client), 0, 10, demand_of(kLinkOut));
+  const Traffic& traffic = scene.card()->traffic;
+  advance(scene.card(), 5);
+  CHECK_EQUAL(std::lround(traffic.bus_in), 10);
+  CHECK_EQUAL(std::lround(traffic.link_out), 15);
+  CHECK_EQUAL(scene.end(first), 20);
+  CHECK_EQUAL(scene.end(second), 20);
+  CHECK_EQUAL(scene.end(link), 10);
+  CHECK_EQUAL(std::lround(traffic.bus_in), 40);
+  CHECK_EQUAL(std::lround(traffic.link_out), 30);
+  CHECK_EQUAL(traffic.bus_out + traffic.link_in, 0.0);
+}
+
+// A: 0 to 30, B: 30 to 50, A: 50 to 70, B: 70 to 80. Two kernels of a context at one time count once, a copy not at
+// all.
+void kernel_time_is_of_its_context() {
+  Scene scene;
+  const int first = scene.client(), second = scene.client();
+  scene.put(scene.lane(first), 0, 50, demand_of(kSms, 0.5));
+  scene.put(scene.lane(first), 0, 50, demand_of(kSms, 0.5));
+  scene.put(scene.lane(first), 0, 5, demand_of(kCopyIn));
+  const LanePoint last = scene.put(scene.lane(second), 10, 30, demand_of(kSms));
+  CHECK_EQUAL(scene.end(last), 80);
+  CHECK_EQUAL(std::lround(scene.card()->clients[first].kernel_ns), 50);
+  CHECK_EQUAL(std::lround(scene.card()->clients[second].kernel_ns), 30);
+  close_client(scene.card(), second);
+  CHECK_EQUAL(scene.client(), second);
+  CHECK_EQUAL(scene.card()->clients[second].kernel_ns, 0.0);
+}
+
 }  // namespace
 }  // namespace test
 
@@ -368,5 +407,7 @@ int main() {
   time_passes_when_a_turn_has_no_taker();
   the_shortest_wait_is_never_too_long();
   a_full_lane_has_no_room();
+  moved_bytes_are_counted_as_they_move();
+  kernel_time_is_of_its_context();
   return report("card_test");
 }

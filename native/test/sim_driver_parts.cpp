@@ -207,6 +207,25 @@ void nvmlAlone() {
   CHECK_EQUAL(value, 0u);
   CHECK_EQUAL(nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, &value), NVML_SUCCESS);
   CHECK_EQUAL(value, 3125u);
+  CHECK_EQUAL(nvmlDeviceGetPowerUsage(device, &value), NVML_SUCCESS);
+  CHECK_EQUAL(value, 120000u);
+  unsigned long long energy = 0, later = 0;
+  CHECK_EQUAL(nvmlDeviceGetTotalEnergyConsumption(device, &energy), NVML_SUCCESS);
+  CHECK_EQUAL(nvmlDeviceGetPcieThroughput(device, NVML_PCIE_UTIL_RX_BYTES, &value), NVML_SUCCESS);
+  CHECK_EQUAL(value, 0u);
+  CHECK_EQUAL(nvmlDeviceGetPcieThroughput(device, static_cast<nvmlPcieUtilCounter_t>(2), &value),
+              NVML_ERROR_INVALID_ARGUMENT);
+  // 20 ms have passed in between: 2.4 J.
+  CHECK_EQUAL(nvmlDeviceGetTotalEnergyConsumption(device, &later), NVML_SUCCESS);
+  CHECK(later >= energy + 2400);
+  nvmlFieldValue_t fields[2] = {};
+  fields[0].fieldId = NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX;
+  fields[0].scopeId = kAllNvLinks;
+  fields[1].fieldId = 1;
+  CHECK_EQUAL(nvmlDeviceGetFieldValues(device, 2, fields), NVML_SUCCESS);
+  CHECK_EQUAL(fields[0].nvmlReturn, NVML_SUCCESS);
+  CHECK_EQUAL(fields[0].value.ullVal, 0ULL);
+  CHECK_EQUAL(fields[1].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
   nvmlPciInfo_t pci = {};
   CHECK_EQUAL(nvmlDeviceGetPciInfo_v3(device, &pci), NVML_SUCCESS);
   CHECK(std::strcmp(pci.busId, "00000000:01:00.0") == 0);

@@ -5,18 +5,17 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { command, emptyFolder, parseComparison, parseDocument, processesOf, root, start } from './command.js';
+import { fileSystem } from './file-system.js';
 import { expectRefusal, refused } from './refused.js';
 
 const interposer = interposerLibrary() ?? '';
@@ -32,22 +31,6 @@ const contents = (folder: string) =>
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
   );
-
-/** A file system of its own at an empty folder, or null where that is not permitted. */
-const mounted: string[] = [];
-function fileSystem(options: string): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'gvb-fs-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
-  if (status === 0) mounted.push(folder);
-  else rmSync(folder, { recursive: true });
-  return status === 0 ? folder : null;
-}
-afterAll(() => {
-  for (const folder of mounted) {
-    spawnSync('umount', [folder]);
-    rmSync(folder, { recursive: true });
-  }
-});
 
 /** Room for one round and not for two. */
 const small = fileSystem('size=96k');

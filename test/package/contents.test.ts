@@ -205,8 +205,16 @@ describe('the exports map', () => {
       'gpu-virt-bench/dist/native/load.js': 'ERR_PACKAGE_PATH_NOT_EXPORTED',
     });
     const measuring = metrics.map(({ functionName }) => functionName);
-    const others = ['compareSystems', 'getProvenance', 'listDevices', 'listMetrics', 'renderReport', 'runMetrics'];
-    expect(names).toEqual(['BenchError', 'CudaError', ...others, ...measuring].sort());
+    const others = [
+      'compareSystems',
+      'getProvenance',
+      'listDevices',
+      'listMetrics',
+      'renderReport',
+      'runMetrics',
+      'startMonitor',
+    ];
+    expect(names).toEqual(['BenchError', 'CudaError', 'MonitorError', ...others, ...measuring].sort());
   });
 
   it('names files that are there and packed', () => {

@@ -19,6 +19,10 @@ import {
   measureContextCreation,
   measureKernelLaunch,
   measureMemoryFree,
+  type Monitor,
+  type MonitorOptions,
+  type MonitorSummary,
+  startMonitor,
   type Progress,
   type renderReport,
   type RunDocument,
@@ -38,6 +42,16 @@ hold<Same<(typeof functions)[keyof typeof functions], Measure>>();
 type AnyDocument = RunDocument | ComparisonDocument;
 hold<Same<typeof renderReport, (document: AnyDocument, format: Format) => Promise<string>>>();
 hold<Same<typeof compareSystems, (options: CompareSystemsOptions) => Promise<ComparisonDocument>>>();
+hold<Same<typeof startMonitor, (options?: MonitorOptions) => Promise<Monitor>>>();
+hold<Same<ReturnType<Monitor['stop']>, Promise<MonitorSummary>>>();
+void startMonitor({
+  device: [0, 'GPU-1'],
+  intervalMs: 100,
+  csv: 'gpu.csv',
+  onSample: ({ powerW }) => powerW?.toFixed(),
+});
+// @ts-expect-error: milliseconds have one name
+void startMonitor({ interval: 100 });
 hold<Same<CompareSystemsOptions['systems'], readonly (string | SystemSettings)[]>>();
 hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();
 const described = [

@@ -12,6 +12,7 @@ const levels = [
   ['results', 'stats'],
   ['native'],
   ['config', 'environment'],
+  ['monitor'],
   ['workers'],
   ['systems'],
   ['metrics'],

@@ -34,10 +34,14 @@ const texts: [string, string][] = [
   // Figures in the cells of a map, by level.
   ...['text', 'text', 'text', 'heat-ink', 'page', 'page'].map((ink, i): [string, string] => [ink, `heat-${i}`]),
 ];
-const marks: [string, string][] = [...systems, ...verdicts, 'axis', 'control', 'focus', 'notice-edge'].map((name) => [
-  name,
-  'page',
-]);
+const marks: [string, string][] = [
+  ...[...systems, ...verdicts, 'axis', 'control', 'focus', 'notice-edge'].map((name): [string, string] => [
+    name,
+    'page',
+  ]),
+  // Lines cross the bands of phases.
+  ...[...systems, 'axis'].map((name): [string, string] => [name, 'heat-0']),
+];
 
 describe.each(Object.entries(themes))('the %s theme', (_, colours) => {
   const of = (name: string): string => {

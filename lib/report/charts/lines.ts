@@ -2,10 +2,11 @@
 import { number } from '../../results/plain.js';
 import { evenly } from './evenly.js';
 import { plane, SIZE } from './plane.js';
-import { capped, type CustomSeriesRenderItem, haloed } from './marks.js';
+import { capped, type CustomSeriesRenderItem, haloed, line, textAt } from './marks.js';
 import { isDrawable, linear, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
-import { LEVEL_DASH, lookOf, stateless, still, SURFACE } from './theme.js';
+import { widthOf } from './text.js';
+import { AXIS, BAND, LEVEL_DASH, lookOf, stateless, still, SURFACE } from './theme.js';
 
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
@@ -19,6 +20,12 @@ export interface Series {
   points: Point[];
 }
 
+export interface Band {
+  name: string;
+  from: number;
+  to: number;
+}
+
 export interface Lines {
   title: string;
   x: string;
@@ -26,6 +33,10 @@ export interface Lines {
   series: Series[];
   /** Reference values, drawn across the lines. */
   levels?: { name: string; y: number }[];
+  /** Stretches of the x axis that have a name, drawn behind the lines. */
+  bands?: Band[];
+  /** A line is interrupted where its points are further apart than this: nothing was measured in between. */
+  gapAfter?: number;
   /** What the y axis reaches at least, so that drawings are comparable. */
   upTo?: number;
 }
@@ -84,34 +95,77 @@ function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 3, data, renderItem };
 }
 
+/** Every second one is shaded. */
+function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
+  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
+    const { from, to } = bands[dataIndex] as Band;
+    const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
+    const [right = 0, bottom = 0] = api.coord([xs.place(to), ys.min]);
+    const shape = { x: left, y: top, width: right - left, height: bottom - top };
+    const fill = dataIndex % 2 === 0 ? BAND : 'none';
+    const edge = line([[left, top], [left, bottom]], AXIS, 1); // prettier-ignore
+    return { type: 'group', children: [{ type: 'rect' as const, shape, style: { fill } }, edge] };
+  };
+  return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
+}
+
+/** At the top of each band that has room for its name, over the lines. */
+function bandNames(bands: readonly Band[], xs: Scale, ys: Scale) {
+  const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
+    const { name, from, to } = bands[dataIndex] as Band;
+    const [left = 0, top = 0] = api.coord([xs.place(from), ys.max]);
+    const [right = 0] = api.coord([xs.place(to), ys.max]);
+    const fits = widthOf(name) + 6 <= right - left;
+    return { type: 'group', children: fits ? [textAt(left + 3, top + 8, name, { isHaloed: true })] : [] };
+  };
+  return { type: 'custom' as const, ...still, z: 3, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
+}
+
+interface Drawn {
+  at: [x: number, y: number];
+  tip: string;
+}
+
+/** With an empty place where a line is interrupted. */
+function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
+  return points.flatMap((point, i) => {
+    const before = points[i - 1];
+    const isApart = before !== undefined && point.at[0] - before.at[0] > gap;
+    return isApart ? [{ at: [point.at[0], NaN], tip: '' }, point] : [point];
+  });
+}
+
 /** Null without two points on any line. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
   if (!series.some(({ points }) => points.length > 1)) return null;
   const all = series.flatMap(({ points }) => points);
-  const xs = linear(
-    all.map(([x]) => x),
-    { ticks: 5, zero: true },
-  );
+  const bands = (lines.bands ?? []).filter(({ from, to }) => isDrawable(from) && isDrawable(to) && to > from);
+  const xs = linear([...all.map(([x]) => x), ...bands.flatMap(({ from, to }) => [from, to])], { ticks: 5, zero: true });
   const levels = (lines.levels ?? []).filter(({ y }) => isDrawable(y));
   const ys = linear([lines.upTo ?? 0, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], { zero: true });
+  const drawn = series.map(({ name, points }) =>
+    interrupted(
+      points.map(([x, y]) => ({ at: [x, y], tip: `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})` })),
+      lines.gapAfter ?? Infinity,
+    ),
+  );
+  const behind = bands.map(({ name, from, to }) => ` ${name} from ${number(from)} to ${number(to)}.`).join('');
   const held = levels.map(({ name }) => ` Across it: ${name}.`).join('');
   return {
     size: SIZE,
-    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.${held}`,
-    tips: series.map(({ name, points }) =>
-      points.map(([x, y]) => `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})`),
-    ),
+    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.${held}${behind}`,
+    tips: drawn.map((points) => points.map(({ tip }) => tip)),
     option: {
       ...plane(lines, xs, ys),
       series: [
-        ...series.map(({ points, look }) => {
+        ...series.map(({ points, look }, i) => {
           const { colour, symbol, dash } = lookOf(look);
           const isDense = points.length > 40;
           return {
             type: 'line',
             ...stateless,
-            data: points.map(([x, y]) => [xs.place(x), ys.place(y)]),
+            data: (drawn[i] ?? []).map(({ at: [x, y] }) => [xs.place(x), ys.place(y)]),
             symbol: `path://${symbol}`,
             symbolSize: isDense ? 3 : 7,
             showAllSymbol: true,
@@ -120,6 +174,7 @@ export function linesDrawing(lines: Lines): Drawing | null {
           } as const;
         }),
         ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
+        ...(bands.length > 0 ? [bandSeries(bands, xs, ys), bandNames(bands, xs, ys)] : []),
       ],
     },
   };

@@ -38,6 +38,8 @@ interface TextLook {
   align?: 'left' | 'right' | 'center';
   colour?: string;
   bold?: boolean;
+  /** On a ground of its own, where lines may cross it. */
+  isHaloed?: boolean;
 }
 
 export const textAt = (x: number, y: number, text: string, look: TextLook = {}) => ({
@@ -51,5 +53,6 @@ export const textAt = (x: number, y: number, text: string, look: TextLook = {}) 
     verticalAlign: 'middle' as const,
     fill: look.colour ?? TEXT,
     ...(look.bold && { fontWeight: 'bold' as const }),
+    ...(look.isHaloed && { stroke: SURFACE, lineWidth: 3 }),
   },
 });

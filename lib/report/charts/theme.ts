@@ -4,6 +4,8 @@ export const MUTED = 'var(--muted)';
 export const AXIS = 'var(--axis)';
 export const GRID = 'var(--grid)';
 export const SURFACE = 'var(--page)';
+/** Behind marks of every colour. */
+export const BAND = 'var(--heat-0)';
 
 /** Overridden by the page's own; ECharts wants one. */
 export const font = { fontFamily: 'f', fontSize: 12 } as const;

@@ -184,6 +184,36 @@ std::vector<ProcessUse> Region::processes(int place) {
   return uses;
 }
 
+KernelTimes Region::kernel_times(int place) {
+  const RegionLock region(state_);
+  reap_dead(state_);
+  card(place).look();
+  const RobustLock lock(&state_->cards[place].mutex);
+  const Timeline& timeline = state_->cards[place].timeline;
+  KernelTimes times{timeline.now, {}};
+  for (int i = 0; i < kMaxParticipants; ++i) {
+    const Participant& participant = state_->participants[i];
+    if (participant.contexts[place] == 0) continue;
+    KernelTimes::Of time{participant.pid, 0};
+    for (const Client& client : timeline.clients)
+      if (client.participant == i) time.ns += client.kernel_ns;
+    times.processes.push_back(time);
+  }
+  return times;
+}
+
+TrafficSoFar Region::traffic(int place) {
+  card(place).look();
+  const RobustLock lock(&state_->cards[place].mutex);
+  const Timeline& timeline = state_->cards[place].timeline;
+  return {timeline.now, timeline.traffic};
+}
+
+double Region::energy_j(int place) {
+  const RegionLock lock(state_);
+  return state_->settings.cards[place].power_w * static_cast<double>(raw_now() - state_->made_at) / 1e9;
+}
+
 uint64_t Region::xid_count(int place) {
   card(place).look();
   const RobustLock lock(&state_->cards[place].mutex);

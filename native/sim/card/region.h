@@ -19,6 +19,21 @@ struct ProcessUse {
   int instance;  // of MIG; -1: none
 };
 
+// Of the processes' contexts, as far as the card's time has passed.
+struct KernelTimes {
+  struct Of {
+    int pid;
+    double ns;  // in which one of its kernels ran
+  };
+  int64_t at;  // of the card's time
+  std::vector<Of> processes;
+};
+
+struct TrafficSoFar {
+  int64_t at;  // of the card's time
+  Traffic bytes;
+};
+
 struct MemoryUse {
   int64_t total;
   int64_t reserved;  // by the card itself; neither free nor used
@@ -48,6 +63,10 @@ class Region {
   void limit_memory(int place, int64_t bytes);
   MemoryUse memory(int place);
   std::vector<ProcessUse> processes(int place);  // those with a live context
+
+  KernelTimes kernel_times(int place);
+  TrafficSoFar traffic(int place);
+  double energy_j(int place);  // since the region was made: its power all the time
 
   // The card's Xid events: how many there were, and the first one of those after so many.
   struct Xid {

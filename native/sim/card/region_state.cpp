@@ -11,6 +11,8 @@
 #include <iterator>
 #include <new>
 
+#include "sim/clock.h"
+
 namespace gvb::sim {
 namespace {
 
@@ -56,14 +58,19 @@ void initialise(RegionState* state, const Settings& settings) {
     initialise(&card.timeline);
   }
   configure(state, settings);
+  state->made_at = raw_now();
   state->magic = kRegionMagic;
 }
 
 void configure(RegionState* state, const Settings& settings) {
   state->settings = settings;
   for (CardState& card : state->cards) card.timeline.faults_spread = settings.fault_spread != 0;
-  for (int place = 0; place < kMaxDevices; ++place)
-    state->cards[place].timeline.slice_ns = static_cast<int64_t>(settings.cards[place].timeslice_us * 1000);
+  for (int place = 0; place < kMaxDevices; ++place) {
+    Timeline& timeline = state->cards[place].timeline;
+    timeline.slice_ns = static_cast<int64_t>(settings.cards[place].timeslice_us * 1000);
+    timeline.bus_gbs = settings.cards[place].pcie_gbs;
+    timeline.link_gbs = settings.cards[place].link_gbs;
+  }
 }
 
 bool any_alive(const RegionState& state) {

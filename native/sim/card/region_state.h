@@ -47,6 +47,7 @@ struct RegionState {
   uint64_t magic;
   pthread_mutex_t mutex;  // of participants and used; taken before a card's
   pthread_mutex_t exclusive;
+  int64_t made_at;
   Settings settings;
   Participant participants[kMaxParticipants];
   int64_t used[kMaxDevices];

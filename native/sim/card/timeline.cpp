@@ -1,6 +1,7 @@
 #include "sim/card/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gvb::sim {
@@ -150,10 +151,29 @@ void note_pause(Item* item, int64_t from, int64_t to) {
   item->pause_to = to;
 }
 
+// Before anything of it is over: `passed` ns of the card's time for everything that runs.
+void count_work(Timeline* timeline, const Running& all, double passed) {
+  std::array<bool, kMaxClients> ran{};
+  for (size_t i = 0; i < all.count; ++i) {
+    const Demand& demand = *all.sharers[i].demand;
+    const double alone = std::min(passed * all.sharers[i].speed, all.lanes[i]->left_ns);
+    const auto moved = [&](Resource way, double gbs) { return demand[way] > 0 ? alone * gbs : 0; };
+    Traffic& traffic = timeline->traffic;
+    traffic.bus_in += moved(kCopyIn, timeline->bus_gbs);
+    traffic.bus_out += moved(kCopyOut, timeline->bus_gbs);
+    traffic.link_in += moved(kLinkIn, timeline->link_gbs);
+    traffic.link_out += moved(kLinkOut, timeline->link_gbs);
+    bool& counted = ran[static_cast<size_t>(all.sharers[i].client)];
+    if (demand[kSms] > 0 && !counted) timeline->clients[all.sharers[i].client].kernel_ns += passed;
+    counted = counted || demand[kSms] > 0;
+  }
+}
+
 void pass(Timeline* timeline, const Running& all, int64_t to) {
   const int64_t from = timeline->now;
   const auto passed = static_cast<double>(to - from);
   timeline->now = to;
+  count_work(timeline, all, passed);
   for (size_t i = 0; i < all.count; ++i) {
     Lane* lane = all.lanes[i];
     note_pause(&timeline->head(*lane), lane->ran_until, from);
@@ -262,6 +282,7 @@ int open_client(Timeline* timeline, int participant, bool joined, double sm_limi
     client.party = joined ? kJoined : i + 1;
     client.sm_limit = sm_limit;
     client.fault.store(0);
+    client.kernel_ns = 0;
     client.participant = participant;
     ++timeline->contexts;
     return i;

@@ -76,6 +76,7 @@ struct Client {
   int party;
   double sm_limit;
   std::atomic<int> fault;  // sticky: the driver's code, or 0
+  double kernel_ns;        // the card's time in which one of its kernels ran
 };
 
 // What NVML reports as an Xid event.
@@ -85,6 +86,11 @@ struct XidEvent {
   int participant;
 };
 constexpr uint64_t kXidEvents = 64;  // the last ones are kept
+
+// Bytes that went over the bus and the links since the card was made, as far as the card's time has passed.
+struct Traffic {
+  double bus_in, bus_out, link_in, link_out;
+};
 
 struct Timeline {
   int64_t now;
@@ -97,6 +103,9 @@ struct Timeline {
   bool faults_spread;  // to every client, whatever its party
   uint64_t xids;
   XidEvent xid_events[kXidEvents];
+  double bus_gbs;  // at which work alone moves data: bytes a ns
+  double link_gbs;
+  Traffic traffic;
   Lane lanes[kMaxLanes];
   Client clients[kMaxClients];
   Item items[kMaxLanes][kLaneItems];

@@ -1,10 +1,11 @@
+#include <cmath>
+
 #include "sim/card/facts.h"
 #include "sim/nvml/nvml_library.h"
 
 namespace gvb::sim {
 namespace {
 
-constexpr unsigned kPowerMilliwatts = 120000;
 constexpr unsigned kNoInstance = 0xFFFFFFFF;  // as NVML reports outside MIG
 
 abi::nvmlReturn_t text_of(const std::string& value, char* text, unsigned size) {
@@ -111,20 +112,19 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensor
 
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned* milliwatts) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetPowerUsage, device);
-  return sim::constant(milliwatts, sim::kPowerMilliwatts);
+  return sim::constant(milliwatts,
+                       static_cast<unsigned>(std::lround(1e3 * sim::nvml_region().settings().card(index).power_w)));
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* millijoules) {
+  GVB_SIM_NVML_DEVICE(nvmlDeviceGetTotalEnergyConsumption, device);
+  return sim::constant(millijoules, static_cast<unsigned long long>(1e3 * sim::nvml_region().energy_j(index)));
 }
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetUtilizationRates, device);
-  return sim::constant(rates, nvmlUtilization_t{sim::nvml_region().card(index).busy() ? 100U : 0U, 0});
-}
-
-// Not modelled: the answer of a card that no process has used in the last second.
-nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t*, unsigned* count,
-                                             unsigned long long) {
-  GVB_SIM_NVML_DEVICE(nvmlDeviceGetProcessUtilization, device);
-  if (sim::constant(count, 0U) != NVML_SUCCESS) return NVML_ERROR_INVALID_ARGUMENT;
-  return NVML_ERROR_NOT_FOUND;
+  const auto memory = static_cast<unsigned>(sim::nvml_region().settings().card(index).memory_percent);
+  return sim::constant(rates, nvmlUtilization_t{sim::nvml_region().card(index).busy() ? 100U : 0U, memory});
 }
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* megahertz) {

@@ -1,0 +1,25 @@
+/** GPUs by the names that users give them. */
+
+export interface NamedGpu {
+  /** NVML's. */
+  index: number;
+  uuid: string;
+}
+
+/** Undefined where none has that name. */
+export function findGpu<Gpu extends NamedGpu>(gpus: readonly Gpu[], name: string): Gpu | undefined {
+  if (/^\d+$/.test(name)) return gpus.find(({ index }) => index === Number(name));
+  // The driver accepts any unambiguous beginning of a UUID; so does this.
+  const matches = gpus.filter(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()));
+  return name.length > 'GPU-'.length && matches.length === 1 ? matches[0] : undefined;
+}
+
+/** All of them, as what was expected. */
+export function describeGpus(gpus: readonly NamedGpu[]): string {
+  const indexes = gpus.map(({ index }) => index);
+  const last = Math.max(...indexes);
+  const list = gpus.length === 1 ? `${last}` : `an index from ${Math.min(...indexes)} to ${last}`;
+  return gpus.length === 0
+    ? 'a GPU of this machine (the driver lists none)'
+    : `${list} or a UUID of this machine's GPUs`;
+}

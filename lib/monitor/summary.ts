@@ -1,0 +1,41 @@
+/** What a monitor says at its end. */
+import type { MissingField } from './missing.js';
+
+export interface WatchedGpu {
+  /** NVML's. */
+  index: number;
+  uuid: string;
+  name: string;
+}
+
+export interface MonitorSummary {
+  /** UTC. */
+  startedAt: string;
+  /** From the start to the end of sampling. */
+  durationS: number;
+  intervalMs: number;
+  simulated: boolean;
+  gpus: WatchedGpu[];
+  /** Of all GPUs together. */
+  samples: number;
+  /** Intervals without a sample, because reading the GPU took longer, or the machine was too busy. */
+  missedIntervals: number;
+  /** Samples that were taken and lost, because for 1000 intervals nothing fetched or wrote them. */
+  lostSamples: number;
+  /** Columns that are empty in every sample. */
+  unsupported: MissingField[];
+  /** Columns that are empty in some samples. */
+  gaps: MissingField[];
+}
+
+/** The CSV is not complete; `cause` is why. */
+export class MonitorError extends Error {
+  /** Of what was sampled all the same. */
+  readonly summary: MonitorSummary;
+
+  constructor(cause: Error, summary: MonitorSummary) {
+    super(cause.message, { cause });
+    this.name = 'MonitorError';
+    this.summary = summary;
+  }
+}

@@ -1,0 +1,302 @@
+// Monitors of GPUs: each has a thread of its own, so that neither the event loop nor the executor's work delays it.
+#include "addon/gpu_monitor.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "addon/job.h"
+#include "addon/target_fields.h"
+#include "base/thread.h"
+#include "bench/gpu_monitor.h"
+#include "driver/error.h"
+
+namespace gvb {
+
+struct MonitorRequest : Target {
+  std::string uuid;
+  uint64_t interval_ns = 0;
+};
+
+struct MonitorId {
+  uint64_t monitor = 0;
+};
+
+template <>
+struct Fields<MonitorRequest> : FieldsOf<MonitorRequest, Target> {
+  static constexpr const char* kName = "MonitorRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(uuid));
+    visit(GVB_FIELD(interval_ns).above_zero());
+  }
+};
+
+template <>
+struct Fields<MonitorId> : FieldsOf<MonitorId> {
+  static constexpr const char* kName = "MonitorId";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(monitor));
+  }
+};
+
+template <>
+struct Fields<ProcessSample> : FieldsOf<ProcessSample> {
+  static constexpr const char* kName = "ProcessSample";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(pid));
+    visit(GVB_FIELD(used_bytes));
+    visit(GVB_FIELD(sm_percent)
+              .says("Per cent of NVML's last sampling period in which a kernel of the process ran; null if NVML listed "
+                    "none in the last second."));
+    visit(GVB_FIELD(memory_percent).says("The same, in which it accessed memory."));
+  }
+};
+
+template <>
+struct Fields<CardSample> : FieldsOf<CardSample> {
+  static constexpr const char* kName = "CardSample";
+  static constexpr const char* kDoc = "What NVML says of a GPU at one time; null for what it does not say.";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(at_ns).says("Before NVML was asked, as `now` says it."));
+    visit(GVB_FIELD(gpu_percent)
+              .says("Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed."));
+    visit(GVB_FIELD(memory_percent));
+    visit(GVB_FIELD(used_bytes).says("Including what the driver reserves."));
+    visit(GVB_FIELD(total_bytes));
+    visit(GVB_FIELD(power_w));
+    visit(GVB_FIELD(energy_j).says("Since the driver was loaded."));
+    visit(GVB_FIELD(temperature_c));
+    visit(GVB_FIELD(sm_clock_mhz));
+    visit(GVB_FIELD(memory_clock_mhz));
+    visit(GVB_FIELD(pcie_received).says("Bytes a second, over 20 ms of the interval."));
+    visit(GVB_FIELD(pcie_sent));
+    visit(GVB_FIELD(nvlink_received)
+              .says("Bytes a second, of all links, since the sample before; null in the first one."));
+    visit(GVB_FIELD(nvlink_sent));
+    visit(GVB_FIELD(event_reasons).says("Bits of nvmlDeviceGetCurrentClocksEventReasons."));
+    visit(GVB_FIELD(processes).says("Those with a context, or with work in the last second."));
+  }
+};
+
+template <>
+struct Fields<MissingValue> : FieldsOf<MissingValue> {
+  static constexpr const char* kName = "MissingValue";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(call).says("Of NVML; in parentheses, which of its values."));
+    visit(GVB_FIELD(reason));
+    visit(GVB_FIELD(samples).says("In which the value is missing."));
+  }
+};
+
+template <>
+struct Fields<MonitorReport> : FieldsOf<MonitorReport> {
+  static constexpr const char* kName = "MonitorReport";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(samples).says("Those since the last report, oldest first."));
+    visit(GVB_FIELD(taken).says("All samples so far."));
+    visit(GVB_FIELD(missed).says("Intervals without a sample, because the one before took too long."));
+    visit(GVB_FIELD(lost).says("Samples that no report took before there were too many to keep."));
+    visit(GVB_FIELD(missing));
+  }
+};
+
+template <>
+struct Fields<ListedGpu> : FieldsOf<ListedGpu> {
+  static constexpr const char* kName = "ListedGpu";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(index));
+    visit(GVB_FIELD(uuid));
+    visit(GVB_FIELD(name));
+    visit(GVB_FIELD(simulated));
+  }
+};
+
+namespace {
+
+class Running {
+ public:
+  explicit Running(const Environment* owner) : owner(owner) {}
+
+  const Environment* const owner;
+
+  // On the monitor's thread, once.
+  void started(std::unique_ptr<GpuMonitor> monitor) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    monitor_ = std::move(monitor);
+    if (is_stopped_) monitor_->stop();
+  }
+  void run() { monitor_->run(); }
+  void ended() {
+    std::vector<std::shared_ptr<Job>> waiting;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      has_ended_ = true;
+      waiting.swap(waiting_);
+      changed_.notify_all();
+    }
+    for (const auto& job : waiting) job->finish([] { return result_of(Nothing{}); });
+  }
+
+  // On any other.
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_stopped_ = true;
+    if (monitor_) monitor_->stop();
+  }
+  void when_ended(const std::shared_ptr<Job>& job) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!has_ended_) {
+        waiting_.push_back(job);
+        return;
+      }
+    }
+    job->finish([] { return result_of(Nothing{}); });
+  }
+  void wait_for_end(std::chrono::system_clock::time_point until) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_until(lock, until, [this] { return has_ended_; });
+  }
+  MonitorReport take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return monitor_ ? monitor_->take() : MonitorReport{};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<GpuMonitor> monitor_;
+  std::vector<std::shared_ptr<Job>> waiting_;
+  bool is_stopped_ = false;
+  bool has_ended_ = false;
+};
+
+struct Monitors {
+  std::mutex mutex;
+  uint64_t last_id = 0;
+  std::map<uint64_t, std::shared_ptr<Running>> running;
+};
+
+// Never destroyed: a thread may be inside NVML while the process exits.
+Monitors& monitors() {
+  static Monitors& instance = *new Monitors;
+  return instance;
+}
+
+uint64_t add_monitor(const std::shared_ptr<Running>& running) {
+  const std::lock_guard<std::mutex> lock(monitors().mutex);
+  monitors().running.emplace(++monitors().last_id, running);
+  return monitors().last_id;
+}
+
+std::shared_ptr<Running> monitor_of(const MonitorId& id) {
+  const std::lock_guard<std::mutex> lock(monitors().mutex);
+  const auto found = monitors().running.find(id.monitor);
+  return found == monitors().running.end() ? nullptr : found->second;
+}
+
+void remove_monitor(uint64_t id) {
+  const std::lock_guard<std::mutex> lock(monitors().mutex);
+  monitors().running.erase(id);
+}
+
+// Loading and starting NVML takes up to seconds: that too is the thread's.
+void begin_monitor(const std::shared_ptr<Running>& running, uint64_t id, const MonitorRequest& request,
+                   const std::shared_ptr<Job>& job) {
+  try {
+    const NvmlApi& nvml = Nvml::load(request.simulated_driver).api;
+    const abi::nvmlDevice_t device = monitored_device(nvml, request.uuid);
+    running->started(std::make_unique<GpuMonitor>(nvml, device, static_cast<int64_t>(request.interval_ns)));
+  } catch (...) {
+    running->ended();
+    remove_monitor(id);
+    job->fail(std::current_exception());
+    return;
+  }
+  job->finish([id] { return result_of(MonitorId{id}); });
+  running->run();
+  running->ended();
+}
+
+js::Value start_monitor(const js::Call& call) {
+  const auto request = read<MonitorRequest>({call.env, call[0]});
+  return promise(call.env, [&](const std::shared_ptr<Job>& job) {
+    const auto running = std::make_shared<Running>(environment_of(call.env).get());
+    const uint64_t id = add_monitor(running);
+    if (start_thread(Processors::kProcesses, [=] { begin_monitor(running, id, request, job); })) return;
+    running->ended();
+    remove_monitor(id);
+    throw Failure(FailureKind::kNoThread,
+                  "The monitor's thread could not be started: raise the limit of processes "
+                  "(ulimit -u) or the container's of PIDs.");
+  });
+}
+
+js::Value stop_monitor(const js::Call& call) {
+  const auto running = monitor_of(read<MonitorId>({call.env, call[0]}));
+  return promise(call.env, [&](const std::shared_ptr<Job>& job) {
+    if (!running) throw Failure(FailureKind::kAborted, "there is no such monitor");
+    running->stop();
+    running->when_ended(job);
+  });
+}
+
+MonitorReport take_samples(const MonitorId& id) {
+  const auto running = monitor_of(id);
+  return running ? running->take() : MonitorReport{};
+}
+
+Nothing drop_monitor(const MonitorId& id) {
+  if (const auto running = monitor_of(id)) running->stop();
+  remove_monitor(id.monitor);
+  return {};
+}
+
+std::vector<ListedGpu> monitorable(const Target& target) { return listed_gpus(Nvml::load(target.simulated_driver)); }
+
+const Topic gpu_monitor_topic{
+    "Monitors of GPUs",
+    {without_session("listGpus", monitorable).says("The GPUs that NVML lists. No CUDA call."),
+     Function{"startMonitor",
+              "Has a thread of its own read a GPU at an interval. Resolves when it has begun; no CUDA call.",
+              start_monitor,
+              [](Types& types) {
+                return "(request: " + type_of<MonitorRequest>(types) + "): Promise<" + type_of<MonitorId>(types) + ">";
+              }},
+     at_once("takeSamples", take_samples).says("What a monitor has read since it was last asked."),
+     Function{"stopMonitor", "Resolves when the monitor reads no more; what it has read can still be taken.",
+              stop_monitor, [](Types& types) { return "(request: " + type_of<MonitorId>(types) + "): Promise<void>"; }},
+     at_once("dropMonitor", drop_monitor).says("Stops a monitor and forgets what it has read.")}};
+
+}  // namespace
+
+void stop_monitors_of(const Environment* owner) {
+  // A call into a lost device may never return; the process must still be able to leave.
+  constexpr std::chrono::seconds kPatience{10};
+  std::vector<std::shared_ptr<Running>> own;
+  {
+    const std::lock_guard<std::mutex> lock(monitors().mutex);
+    for (auto it = monitors().running.begin(); it != monitors().running.end();) {
+      const bool is_own = it->second->owner == owner;
+      if (is_own) own.push_back(it->second);
+      it = is_own ? monitors().running.erase(it) : std::next(it);
+    }
+  }
+  const auto until = std::chrono::system_clock::now() + kPatience;
+  for (const auto& running : own) running->stop();
+  for (const auto& running : own) running->wait_for_end(until);
+}
+
+}  // namespace gvb

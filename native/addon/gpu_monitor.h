@@ -1,0 +1,11 @@
+// The threads that monitor GPUs for an environment.
+#pragma once
+
+#include "addon/job.h"
+
+namespace gvb {
+
+// Returns when they have ended, so that none is inside NVML while the process leaves.
+void stop_monitors_of(const Environment* owner);
+
+}  // namespace gvb

@@ -1,0 +1,188 @@
+// The monitor of a GPU against an NVML of the test's own.
+#include "bench/gpu_monitor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <thread>
+
+#include "base/wait.h"
+#include "check.h"
+#include "failure_of.h"
+
+namespace test {
+namespace {
+
+using namespace gvb;
+using namespace gvb::abi;
+
+std::atomic<unsigned> readings{0};
+std::atomic<bool> power_fails{false};
+
+nvmlReturn_t power(nvmlDevice_t, unsigned* milliwatts) {
+  *milliwatts = 1000 * ++readings;
+  return power_fails ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
+}
+
+// Counts 1024 KiB more with each call, and begins anew after the third.
+nvmlReturn_t fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
+  static unsigned calls = 0;
+  ++calls;
+  for (int i = 0; i < count; ++i) {
+    values[i].nvmlReturn = NVML_SUCCESS;
+    values[i].valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
+    values[i].value.ullVal = calls <= 3 ? 1024ULL * calls : 0;
+  }
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t narrow_fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
+  for (int i = 0; i < count; ++i) values[i].valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+  return NVML_SUCCESS;
+}
+
+// One process twice, the older sample last; one with no percentage; none; and one from before.
+nvmlReturn_t odd_processes(nvmlDevice_t, nvmlProcessUtilizationSample_t* samples, unsigned* count,
+                           unsigned long long since) {
+  const nvmlProcessUtilizationSample_t listed[] = {{7, since + 20, 40, 4, 0, 0},
+                                                   {7, since + 10, 90, 9, 0, 0},
+                                                   {8, since + 10, 2147483632, 3, 0, 0},
+                                                   {0, since + 10, 50, 5, 0, 0},
+                                                   {9, since - 10, 60, 6, 0, 0}};
+  *count = 5;
+  std::copy(std::begin(listed), std::end(listed), samples);
+  return NVML_SUCCESS;
+}
+
+const char* text(nvmlReturn_t code) { return code == NVML_ERROR_FUNCTION_NOT_FOUND ? "Function Not Found" : "Other"; }
+
+NvmlApi nvml_with_power() {
+  NvmlApi nvml;
+  nvml.nvmlDeviceGetPowerUsage = power;
+  nvml.nvmlErrorString = text;
+  return nvml;
+}
+
+nvmlDevice_t some_device() { return reinterpret_cast<nvmlDevice_t>(1); }
+
+// Until it has taken so many.
+template <class Check>
+void run_until(GpuMonitor* monitor, const Check& enough) {
+  std::thread thread([&] { monitor->run(); });
+  while (!enough()) nap_ns(1'000'000);
+  monitor->stop();
+  thread.join();
+}
+
+const MissingValue* missing(const MonitorReport& report, const std::string& call) {
+  for (const MissingValue& value : report.missing)
+    if (value.call == call) return &value;
+  return nullptr;
+}
+
+void what_is_not_there_is_no_value() {
+  const NvmlApi nvml = nvml_with_power();
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 4; });
+  const MonitorReport report = monitor.take();
+  CHECK_EQUAL(report.taken, report.samples.size());
+  CHECK_EQUAL(report.samples[0].power_w.value_or(0), 1.0);
+  CHECK_EQUAL(report.samples[3].power_w.value_or(0), 4.0);
+  for (const CardSample& sample : report.samples) CHECK(!sample.gpu_percent && !sample.energy_j && !sample.pcie_sent);
+  const MissingValue* energy = missing(report, "nvmlDeviceGetTotalEnergyConsumption");
+  CHECK(energy != nullptr && energy->samples == report.taken);
+  CHECK(energy != nullptr && energy->reason == "nvmlDeviceGetTotalEnergyConsumption says: Function Not Found");
+  CHECK(missing(report, "nvmlDeviceGetPowerUsage") == nullptr);
+  CHECK(monitor.take().samples.empty());
+}
+
+void a_failing_call_is_a_gap() {
+  const NvmlApi nvml = nvml_with_power();
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] {
+    power_fails = readings > 2;
+    return readings > 6;
+  });
+  power_fails = false;
+  const MonitorReport report = monitor.take();
+  const MissingValue* value = missing(report, "nvmlDeviceGetPowerUsage");
+  CHECK(value != nullptr && value->samples > 0 && value->samples < report.taken);
+  uint64_t without = 0;
+  for (const CardSample& sample : report.samples) without += !sample.power_w;
+  CHECK(value != nullptr && value->samples == without);
+}
+
+// What nobody takes is kept up to a number, the newest last.
+void nothing_grows_without_end() {
+  const NvmlApi nvml = nvml_with_power();
+  GpuMonitor monitor(nvml, some_device(), 10'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 1500; });
+  const MonitorReport report = monitor.take();
+  CHECK_EQUAL(report.samples.size(), size_t{1000});
+  CHECK_EQUAL(report.lost, report.taken - 1000);
+  CHECK_EQUAL(report.samples.back().power_w.value_or(0), static_cast<double>(report.taken));
+}
+
+void a_counter_that_begins_anew_has_no_rate() {
+  NvmlApi nvml;
+  nvml.nvmlDeviceGetPowerUsage = power;
+  nvml.nvmlDeviceGetFieldValues = fields;
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 5; });
+  const MonitorReport report = monitor.take();
+  CHECK(!report.samples[0].nvlink_sent);
+  CHECK(report.samples[1].nvlink_sent.value_or(0) > 0);
+  CHECK(report.samples[2].nvlink_received.value_or(0) > 0);
+  CHECK(!report.samples[3].nvlink_sent);
+  CHECK_EQUAL(report.samples[4].nvlink_sent.value_or(-1), 0.0);
+}
+
+void a_counter_of_another_width_is_not_read() {
+  NvmlApi nvml = nvml_with_power();
+  nvml.nvmlDeviceGetFieldValues = narrow_fields;
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 2; });
+  const MonitorReport report = monitor.take();
+  CHECK(missing(report, "nvmlDeviceGetFieldValues (NVLink)") != nullptr);
+}
+
+void processes_are_of_their_latest_sample() {
+  NvmlApi nvml = nvml_with_power();
+  nvml.nvmlDeviceGetProcessUtilization = odd_processes;
+  GpuMonitor monitor(nvml, some_device(), 1'000'000);
+  readings = 0;
+  run_until(&monitor, [] { return readings > 0; });
+  const std::vector<ProcessSample> processes = monitor.take().samples[0].processes;
+  CHECK_EQUAL(processes.size(), size_t{2});
+  for (const ProcessSample& process : processes) {
+    CHECK(!process.used_bytes);
+    if (process.pid == 7) CHECK(process.sm_percent == 40u && process.memory_percent == 4u);
+    if (process.pid == 8) CHECK(!process.sm_percent && process.memory_percent == 3u);
+  }
+}
+
+void without_nvml_it_says_what_to_do() {
+  const NvmlApi none;
+  CHECK(failure_of([&] { monitored_device(none, "GPU-0"); }).find("install the NVIDIA driver") != std::string::npos);
+  CHECK(failure_of([&] { listed_gpus(Nvml{}); }).find("libnvidia-ml.so.1") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace test
+
+int main() {
+  using namespace test;
+  what_is_not_there_is_no_value();
+  a_failing_call_is_a_gap();
+  nothing_grows_without_end();
+  a_counter_that_begins_anew_has_no_rate();
+  a_counter_of_another_width_is_not_read();
+  processes_are_of_their_latest_sample();
+  without_nvml_it_says_what_to_do();
+  return report("gpu_monitor_test");
+}

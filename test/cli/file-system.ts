@@ -1,0 +1,17 @@
+/** File systems of the tests' own, unmounted after the file. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/** Mounted at an empty folder, or null where that is not permitted. Called at the top of a test file. */
+export function fileSystem(options: string): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'gvb-fs-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+  afterAll(() => {
+    if (status === 0) spawnSync('umount', [folder]);
+    rmSync(folder, { recursive: true });
+  });
+  return status === 0 ? folder : null;
+}

@@ -1,0 +1,78 @@
+/** A monitor in a process that does other things: each scenario in one of its own. */
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { MonitorSummary } from '../../lib/monitor/summary.js';
+import { answerOf, emptyFolder } from './child.js';
+
+const sim = { init_ms: 1, context_ms: 1 };
+const watching = <T>(scenario: string, ...args: string[]) => answerOf<T>('watching.mjs', [scenario, ...args], { sim });
+
+describe('startMonitor', () => {
+  it('samples while the event loop is blocked, and hands on all of it afterwards', async () => {
+    type Answer = Record<'samples' | 'missedIntervals' | 'lostSamples' | 'handed' | 'after', number>;
+    const { samples, lostSamples, handed, after } = await watching<Answer>('blocked');
+    expect(lostSamples).toBe(0);
+    expect(handed).toBe(samples);
+    // A second of nothing but sleep: a timer of the event loop would have taken one sample.
+    expect(after).toBeGreaterThan(2);
+  });
+
+  it.each(['unstopped', 'exit'])('does not keep or break a process that ends: %s', async (scenario) =>
+    expect(await watching(scenario)).toBe('started'),
+  );
+
+  it('ends with its thread, and leaves those of others alone', async () => {
+    const summary = await watching<MonitorSummary>('thread');
+    expect(summary).toMatchObject({ simulated: true, intervalMs: 100, unsupported: [], gaps: [] });
+    expect(summary.samples).toBeGreaterThan(1);
+    expect(summary.durationS).toBeGreaterThan(0.1);
+  });
+
+  it('gives the same summary whoever stops it, however often', async () =>
+    expect(await watching('again')).toEqual({ same: true, third: true }));
+
+  it('keeps several intervals at a time', async () => {
+    const [slow, fast] = await watching<{ samples: number; intervalMs: number }[]>('two');
+    expect(slow?.samples).toBeLessThanOrEqual(8);
+    expect(fast?.samples).toBeGreaterThan(slow?.samples as number);
+  });
+
+  it('leaves no thread and no file behind', async () => {
+    const { before, after } = await watching<Record<'before' | 'after', { threads: number; files: number }>>('many');
+    expect(after.files).toBe(before.files);
+    expect(after.threads).toBeLessThanOrEqual(before.threads);
+  });
+
+  it('says what it cannot do', async () =>
+    expect(await watching('refused')).toEqual([
+      {
+        ...{ name: 'BenchError', code: 'NO_SUCH_DEVICE' },
+        message: "Expected device to be 0 or a UUID of this machine's GPUs but received 9.",
+      },
+      {
+        ...{ name: 'BenchError', code: 'NO_SUCH_DEVICE' },
+        message: "Expected device to be 0 or a UUID of this machine's GPUs but received 'GPU-ffff'.",
+      },
+      {
+        ...{ name: 'Error', code: null },
+        message: "Could not write '/nowhere/x.csv': its directory does not exist.",
+      },
+      {
+        ...{ name: 'RangeError', code: null },
+        message: 'Expected intervalMs to be an integer from 10 to 3600000 but received 1.',
+      },
+    ]));
+
+  it('ends where its CSV can no longer be written, and rejects with what it has', async () => {
+    const pipe = join(emptyFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // A reader that leaves after the header.
+    const reader = spawn('head', ['-n', '1', pipe], { stdio: 'ignore' });
+    onTestFinished(() => void reader.kill('SIGKILL'));
+    const answer = await watching<Record<'told' | 'name' | 'message', string> & { samples: number }>('full', pipe);
+    expect(answer).toMatchObject({ told: answer.message, name: 'MonitorError' });
+    expect(answer.message).toMatch(/^Could not write '.*pipe': /);
+    expect(answer.samples).toBeGreaterThan(0);
+  });
+});
