@@ -4,7 +4,7 @@ import { callEffects } from '../metrics/call-effects.js';
 import { withoutPrices } from '../metrics/program-costs.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { priced } from '../run/priced.js';
-import { readProfile } from '../saved/read-profile.js';
+import { namedProfile } from '../results/shipped-profiles.js';
 
 export interface RawPricing {
   profile?: string;
@@ -17,14 +17,14 @@ export async function preparePricing({ profile: file }: RawPricing, metrics: rea
   if (file === undefined) return (document) => document;
   const why = withoutPrices(metrics);
   if (why !== null) throw new UsageError(`--profile cannot be used here: ${why}. Name OH-005 or overhead too.`);
-  const profile = await readProfile(file);
+  const profile = await namedProfile(file);
   return <T extends ResultDocument>(document: T) => priced(document, profile) as T;
 }
 
 /** Of a saved document. */
 export async function pricedBy({ profile: file }: RawPricing, document: ResultDocument): Promise<ResultDocument> {
   if (file === undefined) return document;
-  const profile = await readProfile(file);
+  const profile = await namedProfile(file);
   const rounds = isComparison(document) ? document.systems : [];
   if (callEffects(rounds).length === 0)
     throw new UsageError(

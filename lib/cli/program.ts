@@ -86,8 +86,8 @@ export function program(): Command {
 
 const TIMEOUT = '--timeout <seconds>';
 const PROFILE = [
-  '--profile <file>',
-  'a call profile of profile: say what that program would pay for interception (default: none)',
+  '--profile <file|name>',
+  'say what a program would pay for interception: the file that profile wrote, or a shipped one, eager, graphs, training or jax (default: none)',
 ] as const;
 
 const repeatable = (value: string, earlier: string[] = []): string[] => [...earlier, value];

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import type { CallProfile } from '../../lib/results/call-profile.js';
-import { readProfile } from '../../lib/saved/read-profile.js';
+import { readProfile } from '../../lib/results/read-profile.js';
 import { countedProgram } from '../native/counted-program.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 import { undisturbed } from '../undisturbed.js';
@@ -195,6 +195,8 @@ describe('--profile', () => {
     const report = await commandIn(folder, ['report', 'out', '--profile', saved(other)]);
     expect(report.stdout).toMatch(/^## What this program would pay$/m);
     expect(report.stdout).toMatch(/^\| training \| native \|/m);
+    const shipped = await commandIn(folder, ['report', 'out', '--profile', 'eager']);
+    expect(shipped.stdout).toMatch(/^\| eager, phase eager decode \| native \|.* a step of 6\.389 ms with 6402 calls/m);
   });
 
   it.each<[string, (file: string) => string[], RegExp]>([

@@ -5,7 +5,9 @@ import { BenchError } from '../../native/errors.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
+import { DEFAULT_PROFILE, readShippedProfile } from '../../results/shipped-profiles.js';
 import { pairSummary } from './pairs.js';
+import { profileMean, type ProfileMean } from './profile-mean.js';
 import type { MeasureContext, MetricDefinition, ResolvedOptions } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
 import { measureFunction } from '../measure-function.js';
@@ -156,12 +158,17 @@ function controlCheck(rows: readonly Row[]): Check {
   return { name, passed: off.length === 0, detail: off.length > 0 ? `${off.join(', ')} (${all})` : all };
 }
 
-/** The function at the median of the overheads, the lower of the two where their number is even. */
-function middle(rows: readonly Row[]): Row {
-  const sorted = [...rows].sort((a, b) => a.overheadNs - b.overheadNs);
-  const row = sorted[Math.floor((sorted.length - 1) / 2)];
-  if (!row) throw new BenchError('INVALID_RESULT', 'No driver function could be measured.');
-  return row;
+/** Less says nothing about that program. */
+const LEAST_SHARE = 0.5;
+
+function invalidity(check: Check, { measuredShare, unmeasured }: ProfileMean) {
+  const why =
+    check.passed === false
+      ? `controls off: ${check.detail}`
+      : measuredShare < LEAST_SHARE
+        ? `only ${(100 * measuredShare).toFixed(0)} % of the calls of eager PyTorch decode could be measured, not ${unmeasured.slice(0, 3).join(', ')}`
+        : null;
+  return why === null ? {} : { status: 'invalid' as const, reason: why };
 }
 
 export const apiInterceptionOverhead: MetricDefinition = {
@@ -171,7 +178,7 @@ export const apiInterceptionOverhead: MetricDefinition = {
   unit: 'ns',
   direction: 'lower',
   question: 'What does each driver call pay for being intercepted? Multiply by calls per token.',
-  estimator: 'median of hooked − bare, of the function at the median of all',
+  estimator: 'median of hooked − bare of each function, averaged over the calls of eager PyTorch decode',
   delta: { absolute: 5 },
   pairs: 'functions',
   needs: [],
@@ -184,24 +191,24 @@ export const apiInterceptionOverhead: MetricDefinition = {
     const rows = measured.filter(({ state }) => !state).map(({ name, blocks }) => toRow(name, blocks));
     const missing = measured.flatMap(({ name, state }) => (state ? [{ name, ...state }] : []));
     const calls = rows.filter(({ name }) => !SYMBOL_RESOLUTION.has(name));
-    const intercepted = calls.filter((row) => row.intercepted);
-    const deciding = intercepted.length > 0 ? intercepted : calls;
-    const typical = middle(deciding);
+    const profile = await readShippedProfile(DEFAULT_PROFILE);
+    const mean = profileMean(calls, profile);
+    if (!mean) throw new BenchError('INVALID_RESULT', 'No driver function could be measured.');
     const functions = rows
       .sort((a, b) => a.name.localeCompare(b.name))
       .map(({ differences: _, ...published }) => published);
     const check = controlCheck(rows);
     return {
-      ...(check.passed === false && { status: 'invalid' as const, reason: `controls off: ${check.detail}` }),
-      value: typical.overheadNs,
-      ci95: typical.ci95,
-      headline: typical.differences,
+      ...invalidity(check, mean),
+      value: mean.value,
+      ci95: mean.ci95,
+      headline: mean.samples,
       details: {
-        headlineFunction: typical.name,
+        headlineProfile: profile.name,
+        measuredShare: mean.measuredShare,
         functions,
         missing,
-        interceptedCount: intercepted.length,
-        aggregatedOver: deciding.length,
+        interceptedCount: calls.filter((row) => row.intercepted).length,
       },
       checks: [check],
     };
@@ -209,7 +216,8 @@ export const apiInterceptionOverhead: MetricDefinition = {
 };
 
 /**
- * OH-005, ns: what interception adds to a cheap driver call; `details.functions[]` has one signed row per function.
+ * OH-005, ns: what interception adds to a driver call, averaged over the calls of eager PyTorch decode (the shipped call
+ * profile `eager`); `details.functions[]` has one signed row per function.
  * `iterations` is the number of paired batches; without it, a function gets more of them until its half-width is within
  * 2.5 ns, or within `resolution` of the call, or it had fifteen passes.
  */

@@ -3,7 +3,7 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../lib/errors/usage-error.js';
-import { readProfile } from '../../lib/saved/read-profile.js';
+import { readProfile } from '../../lib/results/read-profile.js';
 import { temporaryFolder } from '../temporary.js';
 import { callProfile, phase } from './profile-fixtures.js';
 

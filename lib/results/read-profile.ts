@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import * as v from 'valibot';
 import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
-import { type CallProfile, callProfileSchema, PROFILE_VERSION } from '../results/call-profile.js';
+import { type CallProfile, callProfileSchema, PROFILE_VERSION } from './call-profile.js';
 
 /** A phase of a thousand functions has 40 kB. */
 const MAX_MIB = 16;

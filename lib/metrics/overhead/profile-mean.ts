@@ -1,0 +1,51 @@
+/** OH-005's headline: what interception adds to a call, averaged over the calls of a program by its call profile. */
+import { type CallProfile, callsOf, type Phase } from '../../results/call-profile.js';
+
+/** A measured function; `differences` are hooked − bare in ns, one a sample. */
+export interface MeasuredFunction {
+  name: string;
+  overheadNs: number;
+  ci95: [number, number] | null;
+  differences: Float64Array;
+}
+
+export interface ProfileMean {
+  /** ns a call. */
+  value: number;
+  ci95: [number, number] | null;
+  /** Of each sample number the same average. */
+  samples: Float64Array;
+  /** Of the profile's calls. */
+  measuredShare: number;
+  /** Calls of the profile without a measurement, most frequent first. */
+  unmeasured: string[];
+}
+
+/** Null where no call of it was measured. Functions are measured in turn: their errors are independent. */
+export function profileMean(functions: readonly MeasuredFunction[], { phases }: CallProfile): ProfileMean | null {
+  const [phase] = phases as [Phase, ...Phase[]];
+  const byName = new Map(functions.map((row) => [row.name, row]));
+  // A driver before a variant of a function gives the program the one before it.
+  const rowOf = (call: string) => byName.get(call) ?? byName.get(call.replace(/_v\d+$/, ''));
+  const calls = Object.entries(phase.calls).sort(([, a], [, b]) => b - a);
+  const weighed = calls.flatMap(([call, count]) => {
+    const row = rowOf(call);
+    return row ? [{ row, count }] : [];
+  });
+  const measured = weighed.reduce((sum, { count }) => sum + count, 0);
+  if (measured === 0) return null;
+  const parts = weighed.map(({ row, count }) => ({ row, weight: count / measured }));
+  const value = parts.reduce((sum, { row, weight }) => sum + weight * row.overheadNs, 0);
+  const half = (end: 0 | 1) =>
+    Math.hypot(...parts.map(({ row, weight }) => weight * ((row.ci95?.[end] ?? 0) - row.overheadNs)));
+  const length = Math.min(...parts.map(({ row }) => row.differences.length));
+  return {
+    value,
+    ci95: parts.every(({ row }) => row.ci95 !== null) ? [value - half(0), value + half(1)] : null,
+    samples: Float64Array.from({ length }, (_, i) =>
+      parts.reduce((sum, { row, weight }) => sum + weight * (row.differences[i] as number), 0),
+    ),
+    measuredShare: measured / callsOf(phase),
+    unmeasured: calls.flatMap(([call]) => (rowOf(call) ? [] : [call])),
+  };
+}
