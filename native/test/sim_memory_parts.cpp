@@ -69,6 +69,14 @@ void memory() {
   CHECK_EQUAL(flags, CU_MEMHOSTALLOC_DEVICEMAP);
   CHECK_EQUAL(cuMemHostGetDevicePointer_v2(&address, host, 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address), CUDA_SUCCESS);
+  int ordinal = -1;
+  unsigned same = 0;
+  CUpointer_attribute both[] = {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* values[] = {&ordinal, &same};
+  CHECK_EQUAL(cuPointerGetAttributes(2, both, values, address), CUDA_SUCCESS);
+  CHECK_EQUAL(ordinal, 0);
+  CHECK_EQUAL(same, type);
+  CHECK_EQUAL(cuPointerGetAttributes(0, both, values, address), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(type, unsigned(CU_MEMORYTYPE_HOST));
   CHECK_EQUAL(free_bytes(), before);
   CHECK_EQUAL(cuMemFreeHost(host), CUDA_SUCCESS);

@@ -24,6 +24,8 @@ void polling();
 void echo();
 void events();
 void graph();
+void graph_parameters();
+void library();
 void capture();
 void slices();
 void threads();

@@ -36,6 +36,8 @@ const Part kParts[] = {
     {"echo", kFast, echo},
     {"events", kFast, events},
     {"graph", kFast, graph},
+    {"graphParameters", kFast, graph_parameters},
+    {"library", kFast, library},
     {"capture", kFast, capture},
     {"slices", kSlowMemory, slices},
     {"threads", kFast, threads},

@@ -275,6 +275,69 @@ void graph() {
   CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
+// A node of an instantiated graph takes other arguments; its graph and other nodes stay as they are.
+void graph_parameters() {
+  enter_primary();
+  auto* words = mapped<unsigned long long>(2);
+  unsigned long long* target = &words[0];
+  void* arguments[] = {&target};
+  const CUDA_KERNEL_NODE_PARAMS_v1 made = {kernel("gvb_count"), 1, 1, 1, 1, 1, 1, 0, arguments, nullptr};
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec first = nullptr, second = nullptr;
+  CHECK_EQUAL(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphAddKernelNode(&node, graph, nullptr, 0, &made), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphInstantiateWithFlags(&first, graph, 0), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphInstantiateWithFlags(&second, graph, 0), CUDA_SUCCESS);
+  target = &words[1];
+  CUDA_KERNEL_NODE_PARAMS_v2 other = {kernel("gvb_count"), 5, 1, 1, 1, 1, 1, 0, arguments, nullptr, nullptr, nullptr};
+  CHECK_EQUAL(cuGraphExecKernelNodeSetParams_v2(first, node, &other), CUDA_SUCCESS);
+  for (CUgraphExec exec : {first, second}) CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(words[0], 1u);
+  CHECK_EQUAL(words[1], 5u);
+  CHECK_EQUAL(cuGraphExecKernelNodeSetParams_v2(first, nullptr, &other), CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(cuGraphExecKernelNodeSetParams_v2(first, node, nullptr), CUDA_ERROR_INVALID_VALUE);
+  other.gridDimX = 0;
+  CHECK_EQUAL(cuGraphExecKernelNodeSetParams_v2(first, node, &other), CUDA_ERROR_INVALID_VALUE);
+  for (CUgraphExec exec : {first, second}) CHECK_EQUAL(cuGraphExecDestroy(exec), CUDA_SUCCESS);
+  CHECK_EQUAL(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+void library() {
+  enter_primary();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  CUfunction function = nullptr;
+  const auto load = [&](CUlibrary* to, const void* image) {
+    return cuLibraryLoadData(to, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  };
+  CHECK_EQUAL(load(&library, nullptr), CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(load(nullptr, kPtx), CUDA_ERROR_INVALID_VALUE);
+  CHECK_EQUAL(load(&library, kPtx), CUDA_SUCCESS);
+  CHECK_EQUAL(cuLibraryGetKernel(&kernel, library, "gvb_none"), CUDA_ERROR_NOT_FOUND);
+  CHECK_EQUAL(cuLibraryGetKernel(&kernel, library, "gvb_count"), CUDA_SUCCESS);
+  CHECK_EQUAL(cuKernelGetFunction(&function, kernel), CUDA_SUCCESS);
+  auto* words = mapped<unsigned long long>(1);
+  void* arguments[] = {&words};
+  CHECK_EQUAL(launch(function, nullptr, arguments), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK_EQUAL(*words, 1u);
+  int bytes = 0;
+  const CUfunction_attribute most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  CHECK_EQUAL(cuKernelSetAttribute(most, 4096, kernel, 0), CUDA_SUCCESS);
+  CHECK_EQUAL(cuKernelGetAttribute(&bytes, most, kernel, 0), CUDA_SUCCESS);
+  CHECK_EQUAL(bytes, 4096);
+  CHECK_EQUAL(cuLibraryUnload(library), CUDA_SUCCESS);
+  CHECK_EQUAL(cuKernelGetFunction(&function, kernel), CUDA_ERROR_INVALID_HANDLE);
+  CHECK_EQUAL(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
+
+  CUdevice device = -1;
+  CHECK_EQUAL(cuCtxGetDevice_v2(&device, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(device, 0);
+  CHECK_EQUAL(cuCtxGetDevice_v2(&device, reinterpret_cast<CUcontext>(8)), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 // Launches of a capture run when its graph is launched, and as often; what is no kernel is refused meanwhile.
 void capture() {
   enter_primary();
