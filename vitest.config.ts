@@ -22,7 +22,15 @@ const accuracy = {
 };
 
 /** They load the driver or NVML with settings of their own, which a process does once. */
-const OWN_PROCESS = ['ground-truth', 'llm-005', 'throughput'].map((name) => `test/truth/pairs/${name}.test.ts`);
+const OWN_PROCESS = [
+  'ground-truth',
+  'llm-005',
+  'llm-007',
+  'memory-coverage',
+  'memory-limit',
+  'memory-reports',
+  'throughput',
+].map((name) => `test/truth/pairs/${name}.test.ts`);
 
 /** The longest first, or everything would wait for them at the end. Vitest knows by itself only what it has run before. */
 const LONG = [
