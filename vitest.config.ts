@@ -8,8 +8,8 @@ const common = {
   hookTimeout: TEST_MS,
   expect: { poll: { timeout: WAIT_MS } },
   setupFiles: ['test/cleaning.ts'],
-  // Reports are plain ASCII in other locales, and as wide as COLUMNS.
-  env: { LC_ALL: 'C.UTF-8', COLUMNS: '' },
+  // Reports are plain ASCII in other locales, and as wide as COLUMNS. Reading certificates takes 30 ms of every process.
+  env: { LC_ALL: 'C.UTF-8', COLUMNS: '', NODE_EXTRA_CA_CERTS: '' },
 };
 /** More than processors: most of these tests wait for other processes. */
 const parallel = { ...common, maxWorkers: Math.min(6, 3 * availableParallelism()) };
@@ -20,6 +20,17 @@ const accuracy = {
   sequence: { groupOrder: 1 },
   maxWorkers: Math.min(4, 2 * availableParallelism()),
 };
+
+/** They load the driver or NVML with settings of their own, which a process does once. */
+const OWN_PROCESS = [
+  'ground-truth',
+  'llm-005',
+  'llm-007',
+  'memory-coverage',
+  'memory-limit',
+  'memory-reports',
+  'throughput',
+].map((name) => `test/truth/pairs/${name}.test.ts`);
 
 /** The longest first, or everything would wait for them at the end. Vitest knows by itself only what it has run before. */
 const LONG = [
@@ -72,19 +83,22 @@ export default defineConfig({
         test: {
           ...accuracy,
           name: 'accuracy-parallel',
+          // They share processes: starting one takes a second.
+          isolate: false,
           include: ['test/truth/{starts,pairs}/*.test.ts'],
+          exclude: OWN_PROCESS,
         },
       },
+      { test: { ...accuracy, name: 'accuracy-own-process', include: OWN_PROCESS } },
       {
         test: {
           ...accuracy,
           name: 'accuracy',
-          // They share processes: starting one takes a second. The others load NVML, which a process does once.
           isolate: false,
           include: ['test/truth/{,isolation/,llm/}*.test.ts'],
-          // After the others, and two at a time: each has several tenants, which take all processors themselves.
+          // After the others, and fewer at a time: each has several tenants.
           sequence: { groupOrder: 2 },
-          maxWorkers: 2,
+          maxWorkers: Math.min(3, 1 + availableParallelism()),
           // Of tests that a file itself calls concurrent.
           maxConcurrency: 2,
         },

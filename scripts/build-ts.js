@@ -1,6 +1,6 @@
 // Makes dist/ from lib/: compiled and joined into few files, with the parts of ECharts and the page's own files.
-// With --if-changed only where something that it is made of is newer than it; with --no-check without a look at its types,
-// where tsc checks the whole checkout anyway. Writes generated sources first.
+// With --if-changed only where something that it is made of is newer than it; with --no-check neither checks nor writes
+// types, where tsc checks the whole checkout anyway. Writes generated sources first.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ if (process.argv.includes('--if-changed') && isCurrent()) process.exit(0);
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 try {
   const compiler = require.resolve('typescript/bin/tsc');
-  const unchecked = process.argv.includes('--no-check') ? ['--noCheck'] : [];
+  const unchecked = process.argv.includes('--no-check') ? ['--noCheck', '--declaration', 'false'] : [];
   execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', ...unchecked], {
     cwd: root,
     stdio: 'inherit',

@@ -21,6 +21,31 @@ const entries = [
   'workers/local',
   'workers/scene',
 ];
+/**
+ * What is loaded together is one file, with everything that it imports and that is in no group before it: what every
+ * worker answers, what reads a command line, what measures, what every command that measures needs, and the reports of
+ * a result directory.
+ */
+const groups = [
+  [
+    'worker',
+    'native/load',
+    'native/session',
+    'workers/serve',
+    'workers/threads',
+    'worker/requests',
+    'systems/ld-preload',
+  ],
+  ['program', 'cli/program'],
+  ['measuring', 'metrics/registry', 'metrics/measure', 'metrics/options'],
+  ['measuring-command', 'cli/run', 'cli/compare'],
+  ['reports', 'report/json', 'report/markdown', 'report/html'],
+].map(([name, ...modules], index, { length }) => ({
+  name,
+  test: (id) => modules.some((module) => id === join(dist, `${module}.js`)),
+  priority: length - index,
+}));
+
 /** Bundled by itself (bundle-charts.js). */
 const charts = join(dist, 'report/charts/echarts.js');
 
@@ -30,12 +55,15 @@ export async function bundleProgram() {
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
+    // What is imported late by one is imported at once by another that is loaded with it.
+    checks: { ineffectiveDynamicImport: false },
     external: (id, importer) => isPackage(id) || (importer !== undefined && join(dirname(importer), id) === charts),
   });
   const { output } = await bundle.generate({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
+    codeSplitting: { groups },
   });
   await bundle.close();
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

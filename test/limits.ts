@@ -2,3 +2,5 @@
 export const TEST_MS = 600_000;
 /** How long a test waits for one thing. Shorter, so that a failure names what was waited for. */
 export const WAIT_MS = 540_000;
+/** How long a test waits for a text of a command: soon said, so that a sentence that has changed fails soon. */
+export const SAID_MS = 60_000;

@@ -1,12 +1,19 @@
 /** Processes of this machine: children of the coordinator, each the leader of a process group of its own. */
 import { spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import type { Launcher, ProcessStart } from './launcher.js';
 import { ProcessGroup } from './process-group.js';
 
 export const local: Launcher = {
   name: 'local',
   start([command = '', ...args], { environment: env, cwd }) {
-    return new ProcessGroup(spawn(command, args, { env, cwd, stdio: 'pipe', detached: true, shell: false }));
+    const child = spawn(command, args, { env, cwd, stdio: 'pipe', detached: true, shell: false });
+    // Without descriptors for its pipes Node makes no streams, and emits the error later.
+    if ((child.stdin as Writable | undefined) === undefined) {
+      child.once('error', () => {});
+      throw Object.assign(new Error(`Could not start ${command}: too many files are open.`), { code: 'EMFILE' });
+    }
+    return new ProcessGroup(child);
   },
   pathOf: (file) => file,
   clockOffsetNs: 0,

@@ -36,19 +36,25 @@ inline void sleep_until(int64_t at) {
   for (int64_t left; (left = at - now_ns()) > 0;) nap_ns(left);
 }
 
-// For several processes that begin at one time on fewer processors: asleep for the most part, then yielding to each
-// other, because one that spins keeps those beside it from their beginning. `check` is called every 10 ms and may
-// throw.
+// Asleep for the most part, then yielding. `check` is called every 10 ms and may throw.
 template <class Check>
-void wait_until(int64_t at, const Check& check) {
-  constexpr int64_t kYieldNs = 100'000, kNapNs = 10'000'000;
+void wait_until(int64_t at, const Check& check, int64_t yielding_ns = 100'000) {
+  constexpr int64_t kNapNs = 10'000'000;
   for (int64_t left; (left = at - now_ns()) > 0;) {
     check();
-    if (left > kYieldNs)
-      nap_ns(std::min(left - kYieldNs, kNapNs));
+    if (left > yielding_ns)
+      nap_ns(std::min(left - yielding_ns, kNapNs));
     else
       sched_yield();
   }
+}
+
+// For several processes that begin at one time on fewer processors. They yield to each other, because one that spins
+// keeps those beside it from their beginning. All have to be awake by then: one that wakes up later waits for the end
+// of another's time slice. An idle processor of a virtual machine takes hundreds of microseconds to wake up.
+template <class Check>
+void wait_for_release(int64_t at, const Check& check) {
+  wait_until(at, check, 2'000'000);
 }
 
 // After its beginning was noted: whoever waits on this processor notes its own, and not after this one's time slice.

@@ -54,7 +54,7 @@ void run(AggressorItem& item, const AggressorTools& tools, Aggression* out) {
   const AggressorRequest& request = tools.request;
   const CancelToken& token = tools.session.token;
   Marks marks(out, request);
-  wait_until(request.start_at_ns, [&] { token.check(); });
+  wait_for_release(request.start_at_ns, [&] { token.check(); });
   out->started_ns = static_cast<double>(now_ns() - request.start_at_ns);
   let_others_begin();
   const int64_t until = request.start_at_ns + static_cast<int64_t>(request.window_ns);

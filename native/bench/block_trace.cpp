@@ -41,7 +41,7 @@ class Tracer {
   Tracer& operator=(const Tracer&) = delete;
 
   std::vector<Stretch> record() {
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     const int64_t until = request_.start_at_ns + static_cast<int64_t>(request_.window_ns);
     while (now_ns() < until && launches_ * grid_ < kRoom / 4) {
       session_.token.check();

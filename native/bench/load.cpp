@@ -64,7 +64,7 @@ class LoadRun {
     load_.blocks = kernel_.blocks;
     prepare(request_.rounds ? request_.rounds : calibrated_rounds(probe(), request_.kernel_ns));
     open_bins();
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     const int64_t started = now_ns();
     until_ = std::max(started, request_.start_at_ns) + static_cast<int64_t>(request_.duration_ns);
     load_.host_started_ns = static_cast<double>(started - request_.start_at_ns);

@@ -65,7 +65,7 @@ class Server {
     Requests out;
     out.rounds = rounds_;
     serve_one(0);  // untimed: the first one of a context is slow
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     out.started_ns = since_start(now_ns());
     let_others_begin();
     const int64_t until = request_.start_at_ns + static_cast<int64_t>(request_.window_ns);

@@ -124,7 +124,7 @@ class Start {
     // The tool's own need, not a program's: kept out of what is timed.
     Nvml::load(request_.simulated_driver);
     out_.ready_at_ns = now_ns();
-    if (request_.start_at_ns) wait_until(*request_.start_at_ns, [&] { token.check(); });
+    if (request_.start_at_ns) wait_for_release(*request_.start_at_ns, [&] { token.check(); });
     out_.began_at_ns = now_ns();
     const Driver& driver = load();
     const Cuda cuda = driver.cuda(request_.path);

@@ -54,7 +54,7 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   Window window;
   Thinned samples(request.most_samples);
   for (unsigned i = 0; i < request.warmup; ++i) operation();
-  wait_until(request.start_at_ns, [&] { session.token.check(); });
+  wait_for_release(request.start_at_ns, [&] { session.token.check(); });
   const int64_t started = now_ns();
   let_others_begin();
   const int64_t until = request.start_at_ns + static_cast<int64_t>(request.window_ns);

@@ -47,6 +47,8 @@ void test_waiting() {
   const int64_t from = now_ns();
   wait_until(from + 25'000'000, [] {});
   CHECK(now_ns() >= from + 25'000'000);
+  wait_for_release(from + 28'000'000, [] {});
+  CHECK(now_ns() >= from + 28'000'000);
   // A check ends a wait that is far from over.
   constexpr int64_t kHour = 3'600'000'000'000;
   int checks = 0;

@@ -9,6 +9,7 @@ import { onTestFailed, TestRunner } from 'vitest';
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { findingText } from '../../lib/results/health-text.js';
 import { loadAddon, simulatedDriverFolder } from '../../lib/native/load.js';
+import { SAID_MS } from '../limits.js';
 import { processesOf } from '../processes.js';
 import { ownRegion, temporaryFolder } from '../temporary.js';
 
@@ -32,7 +33,7 @@ export interface Running {
   child: ChildProcess;
   /** In the environment of the command and of every process it starts. */
   mark: string;
-  /** Resolves when stderr holds the text. */
+  /** Resolves when stderr holds the text; rejects when the command ends without it, or does not say it in time. */
   said: (text: string) => Promise<void>;
   done: Promise<Outcome>;
 }
@@ -77,9 +78,22 @@ export function start(
   const done = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, ...seen })));
   const said = (text: string) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => seen.stderr.includes(text) && resolve();
+      // A command that measures for minutes would outlive the test.
+      const limit = setTimeout(() => {
+        child.kill('SIGKILL');
+        reject(new Error(`${args.join(' ')} did not say '${text}' within ${SAID_MS / 1_000} s: ${seen.stderr}`));
+      }, SAID_MS);
+      const look = () => {
+        if (!seen.stderr.includes(text)) return;
+        clearTimeout(limit);
+        child.stderr?.off('data', look);
+        resolve();
+      };
       child.stderr?.on('data', look);
-      child.once('close', () => reject(new Error(`It ended without saying ${text}: ${seen.stderr}`)));
+      child.once('close', () => {
+        clearTimeout(limit);
+        reject(new Error(`${args.join(' ')} ended without saying '${text}': ${seen.stderr}`));
+      });
       look();
     });
   return { child, mark, said, done };

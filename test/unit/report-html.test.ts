@@ -166,8 +166,8 @@ describe('other pages', () => {
 const NOTHING = /\b(NaN|null|undefined|Infinity)\b|\[object/;
 
 function expectNothing({ tags, texts }: Parsed) {
-  for (const text of texts) expect(text).not.toMatch(NOTHING);
-  for (const { attributes } of tags) for (const value of Object.values(attributes)) expect(value).not.toMatch(NOTHING);
+  const shown = [...texts, ...tags.flatMap(({ attributes }) => Object.values(attributes))];
+  expect(shown.filter((text) => NOTHING.test(text))).toEqual([]);
 }
 
 const odd = fc.oneof(
@@ -338,7 +338,7 @@ describe('a document as large as they come', () => {
   it('reads as any other', () => expectNothing(parse(text)));
 
   it('leaves out of the drawings what nobody could see, and says so', () => {
-    const many = comparisonOf({ metrics: 150, systems: ['native', 'a', 'b', 'c'], rounds: 1 });
+    const many = comparisonOf({ metrics: 105, systems: ['native', 'a', 'b', 'c'], rounds: 1 });
     expect(textOf(parse(page(many)))).toMatch(/The \d+ ratios closest to 1 are omitted here/);
   });
 });

@@ -109,7 +109,7 @@ class Generation {
   Decoding run() {
     counted_before_ = decoder_.blocks_counted();
     const uint64_t submitted_before = decoder_.blocks_submitted();
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     out_.started_ns = since_start(now_ns());
     let_others_begin();
     for (uint64_t number = 0; wants_more(number); ++number) serve(number);

@@ -77,7 +77,7 @@ class BatchingServer {
   BatchingServer& operator=(const BatchingServer&) = delete;
 
   DynamicBatching serve() {
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     // Where the time has passed, the window begins now.
     const int64_t from = std::max(request_.start_at_ns, now_ns());
     out_.started_ns = since_start(from);

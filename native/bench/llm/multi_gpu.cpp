@@ -40,7 +40,7 @@ class Steps {
 
   StepTimes run() {
     if (request_.kind == StepKind::kBlock) block_.poison();
-    wait_until(request_.start_at_ns, [&] { session_.token.check(); });
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     let_others_begin();
     StepTimes out;
     out.failure = meet();

@@ -48,6 +48,24 @@ Part part_of(const Range& range, const Matrices& its) {
   return {top, bottom + 1, 0, its.n};
 }
 
+// Columns whose sums are made at once: each sum waits for its last addition, and not for those of the others.
+constexpr size_t kAtOnce = 4;
+
+void add_products(const float* values, const float* columns, size_t length, double* sums) {
+  double first = 0, second = 0, third = 0, fourth = 0;
+  for (size_t k = 0; k < length; ++k) {
+    const double value{values[k]};
+    first += value * double{columns[k]};
+    second += value * double{columns[length + k]};
+    third += value * double{columns[2 * length + k]};
+    fourth += value * double{columns[3 * length + k]};
+  }
+  sums[0] = first;
+  sums[1] = second;
+  sums[2] = third;
+  sums[3] = fourth;
+}
+
 void multiply(const Matrices& its, const Part& part, const DeferredResults::Need& need) {
   const size_t row = size_t{its.k} * bytes_of(its.number);
   need({its.a + part.top * row, its.a + part.bottom * row});
@@ -55,11 +73,18 @@ void multiply(const Matrices& its, const Part& part, const DeferredResults::Need
   const std::vector<float> columns = rows_of(its.b, part.left, part.right - part.left, its);
   for (size_t i = part.top; i < part.bottom; ++i) {
     const std::vector<float> values = rows_of(its.a, i, 1, its);
-    for (size_t j = part.left; j < part.right; ++j) {
-      const float* column = &columns[(j - part.left) * its.k];
-      double sum = 0;
-      for (size_t k = 0; k < its.k; ++k) sum += double{values[k]} * double{column[k]};
-      store_number(reinterpret_cast<void*>(its.c), i * its.n + j, static_cast<float>(sum), output_of(its.number));
+    for (size_t j = part.left; j < part.right; j += kAtOnce) {
+      const size_t count = std::min(kAtOnce, part.right - j);
+      double sums[kAtOnce] = {};
+      if (count == kAtOnce)
+        add_products(values.data(), &columns[(j - part.left) * its.k], its.k, sums);
+      else
+        for (size_t one = 0; one < count; ++one)
+          for (size_t k = 0; k < its.k; ++k)
+            sums[one] += double{values[k]} * double{columns[(j - part.left + one) * its.k + k]};
+      for (size_t one = 0; one < count; ++one)
+        store_number(reinterpret_cast<void*>(its.c), i * its.n + j + one, static_cast<float>(sums[one]),
+                     output_of(its.number));
     }
   }
 }

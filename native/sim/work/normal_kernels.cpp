@@ -3,6 +3,33 @@
 #include "bench/llm/normal_value.h"
 
 namespace gvb::sim {
+namespace {
+
+// Elements `first` to `end` of `out`; `index` says which element of the sequence each is. A model has hundreds of
+// millions, so that the format is not looked up for each.
+template <Number kNumber, class Index>
+void store_normal(uint64_t out, uint64_t first, uint64_t end, uint64_t seed, const Index& index) {
+  for (uint64_t i = first; i < end; ++i)
+    store_number(reinterpret_cast<void*>(out), i, normal_value(seed, index(i)), kNumber);
+}
+
+template <class Index>
+void store_normal(uint64_t out, const Range& part, uint64_t seed, Number number, const Index& index) {
+  const size_t each = bytes_of(number);
+  const uint64_t first = (part.begin - out) / each, end = (part.end - out + each - 1) / each;
+  switch (number) {
+    case Number::kF16:
+      return store_normal<Number::kF16>(out, first, end, seed, index);
+    case Number::kBf16:
+      return store_normal<Number::kBf16>(out, first, end, seed, index);
+    case Number::kF32:
+      return store_normal<Number::kF32>(out, first, end, seed, index);
+    case Number::kE4m3:
+      return store_normal<Number::kE4m3>(out, first, end, seed, index);
+  }
+}
+
+}  // namespace
 
 Plan plan_normal(const Arguments& arguments, const Geometry&, const CardSettings& card) {
   const auto out = arguments.get<uint64_t>(0);
@@ -14,8 +41,7 @@ Plan plan_normal(const Arguments& arguments, const Geometry&, const CardSettings
   plan.demand = demand_of(kDram);
   plan.touches = {{out, count * each, each, Access::kWrite}};
   plan.compute = [=](const Range& part, const DeferredResults::Need&) {
-    for (uint64_t i = (part.begin - out) / each; i * each < part.end - out; ++i)
-      store_number(reinterpret_cast<void*>(out), i, normal_value(seed, i), number);
+    store_normal(out, part, seed, number, [](uint64_t i) { return i; });
   };
   return plan;
 }
@@ -31,9 +57,7 @@ Plan plan_normal_part(const Arguments& arguments, const Geometry&, const CardSet
   plan.demand = demand_of(kDram);
   plan.touches = {{out, bytes, each, Access::kWrite}};
   plan.compute = [=](const Range& part, const DeferredResults::Need&) {
-    for (uint64_t i = (part.begin - out) / each; i * each < part.end - out; ++i)
-      store_number(reinterpret_cast<void*>(out), i, normal_value(seed, first + i / columns * stride + i % columns),
-                   number);
+    store_normal(out, part, seed, number, [=](uint64_t i) { return first + i / columns * stride + i % columns; });
   };
   return plan;
 }

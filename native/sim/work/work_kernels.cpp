@@ -88,18 +88,19 @@ void multiply_half(const uint16_t* a, const uint16_t* b, float* c, unsigned n) {
 }
 
 void attend(const float* q, const float* k, const float* v, float* out, unsigned heads, unsigned length) {
-  std::vector<float> weights(length);
+  // Of one head, [i][key]: the scores of a query are then sums over rows, several keys at once.
+  std::vector<float> weights(length), keys(size_t{length} * kWidth);
   for (unsigned head = 0; head < heads; ++head) {
     const size_t base = size_t{head} * length * kWidth;
+    for (size_t key = 0; key < length; ++key)
+      for (size_t i = 0; i < kWidth; ++i) keys[i * length + key] = k[base + key * kWidth + i];
     for (unsigned query = 0; query < length; ++query) {
       const float* mine = q + base + size_t{query} * kWidth;
+      std::fill(weights.begin(), weights.end(), 0.0f);
+      for (size_t i = 0; i < kWidth; ++i)
+        for (size_t key = 0; key < length; ++key) weights[key] += mine[i] * keys[i * length + key];
       float largest = -std::numeric_limits<float>::infinity(), sum = 0;
-      for (unsigned key = 0; key < length; ++key) {
-        float score = 0;
-        for (unsigned i = 0; i < kWidth; ++i) score += mine[i] * k[base + size_t{key} * kWidth + i];
-        weights[key] = score * 0.125f;
-        largest = std::max(largest, weights[key]);
-      }
+      for (float& weight : weights) largest = std::max(largest, weight *= 0.125f);
       for (float& weight : weights) sum += weight = std::exp(weight - largest);
       float* row = out + base + size_t{query} * kWidth;
       std::fill_n(row, kWidth, 0.0f);
