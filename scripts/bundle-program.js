@@ -35,6 +35,7 @@ const groups = [
     'workers/threads',
     'worker/requests',
     'systems/ld-preload',
+    'errors/usage-error',
   ],
   ['program', 'cli/program'],
   ['measuring', 'metrics/registry', 'metrics/measure', 'metrics/options'],
