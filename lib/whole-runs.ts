@@ -7,6 +7,7 @@ import { metrics } from './metrics/registry.js';
 import { compareSystems as compare } from './run/compare.js';
 import { type Aim, checkDetectable, compareToDetect, FEWEST_ROUNDS, MOST_ROUNDS } from './run/detect.js';
 import { makePlan } from './run/plan.js';
+import { preparePricing } from './run/pricing.js';
 import { type RunHooks, runMetrics as run } from './run/run.js';
 import { selectMetrics } from './run/select.js';
 import { callerEnvironment, environmentSystem } from './systems/environment.js';
@@ -19,6 +20,11 @@ export interface RunMetricsOptions extends MeasureOptions {
   metrics?: readonly string[];
   /** Reject with code `UNHEALTHY` where the machine is not at rest; a disturbed number is invalid. Default: warnings. */
   strict?: boolean;
+  /**
+   * A call profile: the file that `profile` wrote, or a shipped one, `eager`, `graphs`, `training` or `jax`. The document
+   * then says what that program would pay for interception. OH-005 has to be among the metrics.
+   */
+  profile?: string;
 }
 
 export interface CompareSystemsOptions extends RunMetricsOptions {
@@ -44,7 +50,7 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
 
 const DEFAULT_ROUNDS = 5;
 
-function prepared({ metrics: selectors = [], strict = false, ...options }: RunMetricsOptions) {
+function prepared({ metrics: selectors = [], strict = false, profile: _, ...options }: RunMetricsOptions) {
   if (typeof strict !== 'boolean') throw new TypeError(`Expected strict to be true or false but received ${strict}.`);
   const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples, model } =
     resolveOptions(options);
@@ -80,7 +86,12 @@ const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): RunHoo
  * `completed: false` and what there is; it rejects only when nothing could be measured at all.
  */
 export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
-  return run({ ...prepared(options), system: environmentSystem() }, hooksOf(options.onProgress));
+  const request = prepared(options);
+  const pricing = await preparePricing(
+    options,
+    request.plan.metrics.map(({ id }) => id),
+  );
+  return pricing(await run({ ...request, system: environmentSystem() }, hooksOf(options.onProgress)));
 }
 
 /** Compares systems in interleaved rounds, as `gpu-virt-bench compare` does; writes no file. */
@@ -98,6 +109,10 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
     keepGoing,
     environment: callerEnvironment(),
   };
+  const pricing = await preparePricing(
+    options,
+    request.plan.metrics.map(({ id }) => id),
+  );
   const hooks = {
     ...hooksOf(options.onProgress),
     onStart: () => {},
@@ -105,13 +120,14 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
     onRound: () => {},
     onDocument: () => Promise.resolve(),
   };
-  if (typeof aim === 'number') return compare({ ...request, rounds: aim, finished: [] }, hooks);
+  if (typeof aim === 'number') return pricing(await compare({ ...request, rounds: aim, finished: [] }, hooks));
   checkDetectable(request.plan.metrics);
-  return compareToDetect(request, aim, {
+  const compared = await compareToDetect(request, aim, {
     finished: () => Promise.resolve([]),
     hooks: () => hooks,
     onPlanned: () => {},
   });
+  return pricing(compared);
 }
 
 /** The number of rounds, or what they are planned for. */

@@ -30,7 +30,7 @@ import { dieWithFirstStart } from './first-start.js';
 import { interruptedText } from './interrupted.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
-import { preparePricing, type RawPricing } from './pricing.js';
+import { preparePricing, type RawPricing } from '../run/pricing.js';
 import { parseNumber, parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, STDOUT, writeText } from './output.js';
 import { checkOutputs, type Output, publish } from './document-outputs.js';

@@ -12,7 +12,7 @@ import type { RawCompareOptions } from './compare.js';
 import type { RawRunOptions } from './options.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
-import type { RawPricing } from './pricing.js';
+import type { RawPricing } from '../run/pricing.js';
 import type { RawOutputs } from './document-outputs.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';

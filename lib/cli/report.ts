@@ -1,6 +1,6 @@
 /** `gpu-virt-bench report FILE…` */
 import { STDOUT } from './output.js';
-import { pricedBy, type RawPricing } from './pricing.js';
+import { pricedBy, type RawPricing } from '../run/pricing.js';
 import { exitCodes } from './exit-codes.js';
 import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
 import { warn } from './talk.js';

@@ -16,7 +16,7 @@ import { exitCodes } from './exit-codes.js';
 import { dieWithFirstStart } from './first-start.js';
 import { interruptible } from './interruption.js';
 import { junitTargets, markUnfinished } from './junit-file.js';
-import { preparePricing, type RawPricing } from './pricing.js';
+import { preparePricing, type RawPricing } from '../run/pricing.js';
 import { parseRunOptions, type RawRunOptions, type RunOptions } from './options.js';
 import { failureOf, writeText } from './output.js';
 import { checkOutputs, publish } from './document-outputs.js';

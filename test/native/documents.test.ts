@@ -62,6 +62,32 @@ describe('compareSystems', () => {
     expect(document.effects).toHaveLength(1);
   });
 
+  it('says what a program would pay, by its call profile', async () => {
+    const document = await bench.compareSystems({
+      metrics: ['OH-005'],
+      systems: ['native:name=a', 'native:name=b'],
+      rounds: 2,
+      simulate: true,
+      iterations: 30,
+      profile: 'graphs',
+    });
+    expect(v.parse(comparisonDocumentSchema, document)).toEqual(document);
+    expect(document.programCosts?.map(({ system, profile, taxUs }) => [system, profile, taxUs])).toEqual([
+      ['a', 'graphs', 0],
+      ['b', 'graphs', 0],
+    ]);
+  });
+
+  it('refuses a call profile that it could not price, before anything is measured', async () => {
+    const options = { systems: ['native:name=a', 'native:name=b'], simulate: true };
+    await expect(bench.compareSystems({ ...options, metrics: ['OH-002'], profile: 'eager' })).rejects.toThrow(
+      /measured by OH-005, which is not among the metrics/,
+    );
+    await expect(bench.runMetrics({ simulate: true, metrics: ['OH-005'], profile: './none.json' })).rejects.toThrow(
+      /Expected a call profile but received .*there is no such file/,
+    );
+  });
+
   it('takes systems with proofs, as the YAML file has them', async () => {
     const owned = (matches: string) => ({
       kind: 'custom' as const,

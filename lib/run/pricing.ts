@@ -3,7 +3,7 @@ import { UsageError } from '../errors/usage-error.js';
 import { callEffects } from '../metrics/call-effects.js';
 import { withoutPrices } from '../metrics/program-costs.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
-import { priced } from '../run/priced.js';
+import { priced } from './priced.js';
 import { namedProfile } from '../results/shipped-profiles.js';
 
 export interface RawPricing {
@@ -16,7 +16,7 @@ type Pricing = <T extends ResultDocument>(document: T) => T;
 export async function preparePricing({ profile: file }: RawPricing, metrics: readonly string[]): Promise<Pricing> {
   if (file === undefined) return (document) => document;
   const why = withoutPrices(metrics);
-  if (why !== null) throw new UsageError(`--profile cannot be used here: ${why}. Name OH-005 or overhead too.`);
+  if (why !== null) throw new UsageError(`A call profile cannot be used here: ${why}. Name OH-005 or overhead too.`);
   const profile = await namedProfile(file);
   return <T extends ResultDocument>(document: T) => priced(document, profile) as T;
 }
