@@ -62,6 +62,8 @@ const KEEPER_MARK = 'GVB_KEPT';
 export class KeptProgram {
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Of the keeper, below which all processes of the program are; null where it could not be started. */
+  readonly keeperPid: number | null;
   /** Null where it could not be started. */
   readonly begun: Promise<Begun | null>;
   /** When its first process has ended, or nothing started. */
@@ -84,7 +86,8 @@ export class KeptProgram {
     });
     this.begun = new Promise((resolve) => (this.#onBegun = resolve));
     this.mainEnded = new Promise((resolve) => (this.#onMain = resolve));
-    const [control, stdout, stderr, reports] = child.stdio as [Writable, Readable, Readable, Readable];
+    const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+    this.keeperPid = child.pid ?? null;
     this.stdout = stdout;
     this.stderr = stderr;
     this.#control = control;

@@ -14,13 +14,22 @@ constexpr size_t kLongestFile = 4096;
 // Of one PID: programs that a process becomes one after the other, by exec.
 constexpr int kMostRecords = 64;
 
+// Of the record of the start, so that a program's two records have one name.
+int own_number = 0;
+pid_t own_pid = 0;
+
 int create(const char* folder, const char* moment) {
-  for (int number = 0; number < kMostRecords; ++number) {
+  // A child that was forked has no record of a start.
+  for (int number = own_pid == getpid() ? own_number : 0; number < kMostRecords; ++number) {
     char path[kLongestFile];
     const int length =
         std::snprintf(path, sizeof path, "%s/%d-%d.%s", folder, static_cast<int>(getpid()), number, moment);
     if (length < 0 || static_cast<size_t>(length) >= sizeof path) return -1;
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) {
+      own_number = number;
+      own_pid = getpid();
+    }
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
