@@ -209,10 +209,12 @@ function planText(workloads: readonly Workload[], systems: readonly System[], ro
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const runs = workloads.map(
     ({ name, warmup, iterations, timeoutSeconds }) =>
-      `${plain(name)} (${warmup} warm-ups and ${iterations} runs, each of at most ${timeoutSeconds} s)`,
+      `${plain(name)} (${counted(warmup, 'warm-up')} and ${counted(iterations, 'run')}, each of at most ${timeoutSeconds} s)`,
   );
-  return `Plan: ${systems.length} ${systems.length === 1 ? 'system' : 'systems'} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
+  return `Plan: ${counted(systems.length, 'system')} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** Where the logs of runs go: a folder for every round of a system, new where the round is measured again. */
 class Places {

@@ -1,6 +1,7 @@
 /** What a finished comparison of programs says of itself: systems whose programs were not seen under them, and warnings. */
 import type { ComparisonDocument, MetricResult, RunDocument } from '../results/document.js';
 import { isOfProgram } from '../metrics/stored-definitions.js';
+import { findingText } from '../results/health-text.js';
 import { relabelled } from '../saved/relabelled.js';
 import { isUnverified, unverifiedLabel } from '../systems/system-name.js';
 import { UNDER_SYSTEM } from './round.js';
@@ -51,7 +52,7 @@ export function withWarnings(document: ComparisonDocument): ComparisonDocument {
       const seen = new Set<string>();
       for (const { id, checks } of ofPrograms(round))
         for (const { name, passed, detail } of checks) {
-          const key = `${round.system.name}, ${id.split('/')[0]}: not ${name}`;
+          const key = `${round.system.name}, ${id.split('/')[0]}: ${findingText(name)}`;
           if (passed !== false || name === UNDER_SYSTEM || seen.has(key)) continue;
           seen.add(key);
           found.set(key, { rounds: (found.get(key)?.rounds ?? 0) + 1, detail });

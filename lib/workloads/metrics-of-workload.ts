@@ -5,7 +5,7 @@ import { median } from '../stats/median.js';
 import type { Delta } from '../stats/effect.js';
 import { GRACE_MS } from './run-once.js';
 import { type ExecSettings, type MeasuredRun, type Memory, measureRound, REPEAT_RULE, type Round } from './round.js';
-import { energyOf } from './watch.js';
+import { energyOf, SHORTEST_FOR_ENERGY_NS } from './watch.js';
 import type { BuiltInKey, ExtractedMetric, Workload } from './workload-type.js';
 
 /** The exported library function. */
@@ -74,7 +74,9 @@ const kinds: Record<BuiltInKey, Kind> = {
     of: ({ watched, fromNs, toNs }) =>
       known(
         energyOf(watched.readings, fromNs, toNs),
-        'the run is shorter than 2 s, or NVML gives no power: too few readings for a sum',
+        toNs - fromNs < SHORTEST_FOR_ENERGY_NS
+          ? `a run of less than ${SHORTEST_FOR_ENERGY_NS / 1e9} s has too few readings of the power`
+          : 'NVML gives no power of this GPU',
       ),
   },
 };
@@ -146,7 +148,8 @@ function measured(round: Round, kind: Kind, isOptional: boolean, details: Measur
   const readings = runs.map(kind.of);
   const [first, ...others] = readings.flatMap((reading) => ('missing' in reading ? [reading.missing] : []));
   if (first !== undefined) {
-    const reason = `${first} (in ${others.length + 1} of ${runs.length} runs)`;
+    const missing = others.length + 1;
+    const reason = missing === runs.length ? first : `${first} (in ${missing} of ${runs.length} runs)`;
     return without(isOptional ? 'unsupported' : 'failed', reason);
   }
   const values = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));

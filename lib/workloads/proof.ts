@@ -16,7 +16,10 @@ export interface Expected {
 }
 
 /** `outside`: it used the GPU without the layer, or something hooks what should be the bare driver. */
-export interface ProcessProof { state: 'proven' | 'unproven' | 'outside'; detail: string }
+export interface ProcessProof {
+  state: 'proven' | 'unproven' | 'outside';
+  detail: string;
+}
 
 const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(basename(file));
 /** The driver, or memory of a GPU. */

@@ -254,7 +254,7 @@ function cvOf(workload: Workload, runs: readonly Run[]): number | null {
 }
 
 function spreadCheck(cvs: readonly (number | null)[]): Check {
-  const name = `runs vary by at most ${percent(REPEAT_RULE.largestCv)}`;
+  const name = `runs vary by at most ${100 * REPEAT_RULE.largestCv} %`;
   const last = cvs.at(-1) ?? null;
   if (last === null) return { name, passed: 'not checked', detail: `fewer than ${REPEAT_RULE.fewestRuns} runs` };
   const repeats = cvs.length - 1;

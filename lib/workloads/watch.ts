@@ -126,7 +126,7 @@ function isElsewhere(pid: number): boolean {
 }
 
 /** A run that is shorter has too few readings, of which each is a mean over up to a second. */
-const SHORTEST_FOR_ENERGY_NS = 2e9;
+export const SHORTEST_FOR_ENERGY_NS = 2e9;
 
 /** In joules, of the whole card, from readings of its power; null where the run is too short or NVML gives none. */
 export function energyOf(readings: readonly GpuReading[], fromNs: number, toNs: number): number | null {
