@@ -20,7 +20,7 @@ import { checkPrograms } from '../workloads/check-programs.js';
 import { withLabels, withWarnings } from '../workloads/conclusions.js';
 import { metricsOfWorkload } from '../workloads/metrics-of-workload.js';
 import { checkNames, publicSource, workloadsOf } from '../workloads/read-workloads.js';
-import type { ExecSettings } from '../workloads/round.js';
+import type { ExecSettings } from '../workloads/round-of-runs.js';
 import { recordOf } from '../workloads/workload-record.js';
 import type { Workload, WorkloadSource } from '../workloads/workload-type.js';
 import {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
 import { isComparison } from '../results/kinds.js';
-import { programsOf } from '../results/programs.js';
+import { programsOf } from '../results/recorded-programs.js';
 import type { SystemView, View } from '../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
 

@@ -1,7 +1,7 @@
 /** Whether finished rounds may be reused beside new ones: same card, same driver, same request. */
 import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
-import { programsOf, programsText } from '../results/programs.js';
+import { programsOf, programsText } from '../results/recorded-programs.js';
 import { UsageError } from '../errors/usage-error.js';
 import { isOfOneRun } from '../systems/run-directory.js';
 

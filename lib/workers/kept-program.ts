@@ -59,6 +59,13 @@ export interface Outcome {
 
 const KEEPER_MARK = 'GVB_KEPT';
 
+const living = new Set<KeptProgram>();
+
+/** Kills them at once, with all that they started. */
+export function killKeptPrograms(): void {
+  for (const program of living) program.kill();
+}
+
 export class KeptProgram {
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -96,6 +103,7 @@ export class KeptProgram {
     control.write(encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) }));
     const lines = new LineSplitter((line) => this.#note(line));
     reports.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+    living.add(this);
     this.done = this.#doneOf(child, mark);
   }
 
@@ -118,6 +126,7 @@ export class KeptProgram {
     // Only a keeper that was killed leaves something.
     if (this.#outcome.used === null && this.#outcome.refused === null) killMarked(mark);
     for (const stream of child.stdio) stream?.destroy();
+    living.delete(this);
     this.#onBegun(null);
     this.#onMain(this.#outcome.main);
     return this.#outcome;

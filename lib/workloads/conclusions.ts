@@ -4,7 +4,7 @@ import { isOfProgram } from '../metrics/stored-definitions.js';
 import { findingText } from '../results/health-text.js';
 import { relabelled } from '../saved/relabelled.js';
 import { isUnverified, unverifiedLabel } from '../systems/system-name.js';
-import { UNDER_SYSTEM } from './round.js';
+import { UNDER_SYSTEM } from './round-of-runs.js';
 
 const ofPrograms = ({ metrics }: RunDocument): MetricResult[] => metrics.filter(({ id }) => isOfProgram(id));
 
