@@ -83,7 +83,7 @@ export class Captured {
     const rest = chunk.subarray(toHead.length);
     if (toHead.length > 0) this.#head.push(Buffer.from(toHead));
     this.#headBytes += toHead.length;
-    if (rest.length > 0) this.#addToTail(Buffer.from(rest));
+    if (rest.length > 0) this.#addToTail(Buffer.from(rest.subarray(-IN_MEMORY_BYTES)));
   }
 
   #addToTail(rest: Buffer): void {

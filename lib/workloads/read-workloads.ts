@@ -78,8 +78,9 @@ export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
   const name = values.required('name');
   if (!workloadName.test(name))
     throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
-  checkUsed(values, settings);
-  return combinationsOf(values).map((combination) => oneWorkload(name, combination, settings, folder));
+  const named = new Values(settings, name, keys);
+  checkUsed(named, settings);
+  return combinationsOf(named).map((combination) => oneWorkload(name, combination, settings, folder));
 }
 
 /** A stored workload has this text in place of a secret, and would run with it. */

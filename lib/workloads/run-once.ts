@@ -1,4 +1,5 @@
 /** One run of a program: from its start until nothing of it is left. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GpuState } from '../native/addon-types.js';
 import { keeperProgram, witnessLibrary } from '../native/load.js';
@@ -145,6 +146,8 @@ async function followed(
   const readiness = async () => {
     if (!workload.ready) return;
     const living = AbortSignal.any([over.signal, signal]);
+    // Every look listens to it.
+    setMaxListeners(0, living);
     course.readyNs = await whenReady(workload.ready, {
       cwd: workload.cwd,
       outputs: [captured.stdout, captured.stderr],

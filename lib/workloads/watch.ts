@@ -49,6 +49,8 @@ export class Watch {
   readonly #readGpu: () => Promise<GpuState | null>;
   readonly #followed = new Map<number, Followed>();
   readonly #readings: GpuReading[] = [];
+  /** That NVML listed. */
+  readonly #users = new Set<number>();
   #residentBytes: number | null = null;
   #isStopped = false;
   #timer: NodeJS.Timeout;
@@ -86,12 +88,15 @@ export class Watch {
     });
   }
 
-  /** Reading its map stops a process for a moment: at the 1st, 2nd, 4th, 8th … look. */
-  #lookAt(pid: number): void {
+  /**
+   * Reading its map stops a process for a moment: at the 1st, 2nd, 4th, 8th … look, and when it has just begun to use the
+   * GPU.
+   */
+  #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);
     const looks = (before?.looks ?? 0) + 1;
     if (!before && this.#followed.size >= MOST_PROCESSES) return;
-    const isDue = Number.isInteger(Math.log2(looks));
+    const isDue = isNewUser || Number.isInteger(Math.log2(looks));
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
     // Empty of one that is just ending: what was seen of it before stands.
@@ -105,6 +110,11 @@ export class Watch {
     if (!state) return;
     const { powerW, temperatureC, eventReasons, processes } = state;
     const own = processes?.filter(({ pid }) => pids.includes(pid)) ?? [];
+    for (const { pid } of own)
+      if (!this.#users.has(pid)) {
+        this.#users.add(pid);
+        this.#lookAt(pid, true);
+      }
     const used = own.flatMap(({ usedBytes }) => usedBytes ?? []);
     this.#readings.push({
       atNs: Number(process.hrtime.bigint()),
