@@ -207,6 +207,7 @@ describe('the exports map', () => {
     const measuring = metrics.map(({ functionName }) => functionName);
     const others = [
       'compareSystems',
+      'execWorkloads',
       'getProvenance',
       'listDevices',
       'listMetrics',
