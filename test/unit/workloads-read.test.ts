@@ -1,6 +1,12 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
+import { interposerLibrary } from '../../lib/native/load.js';
+import { metricsOfWorkload } from '../../lib/workloads/metrics-of-workload.js';
 import { parseExecConfig, publicSource } from '../../lib/workloads/read-workloads.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
+import { temporaryFolder } from '../temporary.js';
 
 const surroundings = { caller: { PATH: '/usr/bin' }, folder: '/work' };
 const read = (text: string) => parseExecConfig(text, 'w.yaml', surroundings);
@@ -15,6 +21,50 @@ function refusal(text: string): string {
   return 'accepted';
 }
 const refusalOf = (keys: string) => refusal(`workloads:\n  - name: w\n    argv: [prog]\n${keys}`);
+
+describe('the file of docs/exec.md', () => {
+  const page = readFileSync(new URL('../../docs/exec.md', import.meta.url), 'utf8');
+  const [file = '', thresholds = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = '']) => yaml);
+  const [library] = /\/opt\S+libvgpu\.so/.exec(file) ?? [''];
+  const own = join(temporaryFolder(), 'libvgpu.so');
+  copyFileSync(interposerLibrary() as string, own);
+  const { workloads, systems } = read(file.replace(library, own));
+
+  it('is read, and says what the page says of it', () => {
+    expect(systems.map(({ name }) => name)).toEqual(['native', 'hami-50']);
+    expect(workloads.map(({ name }) => name)).toEqual([
+      ...['1,dtype=fp16', '1,dtype=bf16', '8,dtype=fp16', '8,dtype=bf16'].map((label) => `decode@batch=${label}`),
+      'server',
+    ]);
+    expect(workloads[0]).toMatchObject({
+      argv: ['python', 'decode.py', '--batch', '1', '--dtype', 'fp16'],
+      cwd: '/work/programs',
+    });
+  });
+
+  it('has the defaults that it names', () => {
+    const named = [...file.matchAll(/^ +(\w+): .*default (\d+)(?![%\d])/gm)].map(([, key, value]) => [key, Number(value)]);
+    const { coolDown, timeoutSeconds, ...others } = DEFAULTS;
+    const all = {
+      ...others,
+      timeout: timeoutSeconds,
+      pause: coolDown.pauseSeconds,
+      most: coolDown.mostSeconds,
+      degrees: coolDown.degrees,
+      exit: 0,
+    };
+    expect(named.length).toBeGreaterThan(5);
+    for (const [key, value] of named) expect([key, all[key as keyof typeof all]]).toEqual([key, value]);
+  });
+
+  it('has thresholds for its metrics', () => {
+    const definitions = workloads.flatMap((each) =>
+      metricsOfWorkload(each, { caller: {}, logsOf: null, keepGoing: false }),
+    );
+    const { metrics } = parseThresholds(thresholds, 'thresholds.yaml', definitions);
+    expect(metrics.get('decode@batch=8,dtype=fp16/tokens-per-second')?.regression).toEqual({ relative: 0.05 });
+  });
+});
 
 describe('workloads of a file', () => {
   it('have defaults', () => {
