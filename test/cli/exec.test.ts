@@ -4,7 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { ComparisonDocument, MetricResult } from '../../lib/results/document.js';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { passing } from '../waiting.js';
-import { addonFile, command, emptyFolder, parseComparison, processesOf, simulatedFolder, start } from './command.js';
+import {
+  addonFile,
+  command,
+  emptyFolder,
+  parseComparison,
+  processesOf,
+  root,
+  simulatedFolder,
+  start,
+} from './command.js';
 
 const few = ['--simulate', '--rounds', '2', '--warmup', '1', '--iterations', '2', '--seed', '1'];
 const once = ['--simulate', '--rounds', '1', '--warmup', '0', '--iterations', '1', '--seed', '1'];
@@ -180,6 +189,16 @@ describe('exec of a file', () => {
     expect(resultsOf(done, 'gpu/gpu-memory')[0]?.[0]?.value).toBeGreaterThan(1e6);
     expect(resultsOf(done, 'gpu/wall')[0]?.[0]?.checks[0]).toMatchObject({ passed: true });
   });
+});
+
+it('measures the six programs of the examples', async () => {
+  const done = await exec([...once, '--config', join(root, 'examples/workloads.yaml')]);
+  expect(done.document.warnings.filter((warning) => warning.includes('failed'))).toEqual([]);
+  const ids = [
+    ...['T1-short-compute/rate', 'T2-long-compute/speedup', 'T3-memory/allocation', 'T4-transfer/efficiency'],
+    ...['T5-inference/token-latency', 'T6-cold-start/wall', 'T2-long-compute/gpu-memory'],
+  ];
+  for (const id of ids) expect([id, statusOf(done, id)[0]?.[0], reasonOf(done, id)]).toEqual([id, 'ok', undefined]);
 });
 
 describe('a program that goes wrong', () => {
