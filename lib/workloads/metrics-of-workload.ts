@@ -4,7 +4,14 @@ import { withoutNumber } from '../metrics/metric.js';
 import { median } from '../stats/median.js';
 import type { Delta } from '../stats/effect.js';
 import { GRACE_MS } from './run-once.js';
-import { type ExecSettings, type MeasuredRun, type Memory, measureRound, REPEAT_RULE, type Round } from './round-of-runs.js';
+import {
+  type ExecSettings,
+  type MeasuredRun,
+  type Memory,
+  measureRound,
+  REPEAT_RULE,
+  type Round,
+} from './round-of-runs.js';
 import { energyOf, SHORTEST_FOR_ENERGY_NS } from './watch.js';
 import type { BuiltInKey, ExtractedMetric, Workload } from './workload-type.js';
 

@@ -43,7 +43,10 @@ describe('the file of docs/exec.md', () => {
   });
 
   it('has the defaults that it names', () => {
-    const named = [...file.matchAll(/^ +(\w+): .*default (\d+)(?![%\d])/gm)].map(([, key, value]) => [key, Number(value)]);
+    const named = [...file.matchAll(/^ +(\w+): .*default (\d+)(?![%\d])/gm)].map(([, key, value]) => [
+      key,
+      Number(value),
+    ]);
     const { coolDown, timeoutSeconds, ...others } = DEFAULTS;
     const all = {
       ...others,
