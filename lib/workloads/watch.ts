@@ -7,6 +7,8 @@ import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js
 const INTERVAL_MS = 100;
 /** The first look: most programs have replaced what forked them by then. */
 const FIRST_MS = 20;
+/** Of looks at one process, from the tenth on. */
+const SPARSE = 10;
 /** Far more than a program has; what starts others without end is not followed without end. */
 const MOST_PROCESSES = 1_000;
 
@@ -89,14 +91,14 @@ export class Watch {
   }
 
   /**
-   * Reading its map stops a process for a moment: at the 1st, 2nd, 4th, 8th … look, and when it has just begun to use the
-   * GPU.
+   * Reading its map holds a process up for a moment: at the 1st, 2nd, 4th and 8th look, then once a second, and when it has
+   * just begun to use the GPU.
    */
   #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);
     const looks = (before?.looks ?? 0) + 1;
     if (!before && this.#followed.size >= MOST_PROCESSES) return;
-    const isDue = isNewUser || Number.isInteger(Math.log2(looks));
+    const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
     // Empty of one that is just ending: what was seen of it before stands.

@@ -216,10 +216,10 @@ describe('a program that goes wrong', () => {
     [
       'ignores SIGTERM',
       ['bash', '-c', 'trap "" TERM; while true; do sleep 0.1; done'],
-      /after 1 s and was stopped \(it was killed by signal 9\)/,
+      /after 5 s and was stopped \(it was killed by signal 9\)/,
     ],
   ])('%s: it failed, with exit code 1', async (_, program, reason) => {
-    const done = await exec([...once, '--timeout', '1', '--', ...program]);
+    const done = await exec([...once, '--timeout', '5', '--', ...program]);
     expect(done.code).toBe(1);
     expect(reasonOf(done, `${program[0]}/wall`)).toMatch(reason);
   });
@@ -260,7 +260,7 @@ describe('a program that goes wrong', () => {
   });
 
   it('leaves the layer: its numbers are invalid, and the exit code is 5', async () => {
-    const script = `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, 1000);`;
+    const script = `require('${addonFile}').inspect({ simulatedDriver: '${simulatedFolder}' }); setTimeout(() => {}, 3000);`;
     const config = configFile(
       [{ name: 'w', argv: ['sh', '-c', `env -u LD_PRELOAD ${process.execPath} -e "${script}"`] }],
       [slow],
