@@ -127,6 +127,27 @@
       "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
     },
     {
+      # Loaded into every process of a user's program: as little as can be.
+      "target_name": "witness",
+      "type": "loadable_module",
+      "product_prefix": "",
+      "product_name": "libgvb-witness",
+      "product_dir": "<(PRODUCT_DIR)/keeper",
+      "target_conditions": [["_type=='loadable_module'", { "product_extension": "so" }]],
+      "sources": ["<!@(node scripts/native-units.js witness)"],
+      "includes": ["native/base/precompiled.gypi"],
+    },
+    {
+      # Starts the programs of `exec`. It is small, because the memory of a process that forks is that of its child's start.
+      "target_name": "keeper",
+      "type": "executable",
+      "product_name": "gvb-keeper",
+      "product_dir": "<(PRODUCT_DIR)/keeper",
+      "sources": ["<!@(node scripts/native-units.js keeper)"],
+      "dependencies": ["base"],
+      "includes": ["native/base/precompiled.gypi", "native/floor/above.gypi"],
+    },
+    {
       # The program of COMPAT-001, and a child of it that no library can be preloaded into.
       "target_name": "probe",
       "type": "executable",

@@ -37,6 +37,7 @@ const LONG = [
   'truth/starts/run',
   'truth/pairs/compare',
   'package/adding-a-metric',
+  'cli/exec',
   'cli/compare',
   'cli/mps',
   'cli/gate',

@@ -8,6 +8,7 @@
  * status `unsupported`, never a number.
  */
 import type { ComparisonDocument, RunDocument } from './results/document.js';
+import type { ExecWorkloadsOptions } from './exec-workloads.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 import type { Monitor } from './monitor/monitor.js';
 import type { MonitorOptions } from './monitor/options.js';
@@ -36,6 +37,22 @@ export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocume
  */
 export const compareSystems = async (options: CompareSystemsOptions): Promise<ComparisonDocument> =>
   (await import('./whole-runs.js')).compareSystems(options);
+
+/**
+ * Programs under systems, in interleaved rounds: the document of `gpu-virt-bench exec`; no file is written. Metrics have
+ * the ids `NAME/wall` (s), `NAME/ready` (s), `NAME/cpu` (s), `NAME/host-memory` (bytes), `NAME/gpu-memory` (bytes),
+ * `NAME/energy` (J) and those that the workload extracts. A program that fails is a result with status `failed`. Rejects
+ * with UsageError for wrong settings and for a program that does not exist; an abort ends the program and resolves with
+ * `completed: false` and the rounds that there are.
+ *
+ *     await execWorkloads({
+ *       systems: ['native', 'hami-core:library=/path/libvgpu.so,memory=10GiB'],
+ *       workloads: [{ name: 'decode', argv: ['python', 'decode.py'],
+ *         metrics: { tps: { regex: '([0-9.]+) tokens/s', unit: 'tokens/s', direction: 'higher' } } }],
+ *     });
+ */
+export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<ComparisonDocument> =>
+  (await import('./exec-workloads.js')).execWorkloads(options);
 
 /**
  * A document as a report: `markdown`, `html` (one page with charts), `csv`, `junit`, `openmetrics`, `bencher` or `json`.
@@ -74,6 +91,8 @@ export type {
   Tier,
 } from './results/document.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
+export type { ExecWorkloadsOptions } from './exec-workloads.js';
+export type { ExtractedMetricSettings, WorkloadSettings } from './workload-settings.js';
 export type {
   CustomSettings,
   FcspSettings,

@@ -22,12 +22,12 @@ const renderers: Record<Format, () => Promise<Render>> = {
   html: async () => (await import('./report/html.js')).htmlReport,
   csv: async () => (await import('./report/csv.js')).csvReport,
   junit: async () => {
-    const [{ junitReport }, { gateOfReport }, { metrics }] = await Promise.all([
+    const [{ junitReport }, { gateOfReport }, { metricsOf }] = await Promise.all([
       import('./report/junit.js'),
       import('./gate/gate.js'),
-      import('./metrics/registry.js'),
+      import('./metrics/stored-definitions.js'),
     ]);
-    return ({ document }) => junitReport(gateOfReport(document, metrics));
+    return ({ document }) => junitReport(gateOfReport(document, metricsOf(document)));
   },
   openmetrics: async () => (await import('./report/openmetrics.js')).openMetricsReport,
   bencher: async () => (await import('./report/bencher.js')).bencherReport,

@@ -121,7 +121,7 @@ export function systemFrom(given: string | SystemSettings, surroundings: Surroun
 }
 
 /** Texts as a file has them, where every scalar is one. */
-function rawOf(value: unknown, what: string): RawValue | undefined {
+export function rawOf(value: unknown, what: string): RawValue | undefined {
   if (value === undefined || typeof value === 'string') return value;
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
   if (Array.isArray(value)) return value.map((each: unknown) => rawOf(each, `an entry of ${what}`) ?? '');

@@ -50,7 +50,7 @@ export interface CompareSystemsOptions extends RunMetricsOptions {
 
 const DEFAULT_ROUNDS = 5;
 
-function prepared({ metrics: selectors = [], strict = false, profile: _, ...options }: RunMetricsOptions) {
+export function prepared({ metrics: selectors = [], strict = false, profile: _, ...options }: RunMetricsOptions) {
   if (typeof strict !== 'boolean') throw new TypeError(`Expected strict to be true or false but received ${strict}.`);
   const { device, tier, seed, path, simulate, iterations, warmup, resolution, samples, model } =
     resolveOptions(options);
@@ -74,7 +74,7 @@ function prepared({ metrics: selectors = [], strict = false, profile: _, ...opti
   };
 }
 
-const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): RunHooks => ({
+export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined): RunHooks => ({
   onPrepared: () => {},
   onMetric: () => {},
   onProgress: (progress) => onProgress?.(progress),
@@ -142,7 +142,7 @@ function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'syste
   return { effect: detect, mostRounds: wholeNumber('maxRounds', maxRounds ?? MOST_ROUNDS, FEWEST_ROUNDS) };
 }
 
-function wholeNumber(name: string, value: number, least: number): number {
+export function wholeNumber(name: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least) return value;
   throw new RangeError(`Expected ${name} to be an integer of at least ${least} but received ${value}.`);
 }

@@ -15,6 +15,8 @@ const objects = [
   `${folder}/interpose/libgvb-interpose.so`,
   `${folder}/interpose/libgvb-count.so`,
   `${folder}/probe/gvb-probe`,
+  `${folder}/keeper/gvb-keeper`,
+  `${folder}/keeper/libgvb-witness.so`,
 ].filter(existsSync);
 if (objects.length === 0) {
   console.error('Expected prebuilds: run npm run prebuild first.');

@@ -1,5 +1,5 @@
 // Makes prebuilds/<platform>-<arch>: the addon as node-gyp-build looks for it, with the simulated driver, the
-// interposer and the probe program beside it.
+// interposer, the probe program and what exec starts programs with beside it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ if (status !== 0) process.exit(status ?? 1);
 const folder = `${root}/prebuilds/${process.platform}-${process.arch}`;
 // prebuildify takes every shared object of the build along; only the addon belongs here.
 for (const file of readdirSync(folder)) if (!file.endsWith('.node')) rmSync(`${folder}/${file}`, { recursive: true });
-for (const part of ['sim', 'interpose', 'probe'])
+for (const part of ['sim', 'interpose', 'probe', 'keeper'])
   cpSync(`${root}/build/Release/${part}`, `${folder}/${part}`, { recursive: true });
 const made = readdirSync(folder, { recursive: true });
 for (const promised of [
@@ -30,6 +30,8 @@ for (const promised of [
   'interpose/libgvb-interpose.so',
   'interpose/libgvb-count.so',
   'probe/gvb-probe',
+  'keeper/gvb-keeper',
+  'keeper/libgvb-witness.so',
 ]) {
   if (made.includes(promised)) continue;
   console.error(`Expected prebuilds to hold ${promised} but they hold ${made.join(', ')}.`);

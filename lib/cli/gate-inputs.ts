@@ -1,10 +1,15 @@
 /** Reads the thresholds and the baseline that the options name. */
 import { defaultThresholds, type Thresholds } from '../gate/thresholds.js';
-import { metrics } from '../metrics/registry.js';
+import type { MetricDefinition } from '../metrics/metric.js';
 import { type Baseline, readBaseline, STORE } from '../saved/baseline-store.js';
 import { warn } from './talk.js';
 
-export async function thresholdsOf(file: string | undefined, option: string): Promise<Thresholds> {
+/** `metrics`: that there are thresholds for. */
+export async function thresholdsOf(
+  file: string | undefined,
+  option: string,
+  metrics: readonly MetricDefinition[],
+): Promise<Thresholds> {
   if (file === undefined) return defaultThresholds(metrics);
   const { readThresholds } = await import('../gate/thresholds-file.js');
   return readThresholds(file, option, metrics);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { GateDocument } from '../gate/document.js';
 import { gate as judge } from '../gate/gate.js';
-import { metrics } from '../metrics/registry.js';
+import { metricsOf } from '../metrics/stored-definitions.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport } from '../report/junit.js';
 import { namedOrNewest } from '../saved/directories.js';
@@ -23,7 +23,6 @@ export interface RawGateOptions {
 }
 
 export async function gate(file: string | undefined, raw: RawGateOptions): Promise<number> {
-  const thresholds = await thresholdsOf(raw.config, '--config');
   const baseline = await storedBaseline(raw.baseline, raw.store);
   const outputs = parseOutputs({
     ...(raw.json !== undefined && { json: raw.json }),
@@ -31,6 +30,8 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   });
   await checkOutputs(outputs, inputsOf(file, raw));
   const { path, document, problems, skipped } = await namedOrNewest(file);
+  const metrics = metricsOf(document, ...(baseline ? [baseline.document] : []));
+  const thresholds = await thresholdsOf(raw.config, '--config', metrics);
   skipped.forEach(warn);
   if (file === undefined) say(`Judging ${path}.`);
   problems.forEach(warn);

@@ -5,7 +5,7 @@ import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baselin
 import type { GateDocument } from '../gate/document.js';
 import { checkRounds, gate as judge } from '../gate/gate.js';
 import { checkSystems, relabelledThresholds, type Thresholds } from '../gate/thresholds.js';
-import { metrics } from '../metrics/registry.js';
+import type { MetricDefinition } from '../metrics/metric.js';
 import { gateReport } from '../report/gate.js';
 import { junitReport, unjudgedJunitReport } from '../report/junit.js';
 import type { ResultDocument } from '../results/kinds.js';
@@ -39,12 +39,16 @@ export interface Conclusion {
   tell: (free: boolean) => Promise<Error[]>;
 }
 
-/** Reads and checks everything that can be before anything is measured; null where nothing is to be judged. */
+/**
+ * Reads and checks everything that can be before anything is measured; null where nothing is to be judged. `metrics`: that
+ * there may be thresholds for.
+ */
 export async function prepareGating(
   raw: RawGating,
   systems: readonly { name: string; kind: string }[],
   outputs: readonly Output[],
   rounds: number,
+  metrics: readonly MetricDefinition[],
 ): Promise<Gating | null> {
   if (raw.baseline === undefined && raw.gate === undefined) {
     if (raw.store === undefined) return null;
@@ -52,7 +56,7 @@ export async function prepareGating(
   }
   checkRounds(rounds);
   const names = systems.map(({ name }) => name);
-  const thresholds = relabelledThresholds(await thresholdsOf(raw.gate, '--gate'), names);
+  const thresholds = relabelledThresholds(await thresholdsOf(raw.gate, '--gate', metrics), names);
   const stored = await storedBaseline(raw.baseline, raw.store);
   const baseline = stored && relabelledBaseline(stored, names);
   checkSystems(thresholds, names);
@@ -63,7 +67,7 @@ export async function prepareGating(
   const junit = junitTargets(outputs);
   return {
     checkWorld: (simulated) => baseline && checkSameWorld(simulated, baseline),
-    conclude: (document) => conclude(verdictOn(document, thresholds, baseline), junit),
+    conclude: (document) => conclude(verdictOn(document, thresholds, baseline, metrics), junit),
   };
 }
 
@@ -77,7 +81,12 @@ interface Verdict {
 }
 
 /** A gate that cannot be applied must not discard what was measured. */
-function verdictOn(document: ResultDocument, thresholds: Thresholds, baseline: Baseline | null): Verdict {
+function verdictOn(
+  document: ResultDocument,
+  thresholds: Thresholds,
+  baseline: Baseline | null,
+  metrics: readonly MetricDefinition[],
+): Verdict {
   if (!document.completed) {
     const reason = 'The gate was not checked because the measurement was interrupted.';
     return {

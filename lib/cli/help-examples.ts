@@ -11,6 +11,11 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
     'compare --config systems.yaml --detect 5% --gate thresholds.yaml --output results/today',
     'compare --resume results/today',
   ],
+  exec: [
+    'exec --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB -- python infer.py',
+    'exec --warmup 1 --iterations 3 --env HF_HOME --name llama -- python infer.py --batch 8',
+    'exec --config workloads.yaml --gate thresholds.yaml --output results/today',
+  ],
   profile: [
     'profile -- python decode.py',
     'profile --from 30 --for 10 --output decode.json -- python serve.py --port 8000',

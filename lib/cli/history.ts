@@ -20,10 +20,11 @@ export interface RawHistoryOptions {
 const MOST_DIRECTORIES = 100_000;
 
 export async function history(selectors: string[], { limit, json, ...places }: RawHistoryOptions): Promise<number> {
-  const selected = selectMetrics(selectors, metrics);
   await checkNamed(places.results, '--results', 'results');
   await checkNamed(places.store, '--store', 'baselines');
-  const found = await readHistory({ ...places, limit: parseLimit(limit) }, metrics);
+  const { programs, ...found } = await readHistory({ ...places, limit: parseLimit(limit) }, metrics);
+  const all = [...metrics, ...programs];
+  const selected = selectMetrics(selectors, all);
   const trends = trendsOf(found.entries, selected);
   for (const { path, reason } of found.unreadable) warn(`${path} is skipped: ${reason}`);
   if (json) await writeStdout(`${JSON.stringify({ ...found, trends }, null, 2)}\n`);

@@ -3,21 +3,25 @@ import { dirname } from 'node:path';
 import { resumeCommand } from '../report/command-line.js';
 import type { ComparisonDocument } from '../results/document.js';
 import { formats } from '../rendering.js';
-import type { RawCompareOptions } from './compare.js';
+import type { RawGating } from './gating.js';
+import type { RawOutputs } from './document-outputs.js';
 
 /** Options that --resume takes again: where results go, and what judges them. */
 const givenAgain = ['baseline', 'gate', 'store', ...formats, 'format'] as const;
 
+export type Continued = RawGating & RawOutputs;
+
 /** `secrets` are settings that were not recorded: a comparison with one cannot be continued. */
 export function interruptedText(
   { plan, systems }: ComparisonDocument,
-  raw: Pick<RawCompareOptions, (typeof givenAgain)[number]>,
+  raw: Continued,
   secrets: readonly string[],
+  command: 'compare' | 'exec' = 'compare',
 ): string {
   const finished = systems.flat().filter(({ completed }) => completed).length;
   const far = `Interrupted: ${finished} of ${plan.rounds * plan.systems.length} rounds${plan.detect?.isPilot ? ' of the pilot' : ''} are finished.`;
   if (plan.config === undefined) return `${far} There is nothing to continue.`;
   if (secrets.length > 0) return `${far} It cannot be continued: ${secrets.join(', ')} is secret and not recorded.`;
   const options = givenAgain.flatMap((name) => (raw[name] === undefined ? [] : [`--${name}`, raw[name]]));
-  return `${far} Continue with: ${resumeCommand(dirname(plan.config), options)}`;
+  return `${far} Continue with: ${resumeCommand(dirname(plan.config), options, command)}`;
 }

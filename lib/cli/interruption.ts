@@ -3,6 +3,7 @@
  * is written. The second kills the workers, for which nothing waits any longer; clean-up and outputs follow all the same.
  * The third leaves at once.
  */
+import { killKeptPrograms } from '../workers/kept-program.js';
 import { killWorkers } from '../workers/worker.js';
 import { exitCodes } from './exit-codes.js';
 import { say } from './talk.js';
@@ -31,6 +32,7 @@ export async function interruptible<T>(task: (signal: AbortSignal) => Promise<T>
     } else if (interruptions === 2) {
       say('Killing the workers, then cleaning up and writing what was measured. A third interruption exits at once.');
       killWorkers();
+      killKeptPrograms();
       // Leaving kills the process groups of what still runs (workers/process-group.ts).
     } else process.exit(exitCodes.interrupted);
   };

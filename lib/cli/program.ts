@@ -9,6 +9,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { addBaseline, addGate, addGating, addHistory } from './gate-commands.js';
 import { addHelpExamples } from './help-examples.js';
 import type { RawCompareOptions } from './compare.js';
+import type { RawExecOptions } from './exec.js';
 import type { RawRunOptions } from './options.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
@@ -68,6 +69,7 @@ export function program(): Command {
     .option(TIMEOUT, 'time limit per step, such as worker start or driver initialisation (default: 60 s)')
     .action(async (options: { json?: true; timeout?: string }) => done((await import('./doctor.js')).doctor(options)));
   addCompare(root);
+  addExec(root);
   addProfile(root);
   addMonitor(root);
   addReport(root);
@@ -94,7 +96,7 @@ const repeatable = (value: string, earlier: string[] = []): string[] => [...earl
 
 /** How a run measures, alike for one system and for several. */
 function addMeasuring(command: Command, tier: Tier): Command {
-  return command
+  return addPlace(command)
     .option('--tier <tier>', 'budget of time and samples: quick, standard or thorough', tier)
     .addOption(
       new Option(
@@ -105,8 +107,6 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option('--warmup <n>', "untimed operations before each row (default: the metric's own)")
     .option('--resolution <fraction>', 'stop a row at this relative half-width of its 95 % interval (default: 0.01)')
     .option('--path <path>', 'how driver functions are resolved: runtime, dlsym or linked', 'runtime')
-    .option('--samples', 'put the raw samples into the document (default: off)')
-    .option('--seed <n>', 'seed of every random choice (default: random; always recorded)')
     .option(
       '--workload <name>',
       'LLM-004: batch and lengths, T1 to T6 (default: T2, one sequence of 512 and 128 tokens)',
@@ -118,18 +118,7 @@ function addMeasuring(command: Command, tier: Tier): Command {
     .option(
       TIMEOUT,
       'time limit per metric, and per step before it: worker start, driver initialisation, probe, set-up (default: 60 s plus ten times the estimate per metric; 30 to 120 s per step)',
-    )
-    .option('--require-gpu', 'fail if there is no real GPU (default: measure the simulated one)')
-    .addOption(
-      new Option('--simulate', 'measure the simulated GPU even if a driver exists (default: off)').conflicts(
-        'requireGpu',
-      ),
-    )
-    .option(
-      '--strict',
-      'refuse to start on a machine that is not idle and healthy, and mark disturbed results invalid (default: warn)',
-    )
-    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
+    );
 }
 
 const outputHelp: Record<Format, string> = {
@@ -172,18 +161,26 @@ function addCompare(root: Command): void {
       'Compare several systems side by side, in interleaved rounds of fresh workers; the first is the baseline',
     )
     .argument('[selector...]', "metric ids, globs over ids, categories, e.g. OH-001 'OH-*' overhead (default: all)")
-    .option(
-      '--system <spec>',
-      'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeatable; the first is the baseline',
-      repeatable,
-    )
+    .option('--system <spec>', SYSTEM_SPEC, repeatable)
     .option('--config <file>', 'systems from a YAML or JSON file, before those of --system (default: none)')
+    .option(...PROFILE);
+  addRounds(command, 'one of its proofs failed');
+  addOutputs(addMeasuring(addGating(command), 'standard')).action(
+    async (selectors: string[], raw: RawCompareOptions) => {
+      const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
+      return done((await import('./compare.js')).compare(selectors, raw, isGiven));
+    },
+  );
+}
+
+/** Options of what is measured in rounds, beside those that say what. */
+function addRounds(command: Command, what: string): Command {
+  return command
     .option(
       '--allow-missing',
       'keep a system that cannot be measured here as unsupported and measure the others (default: exit code 2)',
     )
-    .option('--keep-going', 'measure further rounds of a system after one of its proofs failed (default: off)')
-    .option(...PROFILE)
+    .option('--keep-going', `measure further rounds of a system after ${what} (default: off)`)
     .option(
       '--rounds <n>',
       'number of rounds, each with a fresh worker per system (default: 2 quick, 5 standard, 10 thorough)',
@@ -204,10 +201,54 @@ function addCompare(root: Command): void {
         'continue an interrupted comparison with its own options and systems; only --keep-going and --allow-missing may be added (default: none)',
       ).conflicts('output'),
     );
-  addOutputs(addMeasuring(addGating(command), 'standard')).action(
-    async (selectors: string[], raw: RawCompareOptions) => {
+}
+
+const SYSTEM_SPEC =
+  'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeatable; the first is the baseline';
+
+/** Whether and where a run takes place; alike for metrics and programs. */
+function addPlace(command: Command): Command {
+  return command
+    .option('--samples', 'put the raw samples into the document (default: off)')
+    .option('--seed <n>', 'seed of every random choice (default: random; always recorded)')
+    .option('--require-gpu', 'fail if there is no real GPU (default: measure the simulated one)')
+    .addOption(
+      new Option('--simulate', 'measure the simulated GPU even if a driver exists (default: off)').conflicts(
+        'requireGpu',
+      ),
+    )
+    .option(
+      '--strict',
+      'refuse to start on a machine that is not idle and healthy, and mark disturbed results invalid (default: warn)',
+    )
+    .option('--dry-run', 'print the plan and its estimated time, measure nothing (default: off)');
+}
+
+function addExec(root: Command): void {
+  const command = root
+    .command('exec')
+    .description('Run any program under each system, in interleaved rounds, and compare what it takes')
+    .argument('[command...]', 'the program and its arguments, after -- (default: the workloads of --config)')
+    .option('--system <spec>', `${SYSTEM_SPEC} (default: those of --config, else native)`, repeatable)
+    .option('--config <file>', 'workloads, and systems before those of --system, from a YAML file (default: none)')
+    .option('--name <name>', 'how ids of the metrics begin, NAME/wall (default: the name of the program)')
+    .option(
+      '--env <name[=value]>',
+      "a variable of the program: set, or as the caller has it; repeatable (default: none beside the system's)",
+      repeatable,
+    )
+    .option('--warmup <n>', 'runs before those that count, in every round (default: 3)')
+    .option('--iterations <n>', 'runs that count, in every round (default: 10; up to 30 where they vary by over 5 %)')
+    .option(TIMEOUT, 'time limit per run; then SIGTERM, and SIGKILL 10 s later (default: 600)')
+    .option(
+      '--cool-down <seconds>',
+      'wait before a run until the GPU is as cool as before the first, within 5 °C, at most so long (default: 60)',
+    )
+    .option('--tier <tier>', 'how many rounds: quick, standard or thorough', 'standard');
+  addOutputs(addGating(addPlace(addRounds(command, 'its program or one of its proofs failed')))).action(
+    async (program: string[], raw: RawExecOptions) => {
       const isGiven = (option: string) => command.getOptionValueSource(option) === 'cli';
-      return done((await import('./compare.js')).compare(selectors, raw, isGiven));
+      return done((await import('./exec.js')).exec(program, raw, isGiven));
     },
   );
 }

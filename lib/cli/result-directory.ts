@@ -1,8 +1,9 @@
 /** The directory of a run: summary.json and its reports, raw/ with every finished round, logs/ with the output on stderr. */
 import { mkdir, readdir, readFile, rmdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { type RunDocument, runDocumentSchema, SCHEMA_VERSION } from '../results/document.js';
+import type { RawMap } from '../config/values.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { jsonReport } from '../report/json.js';
 import type { ResultDocument } from '../results/kinds.js';
@@ -19,7 +20,7 @@ import { type Output, publish } from './document-outputs.js';
 import { REQUEST, type StoredRequest } from './stored-request.js';
 import { transcript, warn } from './talk.js';
 
-const LOGS = 'logs';
+export const LOGS = 'logs';
 const REPORTS = { markdown: 'report.md', html: 'report.html' } as const;
 
 export interface ResultDirectory {
@@ -68,7 +69,7 @@ export async function openDirectory(
     path,
     keepRound: async (round, index, document, log, stage) => {
       if (!isRequestKept) {
-        await writeWithoutLinks(join(path, SYSTEMS), await configText(systems));
+        await writeWithoutLinks(join(path, SYSTEMS), await configText(systems, request?.workloads?.map(inItsFolder)));
         if (resume === undefined) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
       }
       isRequestKept = true;
@@ -163,7 +164,13 @@ function defaultName(systems: readonly System[]): string {
   return `${stamp}-${names}`;
 }
 
-const roundName = (round: number, index: number, stage: Stage = 'round'): string =>
+/** With an absolute folder, so that it is the same wherever it is read. */
+const inItsFolder = ({ settings, folder }: NonNullable<StoredRequest['workloads']>[number]): RawMap => ({
+  ...settings,
+  folder: resolve(folder, typeof settings.folder === 'string' ? settings.folder : '.'),
+});
+
+export const roundName = (round: number, index: number, stage: Stage = 'round'): string =>
   `${stage}-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
 /** Complete documents of the same systems. Other files in their places, and rounds that failed, are reported and measured again. */

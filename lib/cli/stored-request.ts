@@ -45,7 +45,7 @@ const continued = [...measuringOptions, ...toleranceOptions];
 const isContinued = (name: string): boolean => continued.some((option) => option === name);
 
 const requestSchema = v.strictObject({
-  kind: v.literal('compare request'),
+  kind: v.picklist(['compare request', 'exec request']),
   version: v.literal(2),
   tool: v.string(),
   metrics: v.array(v.string()),
@@ -60,6 +60,17 @@ const requestSchema = v.strictObject({
       files: v.record(v.string(), v.string()),
     }),
   ),
+  /** Of `exec`: each as a file for --config has it. */
+  workloads: v.optional(
+    v.array(
+      v.strictObject({
+        settings: v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
+        folder: v.string(),
+        /** By path, what would change with their content. */
+        files: v.record(v.string(), v.string()),
+      }),
+    ),
+  ),
   /** What all workers inherit and what changes the numbers. */
   environment: v.record(v.string(), v.string()),
 });
@@ -70,15 +81,17 @@ export async function describeRequest(
   { metrics }: Pick<Plan, 'metrics'>,
   options: object,
   systems: readonly System[],
+  workloads?: StoredRequest['workloads'],
 ): Promise<StoredRequest> {
   const given = Object.entries(options).filter(([name]) => isContinued(name));
   return {
-    kind: 'compare request',
+    kind: workloads ? 'exec request' : 'compare request',
     version: 2,
     tool: toolVersion(),
     metrics: metrics.map(({ id }) => id).sort(),
     options: Object.fromEntries(given) as StoredRequest['options'],
     systems: await Promise.all(systems.map(describeSystem)),
+    ...(workloads && { workloads }),
     environment: inherited(callerEnvironment()),
   };
 }
@@ -102,7 +115,7 @@ function inherited({ GVB_SIM, LD_LIBRARY_PATH }: NodeJS.ProcessEnv): Record<stri
 const refused = (directory: string, why: string): UsageError =>
   new UsageError(`Expected --resume to be the directory of a comparison but received ${quoted(directory)}: ${why}.`);
 
-export async function readRequest(directory: string): Promise<StoredRequest> {
+export async function readRequest(directory: string, command: 'compare' | 'exec' = 'compare'): Promise<StoredRequest> {
   const path = join(directory, REQUEST);
   let found: unknown;
   try {
@@ -123,6 +136,10 @@ export async function readRequest(directory: string): Promise<StoredRequest> {
       directory,
       `version ${found.tool} of gpu-virt-bench wrote it and this is ${toolVersion()}; resume with that one, or start again with --output`,
     );
+  if (found.kind !== `${command} request`) {
+    const [other] = found.kind.split(' ');
+    throw refused(directory, `${other} made it; continue it with ${other} --resume`);
+  }
   refuseSecrets(found, directory);
   return found;
 }
@@ -138,8 +155,8 @@ function refuseSecrets(request: StoredRequest, directory: string): void {
 }
 
 /** Settings whose values are secret and not recorded: a comparison with one cannot be resumed. */
-export const secretSettings = ({ systems }: StoredRequest): string[] =>
-  systems.flatMap(({ settings }) => secretsIn(settings));
+export const secretSettings = ({ systems, workloads = [] }: StoredRequest): string[] =>
+  [...systems, ...workloads].flatMap(({ settings }) => secretsIn(settings));
 
 const secretsIn = (map: RawMap): string[] =>
   Object.entries(map).flatMap(([name, value]: [string, RawValue]) => {
@@ -159,6 +176,8 @@ export const storedSystems = ({ systems }: StoredRequest, allowMissing: boolean)
 
 const settingsText = ({ systems }: StoredRequest): string =>
   JSON.stringify(systems.map(({ kind, settings }) => ({ kind, settings })));
+const workloadsText = ({ workloads = [] }: StoredRequest): string =>
+  JSON.stringify(workloads.map(({ settings, folder }) => ({ settings, folder })));
 const environmentText = ({ environment }: StoredRequest): string =>
   Object.entries(environment)
     .map(([name, value]) => `${name}=${value}`)
@@ -179,12 +198,19 @@ export function checkUnchanged(stored: StoredRequest, now: StoredRequest, direct
       directory,
       'its systems had other settings; give no system with --resume, or start again with --output',
     );
+  if (workloadsText(stored) !== workloadsText(now))
+    throw refused(directory, 'its programs were others; give no program with --resume, or start again with --output');
   for (const name of measuringOptions)
     check(`--${flagOf(name)} was`, optionText(stored.options[name]), optionText(now.options[name]));
   for (const [index, { files }] of stored.systems.entries()) {
     const found = now.systems[index]?.files ?? {};
     for (const path of new Set([...Object.keys(files), ...Object.keys(found)]))
       check(`file ${path} of system ${index + 1} was`, files[path] ?? NOT_THERE, found[path] ?? NOT_THERE);
+  }
+  for (const [index, { files }] of (stored.workloads ?? []).entries()) {
+    const found = now.workloads?.[index]?.files ?? {};
+    for (const path of new Set([...Object.keys(files), ...Object.keys(found)]))
+      check(`file ${path} was`, files[path] ?? NOT_THERE, found[path] ?? NOT_THERE);
   }
   check('environment was', environmentText(stored), environmentText(now));
 }

@@ -34,6 +34,16 @@ export class Values {
     for (const key of Object.keys(raw)) if (!keys.includes(key)) throw this.#unknown(key, keys);
   }
 
+  /** What the keys belong to. */
+  get owner(): string {
+    return this.#owner;
+  }
+
+  /** Where it is in its file. */
+  get path(): readonly (string | number)[] {
+    return this.#path;
+  }
+
   has(key: string): boolean {
     return Object.hasOwn(this.#raw, key);
   }
@@ -87,6 +97,22 @@ export class Values {
     if (value === undefined) return undefined;
     if (Array.isArray(value) && value.length > 0 && value.every(isText)) return value;
     throw this.expected(key, 'a list of texts');
+  }
+
+  /** An argument list. A text would need a shell. */
+  command(key: string): string[] | undefined {
+    const value = this.raw(key);
+    if (value === undefined || isCommand(value)) return value;
+    throw this.expected(key, 'a command as a list of arguments');
+  }
+
+  /** One argument list, or a list of them. */
+  commands(key: string): string[][] {
+    const value = this.raw(key);
+    if (value === undefined) return [];
+    const list = Array.isArray(value) && value.every(Array.isArray) ? value : [value];
+    if (list.every(isCommand)) return list;
+    throw this.expected(key, 'a command as a list of arguments, or a list of such');
   }
 
   map(key: string): RawMap | undefined {
@@ -155,6 +181,11 @@ export const isMap = (value: RawValue | null): value is RawMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isText = (value: RawValue): value is string => typeof value === 'string' && value !== '' && !value.includes('\0');
+
+function isCommand(value: RawValue): value is string[] {
+  const isArgument = (part: RawValue) => typeof part === 'string' && !part.includes('\0');
+  return Array.isArray(value) && value.every(isArgument) && value[0] !== undefined && value[0] !== '';
+}
 
 function show(value: RawValue | undefined): string {
   if (typeof value === 'string') return quoted(value);

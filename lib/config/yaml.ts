@@ -33,7 +33,7 @@ export function readYaml(text: string, file: string): Source {
   const document = guarded(file, () => parseDocument(text, options));
   const [wrong] = document.errors;
   if (wrong) throw new UsageError(`${placeOf(wrong.pos[0])}: Expected YAML but ${wrong.message}`);
-  const value = guarded(file, () => document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue | null);
+  const value = guarded(file, () => withoutCycle(document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue | null));
   /** Of the innermost node of the path that is in the file. */
   const offsetOf = (path: Path): number => {
     for (let length = path.length; length > 0; length--) {
@@ -53,6 +53,17 @@ export function readYaml(text: string, file: string): Source {
     }
   };
   return { value, at, error, place };
+}
+
+/** Whatever walks through a value that contains itself would not end. */
+function withoutCycle<T extends RawValue | null>(value: T, path = new Set<unknown>(), done = new Set<unknown>()): T {
+  if (typeof value !== 'object' || value === null || done.has(value)) return value;
+  if (path.has(value)) throw new Error('an alias contains itself');
+  path.add(value);
+  for (const inner of Object.values<RawValue>(value)) withoutCycle(inner, path, done);
+  path.delete(value);
+  done.add(value);
+  return value;
 }
 
 /** Too many aliases and too deep a nesting end in errors of the parser that have no place. */

@@ -59,7 +59,7 @@ function applyEntry(
       limit: entry.limit ?? earlier.limit,
       regression: regression === undefined || metric.direction === 'none' ? earlier.regression : regression,
       inconclusive: entry.inconclusive ?? earlier.inconclusive,
-      named: earlier.named || selector.toUpperCase() === id,
+      named: earlier.named || selector.toLowerCase() === id.toLowerCase(),
     });
   }
 }

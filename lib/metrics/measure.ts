@@ -37,6 +37,8 @@ export interface Surroundings {
   once?: Once;
   /** What the coordinator's NVML says. Default: the process is not known to be unhooked. */
   truth?: GroundTruth | null;
+  /** The GPU that the coordinator chose. Default: none did. */
+  card?: MeasureContext['card'];
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
 }
@@ -69,6 +71,8 @@ export async function measureMetric(
     prove: async (worker, tenant = SOLE_TENANT) => {
       await proofs.prove(worker, { phase: 'process', tenant, target, signal });
     },
+    proofs,
+    card: surroundings.card ?? null,
     truth: surroundings.truth ?? null,
     once: surroundings.once ?? new Once(),
     progress: (step, fraction) => options.onProgress?.({ id: definition.id, step, fraction }),

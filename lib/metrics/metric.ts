@@ -1,15 +1,17 @@
 /** The definition of a metric, its options, and the context that it measures in. */
 import type { ApplicationPath, Check, MetricResult, Tier } from '../results/document.js';
+import type { NativeDevice } from '../native/addon-types.js';
 import type { GroundTruth } from '../native/ground-truth.js';
 import type { Session } from '../native/session.js';
 import type { Delta } from '../stats/effect.js';
+import type { ProcessProofs } from '../systems/process-proofs.js';
 import type { System, Tenant } from '../systems/system.js';
 import type { Worker } from '../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
 import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
 
-export type Category = 'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility';
+export type Category = 'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility' | 'workload';
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
@@ -97,6 +99,10 @@ export interface MeasureContext {
    * not under the system. `tenant` defaults to the one whose round it is.
    */
   prove: (worker: Worker, tenant?: Tenant) => Promise<void>;
+  /** Of the round: for programs that are no workers. */
+  proofs: Pick<ProcessProofs, 'reference' | 'countProgram'>;
+  /** The GPU that is measured, as the coordinator's driver lists it; null where no coordinator chose one. */
+  card: Pick<NativeDevice, 'index' | 'uuid'> | null;
   /**
    * What the coordinator's NVML says, for judging from outside. Null where this process may see the GPU through the
    * layer: where every process is hooked, in a worker, and in a process of the library's caller.
@@ -165,6 +171,8 @@ export interface MetricDefinition {
   lineCharts?: readonly LineChart[];
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
+  /** Of what it starts each has a time limit of its own, and these together are this. Default: from `seconds`. */
+  deadlineSeconds?: number;
   measure: (context: MeasureContext) => Promise<Measured>;
 }
 

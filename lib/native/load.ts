@@ -79,3 +79,15 @@ export function probeProgram(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/probe/gvb-probe`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
+
+/** The program that starts a user's program and keeps what that starts, or null where it is not built or shipped. */
+export function keeperProgram(): string | null {
+  const candidates = nativeFolders().map((folder) => `${folder}/keeper/gvb-keeper`);
+  return candidates.find((file) => existsSync(file)) ?? null;
+}
+
+/** The library that notes what is mapped in each process of a user's program, or null where it is not built or shipped. */
+export function witnessLibrary(): string | null {
+  const candidates = nativeFolders().map((folder) => `${folder}/keeper/libgvb-witness.so`);
+  return candidates.find((file) => existsSync(file)) ?? null;
+}

@@ -14,5 +14,8 @@ export const commandLine = (argv: readonly string[]): string =>
   ['npx', 'gpu-virt-bench', ...argv].map(shellQuoted).join(' ');
 
 /** What continues the comparison in a directory; `options` are those that --resume does not continue by itself. */
-export const resumeCommand = (directory: string, options: readonly string[] = []): string =>
-  commandLine(['compare', '--resume', directory, ...options]);
+export const resumeCommand = (
+  directory: string,
+  options: readonly string[] = [],
+  command: 'compare' | 'exec' = 'compare',
+): string => commandLine([command, '--resume', directory, ...options]);

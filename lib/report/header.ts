@@ -4,6 +4,8 @@ import type { GpuInfo, RunDocument } from '../results/document.js';
 import { bytes, duration, number, plain } from '../results/plain.js';
 import { isComparison, roundsOf } from '../results/kinds.js';
 import type { SystemView, View } from '../results/view.js';
+import { programsOf, type RecordedProgram } from '../results/recorded-programs.js';
+import { shellQuoted } from './command-line.js';
 import type { Fact } from './words.js';
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
@@ -19,12 +21,29 @@ export function headerFacts(view: View): Fact[] {
     ['CUDA', of(({ driver }) => cudaVersion(driver.cudaVersion))],
     ['Host', of(({ host }) => `${host.cpu}, ${host.usableCores} of ${host.cores} cores, ${host.kernel}`)],
     ...view.systems.map((system): Fact => [system.isBaseline ? 'Baseline' : 'System', systemText(system)]),
+    ...programFacts(rounds),
     ['Tier', of(({ plan }) => plan.tier)],
     ['Rounds', roundsText(view)],
     ['Started', startedAt],
     ['Duration', duration(durationMs / 1_000)],
     ['Tool', plain(`${tool.name} ${tool.version}`)],
   ];
+}
+
+const MOST_PROGRAMS = 20;
+
+/** Of `exec`: `decode: python decode.py, 3 + 10 runs a round, git 0123456789ab`. */
+function programFacts(rounds: readonly RunDocument[]): Fact[] {
+  const all = rounds.flatMap(({ plan }) => programsOf(plan) ?? []);
+  const texts = distinct(all.map(programText));
+  const shown = texts.slice(0, MOST_PROGRAMS).map((text): Fact => ['Program', plain(text)]);
+  const more = texts.length - shown.length;
+  return more > 0 ? [...shown, ['Programs', `${more} more`]] : shown;
+}
+
+function programText({ name, argv, warmup, iterations, git }: RecordedProgram): string {
+  const commit = git === null ? '' : `, git ${git.commit.slice(0, 12)}${git.hasChanges ? ' with changes' : ''}`;
+  return `${name}: ${argv.map(shellQuoted).join(' ')}, ${warmup} + ${iterations} runs a round${commit}`;
 }
 
 /** `13000` → `13.0`, as cuDriverGetVersion counts. */

@@ -31,7 +31,7 @@ const trendColumns: Column[] = [
 const card = ({ simulated, gpu }: Pick<HistoryEntry, 'simulated' | 'gpu'>): string =>
   plain(`${simulated ? 'SIMULATED ' : ''}${gpu}`);
 
-export function historyReport({ entries, leftOut }: History, trends: readonly Trend[]): string {
+export function historyReport({ entries, leftOut }: Omit<History, 'programs'>, trends: readonly Trend[]): string {
   if (entries.length === 0) return 'Nothing was measured yet.';
   const cards = [...new Set(trends.map(cardAndDriver))];
   return [

@@ -3,6 +3,7 @@
  * those of the older text format, so everything here is a gauge.
  */
 import { baseUnit } from './base-units.js';
+import { grouped } from '../results/grouped.js';
 import { plain } from '../results/plain.js';
 import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
 
@@ -21,7 +22,7 @@ const PREFIX = 'gpu_virt_bench';
 export function openMetricsReport(view: View): string {
   const where = commonLabels(view);
   const families = [
-    ...rowsOf(view).flatMap((row) => valueFamilies(row, where)),
+    ...merged(rowsOf(view).flatMap((row) => valueFamilies(row, where))),
     ...effectFamilies(view, where),
     ...stateFamilies(view, where),
     ...documentFamilies(view, where),
@@ -40,10 +41,23 @@ function commonLabels({ systems, simulated }: View): Labels {
   };
 }
 
-/** `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. */
-function valueFamilies({ id, name, unit, cells }: Row, where: Labels): Family[] {
+/** A family stands once, however many programs have a metric of that name. */
+const merged = (families: readonly Family[]): Family[] =>
+  [...grouped(families, ({ name }) => name).values()].map((same) => ({
+    ...(same[0] as Family),
+    samples: same.flatMap(({ samples }) => samples),
+  }));
+
+/**
+ * `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. Metrics of programs are
+ * `gpu_virt_bench_program_wall_seconds`, with the program in a label.
+ */
+function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   const { name: base, factor } = baseUnit(unit);
-  const stem = `${PREFIX}_${slug(id)}_${slug(name)}`;
+  const [program, key] = id.split('/');
+  const stem = key === undefined ? `${PREFIX}_${slug(id)}_${slug(name)}` : `${PREFIX}_program_${slug(key)}`;
+  const where = key === undefined ? own : { program: program as string, ...own };
+  const what = key === undefined ? `${id} ${name}` : `${name} of a program`;
   const family = (part: string, help: string, value: (cell: Cell) => number | null): Family => ({
     name: `${stem}${part}_${base}`,
     unit: base,
@@ -54,9 +68,9 @@ function valueFamilies({ id, name, unit, cells }: Row, where: Labels): Family[] 
     }),
   });
   return [
-    family('', `${id} ${name}, median over rounds`, ({ value }) => value),
-    family('_ci95_lower', `${id} ${name}, lower end of the 95 % interval`, ({ ci95 }) => ci95?.[0] ?? null),
-    family('_ci95_upper', `${id} ${name}, upper end of the 95 % interval`, ({ ci95 }) => ci95?.[1] ?? null),
+    family('', `${what}, median over rounds`, ({ value }) => value),
+    family('_ci95_lower', `${what}, lower end of the 95 % interval`, ({ ci95 }) => ci95?.[0] ?? null),
+    family('_ci95_upper', `${what}, upper end of the 95 % interval`, ({ ci95 }) => ci95?.[1] ?? null),
   ];
 }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
 import { isComparison } from '../results/kinds.js';
+import { programsOf } from '../results/recorded-programs.js';
 import type { SystemView, View } from '../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
 
@@ -25,10 +26,12 @@ const isEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kin
 
 function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems: readonly SystemView[]): string {
   const named = systemOptions(plan.config, systems);
-  if (named === null) return '';
   const [round] = systems.flatMap(({ rounds }) => rounds);
+  const isOfPrograms = round !== undefined && programsOf(round.plan) !== null;
+  // Programs are in a file alone.
+  if (named === null || (isOfPrograms && plan.config === undefined)) return '';
   return commandLine([
-    ...['compare', ...[...plan.metrics].sort()],
+    ...(isOfPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort()]),
     ...named,
     ...['--rounds', String(plan.rounds), '--tier', plan.tier, '--seed', String(plan.seed)],
     ...(round ? optionsText(round.plan) : []),
@@ -80,7 +83,9 @@ export function toFillIn({ document, systems }: View): string[] {
   return [
     ...(document.completed || config === undefined || secret.length > 0
       ? []
-      : [`The comparison was interrupted. This continues it: ${resumeCommand(dirname(config))}`]),
+      : [
+          `The comparison was interrupted. This continues it: ${resumeCommand(dirname(config), [], commandOf(systems))}`,
+        ]),
     ...unknown.map(({ name }) =>
       plain(
         `No command can be given, because this document does not contain the settings of ${name}. The variables that they set are listed under Environment, Variables of ${name}.`,
@@ -93,6 +98,10 @@ export function toFillIn({ document, systems }: View): string[] {
     ),
   ];
 }
+
+/** What measured them. */
+const commandOf = (systems: readonly SystemView[]): 'compare' | 'exec' =>
+  systems.some(({ rounds }) => rounds.some(({ plan }) => programsOf(plan) !== null)) ? 'exec' : 'compare';
 
 const hasSecret = ({ rounds }: SystemView): boolean =>
   rounds.some(({ system }) =>

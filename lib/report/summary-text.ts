@@ -1,5 +1,6 @@
 /** The executive summary: the most important effects, verdicts and states in sentences. */
 import { findMetric } from '../metrics/registry.js';
+import { findMetricOf, isOfProgram } from '../metrics/stored-definitions.js';
 import type { CallEffect, Effect } from '../results/document.js';
 import { effectText, VERDICTS } from '../results/effect-text.js';
 import { isComparison } from '../results/kinds.js';
@@ -71,7 +72,7 @@ function effectCost(view: View, effect: Effect): string {
   const { metric, difference, ratio } = effect;
   const row = rowsOf(view).find(({ id }) => id === metric);
   const unit = row?.unit ?? '';
-  const what = findMetric(metric)?.costOf ?? row?.name ?? metric;
+  const what = findMetric(metric)?.costOf ?? (isOfProgram(metric) ? metric : (row?.name ?? metric));
   const apart =
     ratio === null || difference === null
       ? ''
@@ -106,7 +107,7 @@ function open({ document }: View, name: string): string | null {
   const those = effects
     .filter(({ system, verdict }) => system === name && verdict === 'inconclusive')
     .map((effect) => {
-      const delta = findMetric(effect.metric)?.delta;
+      const delta = findMetricOf(document, effect.metric)?.delta;
       return { metric: effect.metric, rounds: delta ? roundsNeeded(effect, delta) : null };
     });
   const known = those

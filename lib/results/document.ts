@@ -41,8 +41,13 @@ export const checkSchema = v.strictObject({
   detail: v.string(),
 });
 
+/**
+ * `OH-001` of this tool's own metrics; of a program NAME/METRIC, with the parameters of a matrix NAME@a=1,b=2/METRIC.
+ */
+const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?\/[A-Za-z0-9][\w.-]{0,39})$/;
+
 export const metricResultSchema = v.strictObject({
-  id: v.pipe(v.string(), v.regex(/^[A-Z]+-\d{3}$/)),
+  id: v.pipe(v.string(), v.regex(metricId)),
   name: v.string(),
   category: v.string(),
   unit: v.string(),

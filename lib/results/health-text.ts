@@ -9,6 +9,9 @@ const findings: Record<string, string> = {
   'coefficient of variation at most 5 %': 'coefficient of variation above 5 %',
   'the context spins while it waits': 'the context does not spin while it waits',
   'host CPU at rest': 'host CPU is busy',
+  'runs vary by at most 5 %': 'runs vary by more than 5 %',
+  'GPU temperature back before every run': 'GPU still warm before a run',
+  'GPU memory as before': 'GPU memory was not returned',
 };
 
 /** What a failed check found, as the beginning of a sentence; a name that is neutral stays. */

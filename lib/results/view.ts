@@ -142,9 +142,10 @@ function systemsOf(document: ResultDocument): SystemView[] {
   if (!isComparison(document))
     return [{ name: document.system.name, isBaseline: false, isCompared: false, rounds: [document] }];
   const interleaved = document.plan.order.length > 0;
+  const hasOthers = document.plan.systems.length > 1;
   return document.plan.systems.map((name, index) => ({
     name,
-    isBaseline: interleaved && index === 0,
+    isBaseline: interleaved && hasOthers && index === 0,
     isCompared: interleaved && index > 0,
     rounds: document.systems[index] ?? [],
   }));

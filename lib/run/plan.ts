@@ -17,4 +17,5 @@ export function makePlan(metrics: readonly MetricDefinition[], tier: Tier, seed:
 }
 
 /** Generous on purpose: a deadline is for what hangs, not for what is slow. */
-export const defaultTimeoutSeconds = (metric: MetricDefinition, tier: Tier): number => 60 + 10 * metric.seconds[tier];
+export const defaultTimeoutSeconds = ({ deadlineSeconds, seconds }: MetricDefinition, tier: Tier): number =>
+  deadlineSeconds ?? 60 + 10 * seconds[tier];

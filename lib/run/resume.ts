@@ -1,6 +1,7 @@
 /** Whether finished rounds may be reused beside new ones: same card, same driver, same request. */
 import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
+import { programsOf, programsText } from '../results/recorded-programs.js';
 import { UsageError } from '../errors/usage-error.js';
 import { isOfOneRun } from '../systems/run-directory.js';
 
@@ -10,11 +11,14 @@ export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 const deciding = ['iterations', 'warmup', 'resolution', 'strict', 'workload', 'model'] as const;
 
 /** The settings of a plan, whatever its metrics. */
-export function manner({ tier, path, options }: RunDocument['plan']): string {
+export function manner(plan: RunDocument['plan']): string {
+  const { tier, path, options } = plan;
   const given = deciding
     .filter((name) => options[name] !== undefined && options[name] !== false)
     .map((name) => `${name} ${shown(options[name])}`);
-  return [`tier ${tier}`, `path ${path}`, ...given].join(', ');
+  const programs = programsOf(plan);
+  const measured = programs ? [`programs ${programsText(programs)}`] : [];
+  return [`tier ${tier}`, `path ${path}`, ...given, ...measured].join(', ');
 }
 
 const planText = (plan: RunDocument['plan']): string => [manner(plan), ...[...plan.metrics].sort()].join(', ');

@@ -38,6 +38,8 @@ export interface RunRequest {
   timeoutSeconds: number | null;
   /** Whether a machine that is not idle is refused, and a disturbed number invalid. */
   strict: boolean;
+  /** What the plan of a document says beside the options, e.g. which programs are measured. */
+  recorded?: Readonly<Record<string, unknown>>;
   /** The health checks before the first measurement, where they were made already (a comparison makes them once). */
   before?: readonly Check[];
   signal: AbortSignal;
@@ -166,7 +168,7 @@ async function measureAttested(
   if (attestation.invalid !== undefined) return { results: allInvalid(request, attestation.invalid) };
   const { uuid } = choice.device;
   const truth = attestation.groundTruth === 'none' ? null : groundTruthOf(request.target, uuid);
-  const shared = { system: request.system, once: new Once(), proofs: lane.proofs, truth };
+  const shared = { system: request.system, once: new Once(), proofs: lane.proofs, truth, card: choice.device };
   const measured = await measureAll(request, hooks, lane, uuid, shared);
   try {
     const { invalid } = request.signal.aborted ? attestation : await lane.lookAgain();
@@ -288,7 +290,7 @@ function describeResults({ plan }: RunRequest, results: readonly MetricResult[])
 }
 
 export function describePlan(
-  { plan, options, target, timeoutSeconds, strict }: Omit<RunRequest, 'system'>,
+  { plan, options, target, timeoutSeconds, strict, recorded }: Omit<RunRequest, 'system'>,
   device: number,
 ): RunDocument['plan'] {
   const { path, ...rest } = options;
@@ -299,7 +301,7 @@ export function describePlan(
     seed: plan.seed,
     device,
     path,
-    options: { ...rest, simulate: target.simulate, timeoutSeconds, strict },
+    options: { ...rest, simulate: target.simulate, timeoutSeconds, strict, ...recorded },
   };
 }
 

@@ -20,7 +20,7 @@ export function selectMetrics(selectors: readonly string[], all: readonly Metric
  * Wildcards, and one list of words: `OH-{001,002}`. With groups and further lists of patterns a short selector can keep a
  * matcher busy for hours.
  */
-const glob = /^[\w*?[\]!^-]*(?:\{[\w,-]*\}[\w*?[\]!^-]*)?$/;
+const glob = /^[\w*?[\]!^/@=.,+-]*(?:\{[\w,-]*\}[\w*?[\]!^/@=.,+-]*)?$/;
 const LONGEST_GLOB = 100;
 
 function matcher(selector: string): (metric: MetricDefinition) => boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
 import { conditionText } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
+import { programMetricsIn } from '../metrics/stored-definitions.js';
 import { isComparison, type ResultDocument, roundsOf } from '../results/kinds.js';
 import { type Row, viewOf } from '../results/view.js';
 import { nameOfLabel } from '../systems/system-name.js';
@@ -46,6 +47,8 @@ export interface History {
   unreadable: Unreadable[];
   /** Directories that were older than the newest so many. */
   leftOut: number;
+  /** Metrics of programs, each as the newest document that was read has it. */
+  programs: MetricDefinition[];
 }
 
 /** One document at a time, so that no two are in memory at once. */
@@ -60,16 +63,19 @@ export async function readHistory(
     ...baselines.map((name) => ({ source: 'baseline' as const, path: join(store, `${name}.json`) })),
   ];
   const entries: HistoryEntry[] = [];
+  const programs = new Map<string, MetricDefinition>();
   const unreadable: Unreadable[] = [];
   for (const { source, path } of sources)
     try {
       const { document } = await readDocument(path);
       entries.push({ source, path, ...entryOf(document, metrics) });
+      for (const metric of programMetricsIn(roundsOf(document)))
+        if (!programs.has(metric.id)) programs.set(metric.id, metric);
     } catch (error) {
       unreadable.push({ path, reason: messageOf(error) });
     }
   entries.sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt) || (a.path < b.path ? -1 : 1));
-  return { entries, unreadable, leftOut: Math.max(0, directories.length - limit) };
+  return { entries, unreadable, leftOut: Math.max(0, directories.length - limit), programs: [...programs.values()] };
 }
 
 function entryOf(

@@ -7,6 +7,7 @@ import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } f
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
+import { isOfProgram, programMetricsIn } from '../metrics/stored-definitions.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { alignedRounds, placeOf } from '../results/rounds.js';
@@ -215,13 +216,16 @@ function placedRounds(documents: readonly ResultDocument[], names: readonly stri
 
 function recomputed(systems: readonly (readonly RunDocument[])[], seed: number): Effect[] {
   const ids = systems.flatMap((rounds) => rounds.flatMap(({ metrics }) => metrics.map(({ id }) => id)));
-  const known = [...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []);
+  const own = [...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []);
+  const known = [...own, ...programMetricsIn(systems.flat())];
   return effects(known, alignedRounds(systems), seed);
 }
 
 /** Of metrics that this version does not know, where only one document speaks of them. */
 function carriedOver(comparisons: readonly ComparisonDocument[]): Effect[] {
-  const unknown = comparisons.flatMap((document) => document.effects.filter(({ metric }) => !findMetric(metric)));
+  const unknown = comparisons.flatMap((document) =>
+    document.effects.filter(({ metric }) => !isOfProgram(metric) && !findMetric(metric)),
+  );
   const same = (a: Effect, b: Effect) => a.metric === b.metric && a.system === b.system;
   return unknown.filter((effect) => unknown.filter((other) => same(effect, other)).length === 1);
 }

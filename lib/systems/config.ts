@@ -1,7 +1,7 @@
 /** Systems from the file of --config. */
 import { dirname, resolve } from 'node:path';
 import { isMap, type RawValue, Values } from '../config/values.js';
-import { readYaml, readYamlText } from '../config/yaml.js';
+import { readYaml, readYamlText, type Source } from '../config/yaml.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkLabels, createSystem, here, type Surroundings } from './kinds.js';
 import { parseSystem } from './parse.js';
@@ -22,12 +22,16 @@ export function parseConfig(text: string, file: string, surroundings: Surroundin
     if (!isMap(source.value)) throw new UsageError('Expected a map with the key systems.');
     return new Values(source.value, 'the configuration', ['systems']);
   });
-  const list = top.raw('systems');
+  return { systems: systemsIn(top.raw('systems'), source, surroundings) };
+}
+
+/** Of the key `systems` of a file. */
+export function systemsIn(list: RawValue | undefined, source: Source, surroundings: Surroundings): System[] {
   if (!Array.isArray(list) || list.length === 0)
     throw source.error(['systems'], 'Expected systems of the configuration to be a list of systems.');
   const systems = list.map((entry, index) => source.at(['systems', index], () => oneSystem(entry, surroundings)));
   source.at(['systems'], () => checkLabels(systems));
-  return { systems };
+  return systems;
 }
 
 function oneSystem(entry: RawValue, surroundings: Surroundings): System {

@@ -4,7 +4,7 @@ import { checkPlaceholders, type Placeholder, placeholders } from './placeholder
 import type { Size } from '../config/size.js';
 import { refusedStateFile } from './state-files.js';
 import type { Capabilities } from './system.js';
-import type { RawValue, Values } from '../config/values.js';
+import type { Values } from '../config/values.js';
 
 export const customKeys = [
   'name',
@@ -87,19 +87,10 @@ function checkAll(values: Values, key: string, texts: readonly string[], allowed
   for (const text of texts) values.within(key, () => checkPlaceholders(text, values.named(key), allowed));
 }
 
-/** One argument list, or a list of them. A text would need a shell. */
 function commands(values: Values, key: string, allowed: readonly Placeholder[]): Command[] {
-  const value = values.raw(key);
-  if (value === undefined) return [];
-  const list = Array.isArray(value) && value.every(Array.isArray) ? value : [value];
-  if (!list.every(isCommand)) throw values.expected(key, 'a command as a list of arguments, or a list of such');
+  const list = values.commands(key);
   for (const argv of list) checkAll(values, key, argv, allowed);
   return list;
-}
-
-function isCommand(value: RawValue): value is string[] {
-  const isArgument = (part: RawValue) => typeof part === 'string' && !part.includes('\0');
-  return Array.isArray(value) && value.every(isArgument) && value[0] !== undefined && value[0] !== '';
 }
 
 function capabilities(values: Values): Capabilities {

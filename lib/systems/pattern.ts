@@ -9,8 +9,17 @@ const LIMIT_MS = 5_000;
 /** As source, so that it needs no compiled file beside this one. It holds nothing that a user wrote. */
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const { source, flags, text } = workerData;
-  parentPort.postMessage(new RegExp(source, flags).test(text));
+  const { source, flags, text, most } = workerData;
+  const pattern = new RegExp(source, flags);
+  const groups = () => {
+    const found = [];
+    for (const match of text.matchAll(pattern)) {
+      if (found.length === most) break;
+      if (match[1] !== undefined) found.push(match[1]);
+    }
+    return found;
+  };
+  parentPort.postMessage(most === undefined ? pattern.test(text) : groups());
 `;
 
 /** The same few paths are matched for every process of a system. */
@@ -36,23 +45,40 @@ export async function matches({ source, flags }: RegExp, text: string, options: 
   const key = JSON.stringify([source, flags, text]);
   const earlier = tooSlow.has(pattern) ? null : known.get(key);
   if (earlier !== undefined) return earlier;
-  const found = await matchInThread({ source, flags, text }, limitMs, signal);
+  const found = await matchInThread<boolean>({ source, flags, text }, limitMs, signal);
   if (found === null) tooSlow.add(pattern);
   if (known.size >= MOST_KNOWN) known.clear();
   if (found !== null && text.length <= LONGEST_KNOWN) known.set(key, found);
   return found;
 }
 
-async function matchInThread(
-  data: { source: string; flags: string; text: string },
+/** As many as say something of one run. */
+const MOST_GROUPS = 100_000;
+
+/**
+ * The first group of every match, of at most 100 000; `pattern` has the flag g. Null where that took longer than the
+ * limit, for this text or an earlier one.
+ */
+export async function firstGroups({ source, flags }: RegExp, text: string, options: MatchOptions = {}) {
+  const { signal, limitMs = LIMIT_MS } = options;
+  signal?.throwIfAborted();
+  const pattern = JSON.stringify([source, flags]);
+  if (tooSlow.has(pattern)) return null;
+  const found = await matchInThread<string[]>({ source, flags, text, most: MOST_GROUPS }, limitMs, signal);
+  if (found === null) tooSlow.add(pattern);
+  return found;
+}
+
+async function matchInThread<T>(
+  data: { source: string; flags: string; text: string; most?: number },
   limitMs: number,
   signal: AbortSignal | undefined,
-) {
+): Promise<T | null> {
   const thread = new Worker(program, { eval: true, workerData: data, env: {}, execArgv: [] });
   let timer: NodeJS.Timeout | undefined;
   let stop = () => {};
   try {
-    return await new Promise<boolean | null>((resolve, reject) => {
+    return await new Promise<T | null>((resolve, reject) => {
       // From when it runs: starting a thread takes time on a busy machine, and is not the pattern's.
       thread.once('online', () => {
         timer = setTimeout(() => resolve(null), limitMs);

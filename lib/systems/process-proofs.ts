@@ -38,6 +38,11 @@ export class ProcessProofs {
     return { proven: this.#proven, of: this.#of };
   }
 
+  /** What the first process that was looked at showed; null before. */
+  get reference(): Attested | null {
+    return this.#reference;
+  }
+
   /** Looks at a worker without counting it; `invalid` says why none of its numbers may be published. */
   async attest(worker: Worker, look: Look): Promise<Attested> {
     const attested = await attestWorker(worker, this.#system, look);
@@ -54,6 +59,12 @@ export class ProcessProofs {
   count(isProven: boolean): void {
     this.#of += 1;
     if (isProven) this.#proven += 1;
+  }
+
+  /** A program that was looked at from outside; `invalid` says why its numbers may not be published, null where they may. */
+  countProgram(isProven: boolean, invalid: string | null): void {
+    this.count(isProven);
+    if (invalid !== null) this.#onFailure(invalid);
   }
 
   /** Looks at a worker that gave a number and counts it. Rejects with INVALID_RESULT where the number may not be published. */

@@ -7,6 +7,8 @@ import {
   type ComparisonDocument,
   type compareSystems,
   type ErrorCode,
+  type ExecWorkloadsOptions,
+  type execWorkloads,
   type Format,
   type FunctionProvenance,
   type GpuInfo,
@@ -30,6 +32,7 @@ import {
   type SymbolPath,
   type SystemSettings,
   type Tier,
+  type WorkloadSettings,
 } from '../../lib/index.js';
 import type * as functions from '../../lib/metrics/functions.js';
 
@@ -53,6 +56,17 @@ void startMonitor({
 // @ts-expect-error: milliseconds have one name
 void startMonitor({ interval: 100 });
 hold<Same<CompareSystemsOptions['systems'], readonly (string | SystemSettings)[]>>();
+hold<Same<typeof execWorkloads, (options: ExecWorkloadsOptions) => Promise<ComparisonDocument>>>();
+({
+  name: 'decode',
+  argv: ['python', 'decode.py', '--batch', '{batch}'],
+  matrix: { batch: [1, 8] },
+  ready: { port: 8000 },
+  stopAfter: 0,
+  metrics: { tps: { jsonl: '/tps', unit: 'tokens/s', direction: 'higher', delta: '3%' } },
+}) satisfies WorkloadSettings;
+// @ts-expect-error: a metric has a place where its number is
+({ name: 'w', argv: ['p'], metrics: { m: { unit: 's', direction: 'lower' } } }) satisfies WorkloadSettings;
 hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();
 const described = [
   'native',

@@ -18,6 +18,7 @@ const levels = [
   ['metrics'],
   ['worker', 'run'],
   ['saved'],
+  ['workloads'],
   ['gate'],
   ['report'],
   ['cli'],
@@ -72,6 +73,8 @@ describe('the folders of lib/', () => {
       'systems/mps-guardian.ts',
       // A user's program at the user's terminal.
       'workers/foreground.ts',
+      // A user's program below a keeper, which ends it with all that it started.
+      'workers/kept-program.ts',
       'workers/local.ts',
       'workers/process-group.ts',
     ]);

@@ -25,6 +25,18 @@ describe('selecting metrics', () => {
 
   it('takes one list of words', () => expect(ids('OH-{001,010}')).toEqual(['OH-001', 'OH-010']));
 
+  it('takes ids and globs of metrics of programs', () => {
+    const programs = ['decode@batch=1/wall', 'decode@batch=8/wall', 'decode@batch=8/tps', 'a.b/wall'];
+    const of = (selector: string) =>
+      selectMetrics(
+        [selector],
+        programs.map((id) => metric(id)),
+      ).map(({ id }) => id);
+    expect(of('decode@batch=8/tps')).toEqual(['decode@batch=8/tps']);
+    expect(of('*/wall')).toEqual(['decode@batch=1/wall', 'decode@batch=8/wall', 'a.b/wall']);
+    expect(of('decode@batch=8/*')).toEqual(['decode@batch=8/wall', 'decode@batch=8/tps']);
+  });
+
   it.each(['(*)+'.repeat(12) + 'x', '+(*)'.repeat(12) + 'x', '{*,*}'.repeat(20) + 'x', '*'.repeat(101)])(
     'refuses a pattern that could take hours: %s',
     (selector) => expect(() => ids(selector)).toThrow(/^Expected a metric id, a glob or a category but received/),

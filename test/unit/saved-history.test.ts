@@ -38,7 +38,7 @@ describe('a history', () => {
   it('of nothing is empty', async () => {
     const nowhere = { results: '/nowhere/results', store: '/nowhere/baselines' };
     const history = await read(nowhere);
-    expect(history).toEqual({ entries: [], unreadable: [], leftOut: 0 });
+    expect(history).toEqual({ entries: [], unreadable: [], leftOut: 0, programs: [] });
     expect(historyReport(history, [])).toBe('Nothing was measured yet.');
   });
 

@@ -1,0 +1,248 @@
+/** What `compare` and `exec` do once they know what to measure: measure, keep, print and judge. */
+import type { ComparisonDocument } from '../results/document.js';
+import { loadAddon, simulatedDriverFolder } from '../native/load.js';
+import { comparisonReport } from '../report/comparison.js';
+import { capitalised, duration, plain } from '../results/plain.js';
+import { type CompareHooks, type CompareRequest, compareSystems } from '../run/compare.js';
+import { type Aim, compareToDetect, type Stage, type Staged } from '../run/detect.js';
+import type { Plan } from '../run/plan.js';
+import { chooseTarget } from '../run/target.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { callerEnvironment } from '../systems/environment.js';
+import type { System } from '../systems/system.js';
+import { MOST_POSSIBLE, plannedText } from './detecting.js';
+import { exitCodes } from './exit-codes.js';
+import type { Conclusion, Gating, RawGating } from './gating.js';
+import { dieWithFirstStart } from './first-start.js';
+import { type Continued, interruptedText } from './interrupted.js';
+import { interruptible } from './interruption.js';
+import { junitTargets, markUnfinished } from './junit-file.js';
+import { parseNumber, type RawRunOptions, type RunOptions } from './options.js';
+import { failureOf, STDOUT } from './output.js';
+import { checkOutputs, type Output, publish } from './document-outputs.js';
+import { type ProgressDisplay, progressDisplay } from './progress.js';
+import { finishedRounds, openDirectory, type ResultDirectory } from './result-directory.js';
+import { exitCodeOfResults, unwrittenCodes } from './result-codes.js';
+import { secretSettings, type StoredRequest } from './stored-request.js';
+import { say, sayUnwritten, warn } from './talk.js';
+
+/** Options of both commands. */
+export interface RawComparing extends RawRunOptions, RawGating {
+  output?: string;
+  resume?: string;
+  allowMissing?: true;
+  keepGoing?: true;
+}
+
+/** Rounds of each tier (the reference's P, at least). */
+export const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
+
+export interface Comparing {
+  raw: RawComparing;
+  options: RunOptions;
+  plan: Plan;
+  systems: readonly System[];
+  rounds: number;
+  /** Null without --detect. */
+  aim: Aim | null;
+  /** The plan in words. */
+  words: string;
+  kept: StoredRequest;
+  /** It continues what is in its directory. */
+  isResumed: boolean;
+  gating: Gating | null;
+  /** Files that are read, and must not be written over. */
+  inputs: readonly string[];
+  /** Beside the options, in the plan of every round. */
+  recorded?: CompareRequest['recorded'];
+  /** Before anything is measured: where results go. */
+  onDirectory?: (path: string) => void;
+  onRound?: (round: number, index: number, stage: Stage) => void;
+  /** Makes the document that is kept and printed of the one that was measured. */
+  finished?: (document: ComparisonDocument) => ComparisonDocument;
+}
+
+export function parseRounds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = parseNumber('--rounds', text);
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_POSSIBLE) return value;
+  throw new UsageError(`Expected --rounds to be an integer from 1 to ${MOST_POSSIBLE} but received ${quoted(text)}.`);
+}
+
+export const toleranceOf = (raw: RawComparing) => ({
+  allowMissing: raw.allowMissing === true,
+  keepGoing: raw.keepGoing === true,
+});
+
+/** Of --allow-missing: without it they are refused. */
+export function sayUnavailable(systems: readonly System[]): void {
+  for (const { name, unavailable } of systems)
+    if (unavailable !== null) warn(`${name} cannot be measured here and would be kept as unsupported: ${unavailable}`);
+}
+
+/** Answers the exit code. */
+export async function measureAndPublish(task: Comparing): Promise<number> {
+  const { raw, options, systems, kept, aim, rounds, gating } = task;
+  await begin(task.inputs, options.outputs);
+  const addon = loadAddon();
+  dieWithFirstStart(addon);
+  const target = chooseTarget(options, addon, simulatedDriverFolder);
+  const directory = await openDirectory(raw, systems, kept);
+  task.onDirectory?.(directory.path);
+  for (const name of secretSettings(kept))
+    warn(`${name} is secret and not recorded, so this comparison cannot be continued with --resume.`);
+  const progress = progressDisplay();
+  const unwritten: Error[] = [];
+  try {
+    const staged: Staged = {
+      finished: async (stage, count) => (task.isResumed ? finishedRounds(directory.path, systems, count, stage) : []),
+      hooks: (stage) => ({
+        ...hooks(task, progress, directory.path, stage === 'pilot' || !aim ? [target.notice, task.words] : [], stage),
+        ...recorder(progress, directory, systems, unwritten, stage),
+      }),
+      onPlanned: (detection, count) => progress.aside(() => say(plannedText(detection, count))),
+    };
+    const measured = await interruptible(async (signal) => {
+      const wanted = {
+        ...request(task, target),
+        ...toleranceOf(raw),
+        systems,
+        environment: callerEnvironment(),
+        signal,
+      };
+      if (aim) return compareToDetect(wanted, aim, staged);
+      const finished = await staged.finished('round', rounds);
+      return compareSystems({ ...wanted, rounds, finished }, staged.hooks('round'));
+    });
+    progress.stop();
+    const document = (task.finished ?? same)(await withSystemsFile(measured, directory));
+    const judged = gating?.conclude(document);
+    unwritten.push(...(await publishAll(document, directory, options.outputs, judged, unwritten)));
+    document.warnings.forEach(warn);
+    unwritten.push(...(await directory.keepTranscript()));
+    sayUnwritten(unwritten, `With room, --resume ${directory.path} continues from what is there.`);
+    if (!document.completed) say(interruptedText(document, raw as Continued, secretSettings(kept), commandOf(kept)));
+    return exitCode(document, unwritten, judged?.exitCode);
+  } finally {
+    progress.stop();
+    await directory.close();
+  }
+}
+
+const same = (document: ComparisonDocument): ComparisonDocument => document;
+
+export const commandOf = ({ workloads }: StoredRequest): 'compare' | 'exec' => (workloads ? 'exec' : 'compare');
+
+/** Reports name it in the command that measures the same again. */
+async function withSystemsFile(document: ComparisonDocument, directory: ResultDirectory): Promise<ComparisonDocument> {
+  const config = await directory.systemsFile();
+  return config === null ? document : { ...document, plan: { ...document.plan, config } };
+}
+
+/** Checks what can be checked without measuring; then JUnit files of earlier runs no longer count. */
+async function begin(inputs: readonly string[], outputs: readonly Output[]) {
+  await checkOutputs(outputs, inputs);
+  await markUnfinished(junitTargets(outputs));
+}
+
+function request({ options, plan, recorded }: Comparing, target: ReturnType<typeof chooseTarget>) {
+  const { device, requireGpu, timeoutSeconds, strict, path, measure } = options;
+  return {
+    ...{ plan, target, device, requireGpu, timeoutSeconds, strict },
+    options: { ...measure, path },
+    ...(recorded && { recorded }),
+  };
+}
+
+function hooks(
+  { gating, systems, onRound }: Comparing,
+  progress: ProgressDisplay,
+  directory: string,
+  intro: readonly (string | null)[],
+  stage: Stage,
+): Omit<CompareHooks, 'onDocument' | 'onLog'> {
+  let at = '';
+  let system = '';
+  return {
+    onStart: ({ device, because }, warnings) =>
+      progress.aside(() => {
+        if (intro.length === 0) return;
+        for (const line of intro) if (line) say(plain(line));
+        say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
+        warnings.forEach(warn);
+      }),
+    onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
+    onRound: (round, measured) => {
+      system = measured.name;
+      at = `${roundOf(stage)} ${round + 1}, ${plain(system)}`;
+      onRound?.(round, systems.indexOf(measured), stage);
+      progress.doing(at);
+    },
+    onWaiting: (what) => progress.doing(`${at === '' ? '' : `${at}: `}waiting for ${what}`),
+    onPrepared: ({ description }, _choice, warnings) => {
+      gating?.checkWorld(description.inspection.simulated);
+      progress.aside(() => warnings.forEach(warn));
+    },
+    onMetric: ({ id }) => progress.doing(`${at}: ${id}`),
+    onProgress: ({ id, step }) => progress.doing(`${at}: ${id} ${step}`),
+    onResult: () => {},
+    onGivenUp: ({ name }) =>
+      progress.aside(() => warn(`${name}: its further rounds are not measured (--keep-going measures them).`)),
+    onFailedProof: (reason) => progress.aside(() => warn(`${system}: ${reason}`)),
+  };
+}
+
+const roundOf = (stage: Stage): string => (stage === 'pilot' ? 'pilot round' : 'round');
+
+/** A round that cannot be written is kept in memory: the disk may have room again before the end. */
+function recorder(
+  progress: ProgressDisplay,
+  directory: ResultDirectory,
+  systems: readonly System[],
+  unwritten: Error[],
+  stage: Stage,
+): Pick<CompareHooks, 'onLog' | 'onDocument'> {
+  let log = '';
+  return {
+    onLog: (text) => {
+      log += text;
+    },
+    onDocument: async (round, index, document, origin) => {
+      const which = `${capitalised(roundOf(stage))} ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
+      const outcome = origin === 'measured' ? duration(document.durationMs / 1_000) : origin;
+      // It is in the directory already.
+      if (origin === 'reused') return progress.aside(() => say(`${which}: ${outcome}`));
+      const failure = await failureOf(directory.keepRound(round, index, document, log, stage));
+      log = '';
+      if (failure) unwritten.push(failure);
+      progress.aside(() => {
+        if (failure) warn(`${failure.message} Measuring continues; the result is written and printed at the end.`);
+        say(`${which}: ${outcome}`);
+      });
+    },
+  };
+}
+
+/** Files first, because standard output may be closed. Returns what could not be written. */
+async function publishAll(
+  document: ComparisonDocument,
+  directory: ResultDirectory,
+  asked: readonly Output[],
+  judged: Conclusion | undefined,
+  before: readonly Error[],
+): Promise<Error[]> {
+  // The gate's own cases take the place of those of the defaults.
+  const outputs = asked.filter(({ format }) => !judged || format !== 'junit');
+  const free = asked.every(({ target }) => target !== STDOUT);
+  const unwritten = [...((await judged?.writeFiles()) ?? []), ...(await directory.finish(document))];
+  // Where the reader of standard output closes it, nothing after this runs.
+  process.exitCode = exitCode(document, [...before, ...unwritten], judged?.exitCode);
+  const report = comparisonReport(document);
+  const isJunitThere = !free && outputs.every(({ target }) => target !== STDOUT);
+  if (isJunitThere) say(report);
+  unwritten.push(...(await publish(document, outputs, isJunitThere ? null : report)));
+  return [...unwritten, ...((await judged?.tell(free)) ?? [])];
+}
+
+const exitCode = (document: ComparisonDocument, unwritten: readonly Error[], judged: number = exitCodes.ok): number =>
+  exitCodeOfResults(document, [judged, ...unwrittenCodes(unwritten)]);

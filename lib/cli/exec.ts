@@ -1,0 +1,241 @@
+/** `gpu-virt-bench exec [--system SPEC]… -- COMMAND…` and `exec --config FILE` */
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { RawMap } from '../config/values.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { metrics as builtIn } from '../metrics/registry.js';
+import { percentOf } from '../report/detection.js';
+import { plain } from '../results/plain.js';
+import { refuseUnavailable } from '../run/compare.js';
+import { checkDetectable, FEWEST_ROUNDS, PILOT_ROUNDS } from '../run/detect.js';
+import { makePlan } from '../run/plan.js';
+import { callerEnvironment } from '../systems/environment.js';
+import { fileState } from '../systems/file-hash.js';
+import { checkLabels, here } from '../systems/kinds.js';
+import { parseSystem, parseSystems } from '../systems/parse.js';
+import { namedFiles } from '../systems/source.js';
+import type { System } from '../systems/system.js';
+import { checkPrograms } from '../workloads/check-programs.js';
+import { withLabels, withWarnings } from '../workloads/conclusions.js';
+import { metricsOfWorkload } from '../workloads/metrics-of-workload.js';
+import { checkNames, publicSource, workloadsOf } from '../workloads/read-workloads.js';
+import type { ExecSettings } from '../workloads/round-of-runs.js';
+import { recordOf } from '../workloads/workload-record.js';
+import type { Workload, WorkloadSource } from '../workloads/workload-type.js';
+import {
+  type Comparing,
+  measureAndPublish,
+  parseRounds,
+  type RawComparing,
+  ROUNDS,
+  sayUnavailable,
+  toleranceOf,
+} from './comparing.js';
+import { parseAim, type RawDetecting } from './detecting.js';
+import { exitCodes } from './exit-codes.js';
+import { prepareGating } from './gating.js';
+import { parseNumber, parseRunOptions } from './options.js';
+import { writeText } from './output.js';
+import { LOGS, roundName } from './result-directory.js';
+import {
+  checkUnchanged,
+  continuedOptions,
+  describeRequest,
+  readRequest,
+  type StoredRequest,
+  storedSystems,
+} from './stored-request.js';
+
+export interface RawExecOptions extends Omit<RawComparing, 'path'>, RawDetecting {
+  system?: string[];
+  config?: string;
+  name?: string;
+  env?: string[];
+  coolDown?: string;
+}
+
+/** `isGiven` as for `compare`. */
+export async function exec(
+  command: string[],
+  given: RawExecOptions,
+  isGiven: (option: string) => boolean,
+): Promise<number> {
+  const stored = given.resume === undefined ? null : await readRequest(given.resume, 'exec');
+  const raw = { ...given, ...(stored && continuedOptions(stored, isGiven)), path: 'runtime' };
+  // Of every run, where the others of this tool mean a metric.
+  const { warmup: _warmup, iterations: _iterations, timeout: _timeout, ...measuring } = raw;
+  const options = parseRunOptions(measuring);
+  const { systems, sources } = await subjects(command, raw, stored);
+  const workloads = sources.flatMap(workloadsOf);
+  checkNames(workloads);
+  const caller = callerEnvironment();
+  checkPrograms(workloads, systems, caller);
+  const aim = parseAim(raw);
+  const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
+  const places = new Places();
+  const settings: ExecSettings = {
+    caller,
+    logsOf: (workload) => places.of(workload),
+    keepGoing: raw.keepGoing === true,
+  };
+  const definitions = workloads.flatMap((workload) => metricsOfWorkload(workload, settings));
+  const plan = makePlan(definitions, options.tier, options.seed);
+  if (aim) checkDetectable(definitions);
+  const words = planText(workloads, systems, aim ? `${aimText(aim)}` : `${rounds} rounds`, plan.seed);
+  const kept = await describeRequest(
+    plan,
+    { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
+    systems,
+    await Promise.all(sources.map(described)),
+  );
+  if (stored) checkUnchanged(stored, kept, given.resume as string);
+  const all: MetricDefinition[] = [...builtIn, ...definitions];
+  const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds, all);
+  refuseUnavailable({ systems, ...toleranceOf(raw) });
+  if (options.dryRun) {
+    await writeText(`${words}\n`);
+    sayUnavailable(systems);
+    return exitCodes.ok;
+  }
+  return measureAndPublish({
+    ...{ raw, options, plan, systems, rounds, aim, words, kept, gating },
+    inputs: [raw.gate, raw.config].filter((file) => file !== undefined),
+    isResumed: stored !== null,
+    recorded: { workloads: await Promise.all(workloads.map((workload) => recordOf(workload, caller))) },
+    onDirectory: (path) => places.in(path),
+    onRound: (...round) => places.at(...round),
+    finished: (document) => withWarnings(withLabels(document)),
+  });
+}
+
+interface Subjects {
+  systems: System[];
+  sources: WorkloadSource[];
+}
+
+async function subjects(command: string[], raw: RawExecOptions, stored: StoredRequest | null): Promise<Subjects> {
+  if (command.length > 0 && raw.config !== undefined)
+    throw new UsageError('Expected a command or --config but received both: put the command into the file, as argv.');
+  const allowMissing = raw.allowMissing ?? false;
+  const surroundings = { ...here(), allowMissing };
+  const configured = raw.config === undefined ? null : await configuredBy(raw.config, surroundings);
+  if (configured && raw.name !== undefined)
+    throw new UsageError('Expected --name together with a command but received --config: workloads there have names.');
+  const sources = configured?.sources ?? sourcesOf(command, raw, stored);
+  const named = parseSystems(raw.system ?? [], surroundings);
+  const isGiven = raw.system !== undefined || (configured?.systems.length ?? 0) > 0;
+  const systems = stored && !isGiven ? storedSystems(stored, allowMissing) : [...(configured?.systems ?? []), ...named];
+  const chosen = systems.length > 0 ? systems : [parseSystem('native', surroundings)];
+  checkLabels(chosen);
+  return { systems: chosen, sources: sources.map((source) => overridden(source, raw)) };
+}
+
+async function configuredBy(config: string, surroundings: ReturnType<typeof here>) {
+  const { readExecConfig } = await import('../workloads/read-workloads.js');
+  return readExecConfig(config, surroundings);
+}
+
+function sourcesOf(command: readonly string[], raw: RawExecOptions, stored: StoredRequest | null): WorkloadSource[] {
+  if (command.length > 0) return [fromCommand(command, raw)];
+  if (stored?.workloads) return stored.workloads.map(({ settings, folder }) => ({ settings, folder }));
+  throw new UsageError(
+    'Expected a command after -- or --config FILE but received neither, e.g. exec --system native -- python infer.py.',
+  );
+}
+
+/** As the file of --config would have it. */
+function fromCommand(command: readonly string[], { name, env = [] }: RawExecOptions): WorkloadSource {
+  const pairs = env.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? [text]);
+  const set = pairs.filter(({ length }) => length === 2);
+  const passed = pairs.filter(({ length }) => length === 1).flat();
+  const settings: RawMap = {
+    name: name ?? nameOf(command[0] as string),
+    argv: [...command],
+    ...(set.length > 0 && { env: Object.fromEntries(set) as RawMap }),
+    ...(passed.length > 0 && { passEnv: passed }),
+  };
+  return { settings, folder: process.cwd() };
+}
+
+/** The program's, without what an id cannot hold. */
+function nameOf(program: string): string {
+  const name = basename(program)
+    .replace(/[^\w.+-]/g, '_')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 40);
+  if (name !== '') return name;
+  throw new UsageError(`Expected --name for ${quoted(program)}, whose file name cannot name results.`);
+}
+
+/** Options of the command line go before what a file says. */
+function overridden({ settings, folder }: WorkloadSource, raw: RawExecOptions): WorkloadSource {
+  const number = (option: string, text: string | undefined) =>
+    text === undefined ? undefined : String(parseNumber(option, text));
+  const given = Object.entries({
+    warmup: number('--warmup', raw.warmup),
+    iterations: number('--iterations', raw.iterations),
+    timeout: number('--timeout', raw.timeout),
+  }).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+  const coolDown = number('--cool-down', raw.coolDown);
+  const before = settings.coolDown;
+  return {
+    settings: {
+      ...settings,
+      ...(Object.fromEntries(given) as RawMap),
+      ...(coolDown !== undefined && {
+        coolDown: { ...(typeof before === 'object' ? before : {}), most: coolDown } as RawMap,
+      }),
+    },
+    folder,
+  };
+}
+
+/** With what would change with the content of its files: the program, scripts, inputs. */
+async function described(source: WorkloadSource) {
+  const { settings, folder } = publicSource(source);
+  const files: Record<string, string> = {};
+  for (const path of namedFiles({ kind: 'workload', settings, folder: resolve(folder, folderOf(settings)) }))
+    files[path] = await fileState(path);
+  return { settings, folder, files };
+}
+
+const folderOf = ({ folder }: RawMap): string => (typeof folder === 'string' ? folder : '.');
+
+const aimText = ({ effect, mostRounds }: NonNullable<Comparing['aim']>): string =>
+  `${PILOT_ROUNDS} rounds of a pilot, then ${FEWEST_ROUNDS} to ${mostRounds} rounds that detect ${percentOf(effect)}`;
+
+function planText(workloads: readonly Workload[], systems: readonly System[], rounds: string, seed: number): string {
+  const names = systems.map(({ name }) => plain(name)).join(', ');
+  const runs = workloads.map(
+    ({ name, warmup, iterations, timeoutSeconds }) =>
+      `${plain(name)} (${counted(warmup, 'warm-up')} and ${counted(iterations, 'run')}, each of at most ${timeoutSeconds} s)`,
+  );
+  return `Plan: ${counted(systems.length, 'system')} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** Where the logs of runs go: a folder for every round of a system, new where the round is measured again. */
+class Places {
+  #directory: string | null = null;
+  #round = '';
+
+  in(directory: string): void {
+    this.#directory = directory;
+  }
+
+  at(...[round, index, stage]: Parameters<NonNullable<Comparing['onRound']>>): void {
+    const name = roundName(round, index, stage);
+    this.#round = name;
+    for (let time = 2; this.#directory !== null && existsSync(this.#path()); time++) this.#round = `${name}-${time}`;
+  }
+
+  of(workload: string): string {
+    return join(this.#path(), workload);
+  }
+
+  #path(): string {
+    return join(this.#directory ?? '', LOGS, this.#round);
+  }
+}

@@ -1,0 +1,73 @@
+/** Programs under several systems, for programs: the document of `exec`. */
+import type { ComparisonDocument } from './results/document.js';
+import { refuseUnavailable, compareSystems as compare } from './run/compare.js';
+import { makePlan } from './run/plan.js';
+import { callerEnvironment } from './systems/environment.js';
+import { checkLabels, here } from './systems/kinds.js';
+import { type SystemSettings, systemFrom } from './system-settings.js';
+import { type CompareSystemsOptions, hooksOf, prepared, wholeNumber } from './whole-runs.js';
+import { sourceFrom, type WorkloadSettings } from './workload-settings.js';
+import { checkPrograms } from './workloads/check-programs.js';
+import { withLabels, withWarnings } from './workloads/conclusions.js';
+import { metricsOfWorkload } from './workloads/metrics-of-workload.js';
+import { checkNames, workloadsOf } from './workloads/read-workloads.js';
+import { recordOf } from './workloads/workload-record.js';
+
+export interface ExecWorkloadsOptions extends Pick<
+  CompareSystemsOptions,
+  | 'device'
+  | 'simulate'
+  | 'samples'
+  | 'seed'
+  | 'signal'
+  | 'onProgress'
+  | 'strict'
+  | 'rounds'
+  | 'allowMissing'
+  | 'keepGoing'
+> {
+  workloads: readonly WorkloadSettings[];
+  /** As for `compareSystems`; the first is the baseline. Default: `native`. */
+  systems?: readonly (string | SystemSettings)[];
+}
+
+const DEFAULT_ROUNDS = 5;
+
+/** As `gpu-virt-bench exec` does; writes no file, and keeps no log. */
+export async function execWorkloads(options: ExecWorkloadsOptions): Promise<ComparisonDocument> {
+  const { workloads: given, systems = ['native'], rounds, allowMissing = false, keepGoing = false, ...rest } = options;
+  const surroundings = { ...here(), allowMissing };
+  const parsed = systems.map((system) => systemFrom(system, surroundings));
+  checkLabels(parsed);
+  if (parsed.length === 0) throw new RangeError('Expected at least one system but received none.');
+  const workloads = given.flatMap((workload) => workloadsOf(sourceFrom(workload)));
+  checkNames(workloads);
+  if (workloads.length === 0) throw new RangeError('Expected at least one workload but received none.');
+  const caller = callerEnvironment();
+  checkPrograms(workloads, parsed, caller);
+  refuseUnavailable({ systems: parsed, allowMissing });
+  const settings = { caller, logsOf: null, keepGoing };
+  const definitions = workloads.flatMap((workload) => metricsOfWorkload(workload, settings));
+  const request = prepared(rest);
+  const document = await compare(
+    {
+      ...request,
+      plan: makePlan(definitions, 'standard', request.plan.seed),
+      systems: parsed,
+      rounds: wholeNumber('rounds', rounds ?? DEFAULT_ROUNDS, 1),
+      finished: [],
+      allowMissing,
+      keepGoing,
+      environment: caller,
+      recorded: { workloads: await Promise.all(workloads.map((workload) => recordOf(workload, caller))) },
+    },
+    {
+      ...hooksOf(options.onProgress),
+      onStart: () => {},
+      onComputeLimit: () => {},
+      onRound: () => {},
+      onDocument: () => Promise.resolve(),
+    },
+  );
+  return withWarnings(withLabels(document));
+}

@@ -1,0 +1,58 @@
+/**
+ * Metrics of programs: they are defined by whoever measured them, so that a saved document tells what they are. Their ids
+ * hold a slash, which no id of this tool's own metrics does.
+ */
+import * as v from 'valibot';
+import type { MetricResult, RunDocument } from '../results/document.js';
+import { type ResultDocument, roundsOf } from '../results/kinds.js';
+import type { Delta } from '../stats/effect.js';
+import type { MetricDefinition } from './metric.js';
+import { findMetric, metrics } from './registry.js';
+
+export const isOfProgram = (id: string): boolean => id.includes('/');
+
+const size = v.pipe(v.number(), v.finite(), v.minValue(0));
+const deltaSchema = v.union([v.strictObject({ relative: size }), v.strictObject({ absolute: size })]);
+/** A result that failed may have lost its details. */
+const DEFAULT_DELTA: Delta = { relative: 0.02 };
+
+function deltaIn(results: readonly MetricResult[]): Delta {
+  const found = results.map(({ details }) => v.safeParse(deltaSchema, details.delta)).find(({ success }) => success);
+  return found?.success ? found.output : DEFAULT_DELTA;
+}
+
+function recovered(id: string, results: readonly MetricResult[]): MetricDefinition {
+  const { name, unit, direction, estimator } = results[0] as MetricResult;
+  return {
+    ...{ id, name, unit, direction, estimator },
+    category: 'workload',
+    question: '',
+    delta: deltaIn(results),
+    needs: [],
+    functionName: 'execWorkloads',
+    where: 'fresh-processes',
+    seconds: { quick: 0, standard: 0, thorough: 0 },
+    measure: () => Promise.reject(new Error(`unreachable: ${id} is of a saved document`)),
+  };
+}
+
+/** Of programs, by id. */
+export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
+  const results = rounds.flatMap(({ metrics: all }) => all.filter(({ id }) => isOfProgram(id)));
+  return [...new Set(results.map(({ id }) => id))].sort().map((id) =>
+    recovered(
+      id,
+      results.filter((result) => result.id === id),
+    ),
+  );
+}
+
+/** This tool's own, and those of the programs that the documents are about. */
+export const metricsOf = (...documents: readonly ResultDocument[]): MetricDefinition[] => [
+  ...metrics,
+  ...programMetricsIn(documents.flatMap(roundsOf)),
+];
+
+/** Of this tool, or of a program of the document. */
+export const findMetricOf = (document: ResultDocument, id: string): MetricDefinition | undefined =>
+  isOfProgram(id) ? programMetricsIn(roundsOf(document)).find((metric) => metric.id === id) : findMetric(id);

@@ -1,0 +1,24 @@
+/** What the plan of a round says of the programs that it measured (`exec`). Documents may come from anywhere. */
+import * as v from 'valibot';
+import type { RunDocument } from './document.js';
+
+const recordSchema = v.object({
+  name: v.string(),
+  sha256: v.string(),
+  argv: v.array(v.string()),
+  warmup: v.number(),
+  iterations: v.number(),
+  git: v.nullable(v.object({ commit: v.string(), hasChanges: v.boolean() })),
+});
+
+export type RecordedProgram = v.InferOutput<typeof recordSchema>;
+
+/** Null of a document that is not about programs. */
+export function programsOf({ options }: RunDocument['plan']): RecordedProgram[] | null {
+  const found = v.safeParse(v.array(recordSchema), options.workloads);
+  return found.success ? found.output : null;
+}
+
+/** `decode (SHA-256 0123456789ab…)`: where it differs, something else was measured. */
+export const programsText = (programs: readonly RecordedProgram[]): string =>
+  programs.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(', ');

@@ -1,0 +1,175 @@
+/**
+ * A user's program under gvb-keeper (native/keeper), which becomes the parent of whatever forks away from it: what it used
+ * is known of all its processes, and none outlives the run. Times are of CLOCK_MONOTONIC, in nanoseconds, as
+ * `process.hrtime.bigint` has them.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { getSystemErrorMap } from 'node:util';
+import { LineSplitter } from './lines.js';
+import { killMarked } from './marked-processes.js';
+
+export interface KeptOptions {
+  /** The program gvb-keeper. */
+  keeper: string;
+  /** The whole environment of the program; a mark is added. */
+  environment: NodeJS.ProcessEnv;
+  cwd: string;
+  /** How long what the program started may outlive it. */
+  stragglerMs: number;
+  /** From SIGTERM to SIGKILL. */
+  graceMs: number;
+}
+
+export interface Begun {
+  pid: number;
+  /** Just before the fork. */
+  atNs: number;
+}
+
+export interface MainEnding {
+  /** `ended with exit code 3`, `was killed by signal 9`. */
+  how: string;
+  /** Null where a signal ended it. */
+  exitCode: number | null;
+  signal: number | null;
+  atNs: number;
+}
+
+/** Of all its processes together. */
+export interface Used {
+  cpuUserUs: number;
+  cpuSystemUs: number;
+  /** Of the largest single process. */
+  largestProcessBytes: number;
+}
+
+export interface Outcome {
+  /** Why it could not be started; null where it ran. */
+  refused: string | null;
+  main: MainEnding | null;
+  /** Null where the keeper was killed. */
+  used: Used | null;
+  /** What still ran when the program had ended, and was killed: `PID:NAME`, the first few; null where nothing did. */
+  left: { count: number; named: string } | null;
+  /** What could not be killed. */
+  stuck: string | null;
+}
+
+const KEEPER_MARK = 'GVB_KEPT';
+
+const living = new Set<KeptProgram>();
+
+/** Kills them at once, with all that they started. */
+export function killKeptPrograms(): void {
+  for (const program of living) program.kill();
+}
+
+export class KeptProgram {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Of the keeper, below which all processes of the program are; null where it could not be started. */
+  readonly keeperPid: number | null;
+  /** Null where it could not be started. */
+  readonly begun: Promise<Begun | null>;
+  /** When its first process has ended, or nothing started. */
+  readonly mainEnded: Promise<MainEnding | null>;
+  /** When all have ended and all that they printed was read. Never rejects. */
+  readonly done: Promise<Outcome>;
+  readonly #control: Writable;
+  readonly #outcome: Outcome = { refused: null, main: null, used: null, left: null, stuck: null };
+  #onBegun: (begun: Begun | null) => void = () => {};
+  #onMain: (ending: MainEnding | null) => void = () => {};
+
+  constructor(command: readonly string[], { keeper, environment, cwd, stragglerMs, graceMs }: KeptOptions) {
+    const mark = `${KEEPER_MARK}=${randomUUID()}`;
+    const child = spawn(keeper, [cwd, String(stragglerMs), String(graceMs), ...command], {
+      env: {},
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      // A Ctrl-C at the terminal is ours to pass on.
+      detached: true,
+      shell: false,
+    });
+    this.begun = new Promise((resolve) => (this.#onBegun = resolve));
+    this.mainEnded = new Promise((resolve) => (this.#onMain = resolve));
+    const [control, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+    this.keeperPid = child.pid ?? null;
+    this.stdout = stdout;
+    this.stderr = stderr;
+    this.#control = control;
+    // It may be gone before it reads; its end says so.
+    control.on('error', () => {});
+    control.write(encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) }));
+    const lines = new LineSplitter((line) => this.#note(line));
+    reports.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
+    living.add(this);
+    this.done = this.#doneOf(child, mark);
+  }
+
+  /** SIGTERM for all its processes, SIGKILL after the grace. */
+  stop(): void {
+    this.#control.write('S');
+  }
+
+  /** SIGKILL for all its processes. */
+  kill(): void {
+    this.#control.write('K');
+  }
+
+  async #doneOf(child: ChildProcess, mark: string): Promise<Outcome> {
+    const failure = await new Promise<Error | null>((resolve) => {
+      child.once('error', resolve);
+      child.once('close', () => resolve(null));
+    });
+    if (failure) this.#outcome.refused = `gvb-keeper could not be started: ${failure.message}`;
+    // Only a keeper that was killed leaves something.
+    if (this.#outcome.used === null && this.#outcome.refused === null) killMarked(mark);
+    for (const stream of child.stdio) stream?.destroy();
+    living.delete(this);
+    this.#onBegun(null);
+    this.#onMain(this.#outcome.main);
+    return this.#outcome;
+  }
+
+  /** As native/keeper/main.cpp writes them. */
+  #note(line: string): void {
+    const [kind, first = '', second = '', third = ''] = line.split(' ');
+    const outcome = this.#outcome;
+    if (kind === 'started') this.#onBegun({ pid: Number(first), atNs: Number(second) });
+    else if (kind === 'refused') outcome.refused = refusalText(first, Number(second));
+    else if (kind === 'left') outcome.left = { count: Number(first), named: line.split(' ').slice(2).join(' ') };
+    else if (kind === 'stuck') outcome.stuck = line.slice('stuck '.length);
+    else if (kind === 'ended') {
+      outcome.main = endingOf(Number(first), Number(second), Number(third));
+      this.#onMain(outcome.main);
+    } else if (kind === 'done')
+      outcome.used = {
+        cpuUserUs: Number(first),
+        cpuSystemUs: Number(second),
+        largestProcessBytes: 1_024 * Number(third),
+      };
+  }
+}
+
+/** As native/keeper/main.cpp reads it. */
+function encoded(environment: NodeJS.ProcessEnv): Buffer {
+  const texts = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}\0`],
+  );
+  const block = Buffer.from(texts.join(''));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(block.length);
+  return Buffer.concat([length, block]);
+}
+
+function refusalText(step: string, error: number): string {
+  const reason = getSystemErrorMap().get(-error)?.[1] ?? `error ${error}`;
+  if (step === 'folder') return `its working directory cannot be entered: ${reason}`;
+  return step === 'program' ? reason : `no ${step} could be made for it: ${reason}`;
+}
+
+const endingOf = (code: number, signal: number, atNs: number): MainEnding =>
+  signal === 0
+    ? { how: `ended with exit code ${code}`, exitCode: code, signal: null, atNs }
+    : { how: `was killed by signal ${signal}`, exitCode: null, signal, atNs };

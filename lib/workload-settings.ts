@@ -1,0 +1,61 @@
+/** Workloads as a program describes them to `execWorkloads`: the keys of the YAML file of `exec --config`. */
+import { type RawMap } from './config/values.js';
+import { rawOf } from './system-settings.js';
+import type { WorkloadSource } from './workloads/workload-type.js';
+
+/** A command is a list of arguments; no shell reads it. */
+type Command = readonly string[];
+
+interface Extracting {
+  /** Default `stdout`. Not together with `file`. */
+  from?: 'stdout' | 'stderr';
+  /** A file that the run writes, relative to its folder. */
+  file?: string;
+  /** Of several numbers of one run. Default `last`. */
+  take?: 'first' | 'last' | 'least' | 'largest' | 'mean' | 'median' | 'sum';
+  unit: string;
+  /** Which is better. */
+  direction: 'lower' | 'higher' | 'none';
+  /** What counts as a difference: `2%`, or a number in the unit for values that may be zero or negative. Default `2%`. */
+  delta?: string | number;
+}
+
+/** One of a regular expression, whose first group is the number, and a JSON pointer into the output or each line of it. */
+export type ExtractedMetricSettings = Extracting & ({ regex: string } | { json: string } | { jsonl: string });
+
+export interface WorkloadSettings {
+  /** How ids of its metrics begin. */
+  name: string;
+  argv: Command;
+  /** Where it runs. Default: the current directory. */
+  folder?: string;
+  env?: Readonly<Record<string, string | number>>;
+  /** Variables of this process that it gets as they are. */
+  passEnv?: readonly string[];
+  /** Before and after the runs of every round, outside the system. */
+  setup?: Command | readonly Command[];
+  teardown?: Command | readonly Command[];
+  /** Runs of every round before those that count. Default 3. */
+  warmup?: number;
+  /** Runs of every round that count. Default 10. */
+  iterations?: number;
+  /** Of a run, in seconds. Default 600. */
+  timeout?: number;
+  /** Exit codes that are no failure. Default 0. */
+  exit?: number | readonly number[];
+  /** Before every run, in seconds and degrees Celsius. Default: no pause, at most 60 s until within 5 °C. */
+  coolDown?: { pause?: number; most?: number; degrees?: number };
+  /** How it is seen that it can serve. */
+  ready?: { line: string } | { port: number } | { http: string } | { file: string };
+  /** Seconds from when it is ready until it is stopped. Default: it ends by itself. */
+  stopAfter?: number;
+  /** Values for `{NAME}` in the other settings: one workload for every combination. */
+  matrix?: Readonly<Record<string, readonly (string | number)[]>>;
+  metrics?: Readonly<Record<string, ExtractedMetricSettings>>;
+}
+
+/** Throws TypeError for what YAML could not hold either. */
+export const sourceFrom = (settings: WorkloadSettings): WorkloadSource => ({
+  settings: rawOf(settings, 'a workload') as RawMap,
+  folder: process.cwd(),
+});

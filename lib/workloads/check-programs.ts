@@ -1,0 +1,45 @@
+/** Whether the programs of workloads can be started at all: asked before anything is measured. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { inPath } from '../systems/in-path.js';
+import type { System } from '../systems/system.js';
+import type { Workload } from './workload-type.js';
+
+/** A prefix may start the program elsewhere, as in a container: then only that knows whether it is there. */
+const startsHere = ({ source }: System): boolean => source?.settings.prefix === undefined;
+
+/** Throws UsageError. */
+export function checkPrograms(
+  workloads: readonly Workload[],
+  systems: readonly System[],
+  caller: NodeJS.ProcessEnv,
+): void {
+  for (const workload of workloads) {
+    const { name, cwd, setup, teardown } = workload;
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(
+        `Expected folder of ${name} to be a directory but received ${quoted(cwd)}: make it, or correct it.`,
+      );
+    const commands = [...(systems.some(startsHere) ? [workload.argv] : []), ...setup, ...teardown];
+    for (const argv of commands) checkProgram(argv[0] ?? '', workload, caller);
+  }
+}
+
+function checkProgram(program: string, { name, cwd, env }: Workload, caller: NodeJS.ProcessEnv): void {
+  const refuse = (why: string) =>
+    new UsageError(`Expected ${name} to be a program that can be started but received ${quoted(program)}: ${why}.`);
+  if (!program.includes('/')) {
+    if (inPath(program, env.PATH ?? caller.PATH ?? '') !== null) return;
+    throw refuse('it is in no folder of PATH; install it, or give its path');
+  }
+  const path = resolve(cwd, program);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw refuse('there is no such file');
+  if (!found.isFile()) throw refuse('it is not a regular file');
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    throw refuse('it is not executable; chmod +x makes it so, or start it with its interpreter');
+  }
+}

@@ -1,0 +1,89 @@
+/** The health of the GPU around runs: cool-down before each, and what disturbed them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Check } from '../results/document.js';
+import { slowdowns } from '../environment/event-reasons.js';
+import type { GpuState } from '../native/addon-types.js';
+import type { GpuReading } from './watch.js';
+import type { CoolDown } from './workload-type.js';
+
+const LOOK_MS = 500;
+/** Of the card's memory, in bytes: less is what a driver keeps and returns by itself. */
+const KEPT_BYTES = 64 * 2 ** 20;
+
+type ReadGpu = () => Promise<GpuState | null>;
+
+export interface Cooled {
+  waitedSeconds: number;
+  /** When the run began; null where NVML does not say. */
+  temperatureC: number | null;
+  /** Null where it is not checked. */
+  isBack: boolean | null;
+}
+
+/** `referenceC`: before the first run of all; null at that run. */
+export async function coolDown(
+  { pauseSeconds, mostSeconds, degrees }: CoolDown,
+  referenceC: number | null,
+  readGpu: ReadGpu,
+  signal: AbortSignal,
+): Promise<Cooled> {
+  const began = performance.now();
+  const waited = () => (performance.now() - began) / 1_000;
+  if (pauseSeconds > 0) await sleep(1_000 * pauseSeconds, undefined, { signal });
+  for (;;) {
+    const temperatureC = (await readGpu())?.temperatureC ?? null;
+    if (temperatureC === null || mostSeconds === 0) return { waitedSeconds: waited(), temperatureC, isBack: null };
+    const isBack = referenceC === null || temperatureC <= referenceC + degrees;
+    if (isBack || waited() >= pauseSeconds + mostSeconds) return { waitedSeconds: waited(), temperatureC, isBack };
+    await sleep(LOOK_MS, undefined, { signal });
+  }
+}
+
+export function temperatureCheck(cooled: readonly Cooled[], { degrees, mostSeconds }: CoolDown): Check {
+  const name = 'GPU temperature back before every run';
+  const checked = cooled.filter(({ isBack }) => isBack !== null);
+  if (checked.length === 0)
+    return { name, passed: 'not checked', detail: mostSeconds === 0 ? 'no cool-down' : 'NVML gives no temperature' };
+  const warm = checked.filter(({ isBack }) => isBack === false);
+  const most = Math.max(...checked.map(({ temperatureC }) => temperatureC ?? 0));
+  return {
+    name,
+    passed: warm.length === 0,
+    detail:
+      warm.length === 0
+        ? `at most ${most} °C before a run`
+        : `still more than ${degrees} °C above the first run's after ${mostSeconds} s, before ${warm.length} of ${checked.length} runs (up to ${most} °C)`,
+  };
+}
+
+export function slowdownCheck(readings: readonly GpuReading[]): Check {
+  const name = 'no slowdown';
+  const masks = readings.flatMap(({ eventReasons }) => eventReasons ?? []);
+  if (masks.length === 0) return { name, passed: 'not checked', detail: 'no reading of clock event reasons' };
+  const seen = slowdowns(masks);
+  return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${masks.length} readings` };
+}
+
+/** `own`: processes of this tool that use the GPU beside the program, such as servers of its MPS daemon. */
+export function foreignCheck(readings: readonly GpuReading[], own: readonly number[]): Check {
+  const name = 'no foreign GPU process';
+  const known = readings.filter(({ foreignPids }) => foreignPids !== null);
+  if (known.length === 0) return { name, passed: 'not checked', detail: 'no reading of the processes of the GPU' };
+  const foreign = [...new Set(known.flatMap(({ foreignPids }) => foreignPids ?? []))].filter(
+    (pid) => !own.includes(pid),
+  );
+  if (foreign.length === 0) return { name, passed: true, detail: `none in ${known.length} readings` };
+  // In another PID namespace the program's own processes have other numbers there.
+  if (known.every(({ programBytes }) => programBytes === null))
+    return { name, passed: 'not checked', detail: 'NVML lists no process of the program by its own PID' };
+  return { name, passed: false, detail: `PID ${foreign.join(', ')}` };
+}
+
+/** Of the whole card, before the first and after the last run. */
+export function memoryCheck(before: GpuState | null, after: GpuState | null): Check {
+  const name = 'GPU memory as before';
+  const [used, left] = [before?.usedBytes ?? null, after?.usedBytes ?? null];
+  if (used === null || left === null) return { name, passed: 'not checked', detail: 'NVML gives no used memory' };
+  const mib = Math.round((left - used) / 2 ** 20);
+  return { name, passed: left - used <= KEPT_BYTES, detail: `${mib} MiB more after the runs than before them` };
+}

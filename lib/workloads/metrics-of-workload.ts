@@ -1,0 +1,220 @@
+/** The metrics of a workload: ids `NAME/wall`, `NAME/ready`, … and those that it extracts. All share the runs of a round. */
+import type { MeasureContext, Measured, MetricDefinition } from '../metrics/metric.js';
+import { withoutNumber } from '../metrics/metric.js';
+import { median } from '../stats/median.js';
+import type { Delta } from '../stats/effect.js';
+import { GRACE_MS } from './run-once.js';
+import {
+  type ExecSettings,
+  type MeasuredRun,
+  type Memory,
+  measureRound,
+  REPEAT_RULE,
+  type Round,
+} from './round-of-runs.js';
+import { energyOf, SHORTEST_FOR_ENERGY_NS } from './watch.js';
+import type { BuiltInKey, ExtractedMetric, Workload } from './workload-type.js';
+
+/** The exported library function. */
+const FUNCTION = 'execWorkloads';
+
+/** A number of a run, or why it has none. */
+type Reading = { value: number } | { missing: string };
+
+interface Kind {
+  name: string;
+  unit: string;
+  question: string;
+  delta: Delta;
+  of: (run: MeasuredRun) => Reading;
+}
+
+const known = (value: number | null | undefined, missing: string): Reading =>
+  value === null || value === undefined ? { missing } : { value };
+
+/** δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. */
+const kinds: Record<BuiltInKey, Kind> = {
+  wall: {
+    name: 'wall time',
+    unit: 's',
+    question: 'How long does the program run, from just before its fork to its end?',
+    delta: { relative: 0.02 },
+    of: ({ wallSeconds }) => known(wallSeconds, 'it was stopped'),
+  },
+  ready: {
+    name: 'time to ready',
+    unit: 's',
+    question: 'How long does the program take until it can serve?',
+    delta: { relative: 0.05 },
+    of: ({ readySeconds }) => known(readySeconds, 'it never was ready'),
+  },
+  cpu: {
+    name: 'CPU time',
+    unit: 's',
+    question: 'How much processor time do all its processes use together, in user and kernel mode?',
+    delta: { relative: 0.05 },
+    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, 'what it used is not known'),
+  },
+  'host-memory': {
+    name: 'peak host memory',
+    unit: 'bytes',
+    question: 'How much memory of the host do its processes hold at one time?',
+    delta: { relative: 0.02 },
+    of: ({ used, watched }) =>
+      known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), 'what it used is not known'),
+  },
+  'gpu-memory': {
+    name: 'peak GPU memory',
+    unit: 'bytes',
+    question: 'How much memory of the GPU do its processes hold at one time?',
+    delta: { relative: 0.02 },
+    of: ({ watched }) => {
+      const sizes = watched.readings.flatMap(({ programBytes }) => programBytes ?? []);
+      return known(sizes.length > 0 ? Math.max(...sizes) : null, 'NVML listed no process of the program');
+    },
+  },
+  energy: {
+    name: 'energy of the GPU',
+    unit: 'J',
+    question: 'How much energy does the whole GPU use while the program runs?',
+    delta: { relative: 0.05 },
+    of: ({ watched, fromNs, toNs }) =>
+      known(
+        energyOf(watched.readings, fromNs, toNs),
+        toNs - fromNs < SHORTEST_FOR_ENERGY_NS
+          ? `a run of less than ${SHORTEST_FOR_ENERGY_NS / 1e9} s has too few readings of the power`
+          : 'NVML gives no power of this GPU',
+      ),
+  },
+};
+
+/** Where no number is no failure of the program. */
+const optional: readonly BuiltInKey[] = ['gpu-memory', 'energy'];
+
+export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
+  return [
+    ...(stopAfterSeconds === null ? (['wall'] as const) : []),
+    ...(ready ? (['ready'] as const) : []),
+    ...(['cpu', 'host-memory', 'gpu-memory', 'energy'] as const),
+  ];
+}
+
+/** In the order of reports. */
+export function metricsOfWorkload(workload: Workload, settings: ExecSettings): MetricDefinition[] {
+  const memory: Memory = { referenceC: null, failed: new Map() };
+  const keys = keysOf(workload);
+  const shared = (context: MeasureContext) =>
+    context.once.get(`workload ${workload.name}`, () => measureRound(workload, settings, memory, context));
+  const definition = (key: string, kind: Kind, direction: MetricDefinition['direction'], isOptional: boolean) => {
+    const isFirst = key === keys[0];
+    return {
+      id: `${workload.name}/${key}`,
+      name: kind.name,
+      category: 'workload',
+      unit: kind.unit,
+      direction,
+      question: kind.question,
+      estimator: 'median of runs',
+      delta: kind.delta,
+      needs: [],
+      functionName: FUNCTION,
+      where: 'fresh-processes',
+      // Not known before it ran: for the interval at which the GPU is sampled.
+      seconds: { quick: 100, standard: 100, thorough: 100 },
+      deadlineSeconds: deadlineOf(workload),
+      measure: async (context) => {
+        const round = await shared(context);
+        const details = { delta: kind.delta, ...(isFirst && detailsOf(workload, round)) };
+        return measured(round, kind, isOptional, details);
+      },
+    } satisfies MetricDefinition;
+  };
+  return [
+    ...keys.map((key) => definition(key, kinds[key], 'lower', optional.includes(key))),
+    ...workload.metrics.map((metric) => definition(metric.key, kindOf(metric), metric.direction, false)),
+  ];
+}
+
+const kindOf = ({ key, unit, delta }: ExtractedMetric): Kind => ({
+  name: key,
+  unit,
+  question: 'What does the program say of itself?',
+  delta,
+  of: ({ extracted }) => extracted.get(key) ?? { missing: 'it was not looked for' },
+});
+
+function measured(round: Round, kind: Kind, isOptional: boolean, details: Measured['details']): Measured {
+  const { failure, invalid, runs, checks } = round;
+  const without = (status: 'failed' | 'invalid' | 'unsupported', reason: string): Measured => ({
+    ...withoutNumber(status, reason, details),
+    checks,
+    processes: runs.length,
+  });
+  if (invalid !== null) return without('invalid', invalid);
+  if (failure !== null) return without('failed', failure);
+  const readings = runs.map(kind.of);
+  const [first, ...others] = readings.flatMap((reading) => ('missing' in reading ? [reading.missing] : []));
+  if (first !== undefined) {
+    const missing = others.length + 1;
+    const reason = missing === runs.length ? first : `${first} (in ${missing} of ${runs.length} runs)`;
+    return without(isOptional ? 'unsupported' : 'failed', reason);
+  }
+  const values = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
+  const { value, ci95 } = median(values);
+  return {
+    value,
+    ci95,
+    ciScope: 'between-processes',
+    processes: runs.length,
+    headline: Float64Array.from(values),
+    details,
+    checks,
+  };
+}
+
+/** Once a workload and round. */
+function detailsOf(workload: Workload, { runs, warmups, cvs, notes }: Round): Measured['details'] {
+  return {
+    rule: {
+      ...REPEAT_RULE,
+      of: workload.stopAfterSeconds === null ? 'wall' : 'ready',
+      cvs,
+      repeats: Math.max(0, cvs.length - 1),
+    },
+    runs: [...warmups.map((run) => rowOf(run, true)), ...runs.map((run) => rowOf(run, false))],
+    ...(notes.length > 0 && { notes }),
+  };
+}
+
+function rowOf(run: MeasuredRun, warmup: boolean) {
+  const { wallSeconds, readySeconds, used, watched, proof, cooled, failure, extracted } = run;
+  return {
+    warmup,
+    wallSeconds,
+    readySeconds,
+    cpuUserSeconds: used && used.cpuUserUs / 1e6,
+    cpuSystemSeconds: used && used.cpuSystemUs / 1e6,
+    largestProcessBytes: used && used.largestProcessBytes,
+    residentBytes: watched.residentBytes,
+    processes: new Set(watched.processes.map(({ pid }) => pid)).size,
+    readings: watched.readings.length,
+    temperatureC: cooled.temperatureC,
+    waitedSeconds: cooled.waitedSeconds,
+    proof: proof.state,
+    ...(failure !== null && { failure }),
+    ...Object.fromEntries([...extracted].map(([key, found]) => [key, 'value' in found ? found.value : null])),
+  };
+}
+
+/** Node's timers take no more than 2³¹ ms. */
+const LONGEST_S = 2e6;
+const SLACK_S = 120;
+/** Start, stragglers, proof and extraction of a run. */
+const PER_RUN_S = 60;
+
+/** More than all its own time limits together: it is for what hangs between them. */
+function deadlineOf({ warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload): number {
+  const runs = warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
+  const each = timeoutSeconds + GRACE_MS / 1_000 + coolDown.pauseSeconds + coolDown.mostSeconds + PER_RUN_S;
+  return Math.min(LONGEST_S, SLACK_S + runs * each + (setup.length + teardown.length) * (timeoutSeconds + PER_RUN_S));
+}

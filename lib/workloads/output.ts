@@ -1,0 +1,116 @@
+/** What a run prints: its beginning and end in memory, more of it in a log file, all of it counted. */
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { quoted } from '../errors/usage-error.js';
+import { LineSplitter } from '../workers/lines.js';
+
+const MIB = 2 ** 20;
+/** Of each end of a stream. */
+export const IN_MEMORY_BYTES = MIB;
+/** Of a stream of one run. */
+export const LOG_BYTES = 16 * MIB;
+const LONGEST_LINE = 64 * 1024;
+
+/** One of the two streams of a run. */
+export class Captured {
+  readonly #head: Buffer[] = [];
+  readonly #tail: Buffer[] = [];
+  readonly #path: string | null;
+  readonly #lines: LineSplitter;
+  #log: WriteStream | null = null;
+  #logFailure: string | null = null;
+  #headBytes = 0;
+  #tailBytes = 0;
+  #bytes = 0;
+  #onLine: ((line: string) => void) | null = null;
+
+  /** `path`: of the log file, made when there is something in it; null keeps none. */
+  constructor(stream: Readable, path: string | null) {
+    this.#path = path;
+    this.#lines = new LineSplitter((line) => this.#onLine?.(line));
+    stream.on('data', (chunk: Buffer) => this.#add(chunk));
+    // Its reader was destroyed after the end: what there is stands.
+    stream.on('error', () => {});
+  }
+
+  /** Every further line, its first 64 KiB, until somebody else asks; null ends it. */
+  set onLine(listener: ((line: string) => void) | null) {
+    this.#onLine = listener && ((line) => listener(line.slice(0, LONGEST_LINE)));
+  }
+
+  /** All that was printed. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether `text` lacks a part in the middle. */
+  get isCut(): boolean {
+    return this.#bytes > this.#headBytes + this.#tailBytes;
+  }
+
+  /** What is in memory. */
+  get text(): string {
+    return Buffer.concat([...this.#head, ...this.#tail]).toString('utf8');
+  }
+
+  /** For a message: the last lines, cut to what a person reads. */
+  lastWords(): string {
+    const lines = Buffer.concat([...this.#head, ...this.#tail].slice(-8))
+      .toString('utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+    return lines.slice(-3).join(' | ').slice(-500);
+  }
+
+  /** Answers why the log is not whole; null where it is. */
+  async close(): Promise<string | null> {
+    this.#lines.end();
+    const log = this.#log;
+    if (log) await new Promise<void>((resolve) => (log.closed ? resolve() : log.once('close', resolve).end()));
+    if (this.#logFailure !== null) return this.#logFailure;
+    if (this.#path === null || this.#bytes <= LOG_BYTES) return null;
+    return `${quoted(this.#path)} holds the first ${LOG_BYTES / MIB} MiB of ${this.#bytes} bytes`;
+  }
+
+  #add(chunk: Buffer): void {
+    if (this.#onLine) this.#lines.push(chunk);
+    this.#write(chunk);
+    this.#bytes += chunk.length;
+    const toHead = chunk.subarray(0, Math.max(0, IN_MEMORY_BYTES - this.#headBytes));
+    const rest = chunk.subarray(toHead.length);
+    if (toHead.length > 0) this.#head.push(Buffer.from(toHead));
+    this.#headBytes += toHead.length;
+    if (rest.length > 0) this.#addToTail(Buffer.from(rest.subarray(-IN_MEMORY_BYTES)));
+  }
+
+  #addToTail(rest: Buffer): void {
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
+    while (this.#tailBytes > IN_MEMORY_BYTES && this.#tail.length > 1)
+      this.#tailBytes -= (this.#tail.shift() as Buffer).length;
+  }
+
+  #write(chunk: Buffer): void {
+    const room = LOG_BYTES - this.#bytes;
+    if (this.#path === null || room <= 0 || this.#logFailure !== null) return;
+    this.#log ??= this.#open(this.#path);
+    this.#log?.write(chunk.subarray(0, room));
+  }
+
+  #open(path: string): WriteStream | null {
+    const failed = (error: Error) => {
+      this.#logFailure = `${quoted(path)} could not be written: ${error.message}`;
+    };
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+    } catch (error) {
+      failed(error as Error);
+      return null;
+    }
+    // Never through a link, nor over a file of somebody else.
+    return createWriteStream(path, { flags: 'wx', autoClose: true }).on('error', failed);
+  }
+}

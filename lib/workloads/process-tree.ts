@@ -1,0 +1,45 @@
+/** The processes below one, as /proc shows them. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // It has ended, or belongs to somebody else.
+    return null;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  return threads.flatMap((thread) =>
+    (textOf(`/proc/${pid}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** Without `root` itself. */
+export function processesBelow(root: number): number[] {
+  const found: number[] = [];
+  const open = [root];
+  for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+    const children = childrenOf(pid);
+    found.push(...children);
+    open.push(...children);
+  }
+  return found;
+}
+
+/** VmRSS; null where it has ended. */
+export function residentBytes(pid: number): number | null {
+  const found = /^VmRSS:\s*(\d+) kB$/m.exec(textOf(`/proc/${pid}/status`) ?? '');
+  return found ? 1_024 * Number(found[1]) : null;
+}
+
+export const mapsOf = (pid: number): string | null => textOf(`/proc/${pid}/maps`);
+
+export const nameOf = (pid: number): string => textOf(`/proc/${pid}/comm`)?.trim() ?? 'unknown';

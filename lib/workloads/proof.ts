@@ -1,0 +1,90 @@
+/**
+ * Whether the processes of a program were under its system: by the files that were mapped in them, beside what a worker of
+ * the same environment showed of the system itself in the same round.
+ */
+import { basename } from 'node:path';
+import { exportedSymbols } from '../systems/elf.js';
+import { sameFile } from '../systems/ld-preload.js';
+import type { SeenProcess } from './watch.js';
+
+export interface Expected {
+  /** Name of the system. */
+  system: string;
+  kind: string;
+  /** The library that intercepts in its worker; null where none does. */
+  layer: string | null;
+}
+
+/** `outside`: it used the GPU without the layer, or something hooks what should be the bare driver. */
+export interface ProcessProof {
+  state: 'proven' | 'unproven' | 'outside';
+  detail: string;
+}
+
+const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(basename(file));
+/** The driver, or memory of a GPU. */
+const usesGpu = ({ files }: SeenProcess): boolean =>
+  files.some((file) => isDriver(file) || /^\/dev\/nvidia\d/.test(file));
+
+/** They have what a layer has, by their nature. */
+const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
+
+const who = ({ pid, name }: SeenProcess): string => `process ${pid} (${name})`;
+/** One may have been seen at several moments. */
+const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
+
+export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  if (seen.length === 0)
+    return {
+      state: 'unproven',
+      detail:
+        'no process of the program could be looked at: it is statically linked, or of another architecture, and ended at once',
+    };
+  const elsewhere = seen.find((each) => each.isElsewhere && usesGpu(each));
+  if (elsewhere)
+    return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
+  if (expected.layer !== null) return underLayer(seen, expected.layer);
+  if (expected.kind === 'native') return bare(seen);
+  if (expected.kind === 'mps')
+    return { state: 'unproven', detail: 'whether a process is a client of MPS does not show from outside' };
+  return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
+}
+
+function underLayer(seen: readonly SeenProcess[], layer: string): ProcessProof {
+  const isUnder = ({ files }: SeenProcess) => files.some((file) => sameFile(file, layer));
+  const escaped = seen.find((each) => usesGpu(each) && !isUnder(each));
+  if (escaped)
+    return {
+      state: 'outside',
+      detail: `${who(escaped)} used the driver without ${layer}: it is statically linked, or its environment was changed`,
+    };
+  const under = seen.filter(isUnder);
+  if (under.length === 0)
+    return { state: 'unproven', detail: `${layer} is mapped in none of ${count(seen)} processes` };
+  return {
+    state: 'proven',
+    detail: `${layer} is mapped in ${count(under)} of ${count(seen)} processes, and in every one that used the driver`,
+  };
+}
+
+/** By file, for all runs: libraries do not change while they are measured. */
+const known = new Map<string, Promise<boolean>>();
+const MOST_KNOWN = 20_000;
+
+async function hooks(file: string): Promise<boolean> {
+  if (isDriver(file) || isLibc(file) || file.startsWith('/dev/')) return false;
+  if (known.size > MOST_KNOWN) known.clear();
+  const asked =
+    known.get(file) ??
+    exportedSymbols(file).then((names) => names !== null && (names.has('cuInit') || names.has('dlsym')));
+  known.set(file, asked);
+  return asked;
+}
+
+async function bare(seen: readonly SeenProcess[]): Promise<ProcessProof> {
+  for (const each of seen)
+    for (const file of each.files)
+      if (await hooks(file))
+        return { state: 'outside', detail: `${file} is mapped in ${who(each)}, and exports what a GPU layer exports` };
+  return { state: 'proven', detail: `no layer is mapped in any of ${count(seen)} processes` };
+}

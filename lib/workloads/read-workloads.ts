@@ -1,0 +1,200 @@
+/** Workloads from a YAML file, and from a command line as if it were one. docs/exec.md describes every key. */
+import { dirname, resolve } from 'node:path';
+import { isMap, type RawMap, type RawValue, Values } from '../config/values.js';
+import { readYaml, readYamlText, type Source } from '../config/yaml.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { NOT_RECORDED } from '../results/document.js';
+import { systemsIn } from '../systems/config.js';
+import type { Surroundings } from '../systems/kinds.js';
+import { publicValue } from '../systems/spec.js';
+import type { System } from '../systems/system.js';
+import { checkUsed, type Combination, combinationsOf, filled } from './matrix.js';
+import { extractedMetrics } from './read-metrics.js';
+import { type CoolDown, DEFAULTS, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
+
+const keys = [
+  ...['name', 'argv', 'folder', 'env', 'passEnv', 'setup', 'teardown', 'warmup', 'iterations', 'timeout', 'exit'],
+  ...['coolDown', 'ready', 'stopAfter', 'matrix', 'metrics'],
+];
+const workloadName = /^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}$/;
+const MOST_WORKLOADS = 200;
+const MOST_WARMUP = 10_000;
+const MOST_ITERATIONS = 100_000;
+const MOST_SECONDS = 86_400;
+
+export interface ExecConfig {
+  /** None where the file has no such key. */
+  systems: System[];
+  workloads: Workload[];
+  sources: WorkloadSource[];
+}
+
+/** Relative paths in it are relative to its folder. */
+export async function readExecConfig(file: string, surroundings: Surroundings): Promise<ExecConfig> {
+  const text = await readYamlText(file, '--config');
+  return parseExecConfig(text, file, { ...surroundings, folder: dirname(resolve(file)) });
+}
+
+export function parseExecConfig(text: string, file: string, surroundings: Surroundings): ExecConfig {
+  const source = readYaml(text, file);
+  const top = source.at([], () => {
+    if (!isMap(source.value)) throw new UsageError('Expected a map with the keys workloads and systems.');
+    return new Values(source.value, 'the configuration', ['workloads', 'systems']);
+  });
+  const list = top.raw('workloads');
+  if (!Array.isArray(list) || list.length === 0)
+    throw source.error(['workloads'], 'Expected workloads of the configuration to be a list of workloads.');
+  const sources = list.map((entry, index): WorkloadSource => {
+    if (!isMap(entry))
+      throw source.error(['workloads', index], 'Expected a workload to be a map with the keys name and argv.');
+    return { settings: entry, folder: surroundings.folder };
+  });
+  const workloads = sources.flatMap((each, index) => source.at(['workloads', index], () => workloadsOf(each)));
+  source.at(['workloads'], () => checkNames(workloads));
+  return { systems: top.has('systems') ? systemsOf(top, source, surroundings) : [], workloads, sources };
+}
+
+const systemsOf = (top: Values, source: Source, surroundings: Surroundings): System[] =>
+  systemsIn(top.raw('systems'), source, surroundings);
+
+/** Ids would clash, also where a disk does not tell upper from lower case. */
+export function checkNames(workloads: readonly Workload[]): void {
+  if (workloads.length > MOST_WORKLOADS)
+    throw new UsageError(
+      `Expected at most ${MOST_WORKLOADS} workloads, combinations included, but received ${workloads.length}.`,
+    );
+  const seen = new Set<string>();
+  for (const { name } of workloads) {
+    if (seen.has(name.toLowerCase()))
+      throw new UsageError(`Expected workloads of different names but received ${quoted(name)} twice.`);
+    seen.add(name.toLowerCase());
+  }
+}
+
+/** One, or of a matrix one for every combination. Throws UsageError. */
+export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
+  refuseUnrecorded(settings);
+  const values = new Values(settings, 'the workload', keys);
+  const name = values.required('name');
+  if (!workloadName.test(name))
+    throw values.expected('name', 'at most 40 letters, digits and . _ + -, the first a letter or digit');
+  const named = new Values(settings, name, keys);
+  checkUsed(named, settings);
+  return combinationsOf(named).map((combination) => oneWorkload(name, combination, settings, folder));
+}
+
+/** A stored workload has this text in place of a secret, and would run with it. */
+function refuseUnrecorded({ env }: RawMap): void {
+  const names = env !== undefined && isMap(env) ? Object.keys(env).filter((key) => env[key] === NOT_RECORDED) : [];
+  if (names.length > 0)
+    throw new UsageError(
+      `env ${names.join(', ')} is ${NOT_RECORDED}: results do not store secrets. Give its value, or name it in passEnv.`,
+    );
+}
+
+function oneWorkload(name: string, combination: Combination, settings: RawMap, folder: string): Workload {
+  const values = new Values(filled(settings, combination), name, keys);
+  const argv = values.command('argv');
+  if (!argv) throw values.error('argv', `Expected ${name} to have argv, the program and its arguments as a list.`);
+  const { ready, stopAfterSeconds } = endOf(values);
+  const iterations = values.integer('iterations', 1, MOST_ITERATIONS) ?? DEFAULTS.iterations;
+  return {
+    name: combination.label === null ? name : `${name}@${combination.label}`,
+    argv,
+    cwd: resolve(folder, values.text('folder') ?? '.'),
+    env: environmentOf(values),
+    passEnv: values.variableNames('passEnv'),
+    setup: values.commands('setup'),
+    teardown: values.commands('teardown'),
+    warmup: values.integer('warmup', 0, MOST_WARMUP) ?? DEFAULTS.warmup,
+    iterations,
+    timeoutSeconds: seconds(values, 'timeout', true) ?? DEFAULTS.timeoutSeconds,
+    exitCodes: exitCodesOf(values),
+    coolDown: coolDownOf(values),
+    ready,
+    stopAfterSeconds,
+    metrics: extractedMetrics(values),
+  };
+}
+
+/** What the witness and the proofs are found by. */
+const ours = /^(LD_PRELOAD|LD_AUDIT|GVB_.*)$/;
+
+function environmentOf(values: Values): Record<string, string> {
+  const env = values.variables('env');
+  const taken = [...Object.keys(env), ...values.variableNames('passEnv')].find((name) => ours.test(name));
+  if (taken === undefined) return env;
+  throw values.expected(
+    'env',
+    'variables that a system does not need itself',
+    `${taken} is set by it; preload a library with a custom system instead.`,
+  );
+}
+
+function endOf(values: Values): Pick<Workload, 'ready' | 'stopAfterSeconds'> {
+  const ready = values.has('ready') ? readinessOf(values) : null;
+  const stopAfterSeconds = seconds(values, 'stopAfter', false) ?? null;
+  if (stopAfterSeconds !== null && ready === null)
+    throw values.error(
+      'stopAfter',
+      `Expected stopAfter of ${values.owner} together with ready but received it alone: it counts from when the program is ready.`,
+    );
+  return { ready, stopAfterSeconds };
+}
+
+function readinessOf(values: Values): Readiness {
+  const nested = values.nested('ready', ['line', 'port', 'http', 'file']);
+  const given = (['line', 'port', 'http', 'file'] as const).filter((key) => nested.has(key));
+  const [by, ...more] = given;
+  if (by === undefined || more.length > 0)
+    throw values.expected('ready', 'a map with one of line, port, http and file', `it has ${given.length}.`);
+  if (by === 'port') return { by, port: nested.integer('port', 1, 65_535) as number };
+  const text = nested.required(by);
+  if (by === 'http') return { by, url: urlOf(nested, text) };
+  return by === 'line' ? { by, text } : { by, path: text };
+}
+
+function urlOf(values: Values, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url.href;
+  throw values.expected('http', 'a URL such as http://127.0.0.1:8000/health');
+}
+
+function exitCodesOf(values: Values): number[] {
+  const raw = values.raw('exit');
+  if (raw === undefined) return [0];
+  const texts = [raw].flat();
+  const codes = texts.map((text: RawValue) =>
+    typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : 256,
+  );
+  if (codes.length > 0 && codes.every((code) => code <= 255)) return codes;
+  throw values.expected('exit', 'an exit code from 0 to 255, or a list of them');
+}
+
+function coolDownOf(values: Values): CoolDown {
+  const nested = values.nested('coolDown', ['pause', 'most', 'degrees']);
+  const { pauseSeconds, mostSeconds, degrees } = DEFAULTS.coolDown;
+  return {
+    pauseSeconds: seconds(nested, 'pause', false) ?? pauseSeconds,
+    mostSeconds: seconds(nested, 'most', false) ?? mostSeconds,
+    degrees: nested.number('degrees', 'a number of degrees from 0 to 100', { least: 0, most: 100 }) ?? degrees,
+  };
+}
+
+function seconds(values: Values, key: string, isAboveZero: boolean): number | undefined {
+  const what = `a number of seconds ${isAboveZero ? 'above' : 'from'} 0 and up to ${MOST_SECONDS}`;
+  const value = values.number(key, what, { least: 0, most: MOST_SECONDS });
+  if (value === 0 && isAboveZero) throw values.expected(key, what);
+  return value;
+}
+
+/** For a file that is shared: without secrets. */
+export function publicSource({ settings, folder }: WorkloadSource): WorkloadSource {
+  const { env } = settings;
+  if (env === undefined || !isMap(env)) return { settings, folder };
+  const kept = Object.entries(env).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? publicValue(name, value) : value,
+  ]);
+  return { settings: { ...settings, env: Object.fromEntries(kept) as RawMap }, folder };
+}

@@ -1,0 +1,280 @@
+/** The runs of one workload in one round of one system: set-up, warm-ups, runs, repeats, tear-down. */
+import type { Check } from '../results/document.js';
+import { ownServers } from '../environment/mps.js';
+import { percent } from '../environment/machine-health.js';
+import { messageOf } from '../errors/message-of.js';
+import type { MeasureContext } from '../metrics/metric.js';
+import type { GpuState } from '../native/addon-types.js';
+import { readGpuState } from '../native/gpu-state.js';
+import { summarise } from '../stats/summary.js';
+import { mustSucceed } from '../systems/command.js';
+import { type Cooled, coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
+import { programEnvironment } from './program-environment.js';
+import type { ProcessProof } from './proof.js';
+import { type Run, runOnce } from './run-once.js';
+import type { Workload } from './workload-type.js';
+
+/** Fixed in advance; docs/exec.md says it. */
+export const REPEAT_RULE = { largestCv: 0.05, mostRepeats: 2, fewestRuns: 3 } as const;
+
+/** What holds for all rounds and systems of an `exec`. */
+export interface ExecSettings {
+  /** The caller's environment, for `passEnv`. */
+  caller: NodeJS.ProcessEnv;
+  /** Where the logs of a workload's runs in a round of a system go, without ending; null keeps none. */
+  logsOf: ((workload: string, system: string) => string) | null;
+  /** Run a program again in further rounds of a system after it failed in one. */
+  keepGoing: boolean;
+  /** What is done while a program is ready, e.g. a load; none where it is absent. */
+  whileReady?: (workload: Workload, run: { isWarmup: boolean }, signal: AbortSignal) => Promise<void>;
+}
+
+/** What rounds of one workload share. */
+export interface Memory {
+  /** Before the first run of all; null until then, or where NVML does not say. */
+  referenceC: number | null;
+  /** By system: why its program failed in an earlier round. */
+  readonly failed: Map<string, string>;
+}
+
+export interface MeasuredRun extends Run {
+  cooled: Cooled;
+}
+
+export interface Round {
+  /** Why no number of it counts; null where they do. */
+  failure: string | null;
+  /** Why its numbers may not be published under the system's name; null where they may. */
+  invalid: string | null;
+  runs: MeasuredRun[];
+  warmups: MeasuredRun[];
+  /** The CV of what decides, after the first runs and after each repeat. */
+  cvs: (number | null)[];
+  checks: Check[];
+  notes: string[];
+}
+
+export const UNDER_SYSTEM = 'processes of the program under the system';
+
+/** Never rejects but with the reason of the signal. */
+export async function measureRound(
+  workload: Workload,
+  settings: ExecSettings,
+  memory: Memory,
+  context: MeasureContext,
+): Promise<Round> {
+  const before = memory.failed.get(context.system.name);
+  if (before !== undefined && !settings.keepGoing)
+    return failedRound(
+      `${before.replace(/\.$/, '')}. Not run again after a round in which it failed; --keep-going runs it.`,
+    );
+  const round = await setUpAndRun(workload, settings, memory, context);
+  if (round.failure !== null) memory.failed.set(context.system.name, round.failure);
+  return round;
+}
+
+const failedRound = (failure: string): Round => ({
+  failure,
+  invalid: null,
+  runs: [],
+  warmups: [],
+  cvs: [],
+  checks: [],
+  notes: [],
+});
+
+async function setUpAndRun(
+  workload: Workload,
+  settings: ExecSettings,
+  memory: Memory,
+  context: MeasureContext,
+): Promise<Round> {
+  const given = programEnvironment(workload, {
+    system: context.system,
+    caller: settings.caller,
+    simulatedDriver: context.simulatedDriver,
+    gpuIndex: context.card?.index ?? null,
+  });
+  if ('refused' in given) return failedRound(given.refused);
+  const readGpu = gpuReader(context);
+  const runner = new Runner(workload, settings, memory, context, given.environment, readGpu);
+  const stateBefore = await readGpu();
+  try {
+    const failure = (await commandsFailure('setup', workload, settings, context.signal)) ?? (await runner.all());
+    const stateAfter = await readGpu();
+    return { ...runner.round(failure), checks: [...runner.checks(), memoryCheck(stateBefore, stateAfter)] };
+  } finally {
+    // Whatever became of the runs, and also after an abort.
+    const failure = await commandsFailure('teardown', workload, settings, undefined);
+    if (failure !== null) context.leftBehind(failure);
+  }
+}
+
+function gpuReader({ simulatedDriver, card }: MeasureContext): () => Promise<GpuState | null> {
+  if (card === null) return () => Promise.resolve(null);
+  return () => readGpuState({ simulatedDriver }, card.uuid, 'all').catch(() => null);
+}
+
+/** Outside the system, with what the caller has: they prepare files and servers, and are not measured. */
+async function commandsFailure(
+  which: 'setup' | 'teardown',
+  workload: Workload,
+  { caller }: ExecSettings,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const { cwd, env, timeoutSeconds } = workload;
+  try {
+    for (const argv of workload[which])
+      await mustSucceed(`${which} of ${workload.name}`, argv, {
+        environment: { ...caller, ...env },
+        cwd,
+        timeoutMs: 1_000 * timeoutSeconds,
+        signal,
+      });
+    return null;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return messageOf(error);
+  }
+}
+
+class Runner {
+  readonly #workload: Workload;
+  readonly #settings: ExecSettings;
+  readonly #memory: Memory;
+  readonly #context: MeasureContext;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #readGpu: () => Promise<GpuState | null>;
+  readonly #warmups: MeasuredRun[] = [];
+  readonly #runs: MeasuredRun[] = [];
+  readonly #cvs: (number | null)[] = [];
+
+  constructor(
+    workload: Workload,
+    settings: ExecSettings,
+    memory: Memory,
+    context: MeasureContext,
+    environment: NodeJS.ProcessEnv,
+    readGpu: () => Promise<GpuState | null>,
+  ) {
+    [this.#workload, this.#settings, this.#memory] = [workload, settings, memory];
+    [this.#context, this.#environment, this.#readGpu] = [context, environment, readGpu];
+  }
+
+  /** Answers the first failure: a program that failed once would most likely fail again. */
+  async all(): Promise<string | null> {
+    const { warmup, iterations } = this.#workload;
+    for (let i = 0; i < warmup; i++) {
+      const failure = await this.#one(true, i, warmup);
+      if (failure !== null) return `warm-up ${i + 1} of ${warmup}: ${failure}`;
+    }
+    for (let repeat = 0; ; repeat++) {
+      const of = (repeat + 1) * iterations;
+      for (let i = this.#runs.length; i < of; i++) {
+        const failure = await this.#one(false, i, of);
+        if (failure !== null) return `run ${i + 1} of ${of}: ${failure}`;
+      }
+      const cv = cvOf(this.#workload, this.#runs);
+      this.#cvs.push(cv);
+      if (cv === null || cv <= REPEAT_RULE.largestCv || repeat === REPEAT_RULE.mostRepeats) return null;
+    }
+  }
+
+  round(failure: string | null): Round {
+    const outside = [...this.#warmups, ...this.#runs].find(({ proof }) => proof.state === 'outside');
+    return {
+      failure,
+      invalid: outside ? `layer not active: ${outside.proof.detail}` : null,
+      runs: this.#runs,
+      warmups: this.#warmups,
+      cvs: this.#cvs,
+      checks: [],
+      notes: [...new Set([...this.#warmups, ...this.#runs].flatMap(({ notes }) => notes))],
+    };
+  }
+
+  checks(): Check[] {
+    const readings = this.#runs.flatMap(({ watched }) => watched.readings);
+    const all = [...this.#warmups, ...this.#runs];
+    return [
+      ...(this.#runs.length > 0 ? [proofCheck(this.#runs.map(({ proof }) => proof))] : []),
+      ...(this.#cvs.length > 0 ? [spreadCheck(this.#cvs)] : []),
+      temperatureCheck(
+        all.map(({ cooled }) => cooled),
+        this.#workload.coolDown,
+      ),
+      slowdownCheck(readings),
+      foreignCheck(readings, ownServers(this.#environment)),
+    ];
+  }
+
+  async #one(isWarmup: boolean, index: number, of: number): Promise<string | null> {
+    const { system, signal, progress, proofs } = this.#context;
+    const what = `${isWarmup ? 'warm-up' : 'run'} ${index + 1} of ${of}`;
+    progress(what, index / of);
+    const cooled = await coolDown(this.#workload.coolDown, this.#memory.referenceC, this.#readGpu, signal);
+    this.#memory.referenceC ??= cooled.temperatureC;
+    const { whileReady, logsOf } = this.#settings;
+    const name = `${isWarmup ? 'warm-up' : 'run'}-${String(index + 1).padStart(4, '0')}`;
+    const run = await runOnce({
+      workload: this.#workload,
+      argvPrefix: system.argvPrefix(),
+      environment: this.#environment,
+      logs: logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`,
+      expected: {
+        system: system.name,
+        kind: system.kind,
+        layer: activeLayer(this.#context),
+      },
+      readGpu: this.#readGpu,
+      ...(whileReady && { whileReady: (own: AbortSignal) => whileReady(this.#workload, { isWarmup }, own) }),
+      signal,
+    });
+    (isWarmup ? this.#warmups : this.#runs).push({ ...run, cooled });
+    if (!isWarmup && run.failure === null)
+      proofs.countProgram(
+        run.proof.state === 'proven',
+        run.proof.state === 'outside' ? `layer not active: ${run.proof.detail}` : null,
+      );
+    return run.failure;
+  }
+}
+
+/** The library that a worker of the same round was shown to be under. */
+function activeLayer({ proofs }: MeasureContext): string | null {
+  const layer = proofs.reference?.attestation.layer ?? null;
+  return layer?.active ? layer.path : null;
+}
+
+/** Of the wall time; of a program that is stopped, of the time until it is ready. */
+function cvOf(workload: Workload, runs: readonly Run[]): number | null {
+  const key = workload.stopAfterSeconds === null ? 'wallSeconds' : 'readySeconds';
+  const values = runs.flatMap((run) => run[key] ?? []);
+  return values.length < REPEAT_RULE.fewestRuns ? null : (summarise(values)?.cv ?? null);
+}
+
+function spreadCheck(cvs: readonly (number | null)[]): Check {
+  const name = `runs vary by at most ${100 * REPEAT_RULE.largestCv} %`;
+  const last = cvs.at(-1) ?? null;
+  if (last === null) return { name, passed: 'not checked', detail: `fewer than ${REPEAT_RULE.fewestRuns} runs` };
+  const repeats = cvs.length - 1;
+  const detail = `coefficient of variation ${cvs.map((cv) => percent(cv ?? 0)).join(', then ')}`;
+  return {
+    name,
+    passed: last <= REPEAT_RULE.largestCv,
+    detail: repeats === 0 ? detail : `${detail}: repeated ${repeats === 1 ? 'once' : `${repeats} times`}`,
+  };
+}
+
+function proofCheck(proofs: readonly ProcessProof[]): Check {
+  const worst =
+    proofs.find(({ state }) => state === 'outside') ??
+    proofs.find(({ state }) => state === 'unproven') ??
+    (proofs[0] as ProcessProof);
+  const same = proofs.filter(({ state }) => state === worst.state).length;
+  return {
+    name: UNDER_SYSTEM,
+    passed: worst.state === 'unproven' ? 'not checked' : worst.state === 'proven',
+    detail: `${worst.detail} (${same} of ${proofs.length} runs)`,
+  };
+}

@@ -1,0 +1,216 @@
+/** One run of a program: from its start until nothing of it is left. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GpuState } from '../native/addon-types.js';
+import { keeperProgram, witnessLibrary } from '../native/load.js';
+import { BenchError } from '../native/errors.js';
+import { KeptProgram, type Outcome, type Used } from '../workers/kept-program.js';
+import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
+import { Captured } from './output.js';
+import { type Expected, type ProcessProof, proofOf } from './proof.js';
+import { readinessText, readyTooEarly, whenReady } from './ready.js';
+import { Watch, type Watched } from './watch.js';
+import { type Witness, witnessOf } from './witness.js';
+import type { Workload } from './workload-type.js';
+
+export interface RunRequest {
+  workload: Workload;
+  /** Before the program, e.g. of a custom system. */
+  argvPrefix: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** Without ending, for the log files; null keeps none. */
+  logs: string | null;
+  expected: Expected;
+  readGpu: () => Promise<GpuState | null>;
+  /** Called when the program is ready; it is stopped, where it is to be, once this resolves. */
+  whileReady?: (signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
+}
+
+export interface Run {
+  /** Why none of its numbers counts; null where they do. */
+  failure: string | null;
+  /** What is worth knowing all the same. */
+  notes: string[];
+  /** Null of a program that was stopped. */
+  wallSeconds: number | null;
+  readySeconds: number | null;
+  used: Used | null;
+  watched: Watched;
+  proof: ProcessProof;
+  extracted: ReadonlyMap<string, Extracted>;
+  /** Of CLOCK_MONOTONIC, in nanoseconds. */
+  fromNs: number;
+  toNs: number;
+}
+
+/** What the program started may end a moment after it. */
+const STRAGGLER_MS = 2_000;
+/** From SIGTERM to SIGKILL, as container runtimes have it. */
+export const GRACE_MS = 10_000;
+const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, readings: [] };
+
+/** Rejects with the reason of the signal only, and then nothing of the program is left either. */
+export async function runOnce(request: RunRequest): Promise<Run> {
+  const { workload, signal } = request;
+  signal.throwIfAborted();
+  const early = workload.ready && (await readyTooEarly(workload.ready, { cwd: workload.cwd, outputs: [], signal }));
+  if (early) return failedRun(`it cannot be seen when it is ready: ${early}`);
+  const before = await fileStates(workload.metrics, workload.cwd);
+  const witness = await witnessOf(witnessLibrary());
+  try {
+    return await startedRun(request, before, witness);
+  } finally {
+    await witness?.remove();
+  }
+}
+
+function keeperOrThrow(): string {
+  const keeper = keeperProgram();
+  if (keeper !== null) return keeper;
+  throw new BenchError(
+    'NO_ADDON',
+    'gvb-keeper, which starts the program, is missing: run npm run build:native in a checkout, else reinstall the package.',
+  );
+}
+
+async function startedRun(request: RunRequest, before: FileStates, witness: Witness | null): Promise<Run> {
+  const { workload, argvPrefix, environment, logs, signal } = request;
+  const program = new KeptProgram([...argvPrefix, ...workload.argv], {
+    keeper: keeperOrThrow(),
+    environment: witness ? witness.variables(environment) : environment,
+    cwd: workload.cwd,
+    stragglerMs: STRAGGLER_MS,
+    graceMs: GRACE_MS,
+  });
+  const captured = {
+    stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
+    stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
+  };
+  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, request.readGpu);
+  const course = await followed(request, program, captured);
+  const outcome = await program.done;
+  const watched = (await watch?.stop()) ?? NOTHING_WATCHED;
+  const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
+  signal.throwIfAborted();
+  const seen = [...((await witness?.seen()) ?? []), ...watched.processes];
+  const failure = failureOf(workload, course, outcome, captured.stderr.lastWords() || captured.stdout.lastWords());
+  const extracted = new Map<string, Extracted>();
+  if (failure === null)
+    for (const metric of workload.metrics)
+      extracted.set(metric.key, await extract(metric, { ...captured, cwd: workload.cwd, before, signal }));
+  const fromNs = course.fromNs ?? 0;
+  const toNs = outcome.main?.atNs ?? fromNs;
+  const ended = course.stoppedBecause === null ? outcome.main : null;
+  return {
+    failure,
+    notes: cut,
+    wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
+    readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
+    used: outcome.used,
+    watched,
+    proof: await proofOf(seen, request.expected),
+    extracted,
+    fromNs,
+    toNs,
+  };
+}
+
+type StopReason = 'timeout' | 'ready' | 'abort';
+
+interface Course {
+  /** Null where nothing was started. */
+  fromNs: number | null;
+  readyNs: number | null;
+  /** Why it was stopped; null where it ended by itself. */
+  stoppedBecause: StopReason | null;
+}
+
+/** Until its first process has ended, by itself or because it was stopped. */
+async function followed(
+  { workload, whileReady, signal }: RunRequest,
+  program: KeptProgram,
+  captured: { stdout: Captured; stderr: Captured },
+): Promise<Course> {
+  const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null };
+  const over = new AbortController();
+  const stop = (because: StopReason) => {
+    if (over.signal.aborted) return;
+    course.stoppedBecause ??= because;
+    program.stop();
+  };
+  const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
+  const aborted = () => stop('abort');
+  signal.addEventListener('abort', aborted, { once: true });
+  if (signal.aborted) aborted();
+  const readiness = async () => {
+    if (!workload.ready) return;
+    const living = AbortSignal.any([over.signal, signal]);
+    // Every look listens to it.
+    setMaxListeners(0, living);
+    course.readyNs = await whenReady(workload.ready, {
+      cwd: workload.cwd,
+      outputs: [captured.stdout, captured.stderr],
+      signal: living,
+    });
+    await whileReady?.(living);
+    if (workload.stopAfterSeconds === null) return;
+    await sleep(1_000 * workload.stopAfterSeconds, undefined, { signal: living });
+    stop('ready');
+  };
+  try {
+    course.fromNs = (await program.begun)?.atNs ?? null;
+    // It may end before it is ready: then `over` ends the wait.
+    const waiting = readiness().catch((error: unknown) => {
+      if (!over.signal.aborted && !signal.aborted) throw error;
+    });
+    await Promise.all([program.mainEnded.then(() => over.abort()), waiting]);
+    return course;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', aborted);
+    over.abort();
+  }
+}
+
+const TERM = 15;
+const asked = 128 + TERM;
+
+function failureOf(workload: Workload, course: Course, outcome: Outcome, words: string): string | null {
+  const { main, left, stuck, refused } = outcome;
+  const said = words === '' ? '' : ` It last printed: ${words}`;
+  if (refused !== null) return `it could not be started: ${refused}`;
+  if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
+  if (stuck !== null) return `${stuck} could not be killed: it may hang in the driver. End it before you measure again`;
+  if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
+  if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
+    return `it ${main.how} before it was ready (${readinessText(workload.ready)}).${said}`;
+  if (left !== null)
+    return `it ${main.how} and left ${left.count} ${left.count === 1 ? 'process' : 'processes'} running (${left.named.replaceAll(',', ', ')}), which were killed: its time is not that of its work. Keep it in the foreground`;
+  const { exitCode, signal } = main;
+  // As it was asked to.
+  if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
+  if (exitCode !== null && workload.exitCodes.includes(exitCode)) return null;
+  if (course.stoppedBecause === 'ready') return `when it was stopped it ${main.how}.${said}`;
+  return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
+}
+
+function timeoutText({ timeoutSeconds, ready }: Workload, { readyNs }: Course, how: string): string {
+  const what = ready && readyNs === null ? `it was not ready (${readinessText(ready)})` : 'it had not ended';
+  return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
+}
+
+function failedRun(failure: string): Run {
+  return {
+    failure,
+    notes: [],
+    wallSeconds: null,
+    readySeconds: null,
+    used: null,
+    watched: NOTHING_WATCHED,
+    proof: { state: 'unproven', detail: 'it was not started' },
+    extracted: new Map(),
+    fromNs: 0,
+    toNs: 0,
+  };
+}

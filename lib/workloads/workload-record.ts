@@ -1,0 +1,70 @@
+/** What a document says of the programs that it is about, beside their results. */
+import { createHash } from 'node:crypto';
+import { local } from '../workers/local.js';
+import { resolve } from 'node:path';
+import { fileState } from '../systems/file-hash.js';
+import { inPath } from '../systems/in-path.js';
+import type { Workload } from './workload-type.js';
+import { publicValue } from '../systems/spec.js';
+
+export interface WorkloadRecord {
+  name: string;
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  warmup: number;
+  iterations: number;
+  timeoutSeconds: number;
+  /** The file that is started; null where it is in no PATH of this machine, e.g. only in a container. */
+  program: { path: string; state: string } | null;
+  /** Of the working directory; null where it is in no repository. */
+  git: { commit: string; hasChanges: boolean } | null;
+  /** Of all its settings and of the program's file: where it differs, something else was measured. */
+  sha256: string;
+}
+
+export function programFile({ argv, cwd, env }: Workload, caller: NodeJS.ProcessEnv): string | null {
+  const [program = ''] = argv;
+  return program.includes('/') ? resolve(cwd, program) : inPath(program, env.PATH ?? caller.PATH ?? '');
+}
+
+export async function recordOf(workload: Workload, caller: NodeJS.ProcessEnv): Promise<WorkloadRecord> {
+  const { name, argv, cwd, warmup, iterations, timeoutSeconds, metrics } = workload;
+  const path = programFile(workload, caller);
+  const state = path === null ? null : await fileState(path).catch(() => null);
+  const env = Object.fromEntries(Object.entries(workload.env).map(([key, value]) => [key, publicValue(key, value)]));
+  const program = path === null || state === null ? null : { path, state };
+  const patterns = metrics.map(({ pick }) => (pick.by === 'regex' ? pick.pattern.source : pick.pointer));
+  const hashed = JSON.stringify([{ ...workload, env, cwd: null }, patterns, program?.state ?? null]);
+  return {
+    ...{ name, argv, cwd, env, warmup, iterations, timeoutSeconds },
+    program,
+    git: await gitState(cwd),
+    sha256: createHash('sha256').update(hashed).digest('hex'),
+  };
+}
+
+const GIT_MS = 10_000;
+
+async function gitState(cwd: string): Promise<WorkloadRecord['git']> {
+  const commit = await git(cwd, ['rev-parse', 'HEAD']);
+  if (commit === null || !/^[0-9a-f]{40,64}$/.test(commit.trim())) return null;
+  const changes = await git(cwd, ['status', '--porcelain', '--untracked-files=no']);
+  return { commit: commit.trim(), hasChanges: changes !== '' };
+}
+
+/** Its standard output; null where there is no git, no repository, or it takes too long. */
+async function git(cwd: string, args: readonly string[]): Promise<string | null> {
+  const { PATH, HOME } = process.env;
+  const started = local.start(['git', ...args], { environment: { PATH, HOME, GIT_OPTIONAL_LOCKS: '0' }, cwd });
+  let output = '';
+  started.stdout.on('data', (chunk: Buffer) => {
+    if (output.length < 65_536) output += chunk.toString();
+  });
+  started.stderr.resume();
+  started.stdin.on('error', () => {}).end();
+  const timer = setTimeout(() => void started.kill(), GIT_MS);
+  const { exitCode } = await started.ended;
+  clearTimeout(timer);
+  return exitCode === 0 ? output : null;
+}

@@ -1,0 +1,247 @@
+// Keeps one program of a user: starts it, passes on what it prints, says when it ended, and ends with all that it left
+// behind. It is no layer's to see: nothing is preloaded into it, and the program's environment comes by file
+// descriptor.
+//   gvb-keeper FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
+// Descriptors: 0 control, 1 and 2 what the program prints, 3 reports, a line each (lib/workers/kept-program.ts).
+// Control: the length of the environment (32 bits, little-endian), its texts, each with a final zero; then a letter a
+// time: S asks all to end (SIGTERM, after GRACE_MS SIGKILL), K kills all. So does the end of control: nobody is left
+// who wants the program.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "keeper/program.h"
+#include "keeper/relay.h"
+#include "keeper/tree.h"
+
+namespace gvb::keeper {
+namespace {
+
+constexpr int kControl = 0;
+constexpr int kReports = 3;
+constexpr uint32_t kMostEnvironment = 16 << 20;
+constexpr long long kNsPerMs = 1'000'000;
+// After SIGKILL: a process that hangs in the kernel does not end.
+constexpr long long kStuckMs = 10'000;
+// What is printed by then is passed on when all processes have ended; a process elsewhere may hold the pipe open.
+constexpr long long kDrainMs = 5'000;
+constexpr size_t kMostNamed = 5;
+
+void report(const char* format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  // Whoever reads it may be gone; control then says so.
+  if (length > 0 && write(kReports, line, std::min<size_t>(static_cast<size_t>(length), sizeof line - 1)) < 0) return;
+}
+
+bool read_fully(void* into, size_t bytes) {
+  auto* at = static_cast<char*>(into);
+  while (bytes > 0) {
+    const ssize_t got = read(kControl, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool read_environment(std::vector<std::string>& environment) {
+  uint32_t bytes = 0;
+  if (!read_fully(&bytes, sizeof bytes) || bytes > kMostEnvironment) return false;
+  std::string block(bytes, '\0');
+  if (!read_fully(block.data(), bytes)) return false;
+  for (size_t at = 0; at < block.size();) {
+    const size_t end = std::min(block.find('\0', at), block.size());
+    environment.push_back(block.substr(at, end - at));
+    at = end + 1;
+  }
+  return true;
+}
+
+std::string named(const std::vector<Descendant>& left) {
+  std::string text;
+  for (size_t i = 0; i < std::min(left.size(), kMostNamed); ++i) {
+    std::string name = left[i].name;
+    for (char& letter : name)
+      if (letter < ' ' || letter == ',') letter = '?';
+    text += (i > 0 ? "," : "") + std::to_string(left[i].pid) + ":" + name;
+  }
+  return text;
+}
+
+// Without limit where it is negative.
+struct Deadline {
+  long long at_ns = -1;
+  bool is_set() const { return at_ns >= 0; }
+  bool is_over() const { return is_set() && now_ns() >= at_ns; }
+  void set_in(long long ms) { at_ns = now_ns() + ms * kNsPerMs; }
+  void clear() { at_ns = -1; }
+};
+
+class Keeper {
+ public:
+  Keeper(const Started& started, int signals, long long straggler_ms, long long grace_ms)
+      : main_(started.pid),
+        signals_(signals),
+        straggler_ms_(straggler_ms),
+        grace_ms_(grace_ms),
+        relays_{Relay(started.outputs[0], 1), Relay(started.outputs[1], 2)} {}
+
+  void run() {
+    while (!is_over()) {
+      wait_for_something();
+      for (Relay& relay : relays_) relay.move();
+      reap();
+      pass_deadlines();
+    }
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto us = [](const timeval& time) { return time.tv_sec * 1'000'000LL + time.tv_usec; };
+    report("done %lld %lld %ld %lld\n", us(used.ru_utime), us(used.ru_stime), used.ru_maxrss, now_ns());
+  }
+
+ private:
+  bool is_over() {
+    if (is_stuck_) return true;
+    if (has_children_) return false;
+    if (!drain_.is_set()) drain_.set_in(kDrainMs);
+    if (drain_.is_over()) return true;
+    return !relays_[0].open() && !relays_[1].open();
+  }
+
+  void wait_for_something() {
+    std::vector<pollfd> wanted{{signals_, POLLIN, 0}};
+    if (!is_control_closed_) wanted.push_back({kControl, POLLIN, 0});
+    const size_t first_relay = wanted.size();
+    for (const Relay& relay : relays_)
+      if (relay.open()) wanted.push_back(relay.wanted());
+    if (poll(wanted.data(), wanted.size(), patience_ms()) <= 0) return;
+    if (wanted[0].revents != 0) {
+      signalfd_siginfo information;
+      while (read(signals_, &information, sizeof information) > 0) continue;
+    }
+    if (first_relay == 2 && wanted[1].revents != 0) obey();
+  }
+
+  int patience_ms() const {
+    // Kills are repeated: what is killed may just have forked.
+    long long most = is_killing_ ? 10 : 60'000;
+    for (const Deadline* deadline : {&kill_at_, &straggler_, &stuck_, &drain_})
+      if (deadline->is_set()) most = std::min(most, (deadline->at_ns - now_ns()) / kNsPerMs + 1);
+    return static_cast<int>(std::max(0LL, most));
+  }
+
+  void obey() {
+    char letter = 0;
+    const ssize_t got = read(kControl, &letter, 1);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) is_control_closed_ = true;
+    if (got == 1 && letter == 'K') return kill_all();
+    if (is_killing_ || kill_at_.is_set()) return;
+    straggler_.clear();
+    signal_all(SIGTERM);
+    kill_at_.set_in(grace_ms_);
+  }
+
+  void kill_all() {
+    if (!is_killing_) stuck_.set_in(kStuckMs);
+    is_killing_ = true;
+    signal_all(SIGKILL);
+  }
+
+  void reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+      if (pid == main_) main_ended(status);
+    has_children_ = pid == 0 || errno != ECHILD;
+  }
+
+  void main_ended(int status) {
+    const bool exited = WIFEXITED(status);
+    report("ended %d %d %lld\n", exited ? WEXITSTATUS(status) : -1, exited ? 0 : WTERMSIG(status), now_ns());
+    main_ = 0;
+    if (!kill_at_.is_set() && !is_killing_) straggler_.set_in(straggler_ms_);
+  }
+
+  void pass_deadlines() {
+    if (!has_children_) return;
+    if (straggler_.is_over()) {
+      straggler_.clear();
+      const std::vector<Descendant> left = descendants();
+      if (!left.empty()) {
+        report("left %zu %s\n", left.size(), named(left).c_str());
+        signal_all(SIGTERM);
+        kill_at_.set_in(grace_ms_);
+      }
+    }
+    if (stuck_.is_over()) {
+      report("stuck %s\n", named(descendants()).c_str());
+      is_stuck_ = true;
+    }
+    if (is_killing_ || kill_at_.is_over()) kill_all();
+  }
+
+  pid_t main_;
+  int signals_;
+  long long straggler_ms_;
+  long long grace_ms_;
+  Relay relays_[2];
+  bool is_control_closed_ = false;
+  bool is_killing_ = false;
+  bool is_stuck_ = false;
+  bool has_children_ = true;
+  Deadline kill_at_;
+  Deadline straggler_;
+  Deadline stuck_;
+  Deadline drain_;
+};
+
+int keep(char** arguments) {
+  std::vector<std::string> environment;
+  if (!read_environment(environment)) return 2;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, nullptr);
+  const int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signals < 0) return 2;
+  for (const int descriptor : {kControl, 1, 2, kReports}) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  const Started started = start(arguments[1], arguments + 4, environment);
+  if (!started.refused.empty()) {
+    report("refused %s %d\n", started.refused.c_str(), started.error);
+    return 0;
+  }
+  report("started %d %lld\n", started.pid, started.at_ns);
+  Keeper(started, signals, std::atoll(arguments[2]), std::atoll(arguments[3])).run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gvb::keeper
+
+int main(int count, char** arguments) {
+  if (count >= 5) return gvb::keeper::keep(arguments);
+  std::fprintf(stderr, "gvb-keeper is started by gpu-virt-bench exec.\n");
+  return 2;
+}

@@ -1,0 +1,100 @@
+#include "keeper/program.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace gvb::keeper {
+namespace {
+
+struct Failure {
+  int error;
+  char step;
+};
+
+[[noreturn]] void fail(int report, char step) {
+  const Failure failure{errno, step};
+  // A report that cannot be written reads as a start; the program's end with 127 then tells.
+  if (write(report, &failure, sizeof failure) < 0) _exit(126);
+  _exit(127);
+}
+
+const char* name_of(char step) { return step == 'f' ? "folder" : step == 'p' ? "pipe" : "program"; }
+
+[[noreturn]] void become(const char* folder, char* const* command, std::vector<std::string>& environment,
+                         const int (&write_ends)[2], int report, pid_t keeper) {
+  // What it started first dies with the keeper, however that ends; it may have ended before this.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != keeper) _exit(127);
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(write_ends[0], 1) < 0 || dup2(write_ends[1], 2) < 0)
+    fail(report, 'p');
+  close(nothing);
+  if (chdir(folder) != 0) fail(report, 'f');
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
+  // The program is looked for in the PATH that it is given.
+  environ = variables.data();
+  execvp(command[0], command);
+  fail(report, 'e');
+}
+
+}  // namespace
+
+long long now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+Started start(const char* folder, char* const* command, std::vector<std::string>& environment) {
+  Started started;
+  int write_ends[2] = {-1, -1};
+  int report[2] = {-1, -1};
+  for (int i = 0; i < 2; ++i) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+      started.refused = "pipe";
+      started.error = errno;
+      return started;
+    }
+    started.outputs[i] = ends[0];
+    write_ends[i] = ends[1];
+  }
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    started.refused = "pipe";
+    started.error = errno;
+    return started;
+  }
+  const pid_t self = getpid();
+  started.at_ns = now_ns();
+  started.pid = fork();
+  if (started.pid == 0) become(folder, command, environment, write_ends, report[1], self);
+  if (started.pid < 0) {
+    started.refused = "fork";
+    started.error = errno;
+  }
+  close(report[1]);
+  close(write_ends[0]);
+  close(write_ends[1]);
+  Failure failure{};
+  // Ends when exec closes the other end, or when the child fails.
+  if (started.pid > 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
+    started.refused = name_of(failure.step);
+    started.error = failure.error;
+  }
+  close(report[0]);
+  for (const int output : started.outputs) fcntl(output, F_SETFL, O_NONBLOCK);
+  return started;
+}
+
+}  // namespace gvb::keeper

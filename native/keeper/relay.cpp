@@ -1,0 +1,40 @@
+#include "keeper/relay.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace gvb::keeper {
+
+namespace {
+constexpr size_t kMost = 1 << 20;
+}
+
+bool Relay::move() {
+  if (!open()) return false;
+  const ssize_t moved = splice(from_, nullptr, to_, nullptr, kMost, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+  if (moved > 0) {
+    is_full_ = false;
+    return true;
+  }
+  if (moved < 0 && errno == EINTR) return true;
+  if (moved < 0 && errno == EAGAIN) {
+    // Either side may be why: something is there to read exactly where there is no room.
+    pollfd readable{from_, POLLIN, 0};
+    is_full_ = poll(&readable, 1, 0) == 1 && (readable.revents & POLLIN) != 0;
+    return false;
+  }
+  // Its end, or nobody reads any more: the program then gets what a closed pipe gives.
+  close_both();
+  return false;
+}
+
+void Relay::close_both() {
+  if (!open()) return;
+  close(from_);
+  close(to_);
+  from_ = -1;
+}
+
+}  // namespace gvb::keeper

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
+import { LOG_BYTES } from '../../lib/workloads/output.js';
+import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
+import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
+import { packageRoot } from '../../lib/package-root.js';
+import { WAIT_MS } from '../limits.js';
+import { processesOf } from '../processes.js';
+import { temporaryFolder } from '../temporary.js';
+
+const native = { system: 'native', kind: 'native', layer: null };
+const node = process.execPath;
+
+const workload = (argv: readonly string[], change: Partial<Workload> = {}): Workload => ({
+  name: 'w',
+  argv,
+  cwd: temporaryFolder(),
+  env: {},
+  passEnv: [],
+  setup: [],
+  teardown: [],
+  ...DEFAULTS,
+  timeoutSeconds: WAIT_MS / 1_000,
+  exitCodes: [0],
+  ready: null,
+  stopAfterSeconds: null,
+  metrics: [],
+  ...change,
+});
+
+/** Nothing of it is left when this resolves. */
+async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run> {
+  const mark = randomUUID();
+  const { environment, ...others } = change;
+  const found = await runOnce({
+    workload: own,
+    argvPrefix: [],
+    environment: { PATH: process.env.PATH, GVB_TEST_MARK: mark, ...environment },
+    logs: null,
+    expected: native,
+    readGpu: () => Promise.resolve(null),
+    signal: new AbortController().signal,
+    ...others,
+  });
+  expect(processesOf(mark)).toEqual([]);
+  return found;
+}
+
+const sh = (script: string, change?: Partial<Workload>) => workload(['bash', '-c', script], change);
+
+async function freePort(): Promise<{ port: number; server: Server }> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return { port: (server.address() as { port: number }).port, server };
+}
+
+async function closedPort(): Promise<number> {
+  const { port, server } = await freePort();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+describe('a run', () => {
+  it('is timed from its start to its end', async () => {
+    const before = Number(process.hrtime.bigint());
+    const found = await run(sh('sleep 0.2'));
+    const passed = (Number(process.hrtime.bigint()) - before) / 1e9;
+    expect(found).toMatchObject({ failure: null, readySeconds: null, notes: [] });
+    expect(found.wallSeconds).toBeGreaterThanOrEqual(0.2);
+    expect(found.wallSeconds).toBeLessThan(passed);
+    expect(found.used?.cpuUserUs).toBeGreaterThanOrEqual(0);
+  });
+
+  it('gives its metrics', async () => {
+    const pick = { by: 'regex', pattern: /v=(\d+)/gm } as const;
+    const metric = {
+      from: 'stdout',
+      pick,
+      take: 'last',
+      unit: 'x',
+      direction: 'lower',
+      delta: { relative: 0.1 },
+    } as const;
+    const own = sh('echo v=3; echo v=4 >&2', {
+      metrics: [
+        { key: 'out', ...metric },
+        { key: 'err', ...metric, from: 'stderr' },
+        { key: 'none', ...metric, from: { file: 'none.txt' } },
+      ],
+    });
+    const { failure, extracted } = await run(own);
+    expect(failure).toBeNull();
+    expect(Object.fromEntries(extracted)).toEqual({
+      out: { value: 3 },
+      err: { value: 4 },
+      none: { missing: expect.stringContaining('did not write') },
+    });
+  });
+
+  it('keeps what it printed in log files, up to a cap that it names', async () => {
+    const logs = join(temporaryFolder(), 'deep/run');
+    const { notes } = await run(sh(`head -c ${2 * LOG_BYTES} /dev/zero; echo oh >&2`), { logs });
+    expect(statSync(`${logs}.stdout`).size).toBe(LOG_BYTES);
+    expect(readFileSync(`${logs}.stderr`, 'utf8')).toBe('oh\n');
+    expect(notes).toEqual([expect.stringMatching(/run\.stdout' holds the first 16 MiB of 33554432 bytes$/)]);
+  });
+
+  it('writes over no file and through no link', async () => {
+    const logs = join(temporaryFolder(), 'run');
+    writeFileSync(`${logs}.stdout`, 'kept');
+    const { notes, failure } = await run(sh('echo new'), { logs });
+    expect(failure).toBeNull();
+    expect(notes).toEqual([expect.stringMatching(/could not be written: EEXIST/)]);
+    expect(readFileSync(`${logs}.stdout`, 'utf8')).toBe('kept');
+  });
+
+  it('makes no log of nothing', async () => {
+    const logs = join(temporaryFolder(), 'run');
+    await run(sh('true'), { logs });
+    expect(existsSync(`${logs}.stdout`)).toBe(false);
+  });
+
+  it.each([
+    [sh('echo why >&2; exit 3'), 'it ended with exit code 3, expected 0. It last printed: why'],
+    [sh('kill -9 $$'), 'it was killed by signal 9, expected 0.'],
+    [workload(['/no/such']), 'it could not be started: no such file or directory'],
+  ])('fails: %#', async (own, failure) => {
+    expect(await run(own)).toMatchObject({ failure, extracted: new Map() });
+  });
+
+  it('may end with another exit code where that is said', async () => {
+    expect(await run(sh('exit 3', { exitCodes: [0, 3] }))).toMatchObject({ failure: null });
+  });
+
+  it('is stopped at its time limit', async () => {
+    const { failure, wallSeconds } = await run(sh('echo begun; sleep 1000', { timeoutSeconds: 5 }));
+    expect(failure).toBe(
+      'it had not ended after 5 s and was stopped (it was killed by signal 15): if it only needs longer, raise timeout. It last printed: begun',
+    );
+    expect(wallSeconds).toBeNull();
+  });
+
+  it('ends with the signal, and leaves nothing', async () => {
+    const stop = new AbortController();
+    const mark = randomUUID();
+    const running = run(sh('echo x; sleep 1000'), {
+      signal: stop.signal,
+      environment: { GVB_TEST_MARK: mark },
+      readGpu: () => {
+        stop.abort(new Error('enough'));
+        return Promise.resolve(null);
+      },
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(processesOf(mark)).toEqual([]);
+  });
+
+  it('is watched: its processes, their memory, the GPU', async () => {
+    const script = 'const all = Buffer.alloc(100e6, 1); setTimeout(() => console.log(all.length), 1000)';
+    const { watched, used } = await run(workload([node, '-e', script]), {
+      readGpu: () => Promise.resolve({ powerW: 100, processes: [{ pid: 1, usedBytes: 5 }] } as never),
+    });
+    expect(watched.processes).toMatchObject([{ files: expect.arrayContaining([node]), isElsewhere: false }]);
+    expect(watched.residentBytes).toBeGreaterThan(100e6);
+    expect(used?.largestProcessBytes).toBeGreaterThan(100e6);
+    expect(watched.readings[0]).toMatchObject({ powerW: 100, programBytes: null, foreignPids: [1] });
+  });
+});
+
+describe('a program that serves', () => {
+  const forever = { stopAfterSeconds: 0 };
+  const ready = (found: Run) => {
+    expect(found).toMatchObject({ failure: null, wallSeconds: null });
+    expect(found.readySeconds).toBeGreaterThan(0.1);
+  };
+
+  it('is ready with a line, and then stopped', async () => {
+    ready(
+      await run(
+        sh('sleep 0.2; echo it listens now >&2; sleep 1000', { ready: { by: 'line', text: 'listens' }, ...forever }),
+      ),
+    );
+  });
+
+  it('is ready with a port', async () => {
+    const port = await closedPort();
+    const script = `setTimeout(() => require('net').createServer().listen(${port}, '127.0.0.1'), 200)`;
+    ready(await run(workload([node, '-e', script], { ready: { by: 'port', port }, ...forever })));
+  });
+
+  it('is ready with an answer, not before it is 200', async () => {
+    const port = await closedPort();
+    const script = `let n = 0; setTimeout(() => require('http').createServer((q, s) => { s.statusCode = n++ < 3 ? 503 : 200; s.end(); }).listen(${port}), 200)`;
+    const url = `http://127.0.0.1:${port}/health`;
+    ready(await run(workload([node, '-e', script], { ready: { by: 'http', url }, ...forever })));
+  });
+
+  it('is ready with a file, and may go on to its end', async () => {
+    const found = await run(sh('sleep 0.2; touch up; sleep 0.2', { ready: { by: 'file', path: 'up' } }));
+    expect(found.failure).toBeNull();
+    expect(found.readySeconds).toBeGreaterThan(0.1);
+    expect(found.wallSeconds).toBeGreaterThan(found.readySeconds as number);
+  });
+
+  it('is busy while it is ready, until what it is busy with is done', async () => {
+    let wasAlive = false;
+    const own = sh('touch alive; echo up; trap "rm alive; exit 0" TERM; while true; do sleep 0.05; done', {
+      ready: { by: 'line', text: 'up' },
+      ...forever,
+    });
+    const found = await run(own, {
+      whileReady: () => {
+        wasAlive = existsSync(join(own.cwd, 'alive'));
+        return Promise.resolve();
+      },
+    });
+    expect(found.failure).toBeNull();
+    expect([wasAlive, existsSync(join(own.cwd, 'alive'))]).toEqual([true, false]);
+  });
+
+  it.each([
+    [
+      sh('echo nearly; exit 0'),
+      /^it ended with exit code 0 before it was ready \(a line with 'up'\)\. It last printed: nearly$/,
+    ],
+    [sh('sleep 1000', { timeoutSeconds: 0.3 }), /^it was not ready \(a line with 'up'\) after 0\.3 s and was stopped/],
+    [
+      sh('echo up; trap "exit 5" TERM; while true; do sleep 0.05; done'),
+      /^when it was stopped it ended with exit code 5\./,
+    ],
+  ])('fails: %#', async (own, failure) => {
+    const served = { ...own, ready: { by: 'line', text: 'up' } as const, ...forever };
+    expect(await run(served)).toMatchObject({ failure: expect.stringMatching(failure) });
+  });
+
+  it('is not started where it would seem ready at once', async () => {
+    const { port, server } = await freePort();
+    const marker = sh('touch started', { ready: { by: 'port', port } });
+    expect((await run(marker)).failure).toMatch(/^it cannot be seen when it is ready: something else listens at port/);
+    expect(existsSync(join(marker.cwd, 'started'))).toBe(false);
+    server.close();
+  });
+});
+
+describe('the processes of a run', () => {
+  const layer = interposerLibrary() as string;
+  const mine = { system: 'mine', kind: 'custom', layer };
+  const uses = { LD_LIBRARY_PATH: simulatedDriverFolder() ?? '', GVB_SIM: 'region=run-once' };
+  /** Loads the driver, and lives long enough to be looked at from outside. */
+  const addon = join(packageRoot, 'build/Release/gpu_virt_bench.node');
+  const loads = `require('${addon}').inspect({ simulatedDriver: '${simulatedDriverFolder()}' }); setTimeout(() => {}, 3000);`;
+
+  it('are native, however short they live', async () => {
+    expect(await run(workload(['true']))).toMatchObject({ proof: { state: 'proven' } });
+  });
+
+  it('are under a layer that the environment preloads', async () => {
+    const found = await run(workload(['true']), { environment: { LD_PRELOAD: layer }, expected: mine });
+    expect(found.proof).toMatchObject({ state: 'proven' });
+  });
+
+  it('are not native with a layer in them', async () => {
+    const found = await run(sh(`LD_PRELOAD="$LD_PRELOAD:${layer}" /bin/true`));
+    expect(found.proof).toMatchObject({ state: 'outside', detail: expect.stringContaining(layer) });
+  });
+
+  it('are outside where one takes the layer out and uses the driver', async () => {
+    const found = await run(sh(`env -u LD_PRELOAD ${node} -e "${loads}"`), {
+      environment: { ...uses, LD_PRELOAD: layer },
+      expected: mine,
+    });
+    expect(found.failure).toBeNull();
+    expect(found.proof).toMatchObject({ state: 'outside', detail: expect.stringContaining('used the driver without') });
+  });
+});
