@@ -1,5 +1,6 @@
 // A small OpenAI-compatible server that sends tokens at a known pace and records when it sent each: to try a load, and to
 // check a client's times against the server's own. No model runs. Plain Node, no dependencies; README.md has the options.
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { createServer } from 'node:http';
@@ -92,6 +93,7 @@ const options = readOptions();
 const record = options.record === null ? null : createWriteStream(options.record);
 let requests = 0;
 let active = 0;
+let isStopping = false;
 
 /** Answers `onToken` for every token when it is due. Due times add up from the start: a late one delays no other. */
 async function generate(number, question, isGone, onToken) {
@@ -168,6 +170,8 @@ async function complete(path, request, response) {
   const completed = !response.destroyed;
   if (completed) output.end(tokenNs.length);
   const line = { id, path, stream: question.stream, completed, receivedNs: String(receivedNs), tokenNs };
+  // The file of the record is closed by then.
+  if (isStopping) return;
   record?.write(`${JSON.stringify({ ...line, endNs: String(now()) })}\n`);
 }
 
@@ -204,6 +208,7 @@ server.listen(options.port, options.host, () => {
 });
 
 const stop = () => {
+  isStopping = true;
   server.closeAllConnections();
   server.close(() => (record ? record.end(() => process.exit(0)) : process.exit(0)));
 };
