@@ -88,7 +88,7 @@ class Exchange {
       .on('response', (response) => this.#answered(response))
       .on('error', (error) => this.#fail(this.#connectionFailure(error)))
       // An answer that is none to Node, e.g. of a switch of protocols, has no other event.
-      .on('close', () => this.#fail(new RequestFailure('connection closed', 'the connection was closed')));
+      .on('close', () => this.#closed());
     if (body === null) this.#request.end();
     else this.#request.setHeader('content-length', Buffer.byteLength(body)).end(body);
   }
@@ -97,8 +97,8 @@ class Exchange {
 
   #answered(response: http.IncomingMessage): void {
     this.#response = response;
-    const early = () => this.#fail(new RequestFailure('closed early', `closed after ${this.#bytes} bytes of the body`));
-    response.on('error', early).on('close', early);
+    // The request is closed as well.
+    response.on('error', () => {});
     const { statusCode: status = 0 } = response;
     if (status < 200 || status > 299) return this.#refused(response, status);
     this.#guarded(() => this.receiver.onHead?.(response.headers));
@@ -137,6 +137,13 @@ class Exchange {
     const { mostBodyBytes = MOST_BODY_BYTES } = this.endpoint;
     if (this.#bytes > mostBodyBytes)
       throw new RequestFailure('body too large', `the body has more than ${mostBodyBytes} bytes`);
+  }
+
+  #closed(): void {
+    const failure = this.#response
+      ? new RequestFailure('closed early', `closed after ${this.#bytes} bytes of the body`)
+      : new RequestFailure('connection closed', 'the connection was closed without an answer');
+    this.#fail(failure);
   }
 
   #guarded(receive: () => void): void {

@@ -1,4 +1,5 @@
 /** Sends the requests of a load and records what became of each. */
+import { setMaxListeners } from 'node:events';
 import { closedLoop, openLoop, poissonTimesMs, type Send } from './arrivals.js';
 import { Heartbeat } from './client-health.js';
 import { nowMs } from './clock.js';
@@ -34,7 +35,9 @@ const MOST_TOKENS = 10_000_000;
 /** Rejects only where nothing can be measured: a request that fails is part of the result. */
 export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: LoadOptions = {}): Promise<LoadResult> {
   const stop = new AbortController();
-  const signal = ended ? AbortSignal.any([ended, stop.signal]) : stop.signal;
+  const signal = AbortSignal.any(ended ? [ended, stop.signal] : [stop.signal]);
+  // Every request under way listens to it.
+  setMaxListeners(0, signal);
   const client = new HttpClient(plan);
   try {
     const warmup = await sendWarmup(plan, client, signal);
