@@ -12,6 +12,9 @@ import type { ExecWorkloadsOptions } from './exec-workloads.js';
 import type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 import type { Monitor } from './monitor/monitor.js';
 import type { MonitorOptions } from './monitor/options.js';
+import type { LoadResult, LoadSummary } from './load/load-result.js';
+import type { LoadOptions } from './load/run-load.js';
+import type { LoadSettings } from './load-settings.js';
 import type { Format } from './rendering.js';
 
 export * from './metrics/functions.js';
@@ -78,6 +81,27 @@ export const renderReport = async (document: RunDocument | ComparisonDocument, f
 export const startMonitor = async (options?: MonitorOptions): Promise<Monitor> =>
   (await import('./monitor/monitor.js')).startMonitor(options);
 
+/**
+ * Sends requests to an HTTP endpoint and measures the answers, streams of tokens of OpenAI-compatible servers included:
+ * time to first token, intervals between tokens, latency (samples in ms), tokens and requests per second, errors by reason.
+ * `concurrency` keeps so many requests under way; `ratePerSecond` sends at the times of a Poisson process, whatever became
+ * of the requests before, and counts from these times, so that a slow server cannot slow its own load (open loop, against
+ * coordinated omission). No request is repeated. Times are of CLOCK_MONOTONIC, taken when bytes are read.
+ *
+ *     const result = await runLoad({ url: 'http://127.0.0.1:8000/v1/chat/completions', api: 'chat', model: 'm',
+ *       prompt: 'Tell me story {request}.', requests: 200, ratePerSecond: 4 });
+ *     if (result.invalid === null) console.log(result.tokensPerSecond, (await summariseLoad(result)).ttftMs.median);
+ *
+ * Requests that fail are part of the result. `invalid` says why no number may be used, e.g. because the client was late
+ * itself. An abort resolves with `completed: false`. Rejects with UsageError or TypeError for wrong settings.
+ */
+export const runLoad = async (settings: LoadSettings, options?: LoadOptions): Promise<LoadResult> =>
+  (await import('./load-settings.js')).runLoad(settings, options);
+
+/** Medians with intervals, and percentiles where there are enough samples for them, of a load's samples. */
+export const summariseLoad = async (result: LoadResult): Promise<LoadSummary> =>
+  (await import('./load/load-result.js')).summariseLoad(result);
+
 export type {
   Check,
   ComparisonDocument,
@@ -103,6 +127,10 @@ export type {
   SystemSettings,
   VgpuManagerSettings,
 } from './system-settings.js';
+export type { LoadErrors, LoadResult, LoadSummary, SampleSummary } from './load/load-result.js';
+export type { LoadOptions, RequestRecord } from './load/run-load.js';
+export type { LoadSettings } from './load-settings.js';
+export type { TokenStream } from './load/openai.js';
 export type { MissingField } from './monitor/missing.js';
 export type { Monitor } from './monitor/monitor.js';
 export type { MonitorOptions } from './monitor/options.js';

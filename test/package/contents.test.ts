@@ -64,7 +64,7 @@ describe('the package', () => {
 
   it('holds nothing but what is run, read or licensed', () => {
     const expected =
-      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/programs\/[^/]+\.mjs|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server)\/[^/]+\.(mjs|md)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
@@ -212,8 +212,10 @@ describe('the exports map', () => {
       'listDevices',
       'listMetrics',
       'renderReport',
+      'runLoad',
       'runMetrics',
       'startMonitor',
+      'summariseLoad',
     ];
     expect(names).toEqual(['BenchError', 'CudaError', 'MonitorError', ...others, ...measuring].sort());
   });

@@ -12,7 +12,7 @@ const levels = [
   ['results', 'stats'],
   ['native'],
   ['config', 'environment'],
-  ['monitor'],
+  ['load', 'monitor'],
   ['workers'],
   ['systems'],
   ['metrics'],

@@ -1,0 +1,109 @@
+/** Sends the requests of a load and records what became of each. */
+import { setMaxListeners } from 'node:events';
+import { closedLoop, openLoop, poissonTimesMs, type Send } from './arrivals.js';
+import { Heartbeat } from './client-health.js';
+import { nowMs } from './clock.js';
+import { HttpClient } from './http-client.js';
+import { numbered } from './load-body.js';
+import type { LoadPlan } from './load-plan.js';
+import { type LoadResult, loadResult } from './load-result.js';
+import { checkStream, TokenReader, type TokenStream } from './openai.js';
+import { RequestFailure } from './request-failure.js';
+
+/** One request and what became of it. Times are of `nowMs`. */
+export interface RequestRecord {
+  /** When it was to be sent. */
+  scheduledMs: number;
+  sentMs: number;
+  /** When its answer ended, or failed. */
+  endMs: number;
+  failure: RequestFailure | null;
+  /** Null of a failure, and of an endpoint that streams no tokens. */
+  tokens: TokenStream | null;
+}
+
+export interface LoadOptions {
+  /** Ends the load: requests under way are dropped, and the result says `completed: false`. */
+  signal?: AbortSignal;
+  /** Gets every counted request once it has ended. */
+  onRequest?: (record: RequestRecord) => void;
+}
+
+/** More intervals than fit into memory with their statistics: a result with fewer says as much. */
+const MOST_TOKENS = 10_000_000;
+
+/** Rejects only where nothing can be measured: a request that fails is part of the result. */
+export async function runPlan(plan: LoadPlan, { signal: ended, onRequest }: LoadOptions = {}): Promise<LoadResult> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any(ended ? [ended, stop.signal] : [stop.signal]);
+  // Every request under way listens to it.
+  setMaxListeners(0, signal);
+  const client = new HttpClient(plan);
+  try {
+    const warmup = await sendWarmup(plan, client, signal);
+    const records: RequestRecord[] = [];
+    let tokens = 0;
+    const heartbeat = new Heartbeat();
+    const startMs = nowMs();
+    await sendCounted(plan, signal, async (index, scheduledMs) => {
+      const record = await sendOne(plan, client, { index, scheduledMs, signal });
+      if (!record) return;
+      records.push(record);
+      tokens += record.tokens ? record.tokens.gapsMs.length + 1 : 0;
+      if (tokens > MOST_TOKENS) stop.abort();
+      onRequest?.(record);
+    });
+    const busy = heartbeat.stop();
+    if (stop.signal.aborted)
+      throw new Error(`The load received more than ${MOST_TOKENS} tokens: ask for fewer requests or tokens.`);
+    return loadResult(plan, { records, warmup, startMs, busy, beatsLateMs: heartbeat.lateMs });
+  } finally {
+    client.close();
+  }
+}
+
+function sendCounted({ arrivals, requests }: LoadPlan, signal: AbortSignal, send: Send): Promise<void> {
+  if (arrivals.loop === 'closed') return closedLoop(requests, arrivals.concurrency, send, signal);
+  return openLoop(poissonTimesMs(requests, arrivals.ratePerSecond, arrivals.seed), send, signal);
+}
+
+/** They open the connections; as many at a time as later, or one where the load is random. Their numbers are below 0. */
+async function sendWarmup(plan: LoadPlan, client: HttpClient, signal: AbortSignal): Promise<RequestRecord[]> {
+  const records: RequestRecord[] = [];
+  const concurrency = plan.arrivals.loop === 'closed' ? plan.arrivals.concurrency : 1;
+  const send: Send = async (index, scheduledMs) => {
+    const record = await sendOne(plan, client, { index: index - plan.warmup, scheduledMs, signal });
+    if (record) records.push(record);
+  };
+  await closedLoop(plan.warmup, concurrency, send, signal);
+  return records;
+}
+
+interface Sending {
+  index: number;
+  scheduledMs: number;
+  signal: AbortSignal;
+}
+
+/** Null where the load was ended meanwhile. */
+async function sendOne(plan: LoadPlan, client: HttpClient, sending: Sending): Promise<RequestRecord | null> {
+  const { index, scheduledMs, signal } = sending;
+  const body = plan.body === null ? null : numbered(plan.body, index);
+  const reader = plan.api === 'http' ? null : new TokenReader(plan.api);
+  const sentMs = nowMs();
+  try {
+    const { endMs } = await client.send(
+      body,
+      {
+        onHead: (headers) => reader && checkStream(headers['content-type']),
+        onData: (chunk, atMs) => reader?.push(chunk, atMs),
+      },
+      signal,
+    );
+    return { scheduledMs, sentMs, endMs, failure: null, tokens: reader?.end() ?? null };
+  } catch (error) {
+    if (error instanceof RequestFailure) return { scheduledMs, sentMs, endMs: nowMs(), failure: error, tokens: null };
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
