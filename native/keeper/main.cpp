@@ -96,13 +96,18 @@ struct Deadline {
   void clear() { at_ns = -1; }
 };
 
+// With what the program leaves behind, and after SIGTERM.
+struct Patience {
+  long long straggler_ms, grace_ms;
+};
+
 class Keeper {
  public:
-  Keeper(const Started& started, int signals, long long straggler_ms, long long grace_ms)
+  Keeper(const Started& started, int signals, const Patience& patience)
       : main_(started.pid),
         signals_(signals),
-        straggler_ms_(straggler_ms),
-        grace_ms_(grace_ms),
+        straggler_ms_(patience.straggler_ms),
+        grace_ms_(patience.grace_ms),
         relays_{Relay(started.outputs[0], 1), Relay(started.outputs[1], 2)} {}
 
   void run() {
@@ -233,7 +238,7 @@ int keep(char** arguments) {
     return 0;
   }
   report("started %d %lld\n", started.pid, started.at_ns);
-  Keeper(started, signals, std::atoll(arguments[2]), std::atoll(arguments[3])).run();
+  Keeper(started, signals, {std::atoll(arguments[2]), std::atoll(arguments[3])}).run();
   return 0;
 }
 

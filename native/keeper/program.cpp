@@ -11,22 +11,31 @@
 namespace gvb::keeper {
 namespace {
 
+enum class Step { kPipe, kFolder, kProgram };
+
 struct Failure {
   int error;
-  char step;
+  Step step;
 };
 
-[[noreturn]] void fail(int report, char step) {
+[[noreturn]] void fail(int report, Step step) {
   const Failure failure{errno, step};
   // A report that cannot be written reads as a start; the program's end with 127 then tells.
   if (write(report, &failure, sizeof failure) < 0) _exit(126);
   _exit(127);
 }
 
-const char* name_of(char step) { return step == 'f' ? "folder" : step == 'p' ? "pipe" : "program"; }
+const char* name_of(Step step) { return step == Step::kFolder ? "folder" : step == Step::kPipe ? "pipe" : "program"; }
+
+// Ends of pipes that the child writes to.
+struct Ends {
+  int outputs[2];
+  int report;
+};
 
 [[noreturn]] void become(const char* folder, char* const* command, std::vector<std::string>& environment,
-                         const int (&write_ends)[2], int report, pid_t keeper) {
+                         const Ends& ends, pid_t keeper) {
+  const int report = ends.report;
   // What it started first dies with the keeper, however that ends; it may have ended before this.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(127);
@@ -35,17 +44,18 @@ const char* name_of(char step) { return step == 'f' ? "folder" : step == 'p' ? "
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(write_ends[0], 1) < 0 || dup2(write_ends[1], 2) < 0)
-    fail(report, 'p');
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends.outputs[0], 1) < 0 || dup2(ends.outputs[1], 2) < 0)
+    fail(report, Step::kPipe);
   close(nothing);
-  if (chdir(folder) != 0) fail(report, 'f');
+  if (chdir(folder) != 0) fail(report, Step::kFolder);
   std::vector<char*> variables;
+  variables.reserve(environment.size() + 1);
   for (std::string& variable : environment) variables.push_back(variable.data());
   variables.push_back(nullptr);
   // The program is looked for in the PATH that it is given.
   environ = variables.data();
   execvp(command[0], command);
-  fail(report, 'e');
+  fail(report, Step::kProgram);
 }
 
 }  // namespace
@@ -78,7 +88,7 @@ Started start(const char* folder, char* const* command, std::vector<std::string>
   const pid_t self = getpid();
   started.at_ns = now_ns();
   started.pid = fork();
-  if (started.pid == 0) become(folder, command, environment, write_ends, report[1], self);
+  if (started.pid == 0) become(folder, command, environment, {{write_ends[0], write_ends[1]}, report[1]}, self);
   if (started.pid < 0) {
     started.refused = "fork";
     started.error = errno;

@@ -35,12 +35,16 @@ int create(const char* folder, const char* moment) {
   return -1;
 }
 
-void copy(int from, int to) {
+struct Copy {
+  int from, to;
+};
+
+void copy(const Copy& files) {
   char buffer[16384];
   ssize_t got = 0;
-  while ((got = read(from, buffer, sizeof buffer)) > 0)
+  while ((got = read(files.from, buffer, sizeof buffer)) > 0)
     for (ssize_t done = 0; done < got;) {
-      const ssize_t put = write(to, buffer + done, static_cast<size_t>(got - done));
+      const ssize_t put = write(files.to, buffer + done, static_cast<size_t>(got - done));
       if (put <= 0) return;
       done += put;
     }
@@ -51,7 +55,7 @@ void record(const char* moment) {
   const char* folder = std::getenv("GVB_WITNESS");
   const int maps = folder ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
   const int file = maps < 0 ? -1 : create(folder, moment);
-  if (file >= 0) copy(maps, file);
+  if (file >= 0) copy({maps, file});
   if (file >= 0) close(file);
   if (maps >= 0) close(maps);
   errno = kept;
