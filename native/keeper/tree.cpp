@@ -21,9 +21,8 @@ struct Process {
 
 // proc_pid_stat(5). The name may hold spaces and parentheses, so that fields are counted from the last one.
 bool read_process(const char* number, Process& process) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%s/stat", number);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const std::string path = std::string("/proc/") + number + "/stat";
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char text[1024];
   const ssize_t length = read(file, text, sizeof text - 1);
