@@ -37,12 +37,6 @@ const MEMORY = `memory=${MEMORY_GIB}GiB`;
 /** What vgpu-manager keeps of the first process's limits. */
 const VGPU_CONFIG = '/etc/vgpu-manager/config/vgpu.config';
 
-/** The environments are those of docs/systems.md: the programs are not started by the tool, whose predictions they test. */
-const layers = () => [
-  ...(values.hami ? [hamiCore(resolve(values.hami))] : []),
-  ...(values.vgpu ? [vgpuManager(resolve(values.vgpu))] : []),
-];
-
 const hamiCore = (library) => ({
   name: 'hami-core',
   spec: `hami-core:library=${library},${MEMORY}`,
@@ -55,6 +49,10 @@ const hamiCore = (library) => ({
   }),
 });
 
+/** Asked once, and only where a layer needs it. */
+let uuid;
+const gpuUuid = () => (uuid ??= /GPU-[0-9a-f-]+/.exec(start('nvidia-smi', ['-L']).stdout)[0]);
+
 const vgpuManager = (library) => ({
   name: 'vgpu-manager',
   spec: `vgpu-manager:library=${library},${MEMORY}`,
@@ -62,12 +60,18 @@ const vgpuManager = (library) => ({
     rmSync(VGPU_CONFIG, { force: true });
     return {
       LD_PRELOAD: library,
-      MANAGER_VISIBLE_DEVICES: /GPU-[0-9a-f-]+/.exec(start('nvidia-smi', ['-L']).stdout)[0],
+      MANAGER_VISIBLE_DEVICES: gpuUuid(),
       CUDA_MEM_LIMIT_0: `${MEMORY_GIB}Gi`,
       LOGGER_LEVEL: '0',
     };
   },
 });
+
+/** The environments are those of docs/systems.md: the programs are not started by the tool, whose predictions they test. */
+const layers = [
+  ...(values.hami ? [hamiCore(resolve(values.hami))] : []),
+  ...(values.vgpu ? [vgpuManager(resolve(values.vgpu))] : []),
+];
 
 function stepUs(name, environment) {
   const { status, stdout, stderr } = start(python, [SCRIPT, name], environment);
@@ -77,7 +81,7 @@ function stepUs(name, environment) {
 
 function prices() {
   const args = ['OH-001', 'OH-002', 'OH-003', 'OH-005', '--tier', 'standard', '--rounds', '5'];
-  const result = compare('profiles-prices', ['native', ...layers().map(({ spec }) => spec)], args);
+  const result = compare('profiles-prices', ['native', ...layers.map(({ spec }) => spec)], args);
   verdict('prices of calls', result.status === 0, `exit ${result.status}`);
 }
 
@@ -98,12 +102,12 @@ function measured(name) {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
   const rounds = Array.from({ length: ROUNDS }, (_, round) => ({
     native: stepUs(name, {}),
-    under: layers().map(({ environment }) => stepUs(name, environment(folder, round))),
+    under: layers.map(({ environment }) => stepUs(name, environment(folder, round))),
   }));
   rmSync(folder, { recursive: true, force: true });
-  rmSync(VGPU_CONFIG, { force: true });
+  if (values.vgpu) rmSync(VGPU_CONFIG, { force: true });
   const native = median(rounds.map((round) => round.native));
-  layers().forEach((layer, at) => {
+  layers.forEach((layer, at) => {
     const added = rounds.map((round) => round.under[at] - round.native);
     const each = added.map((us) => us.toFixed(1)).join(', ');
     lines.push(

@@ -44,6 +44,15 @@ async function exec(args: readonly string[], environment: NodeJS.ProcessEnv = {}
   return { document: parseComparison(stdout), code, stderr, output, mark: running.mark };
 }
 
+/** A program of this script, once it has made the file `up` in its folder. */
+async function begun(script: string) {
+  const folder = emptyFolder();
+  const program = ['bash', '-c', `cd ${folder}; ${script}`];
+  const running = start(['exec', ...once, '--output', join(folder, 'out'), '--', ...program]);
+  await passing(() => expect(existsSync(join(folder, 'up'))).toBe(true));
+  return running;
+}
+
 function configFile(workloads: readonly object[], systems?: readonly unknown[]): string {
   const file = join(emptyFolder(), 'workloads.yaml');
   // JSON is YAML, and its numbers are texts there.
@@ -349,19 +358,7 @@ describe('exec, interrupted', () => {
   });
 
   it('is killed with a program that ignores everything on a second Ctrl-C', async () => {
-    const folder = emptyFolder();
-    const script = 'trap "" TERM; touch up; while true; do sleep 0.05; done';
-    const running = start([
-      'exec',
-      ...once,
-      '--output',
-      join(folder, 'out'),
-      '--',
-      'bash',
-      '-c',
-      `cd ${folder}; ${script}`,
-    ]);
-    await passing(() => expect(existsSync(join(folder, 'up'))).toBe(true));
+    const running = await begun('trap "" TERM; touch up; while true; do sleep 0.05; done');
     running.child.kill('SIGINT');
     await running.said('Interrupted: stopping');
     running.child.kill('SIGINT');
@@ -370,19 +367,7 @@ describe('exec, interrupted', () => {
   });
 
   it('leaves nothing of the program where it is killed itself', async () => {
-    const folder = emptyFolder();
-    const script = 'touch up; setsid sleep 1000 & sleep 1000';
-    const running = start([
-      'exec',
-      ...once,
-      '--output',
-      join(folder, 'out'),
-      '--',
-      'bash',
-      '-c',
-      `cd ${folder}; ${script}`,
-    ]);
-    await passing(() => expect(existsSync(join(folder, 'up'))).toBe(true));
+    const running = await begun('touch up; setsid sleep 1000 & sleep 1000');
     running.child.kill('SIGKILL');
     await passing(() => expect(processesOf(running.mark)).toEqual([]));
   });

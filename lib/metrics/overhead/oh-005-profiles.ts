@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { type CallProfile, callsOf, type Phase, stepsOf } from '../../results/call-profile.js';
 import type { MetricResult, RunDocument } from '../../results/document.js';
+import { weightedSum } from './weighted-sum.js';
 
 const finite = v.pipe(v.number(), v.finite());
 
@@ -55,19 +56,11 @@ function priceOf(phase: Phase, byName: ReadonlyMap<string, Row>): Omit<ProfilePr
   });
   // Nobody stands between the program and the driver there: what was measured is what the measurement is off by.
   const paid = priced.filter(({ row }) => row.intercepted);
-  const taxNs = paid.reduce((sum, { callsPerStep, row }) => sum + callsPerStep * row.overheadNs, 0);
+  const taxNs = weightedSum(paid.map(({ callsPerStep, row }) => ({ ...row, weight: callsPerStep })));
   return {
     callsPerStep: callsOf(phase) / steps,
-    taxUs: priced.length === 0 ? null : taxNs / 1e3,
-    ci95: priced.length === 0 ? null : intervalOf(paid, taxNs),
+    taxUs: priced.length === 0 ? null : taxNs.value / 1e3,
+    ci95: priced.length === 0 || !taxNs.ci95 ? null : [taxNs.ci95[0] / 1e3, taxNs.ci95[1] / 1e3],
     missing: calls.filter(({ call }) => !byName.has(call)),
   };
-}
-
-/** Functions are measured in turn, so that within a process their errors are independent: they add up by squares. */
-function intervalOf(paid: readonly { callsPerStep: number; row: Row }[], taxNs: number): [number, number] | null {
-  if (paid.some(({ row }) => row.ci95 === null)) return null;
-  const halfNs = (end: 0 | 1) =>
-    Math.hypot(...paid.map(({ callsPerStep, row }) => callsPerStep * ((row.ci95?.[end] ?? 0) - row.overheadNs)));
-  return [(taxNs - halfNs(0)) / 1e3, (taxNs + halfNs(1)) / 1e3];
 }

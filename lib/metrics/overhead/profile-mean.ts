@@ -1,5 +1,6 @@
 /** OH-005's headline: what interception adds to a call, averaged over the calls of a program by its call profile. */
 import { type CallProfile, callsOf, type Phase } from '../../results/call-profile.js';
+import { weightedSum } from './weighted-sum.js';
 
 /** A measured function; `differences` are hooked − bare in ns, one a sample. */
 export interface MeasuredFunction {
@@ -21,7 +22,7 @@ export interface ProfileMean {
   unmeasured: string[];
 }
 
-/** Null where no call of it was measured. Functions are measured in turn: their errors are independent. */
+/** Null where no call of it was measured. */
 export function profileMean(functions: readonly MeasuredFunction[], { phases }: CallProfile): ProfileMean | null {
   const [phase] = phases as [Phase, ...Phase[]];
   const byName = new Map(functions.map((row) => [row.name, row]));
@@ -35,13 +36,9 @@ export function profileMean(functions: readonly MeasuredFunction[], { phases }: 
   const measured = weighed.reduce((sum, { count }) => sum + count, 0);
   if (measured === 0) return null;
   const parts = weighed.map(({ row, count }) => ({ row, weight: count / measured }));
-  const value = parts.reduce((sum, { row, weight }) => sum + weight * row.overheadNs, 0);
-  const half = (end: 0 | 1) =>
-    Math.hypot(...parts.map(({ row, weight }) => weight * ((row.ci95?.[end] ?? 0) - row.overheadNs)));
   const length = Math.min(...parts.map(({ row }) => row.differences.length));
   return {
-    value,
-    ci95: parts.every(({ row }) => row.ci95 !== null) ? [value - half(0), value + half(1)] : null,
+    ...weightedSum(parts.map(({ row, weight }) => ({ ...row, weight }))),
     samples: Float64Array.from({ length }, (_, i) =>
       parts.reduce((sum, { row, weight }) => sum + weight * (row.differences[i] as number), 0),
     ),
