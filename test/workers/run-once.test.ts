@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
 import { LOG_BYTES } from '../../lib/workloads/output.js';
@@ -208,14 +209,14 @@ describe('a program that serves', () => {
 
   it('is busy while it is ready, until what it is busy with is done', async () => {
     let wasAlive = false;
-    const own = sh('touch alive; echo up; trap "rm alive; exit 0" TERM; while true; do sleep 0.05; done', {
+    const own = sh('trap "rm alive; exit 0" TERM; touch alive; echo up; while true; do sleep 0.05; done', {
       ready: { by: 'line', text: 'up' },
       ...forever,
     });
     const found = await run(own, {
-      whileReady: () => {
+      whileReady: async () => {
+        await setTimeout(200);
         wasAlive = existsSync(join(own.cwd, 'alive'));
-        return Promise.resolve();
       },
     });
     expect(found.failure).toBeNull();
