@@ -208,6 +208,40 @@ export interface BatchScaling {
   smClockMhz: number | null;
 }
 
+// Bursts of launches
+
+export type BurstCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
+
+export interface BurstRequest {
+  call: BurstCall;
+  /** Of a burst, over all threads. */
+  launches: number;
+  /** Kernels of a launch; above 1 for graphs alone. */
+  nodes: number;
+  /** That launch at the same time; 1: the measurement's own. */
+  threads: number;
+  /** Of each thread, in turn. */
+  streams: number;
+  bursts: number;
+  /** Launches of each thread before the first burst. */
+  warmup: number;
+  /** The processor to use, as a position among those that the thread may use. */
+  core: number;
+}
+
+export interface LaunchBursts {
+  /** Of a burst. */
+  kernels: number;
+  /** Of each burst: from the first call until every wait has returned. */
+  totalNs: Float64Array;
+  /** Until the last launch call has returned. */
+  submitNs: Float64Array;
+  /** Of a kernel of a graph, by the device's clock; null of other calls. */
+  deviceNs: number | null;
+  /** The processor it was on; null with several threads or where none could be chosen. */
+  core: number | null;
+}
+
 // Clocks
 
 export interface TimeFunction {
@@ -1675,6 +1709,8 @@ export interface NativeAddon {
   stream(session: number, request: StreamRequest): Promise<StreamTimes>;
   /** How long a linear layer takes for each of several batch sizes, beside the memory's own rate; rejects where outputs are wrong. */
   batchScaling(session: number, request: BatchScalingRequest): Promise<BatchScaling>;
+  /** Launches one behind the other without a wait in between, and one wait at their end. */
+  launchBursts(session: number, request: BurstRequest): Promise<LaunchBursts>;
   /** The clocks of this process, compared with the system call and the processor's counter since the addon was loaded. */
   clockReading(): ClockReading;
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "bench/aggressor_item.h"
+#include "bench/kernel_chain.h"
 
 namespace gvb {
 
@@ -212,41 +213,20 @@ class Launches : public Kernels {
 class Graphs : public Kernels {
  public:
   explicit Graphs(const AggressorTools& tools)
-      : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}), graph_(make_graph()), executable_(instantiate()) {}
+      : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}), chain_(make_chain()) {}
   ~Graphs() override { cuda_.api.cuStreamSynchronize(stream()); }
   uint64_t blocks_of(uint64_t operations) const override { return operations * kGraphNodes; }
 
  private:
-  Graph make_graph() {
-    abi::CUgraph graph = nullptr;
-    GVB_CALL(cuda_, "creating an aggressor's graph", cuGraphCreate, &graph, 0);
-    Graph owned(cuda_, graph);
+  KernelChain make_chain() {
     void* arguments[] = {&counters_};
-    abi::CUDA_KERNEL_NODE_PARAMS_v1 node{};
-    node.func = kernel_;
-    node.gridDimX = node.gridDimY = node.gridDimZ = 1;
-    node.blockDimX = kTinyThreads;
-    node.blockDimY = node.blockDimZ = 1;
-    node.kernelParams = arguments;
-    abi::CUgraphNode last = nullptr;
-    for (unsigned i = 0; i < kGraphNodes; ++i) {
-      abi::CUgraphNode added = nullptr;
-      GVB_CALL(cuda_, "adding a node", cuGraphAddKernelNode, &added, graph, &last, i == 0 ? 0 : 1, &node);
-      last = added;
-    }
-    return owned;
-  }
-  GraphExecutable instantiate() {
-    abi::CUgraphExec executable = nullptr;
-    GVB_CALL(cuda_, "instantiating an aggressor's graph", cuGraphInstantiateWithFlags, &executable, graph_.get(), 0);
-    return GraphExecutable(cuda_, executable);
+    return {cuda_, kernel_, {1, kTinyThreads, kGraphNodes}, arguments};
   }
   void begin() override {
-    GVB_CALL(cuda_, "launching an aggressor's graph", cuGraphLaunch, executable_.get(), stream());
+    GVB_CALL(cuda_, "launching an aggressor's graph", cuGraphLaunch, chain_.executable(), stream());
   }
 
-  const Graph graph_;
-  const GraphExecutable executable_;
+  const KernelChain chain_;
 };
 
 }  // namespace

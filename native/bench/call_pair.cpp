@@ -9,9 +9,9 @@
 
 #include "base/wait.h"
 #include "bench/block_counter.h"
+#include "bench/kernel_chain.h"
 #include "bench/library_kernel.h"
 #include "bench/on_core.h"
-#include "bench/one_node_graph.h"
 
 namespace gvb {
 
@@ -58,7 +58,7 @@ struct Arguments {
   abi::CUdeviceptr memory = 0, count = 0;  // of this block
   void* parameters[1] = {&count};
   // Made for the calls that need them.
-  std::optional<OneNodeGraph> graph;  // of this block
+  std::optional<KernelChain> graph;  // of this block
   std::optional<LibraryKernel> library;
   abi::CUkernel library_kernel() const { return library->get(); }
   abi::CUgraphExec executable() const { return graph->executable(); }
@@ -218,7 +218,7 @@ class Batches {
     arguments_.count = counter_.device();
     const std::string name = call.name;
     if (starts_with(name, "cuGraph"))
-      arguments_.graph.emplace(session.cuda, arguments_.kernel, 1, 32, arguments_.parameters);
+      arguments_.graph.emplace(session.cuda, arguments_.kernel, ChainShape{1, 32}, arguments_.parameters);
     if (starts_with(name, "cuKernel") && !arguments_.library) arguments_.library.emplace(session.cuda, "gvb_count");
   }
 

@@ -10,8 +10,9 @@ namespace gvb {
 class CancelToken {
  public:
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
   void check() const {
-    if (cancelled_.load(std::memory_order_relaxed)) throw Failure(FailureKind::kAborted, "aborted");
+    if (cancelled()) throw Failure(FailureKind::kAborted, "aborted");
   }
 
  private:

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bench/device_session.h"
-#include "bench/one_node_graph.h"
+#include "bench/kernel_chain.h"
 
 namespace gvb {
 
@@ -44,7 +44,7 @@ class PreparedLaunch {
                  [&] { return launch(kernel_, grid_, 1, 1, threads_, 1, 1, 0, stream(), parameters_); });
     }
     // A graph holds the values of its parameters, which may have changed since.
-    graph_ = std::make_unique<OneNodeGraph>(cuda_, kernel_, grid_, threads_, parameters_);
+    graph_ = std::make_unique<KernelChain>(cuda_, kernel_, ChainShape{grid_, threads_}, parameters_);
     const auto launch = cuda_.require(api.cuGraphLaunch, "cuGraphLaunch");
     return use("cuGraphLaunch", [&] { return launch(graph_->executable(), stream()); });
   }
@@ -57,7 +57,7 @@ class PreparedLaunch {
   void** const parameters_;
   const Stream stream_;
   const abi::CUlaunchConfig config_;
-  std::unique_ptr<OneNodeGraph> graph_;
+  std::unique_ptr<KernelChain> graph_;
 };
 
 }  // namespace gvb

@@ -1,0 +1,109 @@
+/** SCHED-002: bursts of launches against what the driver recorded of the same bursts. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { MetricResult } from '../../../lib/results/document.js';
+import { interposerLibrary } from '../../../lib/native/load.js';
+import { median } from '../../../lib/stats/median.js';
+import { emptyFolder, measure, measureRecorded, type Settings } from '../../native/child.js';
+import type { Recorded } from '../../native/record.js';
+
+const BURSTS = 3;
+const OF_BURST = 20_000;
+const layer = join(emptyFolder(), 'lazy-layer.so');
+
+beforeAll(() => {
+  const source = fileURLToPath(new URL('../../native/fixtures/lazy-layer.cpp', import.meta.url));
+  execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
+});
+
+const request = [['measureLaunchOverhead', { iterations: BURSTS, warmup: 0, seed: 1 }]] as const;
+const recordedCalls = 'cuLaunchKernel+cuLaunchKernelEx+cuGraphLaunch+cuStreamSynchronize';
+
+interface Row {
+  row: string;
+  call: string;
+  usPerKernel: number;
+  failed?: string;
+}
+
+const rowsOf = ({ details }: MetricResult) => details.rows as Row[];
+
+/** From the first launch of a burst until the wait behind its stamp returned, a launch. */
+function burstsOf(recorded: Recorded): number[] {
+  const launches = recorded.named('cuLaunchKernel');
+  const waits = recorded.named('cuStreamSynchronize');
+  const bursts: number[] = [];
+  let first = 0;
+  for (const [i, { kernel, left, thread }] of launches.entries()) {
+    if (kernel !== 'gvb_stamp') continue;
+    const entered = launches[first]?.entered as number;
+    const count = i - first + 1;
+    const wait = waits.find((one) => one.thread === thread && one.entered >= left);
+    if (count === OF_BURST + 1 && wait) bursts.push((wait.left - entered) / count);
+    first = i + 1;
+  }
+  return bursts;
+}
+
+const measured = async (settings: Settings, environment: NodeJS.ProcessEnv = {}) => {
+  const { results, recorded } = await measureRecorded(request, {
+    sim: { init_ms: 1, context_ms: 1, recorded: recordedCalls, ...settings },
+    environment,
+  });
+  return { result: results[0] as MetricResult, recorded };
+};
+
+describe('SCHED-002', () => {
+  it('recovers what a launch costs in a burst, and what a kernel takes the device', async () => {
+    const { result, recorded } = await measured({ launch_ns: 3700, kernel_ns: 900 });
+    expect(result.status).toBe('ok');
+    const truth = burstsOf(recorded);
+    expect(truth).toHaveLength(BURSTS);
+    // The same bursts, but for a reading of the clock at each end.
+    expect((1e3 * (result.value as number)) / median(truth).value).toBeCloseTo(1, 3);
+    // 101 kernels of the card's time between two stamps of its clock's steps.
+    expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(900, 0);
+    expect(rowsOf(result).map(({ call }) => call)).toEqual([
+      'cuLaunchKernel',
+      'cuLaunchKernelEx',
+      'cuGraphLaunch',
+      'cuLaunchKernel',
+    ]);
+    for (const { usPerKernel } of rowsOf(result).filter(({ row }) => !row.includes('threads')))
+      expect(usPerKernel).toBeGreaterThan(0.9);
+  });
+
+  it('recovers what a layer adds to each launch of a burst', async () => {
+    const hooks = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuLaunchKernel=+2000ns' };
+    const { result, recorded } = await measured({}, hooks);
+    expect(result.status).toBe('ok');
+    expect((1e3 * (result.value as number)) / median(burstsOf(recorded.joined())).value).toBeCloseTo(1, 3);
+  });
+
+  it.each([
+    ['cuLaunchKernel=15000', 'returned before the last of 20000 launches had run'],
+    ['kernel=gvb_count', 'accepted kernels of 20000 blocks, the device ran 0'],
+    ['cuStreamSynchronize=0', 'returned before the last of 20000 launches had run'],
+  ])('publishes no number under a layer that skips work: %s', async (lazy, reason) => {
+    const [result] = await measure(request, {
+      sim: { init_ms: 1, context_ms: 1 },
+      environment: { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy },
+    });
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result?.reason).toContain('work was reported as done that was not');
+    expect(result?.reason).toContain(reason);
+  });
+
+  it('goes on without the rows whose launches a layer skips', async () => {
+    const [result] = await measure(request, {
+      sim: { init_ms: 1, context_ms: 1 },
+      environment: { LD_PRELOAD: layer, GVB_TEST_LAZY: 'cuGraphLaunch=100' },
+    });
+    expect(result?.status).toBe('ok');
+    const graph = rowsOf(result as MetricResult).find(({ call }) => call === 'cuGraphLaunch');
+    expect(graph?.failed).toContain('work was reported as done that was not');
+    expect(result?.checks[0]).toMatchObject({ passed: 'not checked' });
+  });
+});
