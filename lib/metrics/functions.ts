@@ -34,6 +34,7 @@ export { measureRateLimiter } from './overhead/oh-008-rate-limiter.js';
 export { measureMonitoringCost } from './overhead/oh-009-monitoring-cost.js';
 export { measureThroughput } from './overhead/oh-010-throughput-degradation.js';
 export { measureLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
+export { measureStreamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
 export { measureColdStart } from './start-up/start-001-cold-start.js';
 export { measureDriverInitialisation } from './start-up/start-002-driver-initialisation.js';
 export { measurePrimaryContext } from './start-up/start-003-primary-context.js';

@@ -35,6 +35,7 @@ import { mixedPrecision } from './llm/llm-008-mixed-precision.js';
 import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
 import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
 import { kernelLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
+import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -77,6 +78,7 @@ export const metrics: readonly MetricDefinition[] = [
   dynamicBatching,
   multiGpuScaling,
   kernelLaunchOverhead,
+  streamConcurrency,
   coldStart,
   driverInitialisation,
   primaryContext,

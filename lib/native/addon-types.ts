@@ -657,6 +657,36 @@ export interface VerifiedRounds {
   longestGapNs: number;
 }
 
+// Independent streams
+
+export interface ConcurrencyRequest {
+  streams: number;
+  /** Of each stream, one behind the other. */
+  kernels: number;
+  /** Duration of a kernel alone to aim for. */
+  kernelNs: number;
+  /** Of arithmetic in a kernel; 0: as many as kernelNs takes, which is tried out. */
+  rounds: number;
+  runs: number;
+}
+
+/** By the device's clock, a value a run. */
+export interface StreamConcurrency {
+  rounds: number;
+  /** Of a kernel, one a multiprocessor. */
+  blocks: number;
+  /** A kernel that had the device to itself. */
+  aloneNs: Float64Array;
+  /** The median kernel of the run. */
+  kernelNs: Float64Array;
+  /** From the first start to the last end. */
+  spanNs: Float64Array;
+  /** Kernels that ran at the same time in that span, on average. */
+  mean: Float64Array;
+  /** And at most. */
+  most: Float64Array;
+}
+
 // Launches
 
 export type LaunchCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
@@ -1748,6 +1778,8 @@ export interface NativeAddon {
   hoard(session: number, request: HoardRequest): Promise<Hoard>;
   /** Rounds of work whose results are all compared with the expected ones. */
   verifiedRounds(session: number, request: RoundsRequest): Promise<VerifiedRounds>;
+  /** Runs kernels in streams that do not depend on each other, and says how many ran at once. */
+  streamConcurrency(session: number, request: ConcurrencyRequest): Promise<StreamConcurrency>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   /** How long each launch call took, of launches far enough apart that no limiter has to delay them. */
   pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;

@@ -197,8 +197,8 @@ class Bursts {
     return launch_(stamp_, 1, 1, 1, 1, 1, 1, 0, launcher.streams[i].get(), parameters, nullptr);
   }
 
-  // Behind a graph that keeps the device busy while the host makes the calls, what is between two stamps is the device's
-  // time. The shortest of a few: the device waits for a host that is held up for longer.
+  // Behind a graph that keeps the device busy while the host makes the calls, what is between two stamps is the
+  // device's time. The shortest of a few: the device waits for a host that is held up for longer.
   double device_time() const {
     double shortest = graph_between_stamps();
     for (unsigned i = 1; i < kGraphTimes; ++i) shortest = std::min(shortest, graph_between_stamps());

@@ -7,6 +7,7 @@
 #include "sim/exports.h"
 #include "sim/mps/mps_client.h"
 #include "sim/settings.h"
+#include "sim/work/module.h"
 
 namespace gvb::sim {
 namespace {
@@ -22,6 +23,8 @@ std::optional<int> attribute_of(abi::CUdevice_attribute attribute, int device) {
       return 2147483647;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
       return 49152;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      return sim::kMaxSharedBytes;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
       return 32;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:

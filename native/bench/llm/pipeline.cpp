@@ -6,33 +6,11 @@
 
 #include "base/clock.h"
 #include "bench/clock_mapping.h"
-#include "bench/kept_modules.h"
-#include "bench/load_work.h"
-#include "kernels/ptx.h"
+#include "bench/stage_kernels.h"
 
 namespace gvb {
 
-using abi::CUdeviceptr;
-
 namespace {
-
-constexpr unsigned kStageThreads = 128;
-constexpr unsigned kTokenMultiplier = 1664525;  // odd: no token is lost
-constexpr size_t kScratchBytes = 3 * sizeof(uint64_t);
-constexpr unsigned kFirstRounds = 256;
-constexpr unsigned kTrials = 3;
-
-// Loaded once a session.
-struct StageStamps {
-  uint64_t began = 0, ended = 0;
-  double took() const { return static_cast<double>(ended - began); }
-};
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 unsigned blocks_of_stage(const DeviceSession& session, unsigned stages) {
   return std::max(1u, multiprocessors_of(session) / stages);
@@ -50,20 +28,13 @@ std::string text(const StagePlace& place) {
 class Pipeline {
  public:
   Pipeline(DeviceSession& session, const PipelineRequest& request)
-      : session_(session),
-        cuda_(session.cuda),
+      : cuda_(session.cuda),
         request_(request),
-        kernel_(kept_module(session, gvb_ptx_pipeline).function("gvb_stage")),
         tick_ns_(session.kept<ClockEcho>().tick_ns()),
         blocks_(blocks_of_stage(session, request.stages)),
-        stamps_(cuda_, places() * sizeof(StageStamps)),
-        tokens_(token_count()),
-        device_tokens_(make_memory(cuda_, token_count() * sizeof(unsigned))),
-        scratch_(make_memory(cuda_, places() * kScratchBytes)) {
+        kernels_(session, {places(), places() + request.micro_batches}, {blocks_, 0}) {
     for (unsigned stage = 0; stage < request.stages; ++stage) streams_.push_back(make_stream(cuda_));
     for (size_t i = 0; i < places(); ++i) ended_.push_back(make_event(cuda_, abi::CU_EVENT_DISABLE_TIMING));
-    GVB_CALL(cuda_, "clearing the pipeline", cuMemsetD8_v2, scratch_.get(), 0, places() * kScratchBytes);
-    GVB_CALL(cuda_, "clearing the pipeline", cuCtxSynchronize);
   }
   // Before what the kernels write to is gone.
   ~Pipeline() {
@@ -75,19 +46,14 @@ class Pipeline {
   unsigned blocks() const { return blocks_; }
 
   unsigned calibrate() {
-    unsigned rounds = kFirstRounds;
-    for (unsigned trial = 0; trial < kTrials; ++trial) {
-      const double wanted = static_cast<double>(request_.stage_ns) / alone(rounds) * rounds;
-      rounds = static_cast<unsigned>(std::clamp(wanted, 1.0, 1e9));
-    }
-    return rounds;
+    return calibrated_stage(request_.stage_ns, [&](unsigned rounds) { return alone(rounds); });
   }
 
   // Behind one another on one stream, so that the device does not fall idle between them.
   double alone(unsigned rounds) {
     const unsigned count = request_.alone;
     if (count > request_.micro_batches) throw std::logic_error("unreachable: no more stages alone than micro-batches");
-    begin();
+    kernels_.begin(request_.micro_batches);
     for (unsigned batch = 0; batch < count; ++batch) launch({0, batch}, rounds);
     finish();
     std::vector<double> took;
@@ -96,7 +62,7 @@ class Pipeline {
   }
 
   void run(unsigned rounds, PipelineRuns& runs) {
-    begin();
+    kernels_.begin(request_.micro_batches);
     const int64_t forked = now_ns();
     for (unsigned batch = 0; batch < request_.micro_batches; ++batch)
       for (unsigned stage = 0; stage < request_.stages; ++stage) enqueue({stage, batch}, rounds);
@@ -110,32 +76,11 @@ class Pipeline {
  private:
   size_t places() const { return size_t{request_.stages} * request_.micro_batches; }
   size_t place(const StagePlace& at) const { return size_t{at.stage} * request_.micro_batches + at.batch; }
-  // Before the first stage, and behind each.
-  size_t token_count() const { return places() + request_.micro_batches; }
-  size_t token_bytes() const { return tokens_.size() * sizeof(unsigned); }
-  CUdeviceptr token(const StagePlace& at) const { return device_tokens_.get() + place(at) * sizeof(unsigned); }
+  // Tokens lie before the first stage, and behind each.
+  Stage stage_at(const StagePlace& at) const { return {place(at), place(at), place({at.stage + 1, at.batch})}; }
 
-  void begin() {
-    session_.token.check();
-    seed_ += 0x9e3779b1u;
-    for (size_t i = 0; i < places(); ++i) {
-      stamps_.store<uint64_t>(0, i * sizeof(StageStamps));
-      stamps_.store<uint64_t>(0, i * sizeof(StageStamps) + sizeof(uint64_t));
-    }
-    for (size_t i = 0; i < tokens_.size(); ++i)
-      tokens_[i] = i < request_.micro_batches ? seed_ + static_cast<unsigned>(i) : 0;
-    GVB_CALL(cuda_, "preparing the pipeline", cuMemcpyHtoD_v2, device_tokens_.get(), tokens_.data(), token_bytes());
-    // Streams that do not wait for the default one would begin without.
-    GVB_CALL(cuda_, "preparing the pipeline", cuCtxSynchronize);
-  }
-  void launch(const StagePlace& at, unsigned rounds) {
-    CUdeviceptr stamps = stamps_.device(place(at) * sizeof(StageStamps)),
-                scratch = scratch_.get() + place(at) * kScratchBytes, in = token(at),
-                out = token({at.stage + 1, at.batch});
-    unsigned multiplier = kTokenMultiplier;
-    void* parameters[] = {&stamps, &scratch, &in, &out, &rounds, &multiplier};
-    GVB_CALL(cuda_, "launching a stage", cuLaunchKernel, kernel_, blocks_, 1, 1, kStageThreads, 1, 1, 0,
-             streams_[at.stage].get(), parameters, nullptr);
+  void launch(const StagePlace& at, unsigned rounds) const {
+    kernels_.launch(stage_at(at), rounds, streams_[at.stage].get());
   }
   void enqueue(const StagePlace& at, unsigned rounds) {
     const abi::CUstream stream = streams_[at.stage].get();
@@ -149,26 +94,13 @@ class Pipeline {
   void finish() {
     for (const Stream& stream : streams_)
       GVB_CALL(cuda_, "waiting for the pipeline", cuStreamSynchronize, stream.get());
-    GVB_CALL(cuda_, "reading the pipeline's results", cuMemcpyDtoH_v2, tokens_.data(), device_tokens_.get(),
-             token_bytes());
+    kernels_.read_tokens();
   }
 
-  StageStamps stamps(const StagePlace& at) const {
-    const size_t offset = place(at) * sizeof(StageStamps);
-    return {stamps_.load<uint64_t>(offset), stamps_.load<uint64_t>(offset + sizeof(uint64_t))};
-  }
+  StageStamps stamps(const StagePlace& at) const { return kernels_.stamps(place(at)); }
   // That it ran, and did its own work on what the stage before passed on.
   StageStamps checked(const StagePlace& at, unsigned rounds) const {
-    const StageStamps found = stamps(at);
-    if (found.began == 0 || found.ended < found.began)
-      throw Failure(FailureKind::kInvalidResult,
-                    text(at) + " was launched with success but did not run: it wrote no times.");
-    const unsigned expected = blocks_ * load_map({rounds, kTokenMultiplier}).of(tokens_[place(at)]);
-    if (tokens_[place({at.stage + 1, at.batch})] != expected)
-      throw Failure(
-          FailureKind::kInvalidResult,
-          text(at) + " did not pass on what it should make of its input: it did other work, or began too early.");
-    return found;
+    return kernels_.checked(stage_at(at), rounds, text(at));
   }
   // Readings of two multiprocessors may differ by a step of the device's timer.
   double after(const StagePlace& at, const StagePlace& before) const {
@@ -210,19 +142,13 @@ class Pipeline {
     runs.handoff_ns.push_back(handoffs.empty() ? 0 : median_of(handoffs));
   }
 
-  DeviceSession& session_;
   const Cuda& cuda_;
   const PipelineRequest& request_;
-  const abi::CUfunction kernel_;
   const double tick_ns_;
   const unsigned blocks_;
-  const MappedMemory stamps_;
-  std::vector<unsigned> tokens_;  // the first of each micro-batch, and what each stage made of it
-  const DeviceMemory device_tokens_;
-  const DeviceMemory scratch_;
+  StageKernels kernels_;
   std::vector<Stream> streams_;
   std::vector<Event> ended_;
-  unsigned seed_ = static_cast<unsigned>(now_ns());
 };
 
 }  // namespace

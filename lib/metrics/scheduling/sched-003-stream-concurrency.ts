@@ -1,0 +1,136 @@
+/** SCHED-003: how many kernels of independent streams run at the same time, of those that could. */
+import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { collect, concat } from '../collect.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { type RowState, rowState } from '../row-state.js';
+import { NS_PER_US } from '../units.js';
+
+/** Of the headline. */
+const STREAMS = 8;
+const OTHERS = [2, 4, 16, 32];
+/** Of each stream: the time that the first launches take the host is shared by several kernels. */
+const KERNELS = 4;
+const KERNEL_NS = 500_000;
+/** Runs, of 2.5 ms each. */
+const CAP = { quick: 30, standard: 60, thorough: 200 } as const;
+const BLOCK = 10;
+const RUNS_OF_OTHERS = { quick: 5, standard: 10, thorough: 20 } as const;
+/** Native, the streams of a card overlap. */
+const LEAST_NATIVE = 90;
+
+type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs'>;
+const shapeOf = (streams: number): Shape => ({ streams, kernels: KERNELS, kernelNs: KERNEL_NS });
+
+const percentOf = ({ mean }: StreamConcurrency, streams: number): Float64Array =>
+  mean.map((atOnce) => (100 * atOnce) / streams);
+
+async function measureHeadline(context: MeasureContext) {
+  const session = await context.session();
+  const { iterations, resolution, tier } = context.options;
+  const shape = shapeOf(STREAMS);
+  // Not counted: the length of a kernel, once for all.
+  const { rounds } = await session.ask('streamConcurrency', { ...shape, rounds: 0, runs: 1 });
+  const collected = await collect(
+    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
+    (runs, fraction) => {
+      context.progress(`${STREAMS} streams`, fraction);
+      return session.block('streamConcurrency', { ...shape, rounds, runs });
+    },
+    (block) => percentOf(block, STREAMS),
+  );
+  return { ...collected, rounds };
+}
+
+function rowOf(streams: number, blocks: readonly StreamConcurrency[]) {
+  const of = (values: (block: StreamConcurrency) => Float64Array) => median(concat(...blocks.map(values))).value;
+  const percent = median(concat(...blocks.map((block) => percentOf(block, streams))));
+  return {
+    streams,
+    percent: percent.value,
+    ci95: percent.ci95,
+    atOnce: of(({ mean }) => mean),
+    mostAtOnce: Math.max(...blocks.flatMap(({ most }) => [...most])),
+    kernelAloneUs: of(({ aloneNs }) => aloneNs) / NS_PER_US,
+    kernelUs: of(({ kernelNs }) => kernelNs) / NS_PER_US,
+    blocksOfKernel: blocks[0]?.blocks,
+    runs: blocks.reduce((sum, { mean }) => sum + mean.length, 0),
+  };
+}
+
+async function otherRow(context: MeasureContext, streams: number, rounds: number) {
+  const session = await context.session();
+  const { iterations, tier } = context.options;
+  const runs = Math.min(iterations ?? RUNS_OF_OTHERS[tier], RUNS_OF_OTHERS[tier]);
+  context.progress(`${streams} streams`, 1);
+  try {
+    return rowOf(streams, [await session.block('streamConcurrency', { ...shapeOf(streams), rounds, runs })]);
+  } catch (error) {
+    const state: RowState | null = rowState(error);
+    if (!state) throw error;
+    return { streams, ...state };
+  }
+}
+
+/** No more kernels than streams can run: another number would be of other kernels. */
+function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
+  const impossible = rows.filter(({ streams, mostAtOnce }) => mostAtOnce > streams);
+  return {
+    name: 'no more kernels at once than streams',
+    passed: impossible.length === 0,
+    detail:
+      impossible.map(({ streams, mostAtOnce }) => `${mostAtOnce} of ${streams}`).join(', ') ||
+      'each kernel by its own times of the device',
+  };
+}
+
+export const streamConcurrency: MetricDefinition = {
+  id: 'SCHED-003',
+  name: 'Stream Concurrency Efficiency',
+  category: 'scheduling',
+  unit: '%',
+  direction: 'higher',
+  question: 'Does the layer keep independent streams independent?',
+  estimator: `median over runs of 100 × kernels that run at the same time on average ÷ ${STREAMS} streams`,
+  delta: { absolute: 3 },
+  needs: ['concurrent kernels'],
+  functionName: 'measureStreamConcurrency',
+  where: 'process',
+  besideNative: (_own, { value }) =>
+    value !== null && value < LEAST_NATIVE
+      ? `the native arm reached ${value.toFixed(1)} %, less than ${LEAST_NATIVE} %: its streams do not overlap either`
+      : null,
+  lineCharts: [
+    {
+      title: 'Kernels that run at the same time, by number of independent streams',
+      axes: { x: 'streams', y: 'kernels at once, on average' },
+      rows: 'streams',
+      point: { x: 'streams', y: 'atOnce' },
+    },
+  ],
+  seconds: { quick: 1, standard: 1, thorough: 3 },
+  async measure(context): Promise<Measured> {
+    const { blocks, samples, estimate, rounds } = await measureHeadline(context);
+    const headline = rowOf(STREAMS, blocks);
+    const others = [];
+    for (const streams of OTHERS) others.push(await otherRow(context, streams, rounds));
+    const rows = [...others, headline].sort((a, b) => a.streams - b.streams);
+    const checks = [possible(rows.filter((row): row is typeof headline => 'mostAtOnce' in row))];
+    return {
+      ...invalidBy(checks),
+      ...estimate,
+      headline: samples,
+      details: { streams: rows, kernelsOfStream: KERNELS, roundsOfKernel: rounds },
+      checks,
+    };
+  },
+};
+
+/**
+ * SCHED-003, %: how many kernels of 8 independent streams run at the same time, of 8, by the device's clock.
+ * `details.streams[]` has 2 to 32 streams: how many at once on average and at most, and what a kernel takes alone and
+ * beside the others. `iterations` is the number of runs.
+ */
+export const measureStreamConcurrency = measureFunction(streamConcurrency);

@@ -1,0 +1,35 @@
+// SCHED-003: kernels in streams that do not depend on each other, each small enough that all streams fit the device at
+// once. LLM-006 is the variant whose streams wait for each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+struct ConcurrencyRequest {
+  unsigned streams = 1;
+  unsigned kernels = 1;    // of each stream, one behind the other
+  uint64_t kernel_ns = 0;  // what a kernel is to take alone
+  unsigned rounds = 0;     // of arithmetic in a kernel; 0: as many as kernel_ns takes, which is tried out
+  unsigned runs = 1;
+};
+
+// By the device's clock; a value a run but for the first two.
+struct StreamConcurrency {
+  unsigned rounds = 0;
+  unsigned blocks = 0;            // of a kernel: a block a multiprocessor, and a part of them a stream
+  std::vector<double> alone_ns;   // a kernel that had the device to itself, before the run
+  std::vector<double> kernel_ns;  // the median one of the run
+  std::vector<double> span_ns;    // from the first start to the last end
+  std::vector<double> mean;       // how many ran at the same time in that span, on average
+  std::vector<double> most;       // and at most
+};
+
+// Throws kInvalidResult where a kernel did not run or did other work than its own, kFunctionMissing where the device
+// has no concurrent kernels or the streams are more than its multiprocessors.
+StreamConcurrency measure_stream_concurrency(DeviceSession& session, const ConcurrencyRequest& request);
+
+}  // namespace gvb
