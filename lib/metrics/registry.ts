@@ -34,8 +34,12 @@ import { largeAllocation } from './llm/llm-007-large-allocation.js';
 import { mixedPrecision } from './llm/llm-008-mixed-precision.js';
 import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
 import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
+import { contextSwitchLatency } from './scheduling/sched-001-context-switch-latency.js';
 import { kernelLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
 import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
+import { errorDetectionLatency } from './error-recovery/err-001-error-detection-latency.js';
+import { gracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
+import { preemptionLatency } from './scheduling/sched-004-preemption-latency.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -77,8 +81,12 @@ export const metrics: readonly MetricDefinition[] = [
   mixedPrecision,
   dynamicBatching,
   multiGpuScaling,
+  contextSwitchLatency,
   kernelLaunchOverhead,
   streamConcurrency,
+  preemptionLatency,
+  errorDetectionLatency,
+  gracefulDegradation,
   coldStart,
   driverInitialisation,
   primaryContext,

@@ -381,6 +381,41 @@ export interface DecodeAttentionRate {
   referenceError: number;
 }
 
+// Detection of faults
+
+export type FaultKind = 'outOfBounds' | 'misaligned' | 'trap' | 'assert';
+
+export type FaultWait = 'query' | 'synchronize';
+
+export interface FaultDetectionRequest {
+  fault: FaultKind;
+  /** Whether the host asks again and again, or waits inside a call. */
+  wait: FaultWait;
+}
+
+export interface MappingQuality {
+  /** Root mean square of the tightest exchanges about the fitted line. */
+  residualNs: number;
+  bracketNs: number;
+  driftPpm: number;
+  tickNs: number;
+}
+
+export interface FaultDetection {
+  /** Of the first call that told of an error; 0: none did within a second. */
+  code: number;
+  name: string;
+  /** Whether the kernel noted the time at which it failed. */
+  stamped: boolean;
+  /** From that time until the call returned. */
+  latencyNs: number;
+  /** From that time until the launch call had returned, usually before it. */
+  submittedNs: number;
+  /** Calls before that one which said that the kernel had ended well. */
+  successes: number;
+  mapping: MappingQuality;
+}
+
 // Discovery
 
 export interface Target {
@@ -600,8 +635,6 @@ export interface XidEvent {
 
 // Faults
 
-export type FaultKind = 'outOfBounds' | 'misaligned' | 'trap' | 'assert';
-
 export interface FaultRequest {
   fault: FaultKind;
 }
@@ -698,14 +731,6 @@ export interface LaunchRequest {
   seed: number;
   /** The processor to use, as a position among those that the thread may use. */
   core: number;
-}
-
-export interface MappingQuality {
-  /** Root mean square of the tightest exchanges about the fitted line. */
-  residualNs: number;
-  bracketNs: number;
-  driftPpm: number;
-  tickNs: number;
 }
 
 export interface LaunchBlock {
@@ -1670,6 +1695,10 @@ export interface BlockTraceRequest {
   spinNs: number;
   /** A block that does not see the timer for longer did not run. */
   gapNs: number;
+  /** Of a kernel; 0: two a multiprocessor. */
+  blocks: number;
+  /** Kernels queued at most; 0: enough for a host that is held up. */
+  inFlight: number;
 }
 
 /** Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are one. */
@@ -1680,6 +1709,21 @@ export interface BlockTrace {
   fromNs: number[];
   toNs: number[];
   blocks: number;
+}
+
+// Two contexts of a process
+
+export interface AlternationRequest {
+  /** Launches of each kind. */
+  count: number;
+}
+
+/** From cuCtxSetCurrent to the return of the launch behind it. */
+export interface ContextAlternation {
+  /** In the other context than the launch before. */
+  alternatingNs: number[];
+  /** In the same one, which is made current again. */
+  stayingNs: number[];
 }
 
 // Units of work
@@ -1694,6 +1738,40 @@ export interface Work {
   unitNs: Float64Array;
   /** Units, at random, in which the allocated blocks were written and read back: verified like all others, not timed. */
   untimedUnits: number;
+}
+
+// Waits for a busy device
+
+export interface StartDelayRequest {
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** In which kernels are launched, one in flight. */
+  windowNs: number;
+  /** From one call to the next. */
+  periodNs: number;
+  /** By how much a call is earlier or later at most; below the period. */
+  jitterNs: number;
+  /** Behind the window, before the clocks are mapped again. */
+  quietNs: number;
+  seed: number;
+  /** Of the blocks of kernels that this process keeps queued beside; 0: none. */
+  holdNs: number;
+  /** How many of them. */
+  queued: number;
+  /** Whether the small kernel's stream has the highest priority, the other the lowest. */
+  prioritised: boolean;
+}
+
+export interface StartDelays {
+  /** Of the device's clock. */
+  originMs: number;
+  /** When each launch was called, by the device's clock, from there. */
+  calledNs: number[];
+  /** From the call to the kernel's first instruction. */
+  delayNs: number[];
+  /** Kernels of this process that were not over at the call. */
+  ahead: number[];
+  mapping: MappingQuality;
 }
 
 // Windows of tenants
@@ -1754,6 +1832,8 @@ export interface NativeAddon {
   decodeAttentionRate(session: number, request: DecodeAttentionRequest): Promise<DecodeAttentionRate>;
   /** Frees the session's decoder. */
   dropDecoder(session: number): Promise<void>;
+  /** Launches a kernel that fails in a known way, and says how long after it the host is told. The context is lost. */
+  detectFault(session: number, request: FaultDetectionRequest): Promise<FaultDetection>;
   /** How long finding all GPUs through NVML takes; the first pass is cold in a fresh process. */
   discovery(request: DiscoveryRequest): Promise<Discovery>;
   /** dlopen of libcuda.so.1 and nothing more, in a process of its own: where it was found, or why not. Blocks. */
@@ -1875,8 +1955,12 @@ export interface NativeAddon {
   description(): DescribedTopic[];
   /** Keeps blocks running for a time, and says on which multiprocessors they were and when. */
   blockTrace(session: number, request: BlockTraceRequest): Promise<BlockTrace>;
+  /** What the host pays to launch in two contexts in turn; the second one is made for as long. */
+  contextAlternation(session: number, request: AlternationRequest): Promise<ContextAlternation>;
   /** The fixed unit of work of OH-010, repeated; rejects where a unit's results are wrong. */
   work(session: number, request: WorkRequest): Promise<Work>;
+  /** Launches a small kernel now and then, and says how long each waited. */
+  startDelays(session: number, request: StartDelayRequest): Promise<StartDelays>;
   /** One operation repeated from an absolute time on: what each of several tenants does at the same time. */
   window(session: number, request: WindowRequest): Promise<TenantWindow>;
 }

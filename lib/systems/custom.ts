@@ -80,6 +80,10 @@ export class CustomSystem extends Profile {
     await this.#runAll('perTenantSetup', tenant);
   }
 
+  ownStateFiles(tenant: Tenant): string[] {
+    return this.#stateFiles(tenant, true);
+  }
+
   override async betweenLimits(): Promise<void> {
     await this.#runAll('betweenLimits', SOLE_TENANT);
   }

@@ -71,6 +71,10 @@ export class HamiCoreSystem extends Profile {
     await this.prepared.files.claim([this.#cache(tenant)]);
   }
 
+  ownStateFiles(tenant: Tenant): string[] {
+    return [this.#cache(tenant)];
+  }
+
   override async betweenLimits(): Promise<void> {
     await this.prepared.files.remove();
     this.#generation++;

@@ -150,6 +150,8 @@ export interface System {
    * nothing is known of such a way.
    */
   changeLimit?(tenant: Tenant, smPercent: number): Promise<string | null>;
+  /** Files that the layer keeps for a tenant alone, once it is prepared. Absent: none, or none are known. */
+  ownStateFiles?(tenant: Tenant): readonly string[];
   /** After a fault that reached other tenants, when all have ended: makes sure that new ones can start. */
   recover?(): Promise<void>;
   /** After the tenant's last process has ended. */

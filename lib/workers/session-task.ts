@@ -4,6 +4,9 @@ import type { Task, WorkerTenant } from './worker-tenant.js';
 
 type Name =
   | 'raiseFault'
+  | 'detectFault'
+  | 'startDelays'
+  | 'contextAlternation'
   | 'startEndless'
   | 'allocationStorm'
   | 'hoard'

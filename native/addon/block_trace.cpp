@@ -14,6 +14,8 @@ struct Fields<BlockTraceRequest> : FieldsOf<BlockTraceRequest> {
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block watches the timer."));
     visit(GVB_FIELD(gap_ns).above_zero().says("A block that does not see the timer for longer did not run."));
+    visit(GVB_FIELD(blocks).says("Of a kernel; 0: two a multiprocessor."));
+    visit(GVB_FIELD(in_flight).says("Kernels queued at most; 0: enough for a host that is held up."));
   }
 };
 

@@ -1,27 +1,18 @@
 // Faults raised on purpose, and what a neighbour notices of them.
 #include "bench/faults.h"
 
+#include "addon/fault_kinds.h"
 #include "addon/topic.h"
 #include "bench/verified_rounds.h"
 
 namespace gvb {
-
-namespace {
-
-const Choices<FaultKind> kFaults{"FaultKind",
-                                 {{FaultKind::kOutOfBounds, "outOfBounds"},
-                                  {FaultKind::kMisaligned, "misaligned"},
-                                  {FaultKind::kTrap, "trap"},
-                                  {FaultKind::kAssert, "assert"}}};
-
-}  // namespace
 
 template <>
 struct Fields<FaultRequest> : FieldsOf<FaultRequest> {
   static constexpr const char* kName = "FaultRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(fault).one_of(kFaults));
+    visit(GVB_FIELD(fault).one_of(fault_kinds()));
   }
 };
 

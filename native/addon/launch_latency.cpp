@@ -2,6 +2,7 @@
 #include "bench/launch_latency.h"
 
 #include "addon/core_field.h"
+#include "addon/mapping_fields.h"
 #include "addon/topic.h"
 
 namespace gvb {
@@ -25,18 +26,6 @@ struct Fields<LaunchRequest> : FieldsOf<LaunchRequest> {
     visit(GVB_FIELD(warmup));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(core).says(kCoreDoc));
-  }
-};
-
-template <>
-struct Fields<MappingQuality> : FieldsOf<MappingQuality> {
-  static constexpr const char* kName = "MappingQuality";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(residual_ns).says("Root mean square of the tightest exchanges about the fitted line."));
-    visit(GVB_FIELD(bracket_ns));
-    visit(GVB_FIELD(drift_ppm));
-    visit(GVB_FIELD(tick_ns));
   }
 };
 

@@ -29,10 +29,11 @@ class Tracer {
         cuda_(session.cuda),
         request_(request),
         kernel_(kept_module(session, gvb_ptx_trace).function("gvb_trace_blocks")),
-        grid_(kTraceBlocksPerMultiprocessor * multiprocessors()),
+        grid_(request.blocks > 0 ? request.blocks : kTraceBlocksPerMultiprocessor * multiprocessors_of(session)),
+        in_flight_(request.in_flight > 0 ? request.in_flight : kInFlight),
         stretches_(make_memory(cuda_, kTraceBytes + sizeof(uint64_t))),
         stream_(make_stream(cuda_)) {
-    for (size_t i = 0; i < kInFlight; ++i) finished_.push_back(make_event(cuda_));
+    for (size_t i = 0; i < in_flight_; ++i) finished_.push_back(make_event(cuda_));
     GVB_CALL(cuda_, "clearing the trace", cuMemsetD8_v2, stretches_.get(), 0, kTraceBytes + sizeof(uint64_t));
     GVB_CALL(cuda_, "clearing the trace", cuCtxSynchronize);
   }
@@ -43,7 +44,7 @@ class Tracer {
   std::vector<Stretch> record() {
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     const int64_t until = request_.start_at_ns + static_cast<int64_t>(request_.window_ns);
-    while (now_ns() < until && launches_ * grid_ < kRoom / 4) {
+    while (launches_ == 0 || (now_ns() < until && launches_ * grid_ < kRoom / 4)) {
       session_.token.check();
       launch();
     }
@@ -53,15 +54,9 @@ class Tracer {
   uint64_t blocks() const { return launches_ * grid_; }
 
  private:
-  unsigned multiprocessors() const {
-    int count = 0;
-    GVB_CALL(cuda_, "counting multiprocessors", cuDeviceGetAttribute, &count,
-             abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, session_.device);
-    return static_cast<unsigned>(std::max(1, count));
-  }
   void launch() {
-    const Event& finished = finished_[launches_ % kInFlight];
-    if (launches_ >= kInFlight) GVB_CALL(cuda_, "waiting for traced blocks", cuEventSynchronize, finished.get());
+    const Event& finished = finished_[launches_ % in_flight_];
+    if (launches_ >= in_flight_) GVB_CALL(cuda_, "waiting for traced blocks", cuEventSynchronize, finished.get());
     abi::CUdeviceptr stretches = stretches_.get(), used = stretches_.get() + kTraceBytes;
     unsigned long long room = kRoom, spin = request_.spin_ns, gap = request_.gap_ns;
     void* parameters[] = {&stretches, &room, &used, &spin, &gap};
@@ -88,6 +83,7 @@ class Tracer {
   const BlockTraceRequest& request_;
   const abi::CUfunction kernel_;
   const unsigned grid_;
+  const size_t in_flight_;
   const DeviceMemory stretches_;
   const Stream stream_;
   std::vector<Event> finished_;

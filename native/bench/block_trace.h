@@ -10,9 +10,11 @@ namespace gvb {
 
 struct BlockTraceRequest {
   int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW
-  uint64_t window_ns = 0;   // for which blocks are kept running
+  uint64_t window_ns = 0;   // for which blocks are kept running; one kernel in any case
   uint64_t spin_ns = 0;     // of a block
   uint64_t gap_ns = 0;      // a block that does not see the timer for longer did not run
+  unsigned blocks = 0;      // of a kernel; 0: two a multiprocessor
+  unsigned in_flight = 0;   // kernels queued at most; 0: enough for a host that is held up
 };
 
 // Stretches of a multiprocessor during which a block of the tenant ran on it; those less than gap_ns apart are one.

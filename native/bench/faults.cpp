@@ -16,7 +16,19 @@ constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would be ov
 // once.
 constexpr int64_t kToldLateNs = 1'000'000'000, kLookEveryNs = 5'000'000;
 
-const char* kernel_of(FaultKind fault) {
+void launch(const Cuda& cuda, abi::CUfunction kernel, unsigned blocks, unsigned threads, abi::CUstream stream,
+            void** parameters) {
+  GVB_CALL(cuda, "launching a kernel that fails on purpose", cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0,
+           stream, parameters, nullptr);
+}
+
+[[noreturn]] void fail_endless(const char* why) {
+  throw Failure(FailureKind::kInvalidResult, std::string("the endless kernel ") + why + ".");
+}
+
+}  // namespace
+
+const char* fault_kernel(FaultKind fault) {
   switch (fault) {
     case FaultKind::kOutOfBounds:
       return "gvb_out_of_bounds";
@@ -30,22 +42,12 @@ const char* kernel_of(FaultKind fault) {
   return "";
 }
 
-void launch(const Cuda& cuda, abi::CUfunction kernel, unsigned blocks, unsigned threads, abi::CUstream stream,
-            void** parameters) {
-  GVB_CALL(cuda, "launching a kernel that fails on purpose", cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0,
-           stream, parameters, nullptr);
-}
-
-[[noreturn]] void fail_endless(const char* why) {
-  throw Failure(FailureKind::kInvalidResult, std::string("the endless kernel ") + why + ".");
-}
-
-}  // namespace
-
 FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request) {
   const Cuda& cuda = session.cuda;
   const Module module(cuda, gvb_ptx_faults);
-  launch(cuda, module.function(kernel_of(request.fault)), 1, 1, nullptr, nullptr);
+  abi::CUdeviceptr no_stamp = 0;
+  void* parameters[] = {&no_stamp};
+  launch(cuda, module.function(fault_kernel(request.fault)), 1, 1, nullptr, parameters);
   const auto synchronize = cuda.require(cuda.api.cuCtxSynchronize, "cuCtxSynchronize");
   const int64_t began = now_ns();
   abi::CUresult code = synchronize();

@@ -15,6 +15,9 @@ struct FaultRequest {
   FaultKind fault = FaultKind::kOutOfBounds;
 };
 
+// The kernel of that kind: it takes the address for its stamp, or 0.
+const char* fault_kernel(FaultKind fault);
+
 // What the driver said when it was waited for the faulty kernel.
 struct FaultAnswer {
   int code = 0;

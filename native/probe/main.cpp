@@ -20,7 +20,10 @@ void list() {
   for (const Probe& probe : all_probes())
     report::line("probe", {{"name", report::quoted(probe.name)},
                            {"issue", report::quoted(probe.issue)},
-                           {"alone", probe.alone ? "true" : "false"}});
+                           {"alone", probe.alone ? "true" : "false"},
+                           {"compatibility", probe.compatibility ? "true" : "false"},
+                           {"errors", probe.errors ? "true" : "false"},
+                           {"needsState", probe.needs_state ? "true" : "false"}});
 }
 
 int run(const Probe& probe, const Options& options) {
@@ -28,6 +31,7 @@ int run(const Probe& probe, const Options& options) {
   try {
     if (!options.token) {
       probe.run(run);
+      if (probe.errors) run.follow_up();
       run.finish();
     } else if (probe.second) {
       probe.second(run);

@@ -89,8 +89,8 @@ void contexts(Run& run) {
 
 Probes many_probes() {
   return {
-      {"10 000 streams", "HAMi#1181", streams, nullptr, true},
-      {"64 contexts", "HAMi-core#79", contexts, nullptr, true},
+      also_error_probe({"10 000 streams", "HAMi#1181", streams, nullptr, true}),
+      also_error_probe({"64 contexts", "HAMi-core#79", contexts, nullptr, true}),
   };
 }
 

@@ -40,6 +40,8 @@ void set(Options* options, const std::string& name, const std::string& value) {
     options->memory = number(name, value);
   else if (name == "--count")
     options->count = number(name, value);
+  else if (name == "--state")
+    options->state = value;
   else if (name == "--token")
     options->token = value;
   else

@@ -17,6 +17,7 @@ struct Options {
   SymbolPath path = SymbolPath::kRuntime;
   std::optional<size_t> memory;      // what the system grants, in bytes
   std::optional<size_t> count;       // as many as were made natively
+  std::optional<std::string> state;  // a file that the layer keeps for the tenant alone
   std::optional<std::string> token;  // of a second process: what the first one tells it
 };
 

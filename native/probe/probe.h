@@ -1,5 +1,5 @@
-// A probe: something that real software does in its first second, and the public report of it going wrong under a
-// layer.
+// A probe: something that real software does, in its first second or when something goes wrong, and the public report
+// of it going wrong under a layer.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,30 @@ struct Probe {
   void (*second)(Run&) = nullptr;
   // It may disturb others, or takes so much of the card that none has room beside it: it runs alone, after the others.
   bool alone = false;
+  // What it is asked for: COMPAT-001, ERR-003, or ERR-002. Of the last two it ends with a kernel whose result is
+  // checked.
+  bool compatibility = true;
+  bool errors = false;
+  // It says nothing of a layer that keeps no file for a tenant.
+  bool needs_state = false;
 };
+
+// Of ERR-003 alone.
+inline Probe error_probe(Probe probe) {
+  probe.compatibility = false;
+  probe.errors = true;
+  return probe;
+}
+// Of both.
+inline Probe also_error_probe(Probe probe) {
+  probe.errors = true;
+  return probe;
+}
+// Of ERR-002.
+inline Probe recovery_probe(Probe probe) {
+  probe.compatibility = false;
+  return probe;
+}
 
 using Probes = std::vector<Probe>;
 
@@ -35,6 +58,10 @@ Probes nccl_probes();
 Probes nvml_probes();
 Probes many_probes();
 Probes launch_probes();
+Probes exhaustion_probes();
+Probes misuse_probes();
+Probes state_file_probes();
+Probes reset_probes();
 
 Probes all_probes();
 

@@ -95,12 +95,32 @@ void Run::use_memory(const std::string& what) {
   need(cuda::cuMemFree_v2, at);
 }
 
-abi::CUfunction Run::empty_kernel() {
+abi::CUfunction Run::kernel(const char* name) {
   abi::CUmodule module = nullptr;
   abi::CUfunction function = nullptr;
   need(cuda::cuModuleLoadDataEx, &module, gvb_ptx_base, 0, nullptr, nullptr);
-  need(cuda::cuModuleGetFunction, &function, module, "gvb_empty");
+  need(cuda::cuModuleGetFunction, &function, module, name);
   return function;
+}
+
+abi::CUfunction Run::empty_kernel() { return kernel("gvb_empty"); }
+
+void Run::follow_up() {
+  constexpr unsigned kSeed = 77;
+  unsigned count = 4096;
+  std::vector<uint32_t> words(count);
+  const abi::CUfunction mix = kernel("gvb_mix");
+  CUdeviceptr at = 0;
+  need(cuda::cuMemAlloc_v2, &at, count * sizeof(uint32_t));
+  unsigned seed = kSeed;
+  void* parameters[] = {&at, &count, &seed};
+  need(cuda::cuLaunchKernel, mix, 8, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr);
+  need(cuda::cuCtxSynchronize);
+  need(cuda::cuMemcpyDtoH_v2, words.data(), at, count * sizeof(uint32_t));
+  bool right = true;
+  for (unsigned i = 0; i < count; ++i) right = right && words[i] == (i + kSeed) * 2654435761u;
+  expect("a kernel's result afterwards", right);
+  need(cuda::cuMemFree_v2, at);
 }
 
 namespace {

@@ -72,6 +72,10 @@ class Run {
   // cuMemAlloc, fill, check, cuMemFree.
   void use_memory(const std::string& what);
   abi::CUfunction empty_kernel();
+  // One of the base module.
+  abi::CUfunction kernel(const char* name);
+  // A kernel whose result is compared with what it must be: the context still works.
+  void follow_up();
 
   // The last thing that a probe says: whose functions it called, and that it is done.
   void finish();

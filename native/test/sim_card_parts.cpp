@@ -141,7 +141,9 @@ void faults() {
     CHECK_EQUAL(cuEventCreate(&recorded, CU_EVENT_DEFAULT), CUDA_SUCCESS);
     CHECK_EQUAL(nvmlEventSetWait_v2(set, &event, 0), NVML_ERROR_TIMEOUT);
     CHECK_EQUAL(cuEventRecord(recorded, nullptr), CUDA_SUCCESS);
-    CHECK_EQUAL(launch(function, nullptr, nullptr), CUDA_SUCCESS);
+    CUdeviceptr no_stamp = 0;
+    void* arguments[] = {&no_stamp};
+    CHECK_EQUAL(launch(function, nullptr, arguments), CUDA_SUCCESS);
     check_sticky(kind.code, recorded);
     CHECK_EQUAL(nvmlEventSetWait_v2(set, &event, 1000), NVML_SUCCESS);
     CHECK_EQUAL(event.eventData, kind.xid);
@@ -181,7 +183,9 @@ void mps_faults() {
   CUcontext context = enter_primary();
   const int neighbour = start_part("longWork", kMps, own_region());
   CHECK_EQUAL(note.read<int>(), 1);
-  CHECK_EQUAL(launch(kernel("gvb_misaligned"), nullptr, nullptr), CUDA_SUCCESS);
+  CUdeviceptr no_stamp = 0;
+  void* arguments[] = {&no_stamp};
+  CHECK_EQUAL(launch(kernel("gvb_misaligned"), nullptr, arguments), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
   CHECK_EQUAL(run_part("refusedClient", kMps, own_region()), 0);
   CHECK_EQUAL(cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);

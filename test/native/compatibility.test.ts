@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compatibilityWith } from '../../lib/metrics/compatibility/compat-001-compatibility.js';
+import type { ProbeRow } from '../../lib/metrics/compatibility/probe-process.js';
 import { measureMetric } from '../../lib/metrics/measure.js';
 import { environmentSystem } from '../../lib/systems/environment.js';
 import type { System } from '../../lib/systems/system.js';
@@ -25,7 +26,8 @@ interface Details {
 }
 
 async function check(system: System, only?: readonly string[], deadlineMs = 10_000) {
-  const definition = compatibilityWith({ deadlineMs, ...(only && { only }) });
+  const of = ({ name, compatibility }: ProbeRow) => compatibility && (only?.includes(name) ?? true);
+  const definition = compatibilityWith({ deadlineMs, of });
   const result = await measureMetric(definition, { simulate: true, path: 'dlsym' }, { system });
   return { ...result, details: result.details as unknown as Details };
 }

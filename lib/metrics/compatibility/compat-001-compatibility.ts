@@ -1,116 +1,25 @@
 /** COMPAT-001: what real software does in its first second, in processes of its own, natively and under the system. */
-import type { Check } from '../../results/document.js';
-import { describe } from '../../workers/description.js';
 import { measureFunction } from '../measure-function.js';
-import { type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
-import { FIRST_ID, inScene, type MetricScene, targetOf } from '../scene.js';
-import { escapeOf, type Reference, referenceOf } from './escape.js';
-import { type Native, nativeOracle, type Oracle, probeCommand, type Settings } from './native-oracle.js';
-import { nativeText, outcomeOf } from './outcome.js';
-import { type ProbeRow, runProbe } from './probe-process.js';
-import { inTurns } from './turns.js';
+import { type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { inScene } from '../scene.js';
+import { nativeOracle, type Oracle, type Settings } from './native-oracle.js';
+import { bareCheck, type JudgedProbe, lanesFor, notBare, notRun, probeSystem } from './probe-system.js';
 
-/** Each probe has at most two processes with a context, of about 600 MiB on a large card. */
-const PROBE_BYTES = 2 * 2 ** 30;
-const MOST_LANES = 4;
 const DEADLINE_MS = 10_000;
-/** Of a process under a layer, with room to spare: its start to its end is half a second. What hangs holds up no other. */
-const START_MS = 2_000;
-
-/** The outcome of a probe that does not work natively: `native` then says why. */
-const NOT_RUN = 'not run';
-
-interface Row {
-  probe: string;
-  issue: string;
-  outcome: string;
-  native: string;
-  /** The call in which it went another way. */
-  at?: string;
-  /** What shows that the process was not under the system. */
-  escape?: string;
-}
-
-interface Comparable extends ProbeRow {
-  native: Native;
-}
-
-/** A probe whose process was not under the system says nothing of it, whatever it answered. */
-function rowOf({ name, issue, native }: Comparable, own: Native['observation'], reference: Reference): Row {
-  const judged = outcomeOf(native.observation, own);
-  const head = { probe: name, issue, native: nativeText(native.observation) };
-  const escape = judged.outcome === 'same' ? escapeOf(own, reference) : null;
-  return escape === null ? { ...head, ...judged } : { ...head, outcome: 'escapes the layer', escape };
-}
-
-/** A worker of the system, which is proven, shows what every probe must be under. */
-async function referenceIn(context: MeasureContext, scene: MetricScene): Promise<Reference> {
-  const tenant = await scene.startWorker({ id: FIRST_ID });
-  const reference = referenceOf(await describe(tenant.worker, targetOf(context), context.signal), context.options.path);
-  await scene.prove(tenant);
-  await tenant.stop();
-  return reference;
-}
-
-/** Each in a tenant of its own: what one that was killed leaves in a layer's state is not the next one's fault. */
-async function probeSystem(
-  context: MeasureContext,
-  scene: MetricScene,
-  oracle: Oracle,
-  lanes: number,
-  { deadlineMs }: Settings,
-): Promise<Row[]> {
-  const { signal } = context;
-  const reference = await referenceIn(context, scene);
-  const comparable = oracle.all
-    .filter(({ excluded }) => excluded === null)
-    .map((native): Comparable => ({ ...native.probe, native }));
-  let done = 0;
-  const turns = { lanes, startMs: context.system.staggerStarts ? START_MS : null };
-  return inTurns(comparable, turns, async (one, index) => {
-    const start = await scene.startOf({ id: FIRST_ID + 1 + index });
-    const { count } = one.native.observation;
-    const more = count === null ? [] : ['--count', String(count)];
-    const command = probeCommand(context, start.launcher, one.name, oracle, more);
-    const own = await runProbe(start, command, { deadlineMs, signal });
-    context.progress(one.name, 0.5 + (0.5 * ++done) / comparable.length);
-    return rowOf(one, own, reference);
-  });
-}
-
-/** As many as the card has room for, and the limit: it may count the processes of all tenants. */
-async function lanesFor({ system, truth }: MeasureContext): Promise<number> {
-  const free = (await truth?.cardMemory())?.freeBytes ?? Infinity;
-  const room = Math.floor(Math.min(free, system.limits().memoryBytes ?? Infinity) / PROBE_BYTES);
-  return Math.max(1, Math.min(MOST_LANES, room));
-}
-
-const notRun = ({ name: probe, issue }: ProbeRow, reason: string): Row => ({
-  probe,
-  issue,
-  outcome: NOT_RUN,
-  native: reason,
-});
-
-function summary(judged: readonly Row[], oracle: Oracle): Measured {
+function summary(judged: readonly JudgedProbe[], oracle: Oracle): Measured {
   const rowOfProbe = new Map(judged.map((row) => [row.probe, row]));
   const probes = oracle.all.map(
     ({ probe, excluded }) => rowOfProbe.get(probe.name) ?? notRun(probe, excluded ?? 'it was not run'),
   );
   if (judged.length === 0) return unsupported('no probe works natively here', { judged: 0, probes });
   const same = judged.filter(({ outcome }) => outcome === 'same').length;
-  const bare: Check = {
-    name: 'native runs use the bare driver',
-    passed: true,
-    detail: `${oracle.all.length} probes were run natively, with ${oracle.driver}`,
-  };
   return {
     value: (100 * same) / judged.length,
     ci95: null,
     processes: judged.length,
     headline: null,
     details: { same, judged: judged.length, probes },
-    checks: [bare],
+    checks: [bareCheck(oracle)],
   };
 }
 
@@ -131,17 +40,15 @@ export const compatibilityWith = (settings: Settings): MetricDefinition => ({
   async measure(context) {
     const lanes = await lanesFor(context);
     const oracle = await context.once.get('COMPAT-001 native', () => nativeOracle(context, lanes, settings));
-    if (oracle.notBare !== null)
-      return unsupported(
-        `there is nothing to compare with, because no process uses the bare driver: ${oracle.notBare}`,
-      );
-    return inScene(context, async (scene) =>
-      summary(await probeSystem(context, scene, oracle, lanes, settings), oracle),
-    );
+    if (oracle.notBare !== null) return unsupported(notBare(oracle.notBare));
+    return inScene(context, async (scene) => {
+      const progress = { from: 0.5, to: 1 };
+      return summary(await probeSystem(context, scene, oracle, { lanes, settings, first: 0, progress }), oracle);
+    });
   },
 });
 
-export const compatibility = compatibilityWith({ deadlineMs: DEADLINE_MS });
+export const compatibility = compatibilityWith({ deadlineMs: DEADLINE_MS, of: ({ compatibility: one }) => one });
 
 /**
  * COMPAT-001, %: probes that behave as natively. `details.probes[]` has one row per probe with its public issue and its

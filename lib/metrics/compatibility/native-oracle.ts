@@ -18,8 +18,8 @@ import { inTurns } from './turns.js';
 
 export interface Settings {
   deadlineMs: number;
-  /** Names of probes. Default: all. */
-  only?: readonly string[];
+  /** Which probes. */
+  of: (probe: ProbeRow) => boolean;
 }
 
 export interface Native {
@@ -98,9 +98,9 @@ function program(): string {
   return found;
 }
 
-async function listProbes(start: ProcessStart, context: MeasureContext, { deadlineMs, only }: Settings) {
+async function listProbes(start: ProcessStart, context: MeasureContext, { deadlineMs, of }: Settings) {
   const { rows } = await runProbe(start, [program(), 'list'], { deadlineMs, signal: context.signal });
-  return only ? rows.filter(({ name }) => only.includes(name)) : rows;
+  return rows.filter(of);
 }
 
 export async function nativeOracle(context: MeasureContext, lanes: number, settings: Settings): Promise<Oracle> {

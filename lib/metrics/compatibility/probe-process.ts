@@ -6,7 +6,17 @@ import { LineSplitter } from '../../workers/lines.js';
 
 const step = v.string();
 const lineSchema = v.variant('gvb', [
-  v.object({ gvb: v.literal('probe'), name: v.string(), issue: v.string(), alone: v.boolean() }),
+  v.object({
+    gvb: v.literal('probe'),
+    name: v.string(),
+    issue: v.string(),
+    alone: v.boolean(),
+    /** What it is for: COMPAT-001, ERR-003; of neither: ERR-002. */
+    compatibility: v.boolean(),
+    errors: v.boolean(),
+    /** It says nothing of a layer that keeps no file for a tenant. */
+    needsState: v.boolean(),
+  }),
   v.object({ gvb: v.literal('call'), step }),
   v.object({ gvb: v.literal('code'), step, code: v.number() }),
   v.object({ gvb: v.literal('data'), step, value: v.string(), otherwise: v.optional(v.string()) }),

@@ -152,6 +152,8 @@ export async function traceSharing(
     windowNs: windowMs * NS_PER_MS,
     spinNs: Math.max(500_000, (windowMs * NS_PER_MS) / 200),
     gapNs: 50_000,
+    blocks: 0,
+    inFlight: 0,
   };
   const tasks = new Map(tenants.map((tenant) => [tenant, { method: 'blockTrace', params }]));
   const { outcomes } = await scene.release<BlockTrace>(tasks, windowMs + 60_000);

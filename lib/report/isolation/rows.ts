@@ -127,7 +127,7 @@ const shapes = {
   limits: [['limits', limit]],
 } as const;
 
-const described = /^(IS|COMPAT)-\d{3}$/;
+const described = /^(IS|COMPAT|ERR)-\d{3}$/;
 
 /** Every part of a report asks again, and a share has thousands of bins. */
 const known = new WeakMap<MetricResult, DetailRows | null>();

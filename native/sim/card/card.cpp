@@ -39,7 +39,15 @@ void Card::close_client(int client) {
   sim::close_client(&state_->timeline, client);
 }
 
-int Card::fault(int client) const { return state_->timeline.clients[client].fault.load(std::memory_order_relaxed); }
+int Card::fault(int client) const {
+  const int code = state_->timeline.clients[client].fault.load(std::memory_order_acquire);
+  return code != 0 && state_->timeline.fault_ns > 0 && raw_now() < fault_told(client) ? 0 : code;
+}
+
+int64_t Card::fault_told(int client) const {
+  const Client& of = state_->timeline.clients[client];
+  return of.fault.load(std::memory_order_acquire) == 0 ? 0 : of.fault_told.load(std::memory_order_relaxed);
+}
 
 bool Card::party_failed() const {
   const RobustLock lock(&state_->mutex);
@@ -86,7 +94,11 @@ const Item& Card::item(const LanePoint& point) const {
 
 Placement Card::placement(const LanePoint& point) const {
   const Item& found = item(point);
-  return {found.start, found.end, found.pause_from, found.pause_to};
+  Placement placement{found.start, found.end, found.pause_from, found.pause_to};
+  if (found.pause_to == 0) return placement;
+  const RobustLock lock(&state_->mutex);
+  placement.pauses = pauses_of(state_->timeline, state_->timeline.lanes[point.lane].client, {found.start, found.end});
+  return placement;
 }
 
 int64_t Card::start_of(const LanePoint& point) const { return item(point).start; }

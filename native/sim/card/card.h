@@ -23,6 +23,7 @@ struct Placement {
   // The longest time in between in which another context had its turn; both 0: there was none.
   int64_t pause_from = 0;
   int64_t pause_to = 0;
+  std::vector<Pause> pauses{};  // all of them; of a kernel that had the longest
 };
 
 using Points = std::vector<LanePoint>;
@@ -35,8 +36,9 @@ class Card {
   // computed ahead of time is over.
   int open_client(bool joined, double sm_limit);
   void close_client(int client);
-  int fault(int client) const;  // the sticky code of its context, 0: none
-  bool party_failed() const;    // a client that MPS joins has failed and is still there
+  int fault(int client) const;           // the sticky code of its context, 0: none of which the host can know
+  int64_t fault_told(int client) const;  // when the host can know of it; 0: there is none
+  bool party_failed() const;             // a client that MPS joins has failed and is still there
 
   int open_lane(int client);  // -1 where there is none
   void close_lane(int lane);

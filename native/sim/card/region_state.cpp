@@ -68,6 +68,9 @@ void configure(RegionState* state, const Settings& settings) {
   for (int place = 0; place < kMaxDevices; ++place) {
     Timeline& timeline = state->cards[place].timeline;
     timeline.slice_ns = static_cast<int64_t>(settings.cards[place].timeslice_us * 1000);
+    timeline.switch_ns = static_cast<int64_t>(settings.cards[place].switch_us * 1000);
+    timeline.turns_end = static_cast<TurnsEnd>(settings.cards[place].turns_end);
+    timeline.fault_ns = static_cast<int64_t>(settings.cards[place].fault_us * 1000);
     timeline.bus_gbs = settings.cards[place].pcie_gbs;
     timeline.link_gbs = settings.cards[place].link_gbs;
   }

@@ -88,23 +88,36 @@ Parties parties(Timeline* timeline) {
   return found;
 }
 
+bool turn_is_over(const Timeline& timeline) {
+  if (timeline.turns_end == TurnsEnd::kAfterKernel) return timeline.kernel_over;
+  return timeline.turns_end == TurnsEnd::kAfterSlice && timeline.now >= timeline.turn_ends;
+}
+
+void pass_turn(Timeline* timeline, int party) {
+  timeline->turns[timeline->turns_over++ % kTurns] = {timeline->turn, timeline->runs_from, timeline->now};
+  timeline->turn = party;
+  timeline->turn_ends = kForever;
+  timeline->kernel_over = false;
+  timeline->runs_from = timeline->now + timeline->switch_ns;
+}
+
 // A party that runs alone keeps its turn; once another one waits, it ends a slice later.
 void take_turns(Timeline* timeline) {
   const Parties found = parties(timeline);
-  const bool over = timeline->now >= timeline->turn_ends;
+  const bool over = turn_is_over(*timeline);
   if (!found.any) {
     // Nobody is left to end it for: its end is not an event that time passes to.
     if (over) timeline->turn_ends = kForever;
     return;
   }
   if (!found.own || (found.others && over)) {
-    timeline->turn = found.next;
-    timeline->turn_ends = kForever;
+    pass_turn(timeline, found.next);
     take_turns(timeline);
   } else if (!found.others) {
     timeline->turn_ends = kForever;
   } else if (timeline->turn_ends == kForever) {
-    timeline->turn_ends = timeline->now + timeline->slice_ns;
+    timeline->turn_ends = std::max(timeline->now, timeline->runs_from) + timeline->slice_ns;
+    timeline->kernel_over = false;
   }
 }
 
@@ -119,6 +132,7 @@ void start(Timeline* timeline, Lane* lane) {
 
 Running start_turn(Timeline* timeline) {
   Running all;
+  if (timeline->now < timeline->runs_from) return all;
   each_pending(timeline, [&](Lane& lane) {
     if (!can_run(timeline, lane) || party_of(*timeline, lane) != timeline->turn) return;
     start(timeline, &lane);
@@ -179,7 +193,9 @@ void pass(Timeline* timeline, const Running& all, int64_t to) {
     note_pause(&timeline->head(*lane), lane->ran_until, from);
     lane->ran_until = to;
     lane->left_ns -= passed * all.sharers[i].speed;
-    if (lane->left_ns <= kOver && running(*lane)) finish(timeline, lane, to);
+    if (lane->left_ns > kOver || !running(*lane)) continue;
+    timeline->kernel_over = true;
+    finish(timeline, lane, to);
   }
 }
 
@@ -231,7 +247,9 @@ bool advance(Timeline* timeline, int64_t until, const LanePoint* points, size_t 
     if (done() || timeline->now >= until) return true;
     take_turns(timeline);
     const Running all = start_turn(timeline);
-    const int64_t next = std::min({next_arrival(timeline), next_end(*timeline, all), timeline->turn_ends});
+    const int64_t switched = timeline->runs_from > timeline->now ? timeline->runs_from : kForever;
+    const int64_t slice = timeline->turns_end == TurnsEnd::kAfterSlice ? timeline->turn_ends : kForever;
+    const int64_t next = std::min({next_arrival(timeline), next_end(*timeline, all), slice, switched});
     if (next == kForever && until == kForever) return false;
     pass(timeline, all, std::min(next, until));
   }
@@ -258,6 +276,23 @@ int64_t shortest_ns(Timeline* timeline, const LanePoint& point) {
   return static_cast<int64_t>(least);
 }
 
+std::vector<Pause> pauses_of(const Timeline& timeline, int client, Pause within) {
+  const int party = timeline.clients[client].party;
+  const uint64_t known = std::min<uint64_t>(timeline.turns_over, kTurns);
+  std::vector<Pause> pauses;
+  int64_t ran_until = within.from;
+  const auto add = [&](const Turn& turn) {
+    if (turn.party != party || turn.to <= within.from || turn.from >= within.to) return;
+    if (turn.from > ran_until) pauses.push_back({ran_until, turn.from});
+    ran_until = turn.to;
+  };
+  const uint64_t first = timeline.turns_over - known;
+  if (known == kTurns && timeline.turns[first % kTurns].from > within.from) return {};
+  for (uint64_t i = first; i < timeline.turns_over; ++i) add(timeline.turns[i % kTurns]);
+  add({timeline.turn, timeline.runs_from, within.to});
+  return pauses;
+}
+
 void fail(Timeline* timeline, int client, const Fault& fault) {
   const Client& faulty = timeline->clients[client];
   timeline->xid_events[timeline->xids++ % kXidEvents] = {timeline->now, fault.xid, faulty.participant};
@@ -265,6 +300,7 @@ void fail(Timeline* timeline, int client, const Fault& fault) {
     Client& other = timeline->clients[i];
     if (other.participant < 0 || (other.party != faulty.party && !timeline->faults_spread)) continue;
     int none = 0;
+    if (other.fault.load() == 0) other.fault_told.store(timeline->now + timeline->fault_ns);
     other.fault.compare_exchange_strong(none, fault.code);
     abandon(timeline, i);
   }
@@ -282,6 +318,7 @@ int open_client(Timeline* timeline, int participant, bool joined, double sm_limi
     client.party = joined ? kJoined : i + 1;
     client.sm_limit = sm_limit;
     client.fault.store(0);
+    client.fault_told.store(0);
     client.kernel_ns = 0;
     client.participant = participant;
     ++timeline->contexts;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "sim/card/sharing.h"
 
@@ -16,6 +17,7 @@ namespace gvb::sim {
 constexpr int kMaxLanes = 256;
 constexpr int kMaxClients = 128;
 constexpr uint64_t kLaneItems = 1024;  // of one lane that wait, run, or whose end their owner has not read
+constexpr uint64_t kTurns = 4096;      // that are over: the last ones are kept
 constexpr int kJoined = 0;             // the party of the clients that MPS joins
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
@@ -75,8 +77,9 @@ struct Client {
   int participant;  // -1: free
   int party;
   double sm_limit;
-  std::atomic<int> fault;  // sticky: the driver's code, or 0
-  double kernel_ns;        // the card's time in which one of its kernels ran
+  std::atomic<int> fault;           // sticky: the driver's code, or 0
+  std::atomic<int64_t> fault_told;  // when the host can learn of it
+  double kernel_ns;                 // the card's time in which one of its kernels ran
 };
 
 // What NVML reports as an Xid event.
@@ -86,6 +89,23 @@ struct XidEvent {
   int participant;
 };
 constexpr uint64_t kXidEvents = 64;  // the last ones are kept
+
+// When a party whose turn it is gives it to another one that waits.
+enum class TurnsEnd : int32_t {
+  kAfterSlice,
+  kAfterKernel,  // of the party's, whichever is over first
+  kWhenIdle,     // when the party has nothing left to run
+};
+
+// A party's time on the card, while others waited or until another one came.
+struct Turn {
+  int party;
+  int64_t from, to;
+};
+
+struct Pause {
+  int64_t from, to;
+};
 
 // Bytes that went over the bus and the links since the card was made, as far as the card's time has passed.
 struct Traffic {
@@ -97,6 +117,13 @@ struct Timeline {
   int turn;           // the party that runs
   int64_t turn_ends;  // kForever while nobody else waits
   int64_t slice_ns;
+  int64_t runs_from;  // when the party whose turn it is begins: nobody runs while the card switches
+  int64_t switch_ns;
+  TurnsEnd turns_end;
+  bool kernel_over;  // one has ended since the turn began
+  int64_t fault_ns;  // from a fault until the host can learn of it
+  uint64_t turns_over;
+  Turn turns[kTurns];
   int contexts;    // that are open
   int lanes_ever;  // those beyond were never used
   uint64_t open_items;
@@ -129,6 +156,10 @@ void end_open(Timeline* timeline, int lane, int64_t end);
 
 // How long at least the card's time has to pass until a point is reached; 0 where it cannot be said.
 int64_t shortest_ns(Timeline* timeline, const LanePoint& point);
+
+// When within a time another party than the client's had its turn, or the card switched. Empty where that is so long
+// ago that it is not known any more.
+std::vector<Pause> pauses_of(const Timeline& timeline, int client, Pause within);
 
 // Poisons a client and those of its party: what they submitted and what is not over will not run any more.
 void fail(Timeline* timeline, int client, const Fault& fault);

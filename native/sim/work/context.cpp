@@ -209,6 +209,7 @@ abi::CUresult synchronise(Context* context, Stream* stream) {
   if (waits_in_time(*context)) wait_until(tail);
   context->queue->run_seen(std::max(raw_now(), tail));
   pool_trim_to_threshold(context->device);
+  wait_until(context->card->fault_told(context->client));
   return context->fault();
 }
 
@@ -218,13 +219,14 @@ void settle(Context* context, const Range& range, bool overwritten) {
 }
 
 abi::CUresult query(Context* context, Stream* stream) {
-  if (context->queue->idle()) return context->fault();
+  const auto told = [context] { return context->card->fault_told(context->client) <= raw_now(); };
+  if (context->queue->idle()) return told() ? context->fault() : abi::CUDA_ERROR_NOT_READY;
   const bool over = context->card->look_for(points_of(context, stream));
   context->queue->collect();
   const int64_t tail = tail_of(context, stream);
   if (!over || (waits_in_time(*context) && tail > raw_now())) return abi::CUDA_ERROR_NOT_READY;
   context->queue->run_seen(std::max(raw_now(), tail));
-  return context->fault();
+  return told() ? context->fault() : abi::CUDA_ERROR_NOT_READY;
 }
 
 int64_t first_instruction(int64_t until) {

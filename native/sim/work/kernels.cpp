@@ -146,10 +146,16 @@ Plan plan_attention(const Arguments& arguments, const Geometry& geometry, const 
   return plan;
 }
 
+// It notes the time and fails at once.
 template <const Fault& Kind>
-Plan plan_fault(const Arguments&, const Geometry&, const CardSettings&) {
+Plan plan_fault(const Arguments& arguments, const Geometry&, const CardSettings&) {
+  const auto stamp = arguments.get<uint64_t>(0);
   Plan plan;
   plan.fault = Kind;
+  if (stamp == 0) return plan;
+  plan.seen = Seen::kFromStart;
+  plan.touches = {{stamp, 8, 8, Access::kWrite}};
+  plan.run = [stamp](const Placement& placement) { publish_stamp(stamp, device_clock(placement.start)); };
   return plan;
 }
 
@@ -171,10 +177,10 @@ const Kernel kKernels[] = {
     {"gvb_pause", {8}, plan_pause},
     {"gvb_gemm", {8, 8, 8, 4}, plan_gemm},
     {"gvb_attention", {8, 8, 8, 8, 4}, plan_attention},
-    {"gvb_out_of_bounds", {}, plan_fault<kOutOfBounds>},
-    {"gvb_misaligned", {}, plan_fault<kMisaligned>},
-    {"gvb_trap", {}, plan_fault<kTrap>},
-    {"gvb_assert", {}, plan_fault<kAssert>},
+    {"gvb_out_of_bounds", {8}, plan_fault<kOutOfBounds>},
+    {"gvb_misaligned", {8}, plan_fault<kMisaligned>},
+    {"gvb_trap", {8}, plan_fault<kTrap>},
+    {"gvb_assert", {8}, plan_fault<kAssert>},
     {"gvb_endless", {}, plan_endless},
     {"gvb_tag_fill", {8, 8, 8, 8}, plan_tag_fill},
     {"gvb_tag_scan", {8, 8, 8, 8, 8}, plan_tag_scan},

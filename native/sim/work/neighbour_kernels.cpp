@@ -120,7 +120,7 @@ Plan plan_request_step(const Arguments& arguments, const Geometry&, const CardSe
   return plan;
 }
 
-// Block i is on multiprocessor i, i + sms, …; all run as long as the kernel does, without the longest of its pauses.
+// Block i is on multiprocessor i, i + sms, …; all run as long as the kernel does, without its pauses.
 Plan plan_trace_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto stretches = arguments.get<uint64_t>(0), room = arguments.get<uint64_t>(1),
              used = arguments.get<uint64_t>(2), spin = arguments.get<uint64_t>(3), gap = arguments.get<uint64_t>(4);
@@ -129,12 +129,17 @@ Plan plan_trace_blocks(const Arguments& arguments, const Geometry& geometry, con
   plan.touches = {{stretches, room * sizeof(Stretch), 8, Access::kBoth}, {used, 8, 8, Access::kBoth}};
   plan.run = [=, blocks = static_cast<uint64_t>(blocks_of(geometry)),
               sms = static_cast<uint64_t>(card.sms)](const Placement& placement) {
-    const uint64_t from = device_clock(placement.start), to = device_clock(placement.end);
-    const uint64_t paused = device_clock(placement.pause_from), resumed = device_clock(placement.pause_to);
+    const std::vector<Pause> longest{{placement.pause_from, placement.pause_to}};
+    const bool one = placement.pauses.empty() && placement.pause_to != 0;
     for (uint64_t block = 0; block < blocks; ++block) {
-      const bool pause = placement.pause_to != 0 && resumed - paused > gap;
-      if (pause) write_stretch(stretches, room, used, {from, paused, block % sms});
-      write_stretch(stretches, room, used, {pause ? resumed : from, to, block % sms});
+      uint64_t from = device_clock(placement.start);
+      for (const Pause& pause : one ? longest : placement.pauses) {
+        const uint64_t paused = device_clock(pause.from), resumed = device_clock(pause.to);
+        if (resumed - paused <= gap) continue;
+        write_stretch(stretches, room, used, {from, paused, block % sms});
+        from = resumed;
+      }
+      write_stretch(stretches, room, used, {from, device_clock(placement.end), block % sms});
     }
   };
   return plan;

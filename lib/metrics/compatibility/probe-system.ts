@@ -1,0 +1,123 @@
+/** Runs probes under a system, each in a tenant of its own, and compares each with its native run. */
+import type { Check } from '../../results/document.js';
+import { describe } from '../../workers/description.js';
+import type { MeasureContext } from '../metric.js';
+import { FIRST_ID, type MetricScene, targetOf } from '../scene.js';
+import { escapeOf, type Reference, referenceOf } from './escape.js';
+import { type Native, type Oracle, probeCommand, type Settings } from './native-oracle.js';
+import { nativeText, outcomeOf } from './outcome.js';
+import { type ProbeRow, runProbe } from './probe-process.js';
+import { inTurns } from './turns.js';
+
+/** Each probe has at most two processes with a context, of about 600 MiB on a large card. */
+const PROBE_BYTES = 2 * 2 ** 30;
+const MOST_LANES = 4;
+/** Of a process under a layer, with room to spare: its start to its end is half a second. What hangs holds up no other. */
+const START_MS = 2_000;
+
+/** The outcome of a probe that does not work natively: `native` then says why. */
+const NOT_RUN = 'not run';
+export const SAME = 'same';
+
+export interface JudgedProbe {
+  probe: string;
+  issue: string;
+  outcome: string;
+  native: string;
+  /** The call in which it went another way. */
+  at?: string;
+  /** What shows that the process was not under the system. */
+  escape?: string;
+}
+
+export interface ProbePlan {
+  /** How many at a time. */
+  lanes: number;
+  settings: Settings;
+  /** Tenants that were used before. */
+  first: number;
+  progress: { from: number; to: number };
+}
+
+interface Comparable extends ProbeRow {
+  native: Native;
+}
+
+/** A probe whose process was not under the system says nothing of it, whatever it answered. */
+function rowOf({ name, issue, native }: Comparable, own: Native['observation'], reference: Reference): JudgedProbe {
+  const judged = outcomeOf(native.observation, own);
+  const head = { probe: name, issue, native: nativeText(native.observation) };
+  const escape = judged.outcome === SAME ? escapeOf(own, reference) : null;
+  return escape === null ? { ...head, ...judged } : { ...head, outcome: 'escapes the layer', escape };
+}
+
+/** A worker of the system, which is proven, shows what every probe must be under. */
+async function referenceIn(context: MeasureContext, scene: MetricScene, id: number): Promise<Reference> {
+  const tenant = await scene.startWorker({ id });
+  const reference = referenceOf(await describe(tenant.worker, targetOf(context), context.signal), context.options.path);
+  await scene.prove(tenant);
+  await tenant.stop();
+  return reference;
+}
+
+export const notRun = ({ name: probe, issue }: ProbeRow, reason: string): JudgedProbe => ({
+  probe,
+  issue,
+  outcome: NOT_RUN,
+  native: reason,
+});
+
+/** A file that the layer keeps for that tenant alone, as a process in it names it. */
+function stateOf({ system }: MeasureContext, id: number): string | null {
+  const [own] = system.ownStateFiles?.({ id }) ?? [];
+  return own === undefined ? null : system.launcher.pathOf(own);
+}
+
+/**
+ * Those that work natively. Each in a tenant of its own: what one that was killed leaves in a layer's state is not the
+ * next one's fault.
+ */
+export async function probeSystem(
+  context: MeasureContext,
+  scene: MetricScene,
+  oracle: Oracle,
+  { lanes, settings: { deadlineMs }, first, progress: { from, to } }: ProbePlan,
+): Promise<JudgedProbe[]> {
+  const { signal } = context;
+  const reference = await referenceIn(context, scene, FIRST_ID + first);
+  const comparable = oracle.all
+    .filter(({ excluded }) => excluded === null)
+    .map((native): Comparable => ({ ...native.probe, native }));
+  let done = 0;
+  const turns = { lanes, startMs: context.system.staggerStarts ? START_MS : null };
+  return inTurns(comparable, turns, async (one, index) => {
+    const id = FIRST_ID + first + 1 + index;
+    const start = await scene.startOf({ id });
+    const { count } = one.native.observation;
+    const state = one.needsState ? stateOf(context, id) : null;
+    if (one.needsState && state === null) return notRun(one, "the system keeps no file that is a tenant's alone");
+    const more = [...(count === null ? [] : ['--count', String(count)]), ...(state === null ? [] : ['--state', state])];
+    const command = probeCommand(context, start.launcher, one.name, oracle, more);
+    const own = await runProbe(start, command, { deadlineMs, signal });
+    context.progress(one.name, from + ((to - from) * ++done) / comparable.length);
+    return rowOf(one, own, reference);
+  });
+}
+
+/** As many as the card has room for, and the limit: it may count the processes of all tenants. */
+export async function lanesFor({ system, truth }: MeasureContext): Promise<number> {
+  const free = (await truth?.cardMemory())?.freeBytes ?? Infinity;
+  const room = Math.floor(Math.min(free, system.limits().memoryBytes ?? Infinity) / PROBE_BYTES);
+  return Math.max(1, Math.min(MOST_LANES, room));
+}
+
+export const wasRun = ({ outcome }: JudgedProbe): boolean => outcome !== NOT_RUN;
+
+export const notBare = (why: string): string =>
+  `there is nothing to compare with, because no process uses the bare driver: ${why}`;
+
+export const bareCheck = ({ all, driver }: Oracle): Check => ({
+  name: 'native runs use the bare driver',
+  passed: true,
+  detail: `${all.length} probes were run natively, with ${driver}`,
+});

@@ -1,0 +1,174 @@
+/** SCHED-001: how long nobody runs when a card passes from one process to the other, and how long each keeps it. */
+import type { BlockTrace, BlockTraceRequest, ContextAlternation } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { summarise } from '../../stats/summary.js';
+import { askSession } from '../../workers/session-task.js';
+import { measureFunction } from '../measure-function.js';
+import {
+  invalidBy,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+  withoutNumber,
+} from '../metric.js';
+import { isOutOfMemory, rowState } from '../row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
+import { contextOf } from '../tenants.js';
+import { NS_PER_MS, NS_PER_US } from '../units.js';
+import { sliceDistribution, type Turns, turnsOf } from './turns-of-contexts.js';
+
+const WINDOW_MS: Record<Tier, number> = { quick: 1_500, standard: 4_000, thorough: 20_000 };
+/** A warp that does not see the timer for longer did not run. */
+const GAP_NS = 20_000;
+/** Fewer show no distribution. */
+const FEWEST_SWITCHES = 50;
+/** At the same time, of the shorter one's time: above, contexts do not take turns. */
+const MOST_AT_ONCE = 2;
+/** A latency is told apart by steps of the device's clock. */
+const TICKS = 4;
+const ALTERNATIONS: Record<Tier, number> = { quick: 500, standard: 2_000, thorough: 5_000 };
+const GRACE_MS = 60_000;
+
+/** One warp of each, which stays for the whole time. */
+async function trace(scene: MetricScene, windowMs: number): Promise<[BlockTrace, BlockTrace]> {
+  const params: Omit<BlockTraceRequest, 'startAtNs'> = {
+    windowNs: 1,
+    spinNs: windowMs * NS_PER_MS,
+    gapNs: GAP_NS,
+    blocks: 1,
+    inFlight: 1,
+  };
+  const traces = await scene.scene.together<BlockTrace>({ method: 'blockTrace', params }, windowMs + GRACE_MS);
+  return traces as [BlockTrace, BlockTrace];
+}
+
+/** What the host pays in one process with two contexts. */
+async function alternation({ options }: MeasureContext, scene: MetricScene) {
+  const [tenant] = scene.scene.workers;
+  if (!tenant) throw new Error('unreachable: a tenant has entered');
+  const request = { count: ALTERNATIONS[options.tier] };
+  try {
+    const { alternatingNs, stayingNs }: ContextAlternation = await askSession(tenant, {
+      name: 'contextAlternation',
+      request,
+      deadlineMs: GRACE_MS,
+    });
+    const difference = median(alternatingNs.map((ns, i) => ns - (stayingNs[i] as number)));
+    return {
+      switchNs: difference.value,
+      ci95: difference.ci95,
+      alternatingNs: median(alternatingNs).value,
+      stayingNs: median(stayingNs).value,
+      launches: alternatingNs.length,
+    };
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return state;
+  }
+}
+
+function checksOf({ switchUs, tickNs }: Turns, value: number): Check[] {
+  const early = switchUs.filter((us) => us < 0).length;
+  return [
+    {
+      name: 'the clock is fine enough',
+      passed: tickNs <= (value * NS_PER_US) / TICKS,
+      detail: `steps of ${tickNs} ns, a switch takes ${(value * NS_PER_US).toFixed(0)} ns`,
+    },
+    { name: 'no turn began before the last one ended', passed: early === 0, detail: `${early} of ${switchUs.length}` },
+  ];
+}
+
+function judge(traces: [BlockTrace, BlockTrace], windowMs: number, more: Record<string, unknown>): Measured {
+  const turns = turnsOf(traces);
+  if (!turns) return withoutNumber('invalid', 'the two tenants were not on the card at the same time', more);
+  const { switchUs, sliceMs, atOncePercent } = turns;
+  const samples = Float64Array.from(switchUs);
+  const details = {
+    windowMs,
+    spanMs: turns.spanMs,
+    switches: switchUs.length,
+    sharePercent: turns.sharePercent,
+    atOncePercent,
+    idlePauses: turns.idlePauses,
+    tickNs: turns.tickNs,
+    slices: sliceMs.length > 0 ? summarise(Float64Array.from(sliceMs)) : null,
+    sliceLengths: sliceDistribution(sliceMs),
+    ...more,
+  };
+  if (atOncePercent > MOST_AT_ONCE)
+    return unsupported('contexts run concurrently: there is no switch between them', details);
+  if (switchUs.length < FEWEST_SWITCHES)
+    return withoutNumber(
+      'invalid',
+      `only ${switchUs.length} switches were seen in ${turns.spanMs.toFixed(0)} ms, of ${FEWEST_SWITCHES} at least`,
+      details,
+    );
+  const { value, ci95 } = median(samples);
+  const checks = checksOf(turns, value);
+  return {
+    ...invalidBy(checks),
+    value,
+    ci95,
+    ciScope: 'within-process',
+    processes: 2,
+    headline: samples,
+    details,
+    checks,
+  };
+}
+
+/** With a window of its own, for tests; the tier decides where there is none. */
+export const contextSwitchBy =
+  (ownWindowMs?: number): MetricDefinition['measure'] =>
+  async (context) => {
+    const windowMs = ownWindowMs ?? WINDOW_MS[context.options.tier];
+    try {
+      return await inScene(context, async (scene) => {
+        for (const id of [FIRST_ID, FIRST_ID + 1]) await scene.enter({ id });
+        context.progress('a warp in each process', 0.1);
+        const traces = await trace(scene, windowMs);
+        context.progress('two contexts of a process', 0.9);
+        const contexts = await alternation(context, scene);
+        return judge(traces, windowMs, { twoContextsOfAProcess: contexts, context: contextOf(scene.scene) });
+      });
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`two tenants do not fit: ${error.message}`);
+      throw error;
+    }
+  };
+
+export const contextSwitchLatency: MetricDefinition = {
+  id: 'SCHED-001',
+  name: 'Context Switch Latency',
+  category: 'scheduling',
+  unit: 'us',
+  direction: 'lower',
+  question: 'What does time-slicing itself cost, and how long is a slice really?',
+  estimator: 'median over switches of the time from the last stamp of one process to the first of the other',
+  delta: { relative: 0.1 },
+  needs: ['two tenants', 'contexts that take turns'],
+  functionName: 'measureContextSwitch',
+  where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Length of time slices: how long so many per cent of them are at most',
+      axes: { x: 'per cent of the slices', y: 'ms' },
+      rows: 'sliceLengths',
+      point: { x: 'percent', y: 'ms' },
+    },
+  ],
+  seconds: { quick: 4, standard: 7, thorough: 25 },
+  measure: contextSwitchBy(),
+};
+
+/**
+ * SCHED-001, µs: how long nobody runs when a card passes from one process to the other, seen by a warp of each that
+ * never leaves. `details.sliceLengths[]` is the whole distribution of slice lengths, `details.sharePercent` what each
+ * got, `details.twoContextsOfAProcess` what the host pays to launch in two contexts in turn. `unsupported` where
+ * contexts run concurrently. `iterations` and `resolution` do not apply.
+ */
+export const measureContextSwitch = measureFunction(contextSwitchLatency);

@@ -1,0 +1,307 @@
+/** SCHED-004: how long a small kernel waits for the card while another process keeps it busy with long ones. */
+import { max } from 'simple-statistics';
+import type { Load, LoadRequest, StartDelayRequest, StartDelays } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { theilSen } from '../../stats/theil-sen.js';
+import { sessionTaskOf } from '../../workers/session-task.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { isOutOfMemory, type RowState, rowState } from '../row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
+import { contextOf } from '../tenants.js';
+import { NS_PER_MS } from '../units.js';
+import { residentAt } from './resident.js';
+
+export interface Beside {
+  /** Of the other process's kernels, alone on the card. */
+  kernelMs: number;
+  /** How many of them it keeps queued. */
+  queued: number;
+}
+
+export interface PreemptionPlan {
+  rows: readonly Beside[];
+  /** Of each row, and of each half of the time alone. */
+  windowMs: number;
+  /** How often all of it is repeated, in the opposite order each time. */
+  series: number;
+}
+
+/** Whose delay is the value. */
+const HEADLINE: Beside = { kernelMs: 10, queued: 1 };
+const LENGTHS = [0.1, 0.5, 1, 10, 100];
+const one = LENGTHS.map((kernelMs) => ({ kernelMs, queued: 1 }));
+const deeper = (queued: number, ...lengths: number[]) => lengths.map((kernelMs) => ({ kernelMs, queued }));
+
+const PLANS: Record<Tier, PreemptionPlan> = {
+  quick: { rows: [...one, ...deeper(8, 1, 10)], windowMs: 300, series: 1 },
+  standard: { rows: [...one, ...deeper(8, 0.5, 1, 10), ...deeper(64, 1, 10)], windowMs: 600, series: 1 },
+  thorough: { rows: [...one, ...deeper(8, ...LENGTHS), ...deeper(64, 0.1, 0.5, 1, 10)], windowMs: 2_600, series: 4 },
+};
+const PERIOD_NS = 10 * NS_PER_MS;
+const JITTER_NS = 3 * NS_PER_MS;
+/** Behind a window: the other process tells its kernels to stop. */
+const QUIET_NS = 30 * NS_PER_MS;
+/** The other process begins before the first small kernel and ends after the last one. */
+const LEAD_MS = 20;
+const BIN_NS = NS_PER_MS;
+const MOST_LISTED = 200_000;
+const FEWEST_PROBES = 5;
+/** Of the small kernels: so many find the other process's kernels on the card. */
+const LEAST_RESIDENT = 0.8;
+const GRACE_MS = 90_000;
+
+interface Row extends Beside {
+  /** In ms, of those that met a kernel of the other process. */
+  delays: number[];
+  /** How many small kernels there were. */
+  probes: number;
+  state: RowState | null;
+}
+
+class Play {
+  readonly #scene: MetricScene;
+  readonly #victim: WorkerTenant;
+  readonly #other: WorkerTenant;
+  readonly #windowMs: number;
+  #seed: number;
+
+  constructor(
+    scene: MetricScene,
+    [victim, other]: readonly [WorkerTenant, WorkerTenant],
+    windowMs: number,
+    seed: number,
+  ) {
+    this.#scene = scene;
+    this.#victim = victim;
+    this.#other = other;
+    this.#windowMs = windowMs;
+    this.#seed = seed;
+  }
+
+  /** `own`: kernels that the process itself keeps queued. */
+  async alone(own: Partial<StartDelayRequest> = {}): Promise<StartDelays> {
+    return (await this.#release<StartDelays>(new Map([[this.#victim, this.#probe(own)]])))[0] as StartDelays;
+  }
+
+  async beside(beside: Beside, row: Row): Promise<void> {
+    const windowMs = this.#windowMs + 2 * LEAD_MS;
+    const load: Omit<LoadRequest, 'startAtNs'> = {
+      call: 'cuLaunchKernel',
+      nodes: 1,
+      blocksPerMultiprocessor: 0,
+      blocks: 0,
+      threadsPerBlock: 1_024,
+      rounds: 0,
+      kernelNs: beside.kernelMs * NS_PER_MS,
+      // One runs, the others wait behind it.
+      inFlight: beside.queued + 1,
+      durationNs: windowMs * NS_PER_MS,
+      binNs: BIN_NS,
+      gapNs: BIN_NS,
+      mostListed: MOST_LISTED,
+    };
+    const tasks = new Map<WorkerTenant, Task>([
+      [this.#other, { method: 'load', params: load }],
+      [this.#victim, this.#probe({ quietNs: 2 * LEAD_MS * NS_PER_MS + QUIET_NS + this.#drainNs(beside) })],
+    ]);
+    const [kernels, delays] = (await this.#release<unknown>(tasks)) as [Load, StartDelays];
+    const met = residentAt(delays, kernels, BIN_NS);
+    row.probes += delays.delayNs.length;
+    row.delays.push(...delays.delayNs.filter((_, i) => met[i]).map((ns) => ns / NS_PER_MS));
+  }
+
+  /** A kernel of more than a chunk of arithmetic ends when it is told to; those in the queue follow at once. */
+  #drainNs({ kernelMs }: Beside): number {
+    return Math.min(kernelMs, 10) * NS_PER_MS;
+  }
+
+  #probe(more: Partial<StartDelayRequest>): Task {
+    return sessionTaskOf('startDelays', {
+      windowNs: this.#windowMs * NS_PER_MS,
+      periodNs: PERIOD_NS,
+      jitterNs: JITTER_NS,
+      quietNs: QUIET_NS,
+      seed: this.#seed++,
+      holdNs: 0,
+      queued: 1,
+      prioritised: false,
+      ...more,
+    });
+  }
+
+  async #release<T>(tasks: ReadonlyMap<WorkerTenant, Task>): Promise<T[]> {
+    const { outcomes } = await this.#scene.scene.release<T>(tasks, this.#windowMs + GRACE_MS);
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+  }
+}
+
+interface Played {
+  rows: Row[];
+  aloneMs: number[];
+  priorities: Record<string, unknown>[];
+  entered: ReturnType<typeof contextOf>;
+}
+
+/** The same process's kernels in another stream: with equal priorities, and with the highest beside the lowest. */
+async function ownRows(play: Play): Promise<Record<string, unknown>[]> {
+  const rows: Record<string, unknown>[] = [];
+  for (const prioritised of [false, true]) {
+    const head = { priority: prioritised ? 'highest beside lowest' : 'equal', kernelMs: HEADLINE.kernelMs, queued: 2 };
+    try {
+      const delays = await play.alone({ holdNs: HEADLINE.kernelMs * NS_PER_MS, queued: 2, prioritised });
+      const met = delays.delayNs.filter((_, i) => (delays.ahead[i] as number) > 0).map((ns) => ns / NS_PER_MS);
+      rows.push({ ...head, ...figures(met), probes: delays.delayNs.length });
+    } catch (error) {
+      const state = rowState(error);
+      if (!state) throw error;
+      rows.push({ ...head, ...state });
+    }
+  }
+  return rows;
+}
+
+const figures = (delays: readonly number[]) =>
+  delays.length === 0
+    ? { p50Ms: null, p99Ms: null, worstMs: null }
+    : {
+        p50Ms: median(delays).value,
+        p99Ms:
+          delays.length >= 299
+            ? ([...delays].sort((a, b) => a - b)[Math.ceil(0.99 * delays.length) - 1] ?? null)
+            : null,
+        worstMs: max([...delays]),
+      };
+
+async function play(context: MeasureContext, plan: PreemptionPlan): Promise<Played> {
+  return inScene(context, async (scene) => {
+    const victim = await scene.enter({ id: FIRST_ID }, 'victim');
+    const other = await scene.enter({ id: FIRST_ID + 1 }, 'aggressor');
+    const entered = contextOf(scene.scene);
+    const rows = plan.rows.map((beside): Row => ({ ...beside, delays: [], probes: 0, state: null }));
+    const aloneMs: number[] = [];
+    const playing = new Play(scene, [victim, other], plan.windowMs, context.options.seed);
+    const alone = async () => void aloneMs.push(...(await playing.alone()).delayNs.map((ns) => ns / NS_PER_MS));
+    for (let i = 0; i < plan.series; i++) {
+      await alone();
+      // There and back, so that a drift meets all rows alike.
+      for (const [place, row] of (i % 2 === 0 ? rows : [...rows].reverse()).entries()) {
+        context.progress(`${row.queued} of ${row.kernelMs} ms`, (i + place / rows.length) / plan.series);
+        await playing.beside(row, row);
+      }
+      await alone();
+    }
+    return { rows, aloneMs, priorities: await ownRows(playing), entered };
+  });
+}
+
+const isHeadline = ({ kernelMs, queued }: Beside): boolean =>
+  kernelMs === HEADLINE.kernelMs && queued === HEADLINE.queued;
+
+/** a + b T of the delays beside kernels of length T: how far they go with the kernels that are waited for. */
+function fits(rows: readonly Row[]) {
+  return [...new Set(rows.map(({ queued }) => queued))].flatMap((queued) => {
+    const own = rows.filter((row) => row.queued === queued && row.delays.length >= FEWEST_PROBES);
+    if (own.length < 2) return [];
+    const line = (of: (row: Row) => number) => theilSen(own.map((row) => ({ x: row.kernelMs, y: of(row) })));
+    const [typical, worst] = [line(({ delays }) => median(delays).value), line(({ delays }) => max([...delays]))];
+    return [
+      {
+        queued,
+        p50: { aMs: typical.intercept, b: typical.slope },
+        worst: { aMs: worst.intercept, b: worst.slope },
+        lengths: own.length,
+      },
+    ];
+  });
+}
+
+function checksOf(headline: Row): Check[] {
+  const { delays, probes } = headline;
+  return [
+    {
+      name: 'the other process was on the card',
+      passed: probes > 0 && delays.length >= LEAST_RESIDENT * probes,
+      detail: `at ${delays.length} of ${probes} launches, by its kernels' own times`,
+    },
+    {
+      name: 'enough launches beside it',
+      passed: delays.length >= FEWEST_PROBES,
+      detail: `${delays.length}, at least ${FEWEST_PROBES}`,
+    },
+  ];
+}
+
+function judge({ rows, aloneMs, priorities, entered }: Played): Measured {
+  const headline = rows.find(isHeadline) as Row;
+  const alone = median(aloneMs).value;
+  const samples = Float64Array.from(headline.delays, (ms) => ms - alone);
+  const checks = checksOf(headline);
+  const details = {
+    kernels: rows.map(({ delays, state: _state, ...row }) => ({ ...row, met: delays.length, ...figures(delays) })),
+    fits: fits(rows),
+    alone: { ...figures(aloneMs), probes: aloneMs.length },
+    ownKernels: priorities,
+    context: entered,
+  };
+  if (samples.length === 0) return { ...invalidBy(checks), value: null, ci95: null, headline: null, details, checks };
+  return {
+    ...invalidBy(checks),
+    ...median(samples),
+    ciScope: 'within-process',
+    processes: 2,
+    headline: samples,
+    details,
+    checks,
+  };
+}
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const preemptionLatencyBy =
+  (plan?: PreemptionPlan): MetricDefinition['measure'] =>
+  async (context) => {
+    try {
+      return judge(await play(context, plan ?? PLANS[context.options.tier]));
+    } catch (error) {
+      if (isOutOfMemory(error)) return unsupported(`two tenants do not fit: ${error.message}`);
+      throw error;
+    }
+  };
+
+export const preemptionLatency: MetricDefinition = {
+  id: 'SCHED-004',
+  name: 'Preemption Latency',
+  category: 'scheduling',
+  unit: 'ms',
+  direction: 'lower',
+  question: 'What is the worst wait before a latency-critical request gets the GPU?',
+  estimator: "median delay of a small kernel's start beside another process's kernels of 10 ms − alone",
+  delta: { absolute: 0.3 },
+  needs: ['two tenants'],
+  functionName: 'measurePreemption',
+  where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Delay of a small kernel beside kernels of another process, by their length',
+      axes: { x: 'ms of a kernel', y: 'median delay, ms' },
+      rows: 'kernels',
+      point: { x: 'kernelMs', y: 'p50Ms' },
+    },
+  ],
+  seconds: { quick: 6, standard: 12, thorough: 160 },
+  measure: preemptionLatencyBy(),
+};
+
+/**
+ * SCHED-004, ms: how much later than alone a small kernel begins while another process's kernels of 10 ms fill the card.
+ * `details.kernels[]` has one row per length and number of queued kernels; `details.fits[]` the line a + b·T through
+ * them: b is 0 where the card is shared in time slices or preempted, 1 where a kernel is waited for, and the number of
+ * queued ones where the queue is. `details.ownKernels[]` has kernels of the same process in another stream, with and
+ * without priority. `iterations` and `resolution` do not apply.
+ */
+export const measurePreemption = measureFunction(preemptionLatency);

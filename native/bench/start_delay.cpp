@@ -1,0 +1,221 @@
+#include "bench/start_delay.h"
+
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "base/wait.h"
+#include "bench/block_counters.h"
+#include "bench/kept_modules.h"
+#include "kernels/ptx.h"
+
+namespace gvb {
+
+namespace {
+
+constexpr unsigned kFullThreads = 1024;  // two such blocks fill a multiprocessor
+constexpr unsigned kBlocksPerMultiprocessor = 2;
+// Longer waits are slept through: the times are the device's.
+constexpr int64_t kSpunNs = 300'000, kNapNs = 50'000;
+// Beyond what any queue of this measurement takes.
+constexpr int64_t kPatienceNs = 30'000'000'000;
+
+struct Priorities {
+  int least = 0, greatest = 0;
+};
+
+Priorities priorities_of(const Cuda& cuda, bool wanted) {
+  Priorities range;
+  if (!wanted) return range;
+  GVB_CALL(cuda, "asking for stream priorities", cuCtxGetStreamPriorityRange, &range.least, &range.greatest);
+  if (range.least == range.greatest)
+    throw Failure(FailureKind::kFunctionMissing, "The device has one stream priority alone.");
+  return range;
+}
+
+Stream make_stream_of(const Cuda& cuda, int priority) {
+  abi::CUstream stream = nullptr;
+  GVB_CALL(cuda, "creating a stream with a priority", cuStreamCreateWithPriority, &stream, abi::CU_STREAM_NON_BLOCKING,
+           priority);
+  return Stream(cuda, stream);
+}
+
+// Kernels that fill the device, so many of them queued at any time.
+class Backlog {
+ public:
+  Backlog(DeviceSession& session, const StartDelayRequest& request, Stream stream)
+      : cuda_(session.cuda),
+        spin_(request.hold_ns),
+        kernel_(kept_module(session, gvb_ptx_aggressors).function("gvb_hold")),
+        grid_(kBlocksPerMultiprocessor * multiprocessors_of(session)),
+        query_(cuda_.require(cuda_.api.cuEventQuery, "cuEventQuery")),
+        counters_(cuda_),
+        blocks_(counters_.device()),
+        stream_(std::move(stream)) {
+    for (unsigned i = 0; i < request.queued; ++i) finished_.push_back(make_event(cuda_));
+  }
+  ~Backlog() { cuda_.api.cuStreamSynchronize(stream_.get()); }
+  Backlog(const Backlog&) = delete;
+  Backlog& operator=(const Backlog&) = delete;
+
+  // Launches as many as have ended; how many are not over when it returns.
+  unsigned top_up() {
+    while (over_ < launched_) {
+      const abi::CUresult code = query_(finished_[over_ % finished_.size()].get());
+      if (code == abi::CUDA_ERROR_NOT_READY) break;
+      cuda_.check(code, "cuEventQuery", "looking for a kernel's end");
+      ++over_;
+    }
+    while (launched_ - over_ < finished_.size()) launch();
+    return static_cast<unsigned>(launched_ - over_);
+  }
+
+  void drain() {
+    GVB_CALL(cuda_, "waiting for queued kernels", cuStreamSynchronize, stream_.get());
+    const uint64_t ran = counters_.read();
+    if (ran != launched_ * grid_)
+      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: of " +
+                                                     std::to_string(launched_ * grid_) + " blocks the device ran " +
+                                                     std::to_string(ran) + ".");
+  }
+
+ private:
+  void launch() {
+    void* parameters[] = {&spin_, &blocks_};
+    GVB_CALL(cuda_, "launching a kernel that fills the device", cuLaunchKernel, kernel_, grid_, 1, 1, kFullThreads, 1,
+             1, 0, stream_.get(), parameters, nullptr);
+    GVB_CALL(cuda_, "recording an event", cuEventRecord, finished_[launched_ % finished_.size()].get(), stream_.get());
+    ++launched_;
+  }
+
+  const Cuda& cuda_;
+  unsigned long long spin_;
+  const abi::CUfunction kernel_;
+  const unsigned grid_;
+  const decltype(CudaApi::cuEventQuery) query_;
+  const BlockCounters counters_;
+  abi::CUdeviceptr blocks_;
+  const Stream stream_;
+  std::vector<Event> finished_;
+  uint64_t launched_ = 0, over_ = 0;
+};
+
+class Delays {
+ public:
+  Delays(DeviceSession& session, const StartDelayRequest& request)
+      : session_(session),
+        cuda_(session.cuda),
+        request_(request),
+        priorities_(priorities_of(cuda_, request.prioritised)),
+        stream_(make_stream_of(cuda_, priorities_.greatest)),
+        slot_(cuda_, sizeof(uint64_t)),
+        stamp_(session.module.function("gvb_stamp")),
+        launch_(cuda_.require(cuda_.api.cuLaunchKernel, "cuLaunchKernel")),
+        mapping_(session),
+        random_(request.seed) {
+    if (request.hold_ns > 0) backlog_.emplace(session, request, make_stream_of(cuda_, priorities_.least));
+  }
+
+  StartDelays run() {
+    mapping_.exchange();
+    wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
+    const int64_t began = std::max(now_ns(), request_.start_at_ns);
+    const int64_t until = began + static_cast<int64_t>(request_.window_ns);
+    // The first kernels of a queue begin behind nothing.
+    top_up();
+    for (int64_t due = began + gap(); due < until; due = std::max(due, now_ns()) + gap()) {
+      await(due);
+      launch_one();
+    }
+    if (backlog_) backlog_->drain();
+    wait_until(until + static_cast<int64_t>(request_.quiet_ns), [&] { session_.token.check(); });
+    mapping_.exchange();
+    mapping_.fit();
+    return result();
+  }
+
+ private:
+  struct Probe {
+    int64_t called;
+    uint64_t started;
+    unsigned ahead;
+  };
+
+  unsigned top_up() { return backlog_ ? backlog_->top_up() : 0; }
+
+  int64_t gap() {
+    const auto jitter = static_cast<int64_t>(request_.jitter_ns);
+    std::uniform_int_distribution<int64_t> offset(-jitter, jitter);
+    return static_cast<int64_t>(request_.period_ns) + offset(random_);
+  }
+
+  void await(int64_t due) {
+    while (now_ns() < due) {
+      session_.token.check();
+      top_up();
+      if (due - now_ns() > kSpunNs) nap_ns(kNapNs);
+    }
+  }
+
+  void launch_one() {
+    slot_.store<uint64_t>(0);
+    abi::CUdeviceptr slot = slot_.device();
+    void* parameters[] = {&slot};
+    const unsigned ahead = top_up();
+    const int64_t called = now_ns();
+    const abi::CUresult code = launch_(stamp_, 1, 1, 1, 32, 1, 1, 0, stream_.get(), parameters, nullptr);
+    cuda_.check(code, "cuLaunchKernel", "launching a small kernel");
+    uint64_t started = 0;
+    while ((started = slot_.load<uint64_t>()) == 0) {
+      session_.token.check();
+      const int64_t waited = now_ns() - called;
+      if (waited > kPatienceNs)
+        throw Failure(FailureKind::kInvalidResult, "A kernel was launched with success but did not start within 30 s.");
+      if (waited < kSpunNs) continue;
+      top_up();
+      nap_ns(kNapNs);
+    }
+    GVB_CALL(cuda_, "waiting for a small kernel", cuStreamSynchronize, stream_.get());
+    probes_.push_back({called, started, ahead});
+  }
+
+  StartDelays result() const {
+    StartDelays delays;
+    delays.mapping = mapping_.quality();
+    // Device times are too large for a double to hold nanoseconds.
+    const uint64_t origin_ms = probes_.empty() ? 0 : probes_.front().started / 1'000'000;
+    delays.origin_ms = static_cast<double>(origin_ms);
+    for (const Probe& probe : probes_) {
+      const double delay = mapping_.since(probe.called, DeviceTime{probe.started});
+      delays.delay_ns.push_back(delay);
+      delays.called_ns.push_back(static_cast<double>(probe.started - origin_ms * 1'000'000) - delay);
+      delays.ahead.push_back(probe.ahead);
+    }
+    return delays;
+  }
+
+  DeviceSession& session_;
+  const Cuda& cuda_;
+  const StartDelayRequest& request_;
+  const Priorities priorities_;
+  const Stream stream_;
+  const MappedMemory slot_;
+  const abi::CUfunction stamp_;
+  const decltype(CudaApi::cuLaunchKernel) launch_;
+  ClockMapping mapping_;
+  std::mt19937_64 random_;
+  std::optional<Backlog> backlog_;
+  std::vector<Probe> probes_;
+};
+
+}  // namespace
+
+StartDelays measure_start_delays(DeviceSession& session, const StartDelayRequest& request) {
+  if (request.jitter_ns >= request.period_ns)
+    throw Failure(FailureKind::kInvalidResult, "Expected a jitter below the period of " +
+                                                   std::to_string(request.period_ns) + " ns but received " +
+                                                   std::to_string(request.jitter_ns) + " ns.");
+  return Delays(session, request).run();
+}
+
+}  // namespace gvb

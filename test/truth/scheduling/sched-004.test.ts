@@ -1,0 +1,103 @@
+/** SCHED-004: how long small kernels waited beside the kernels of another process, by the card's own record. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { measureMetric } from '../../../lib/metrics/measure.js';
+import {
+  type PreemptionPlan,
+  preemptionLatencyBy,
+} from '../../../lib/metrics/scheduling/sched-004-preemption-latency.js';
+import type { MetricResult } from '../../../lib/results/document.js';
+import { median } from '../../../lib/stats/median.js';
+import { environmentSystem } from '../../../lib/systems/environment.js';
+import { metricNamed } from '../../metric-named.js';
+import { emptyFolder } from '../../native/child.js';
+import { environment } from '../../native/measured.js';
+import { recordedByProcess } from '../../native/record.js';
+
+const layer = join(emptyFolder(), 'lazy-layer.so');
+beforeAll(() => {
+  const source = fileURLToPath(new URL('../../native/fixtures/lazy-layer.cpp', import.meta.url));
+  execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
+});
+
+const PLAN: PreemptionPlan = {
+  rows: [4, 10, 20, 40].map((kernelMs) => ({ kernelMs, queued: 1 })),
+  windowMs: 300,
+  series: 1,
+};
+
+const measured = (sim: string, variables: NodeJS.ProcessEnv = {}, record?: string) =>
+  measureMetric(
+    { ...metricNamed('SCHED-004'), measure: preemptionLatencyBy(PLAN) },
+    { simulate: true, tier: 'quick', seed: 1 },
+    { system: environmentSystem({ ...environment(null, sim, record), ...variables }) },
+  );
+
+interface Row {
+  kernelMs: number;
+  probes: number;
+  met: number;
+  p50Ms: number;
+  worstMs: number;
+}
+interface Fit {
+  queued: number;
+  p50: { aMs: number; b: number };
+  worst: { aMs: number; b: number };
+}
+const rowsOf = ({ details }: MetricResult) => details.kernels as Row[];
+const fitOf = ({ details }: MetricResult) => (details.fits as Fit[])[0] as Fit;
+
+/** How long the small kernels waited that waited for a part of a slice at least, in ms. */
+function waits(record: string, leastMs: number): number[] {
+  const victim = recordedByProcess(record).find(
+    ({ calls }) =>
+      calls.some(({ kernel }) => kernel === 'gvb_hold') && !calls.some(({ kernel }) => kernel === 'gvb_load'),
+  );
+  const stamps = victim?.named('cuLaunchKernel').filter(({ kernel }) => kernel === 'gvb_stamp') ?? [];
+  return stamps.map(({ begins, entered }) => (begins - entered) / 1e6).filter((ms) => ms >= leastMs);
+}
+
+/** What a busy machine takes between the call and the driver, and what the clocks' mapping leaves. */
+const TOLERANCE_MS = 0.1;
+
+describe('SCHED-004', () => {
+  it('finds the wait for a time slice, which does not grow with the kernels', async () => {
+    const record = emptyFolder();
+    const result = await measured('timeslice_us=1700', {}, record);
+    expect(result.status).toBe('ok');
+    const truth = waits(record, 0.85);
+    expect(truth.length).toBeGreaterThan(20);
+    for (const { p50Ms } of rowsOf(result)) expect(Math.abs(p50Ms - median(truth).value)).toBeLessThan(TOLERANCE_MS);
+    const { p50Ms: aloneMs } = result.details.alone as { p50Ms: number };
+    expect(Math.abs((result.value as number) + aloneMs - median(truth).value)).toBeLessThan(TOLERANCE_MS);
+    expect(Math.abs(fitOf(result).p50.b)).toBeLessThan(0.01);
+    // Streams of one process share the simulated card at once.
+    expect(result.details.ownKernels).toMatchObject([{ priority: 'equal' }, { priority: 'highest beside lowest' }]);
+  });
+
+  it('finds a card that passes on only when a kernel is over: the worst wait is a kernel', async () => {
+    const record = emptyFolder();
+    const result = await measured('turns_end=1', {}, record);
+    expect(result.status).toBe('ok');
+    const { worst } = fitOf(result);
+    // Of some twenty waits, each for the rest of a kernel, the longest is nearly all of it.
+    expect(worst.b).toBeGreaterThan(0.6);
+    expect(worst.b).toBeLessThan(1.1);
+    const longest = Math.max(...waits(record, 0));
+    expect(Math.abs(Math.max(...rowsOf(result).map(({ worstMs }) => worstMs)) - longest)).toBeLessThan(TOLERANCE_MS);
+  });
+
+  it('finds no wait where the processes run concurrently', async () => {
+    const result = await measured('mps=1');
+    expect(result.status).toBe('ok');
+    for (const { p50Ms } of rowsOf(result)) expect(p50Ms).toBeLessThan(TOLERANCE_MS);
+  });
+
+  it('has no value where the other process was not on the card', async () => {
+    const result = await measured('', { LD_PRELOAD: layer, GVB_TEST_LAZY: 'kernel=gvb_load' });
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+  });
+});
