@@ -95,6 +95,7 @@ export const functionNames = [
   'cuMipmappedArrayDestroy',
   'cuMemcpy3D_v2',
   'cuStreamCreate',
+  'cuStreamCreateWithPriority',
   'cuStreamDestroy_v2',
   'cuStreamSynchronize',
   'cuStreamQuery',
