@@ -55,8 +55,8 @@ class Card {
   void collected(const LanePoint& point);
 
   void look();  // brings the timeline to the present
-  bool look_for(
-      const Points& points);  // looks or, where the end can be computed, waits until all are reached; true if they are
+  // Looks or, if the end can be computed, passes the time until all are reached. True if they are.
+  bool look_for(const Points& points);
   void wait_for(const Points& points);
   bool busy();
 

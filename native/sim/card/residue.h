@@ -56,10 +56,9 @@ struct FoundResidue {
 };
 
 // The caller holds the region's mutex for all of these.
-void leave(Residues* residues, const Residue& residue);  // replaces what was there
-void copied(Residues* residues, const Residue& from,
-            const Residue& to);                        // copies the tags of as many bytes; replaces what was there
-void freed(Residues* residues, const Residue& where);  // `bytes` from `address` on
+void leave(Residues* residues, const Residue& residue);                   // replaces what was there
+void copied(Residues* residues, const Residue& from, const Residue& to);  // replaces what was there
+void freed(Residues* residues, const Residue& where);                     // `bytes` from `address` on
 void process_ended(Residues* residues, int participant);
 // Whose data stays in memory that is handed out; the rest is cleared.
 enum class Kept { kNone, kOwn, kAll };

@@ -272,7 +272,7 @@ uint64_t key_of(float value, unsigned index) {
 
 }  // namespace
 
-// The first block of a row does all of its work.
+// The first part of a row stands for the whole row.
 Plan plan_decoder_pick(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto logits = arguments.get<uint64_t>(0);
   const auto count = arguments.get<unsigned>(1);

@@ -272,7 +272,7 @@ double waves(const Geometry& geometry, const CardSettings& card) {
 void add(uint64_t counter, uint64_t count) { *reinterpret_cast<uint64_t*>(counter) += count; }
 
 void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry) {
-  // Counts as read, not written: overwriting it must not keep unread results alive.
+  // Listed as read, not written: otherwise unread results could be dropped only if the counter were overwritten too.
   plan->touches.push_back({counter, 8, 8, Access::kRead});
   plan->counts.push_back({counter, static_cast<uint64_t>(blocks_of(geometry))});
 }
