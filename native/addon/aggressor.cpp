@@ -1,4 +1,4 @@
-// What an aggressor does.
+// Aggressors.
 #include "bench/aggressor.h"
 
 #include "addon/topic.h"

@@ -1,4 +1,4 @@
-// Pairs of an allocation and a free through a layer and past it.
+// Pairs of an allocation and a free: through a layer and directly to the driver.
 #include "bench/allocation_pair.h"
 
 #include "addon/core_field.h"

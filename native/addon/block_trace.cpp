@@ -1,4 +1,4 @@
-// Where and when a tenant's blocks ran.
+// Trace of where and when a tenant's blocks ran.
 #include "bench/block_trace.h"
 
 #include "addon/topic.h"

@@ -1,4 +1,4 @@
-// The clocks of a process, which are an answer by themselves and a part of an inspection.
+// The clocks of a process: a result of their own, and part of an inspection.
 #pragma once
 
 #include "addon/fields.h"

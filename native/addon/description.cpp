@@ -1,5 +1,5 @@
-// What the addon says of itself: every function with its signature, every type with its fields.
-// lib/native/addon-types.ts is made from it (npm run docs).
+// The addon's description of itself: every function with its signature, every type with its fields. npm run docs
+// generates lib/native/addon-types.ts from it.
 #include "addon/topic.h"
 
 namespace gvb {
@@ -10,7 +10,7 @@ struct DescribedFunction {
 
 struct DescribedTopic {
   std::string heading;
-  std::vector<DescribedType> types;  // that no topic before uses
+  std::vector<DescribedType> types;  // types that no earlier topic uses
   std::vector<DescribedFunction> functions;
 };
 

@@ -1,4 +1,4 @@
-// A server that batches what waits.
+// A server that batches waiting requests.
 #include "bench/llm/dynamic_batching.h"
 
 #include "addon/topic.h"

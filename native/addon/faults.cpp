@@ -1,4 +1,4 @@
-// Faults raised on purpose, and what a neighbour notices of them.
+// Injected faults, and their effect on a neighbour.
 #include "bench/faults.h"
 
 #include "addon/topic.h"

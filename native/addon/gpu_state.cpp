@@ -1,4 +1,4 @@
-// What NVML, and the session's context, say of a GPU.
+// The state of a GPU, from NVML and the session's context.
 #include "bench/gpu_state.h"
 
 #include "addon/gpu_process_fields.h"
@@ -110,7 +110,7 @@ struct Fields<VisibleMemory> : FieldsOf<VisibleMemory> {
 
 namespace {
 
-// Without a session: a coordinator makes no CUDA call.
+// Needs no session, because a coordinator makes no CUDA call.
 std::optional<GpuState> state_of(const GpuStateRequest& request) {
   return read_gpu_state(Nvml::load(request.simulated_driver).api, request.uuid, request.detail);
 }

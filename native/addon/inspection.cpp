@@ -1,4 +1,4 @@
-// What a process finds out about driver, devices and the owners of functions.
+// Facts about the driver, the devices and the owners of functions, as a process sees them.
 #include <system_error>
 
 #include "addon/clock_fields.h"

@@ -1,4 +1,4 @@
-// Allocations and frees among ever other numbers of live blocks.
+// Allocations and frees with changing numbers of live blocks.
 #include "bench/live_set.h"
 
 #include "addon/core_field.h"

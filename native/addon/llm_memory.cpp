@@ -1,4 +1,4 @@
-// How language models take memory: pages of a cache, pools, large tensors.
+// Memory use of language models: pages of a cache, pools, large tensors.
 #include "addon/allocation_api.h"
 #include "addon/topic.h"
 #include "bench/llm/kv_pages.h"

@@ -1,4 +1,4 @@
-// Memory limits: what each way of allocating is granted, and what a program is told of its memory.
+// Memory limits: what each way to allocate is granted, and how much memory a program is told it has.
 #include "addon/gpu_process_fields.h"
 #include "addon/topic.h"
 #include "bench/memory_fill.h"

@@ -1,4 +1,4 @@
-// What a pair is reported with, for several topics.
+// Fields of a pair's result that several topics share.
 #pragma once
 
 #include "addon/fields.h"

@@ -1,4 +1,4 @@
-// Memory that was never written by whoever looks at it, and attacks on memory of others.
+// Residues in memory that the reader never wrote, and attacks on other processes' memory.
 #include "bench/residue.h"
 
 #include "addon/topic.h"

@@ -1,4 +1,4 @@
-// What each of several tenants does at the same time.
+// One operation repeated at the same time by several tenants.
 #include "bench/window.h"
 
 #include "addon/topic.h"

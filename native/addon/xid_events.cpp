@@ -1,4 +1,4 @@
-// Errors of a GPU, as NVML reports them. Without a session: a coordinator makes no CUDA call.
+// Errors of a GPU as NVML reports them. Needs no session, because a coordinator makes no CUDA call.
 #include "bench/xid_events.h"
 
 #include "addon/target_fields.h"

@@ -42,8 +42,8 @@ struct Work {
   std::function<void(const Placement&)> run;   // empty: no effect
   DeferredResults::Compute compute;            // instead of `run`: computes the parts of the result that are read
   std::vector<Count> counts;                   // applied even if the results are overwritten before they are read
-  std::function<void(const Placement&)>
-      placed;  // receives the placement once the end is known; must not call the queue
+  // Receives the placement once the end is known; must not call the queue.
+  std::function<void(const Placement&)> placed;
 };
 
 // The work of a context, in the order of submission.
