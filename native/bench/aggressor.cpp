@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// Progress over time, without a mark for each of a million launches.
+// Progress over time, in a bounded number of marks even for a million launches.
 class Marks {
  public:
   Marks(Aggression* out, const AggressorRequest& request)

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// The driver's code beside its file. One that is not mapped, or whose file cannot be read, shows no patch.
+// The driver's code, for comparison with its file. If it is not mapped, or its file cannot be read, no patch is found.
 struct DriverCode {
   explicit DriverCode(const DeviceSession& session) {
     const std::vector<ElfImage> images = libcuda_images();

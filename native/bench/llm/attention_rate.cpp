@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kAttentionTolerance = 2e-2;
 constexpr unsigned kHeadsOfMultiprocessor = 4;
-constexpr unsigned kAttentionPoison = 0xffffffff;  // two values that are no numbers, in either format
+constexpr unsigned kAttentionPoison = 0xffffffff;  // two NaNs, in either format
 
 uint64_t values_of(const AttentionShape& shape, unsigned heads) {
   return uint64_t{shape.batch} * shape.length * heads * shape.head_dim;

@@ -11,10 +11,10 @@ using abi::CUdeviceptr;
 namespace {
 
 constexpr unsigned kBlockEndThreads = 128;
-// Odd: seeds of later calls are no words of earlier ones.
+// Odd, so that seeds of later calls do not repeat words of earlier ones.
 constexpr unsigned kSeedStep = 0x9e3779b1;
 
-// As gvb_write_ends computes it.
+// Must match gvb_write_ends.
 unsigned word_of(unsigned word, unsigned seed) { return (word + seed) * 2654435761u; }
 
 }  // namespace

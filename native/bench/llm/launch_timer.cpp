@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMostTimedLaunches = 100'000;
 constexpr unsigned kMostMore = 10;
-// Of the host's time, more than the events': waking up after the last launch, and what the clocks differ by.
+// Limits on the host's time beyond the events': waking up after the last launch, and clock differences.
 constexpr double kMostBeside = 1.05, kWakeUpNs = 200'000;
 
 bool agree(const LaunchBatch& batch) { return batch.host_ns <= batch.device_ns * kMostBeside + kWakeUpNs; }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMeetingNumbers = 8;
 
-// By the number of ranks that share it.
+// By the number of ranks in the communicator.
 struct KeptBlocks {
   explicit KeptBlocks(const DeviceSession&) {}
   std::map<unsigned, std::unique_ptr<ShardedBlock>> blocks;
@@ -65,7 +65,7 @@ class Steps {
  private:
   void synchronise() const { GVB_CALL(cuda_, "waiting for steps", cuStreamSynchronize, stream_.get()); }
 
-  // Ranks that were released at one time begin when the last of them is there.
+  // Ranks that start together begin once the last of them has joined.
   std::string meet() const {
     if (request_.ranks == 1) return "";
     const abi::CUdeviceptr to = meeting_.get() + kMeetingNumbers * sizeof(uint16_t);

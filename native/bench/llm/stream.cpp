@@ -16,9 +16,9 @@ namespace gvb {
 
 namespace {
 
-// As in kernels/stream.cu.
+// Must match kernels/stream.cu.
 struct BlockShape {
-  unsigned threads, pieces;  // of 16 bytes, a thread's
+  unsigned threads, pieces;  // pieces of 16 bytes, per thread
   uint64_t bytes() const { return uint64_t{16} * pieces * threads; }
 };
 constexpr BlockShape kReadBlock{256, 16}, kWriteBlock{512, 1};
@@ -96,7 +96,7 @@ class Streams {
              static_cast<unsigned>(bytes_ / shape.bytes()), 1, 1, shape.threads, 1, 1, 0, stream, parameters, nullptr);
   }
 
-  // Of one launch of what is measured.
+  // Blocks per launch.
   uint64_t blocks() const { return bytes_ / (kind_ == StreamKind::kRead ? kReadBlock : kWriteBlock).bytes(); }
 
   void poison(const DeviceMemory& memory) {
@@ -109,7 +109,7 @@ class Streams {
     return counters_.read();
   }
 
-  // Of the whole source, mod 2^32.
+  // Over the whole source, mod 2^32.
   uint32_t sum() const {
     const uint64_t count = bytes_ / sizeof(uint32_t);
     const uint64_t indices = count % 2 == 0 ? count / 2 * (count - 1) : (count - 1) / 2 * count;
