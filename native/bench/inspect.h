@@ -77,8 +77,8 @@ struct LibcudaInfo {
   std::string loaded, driver;
   bool simulated = false;
   std::optional<std::string> kernel_module;  // its version
-  std::optional<bool>
-      carries_kernel_version;  // whether `driver` has that version; nullopt if there is none to compare with
+  // Whether `driver` has that version; nullopt if there is none to compare with.
+  std::optional<bool> carries_kernel_version;
 };
 
 struct Provenance {

@@ -17,8 +17,7 @@ constexpr size_t kResidueChunk = size_t{256} << 20, kSmallestResidueChunk = size
 constexpr unsigned kResidueThreads = 256, kResidueBlocksPerMultiprocessor = 16;
 // Must match residue.cu: shared memory per block, local memory and registers per thread.
 constexpr uint64_t kSharedBytes = uint64_t{48} * 1024, kLocalBytes = 1024, kRegisterBytes = uint64_t{24} * 16;
-constexpr unsigned kRegisterThreads =
-    128;  // few enough that several blocks with that many registers fit on a multiprocessor
+constexpr unsigned kRegisterThreads = 128;  // so that several such blocks fit on a multiprocessor
 
 uint64_t marked(uint64_t words) {
   const auto low = static_cast<uint32_t>(words) * kMark, high = static_cast<uint32_t>(words >> 32) * kMark;
