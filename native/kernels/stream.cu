@@ -2,11 +2,11 @@
 // name.
 //
 // Blocks are short and scheduled in order: neighbouring multiprocessors use the same pages, and the last blocks leave
-// little of the card idle. A reading thread has 16 loads of 16 bytes in flight (on one H200 4 630 GB/s; with eight 4
-// 500, with four 4 160). A writing or copying thread moves only 16 bytes: 4 645 and 4 240 GB/s, against 4 530 and 4 060
-// with eight times as much, because DRAM then switches between reading and writing more slowly. Persistent blocks and
-// bulk copies through shared memory copy at 3 900 to 3 990 GB/s on a card where this kernel reaches 4 290.
-// cudaMemcpyAsync: 4 240. Measured: bench/results/h200/2026-11-23-4646957.
+// little of the card idle. A reading thread has 16 loads of 16 bytes in flight (on one H200 4630 GB/s; with eight 4500,
+// with four 4160). A writing or copying thread moves only 16 bytes: 4645 and 4240 GB/s, against 4530 and 4060 with
+// eight times as much, because DRAM then switches between reading and writing more slowly. Persistent blocks and bulk
+// copies through shared memory copy at 3900 to 3990 GB/s on a card where this kernel reaches 4290. cudaMemcpyAsync:
+// 4240. Measured: bench/results/h200/2026-11-23-4646957.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// The interposer's lock between threads and processes, and what its settings refuse.
+// The interposer's lock between threads and processes, and the settings that it refuses.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ void test_lets_in_by_order_of_coming() {
   for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[static_cast<size_t>(i)], i);
 }
 
-// The lock is neither lost with a dead owner nor let go of while a dead waiter's predecessor still has it.
+// A dead owner does not lose the lock, and a dead waiter does not release it while its predecessor still holds it.
 void test_passes_over_the_dead() {
   const TemporaryFile file;
   const auto lock = FifoLock::of_file(file.path());
@@ -109,7 +109,7 @@ void test_passes_over_the_dead() {
       entered = true;
     });
     nap(50);
-    // The one in the middle first: who waits for it must then wait for the first, and after that for this one.
+    // The middle one first: its waiter must then wait for the first, and after that for this one.
     for (const size_t i : {size_t{1}, size_t{2}, size_t{0}}) {
       kill(waiting[i], SIGKILL);
       waitpid(waiting[i], nullptr, 0);

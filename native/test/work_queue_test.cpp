@@ -1,4 +1,4 @@
-// Which results the simulated card computes, and when: its queue on a card of its own.
+// Which results the simulated card computes, and when: a queue on a card of its own.
 #include "sim/work/work_queue.h"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ class Scene {
 
   WorkQueue& queue() { return *queue_; }
 
-  // Numbered in the order of submission, from 0.
+  // Numbered from 0 in the order of submission.
   LanePoint put(Seen seen, const Ranges& reads, const Ranges& writes, double alone_ns = 10) {
     return put(Work(), seen, reads, writes, alone_ns);
   }
-  // Adds 1 to `counted` besides.
+  // Also adds 1 to `counted`.
   LanePoint put_counting(Ranges reads, const Ranges& writes) {
     Work work;
     work.counts = {{reinterpret_cast<uint64_t>(&counted), 1}};
@@ -57,7 +57,7 @@ class Scene {
     return point;
   }
 
-  // As a host that waits does, except for waiting in real time.
+  // Like a host that waits, but not in real time.
   void reach(const LanePoint& point) {
     card_->wait_for({point});
     queue_->run_seen(raw_now());
@@ -77,7 +77,7 @@ class Scene {
   int submitted_ = 0;
 };
 
-// A result of which parts are computed: all bytes that were asked for, in their order.
+// A result computed in parts: remembers all requested bytes, in order.
 struct Deferred {
   Ranges asked;
 
@@ -227,7 +227,7 @@ void freed_memory_needs_no_results_and_unmapped_memory_does() {
   CHECK(scene.done == (Done{1}));
 }
 
-// What another result needs is computed although its own memory is freed.
+// A result that another one needs is computed although its own memory is freed.
 void freed_memory_that_was_read_is_computed() {
   Scene scene;
   scene.put(Seen::kLater, {}, {kA});
