@@ -3,7 +3,7 @@ import type { MetricResult } from '../lib/results/document.js';
 import { temporaryFolder } from './temporary.js';
 
 /** What takes the host's processor away makes a batch of launches longer than the device says that it was. */
-const EVENTS = String.raw`^the events around .* say [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
+const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
 /** By metric, for what reasons a busy machine can make its result `invalid`. No layer or card under test has part in them. */

@@ -138,7 +138,7 @@ size_t sweep_bytes(const AggressorTools& tools) {
   const size_t bytes = cached ? l2 : std::min({std::max(8 * l2, size_t{256} << 20), kMostStream, budget / 2});
   if (bytes > budget || bytes < (cached ? l2 : 4 * l2))
     throw Missing{"only " + std::to_string(budget >> 20) + " MiB may be taken, and a working set of " +
-                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the least that shows anything"};
+                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the smallest with an effect"};
   return bytes / 16 * 16;
 }
 
@@ -169,7 +169,7 @@ size_t page_count(const AggressorTools& tools) {
   if (pages < kLeastPages)
     throw Missing{"only " + std::to_string(pages * kPageBytes >> 20) + " MiB may be taken, and " +
                   std::to_string(kLeastPages * kPageBytes >> 20) +
-                  " MiB of pages are the least that the translation of addresses does not hold at once"};
+                  " MiB of pages are the smallest amount that exceeds the reach of the TLBs"};
   return pages;
 }
 

@@ -20,7 +20,7 @@ constexpr uint64_t kOverQuota = uint64_t{64} << 20;
 
 [[noreturn]] void fail_undone(const char* what) {
   throw Failure(FailureKind::kInvalidResult,
-                std::string("an aggressor's work was reported as done that was not: ") + what + ".");
+                std::string("a call of an aggressor reported success without doing its work: ") + what + ".");
 }
 
 // Back-to-back copies of pinned memory in one direction. Each carries its number in the first and last word, which is

@@ -24,7 +24,7 @@ class BlockCounter {
     GVB_CALL(cuda_, "waiting for counted kernels", cuCtxSynchronize);
     GVB_CALL(cuda_, "reading the count of blocks", cuMemcpyDtoH_v2, &ran, memory_.get(), sizeof ran);
     if (ran == launched) return;
-    throw Failure(FailureKind::kInvalidResult, std::string("work was reported as done that was not: ") + call +
+    throw Failure(FailureKind::kInvalidResult, std::string("a call reported success without doing its work: ") + call +
                                                    " accepted kernels of " + std::to_string(launched) +
                                                    " blocks, the device ran " + std::to_string(ran) + ".");
   }

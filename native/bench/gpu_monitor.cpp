@@ -32,7 +32,7 @@ void start_nvml(const NvmlApi& nvml) {
                   "all.");
   const abi::nvmlReturn_t code = nvml.nvmlInit_v2();
   if (code != NVML_SUCCESS)
-    throw Failure(FailureKind::kNoDriver, "nvmlInit_v2 says: " + text_of(nvml, code) +
+    throw Failure(FailureKind::kNoDriver, "nvmlInit_v2 failed: " + text_of(nvml, code) +
                                               ". Load the NVIDIA kernel module; nvidia-smi has to work first.");
 }
 

@@ -228,7 +228,7 @@ class LoadRun {
     }
     if (span.began < last_began_ || span.ended < last_ended_)
       throw Failure(FailureKind::kInvalidResult,
-                    "Kernels of one stream ran in another order: their stamps are not of the work that was launched.");
+                    "Kernels of one stream ran out of order: their stamps do not belong to the launched work.");
     // The timers of two multiprocessors may differ by one step.
     const uint64_t from = std::max(span.began, last_ended_);
     const auto idle = static_cast<double>(from - last_ended_);
@@ -278,15 +278,15 @@ class LoadRun {
 
   void check(const LedgerContents& contents) const {
     if (contents.head.wrong > 0)
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the arithmetic of " +
-                                                     std::to_string(contents.head.wrong) + " threads came out wrong.");
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the arithmetic of " +
+                                                     std::to_string(contents.head.wrong) + " threads is wrong.");
     const double all =
         static_cast<double>(load_.kernels) * static_cast<double>(load_.rounds) * static_cast<double>(kernel_.blocks);
     // Kernels of several chunks that still ran at the end were told to stop.
     const double may_miss = arguments_.front().chunks == 1 ? 0 : all * std::min(1.0, cut_short());
     if (load_.work <= all && load_.work >= all - may_miss) return;
     throw Failure(FailureKind::kInvalidResult,
-                  "work was reported as done that was not: " + std::to_string(load_.kernels) + " kernels of " +
+                  "a call reported success without doing its work: " + std::to_string(load_.kernels) + " kernels of " +
                       std::to_string(all) + " rounds did " + std::to_string(load_.work) + ".");
   }
   double cut_short() const {

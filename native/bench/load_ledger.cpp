@@ -45,9 +45,9 @@ KernelSpan LoadLedger::span(size_t kernel) const {
 KernelSpan LoadLedger::ran(size_t kernel) const {
   const KernelSpan ran = span(kernel);
   if (ran.began != 0 && ran.ended >= ran.began) return ran;
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: a kernel of a load stamped " +
-                                                 std::to_string(ran.began) + " as its start and " +
-                                                 std::to_string(ran.ended) + " as its end.");
+  throw Failure(FailureKind::kInvalidResult,
+                "a call reported success without doing its work: a kernel of a load stamped " +
+                    std::to_string(ran.began) + " as its start and " + std::to_string(ran.ended) + " as its end.");
 }
 
 }  // namespace gvb

@@ -24,7 +24,7 @@ void refuse_patched(DeviceSession& session, const void* bare, const std::string&
   if (!patch) return;
   const std::string owner = patch->owner.empty() ? "" : " (it jumps to " + patch->owner + ")";
   throw Failure(FailureKind::kFunctionMissing, name + " was overwritten in the driver itself" + owner +
-                                                   ": no call goes past the layer, to compare with.");
+                                                   ": every call goes through the layer, so none can be compared.");
 }
 
 }  // namespace

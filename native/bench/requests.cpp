@@ -127,9 +127,10 @@ class Server {
     const auto* words = static_cast<const uint32_t*>(result_.host());
     for (unsigned i = 0; i < words_; ++i)
       if (words[i] != (seed_of(number) + i) * factor + addend)
-        throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: word " + std::to_string(i) +
-                                                       " of request " + std::to_string(number) + " is not what its " +
-                                                       std::to_string(request_.kernels) + " kernels compute.");
+        throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: word " +
+                                                       std::to_string(i) + " of request " + std::to_string(number) +
+                                                       " is not what its " + std::to_string(request_.kernels) +
+                                                       " kernels compute.");
   }
 
   void read_stamps(Requests* out) const {
@@ -159,7 +160,7 @@ class Server {
     const double per_round = (many - few) / (kManyRounds - kFewRounds);
     if (!(per_round > 0))
       throw Failure(FailureKind::kInvalidResult,
-                    "kernels of a request with more work did not take longer; nothing can be said of their length.");
+                    "kernels of a request did not take longer with more work, so their length cannot be calibrated.");
     const double beside = few - kFewRounds * per_round;
     const double rounds = std::round((static_cast<double>(request_.kernel_ns) - beside) / per_round);
     return static_cast<unsigned>(std::clamp(rounds, 1.0, static_cast<double>(kMostRounds)));

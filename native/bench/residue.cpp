@@ -244,7 +244,7 @@ SurfaceFound visit_chip(DeviceSession& session, TagScanner& scanner, const Surfa
 Tag parse_tag(const std::string& digits) {
   const auto part = [&](size_t from) { return std::strtoull(digits.substr(from, 16).c_str(), nullptr, 16); };
   if (digits.size() != 32 || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
-    throw Failure(FailureKind::kInvalidResult, "a tag has 32 digits of base 16.");
+    throw Failure(FailureKind::kInvalidResult, "a tag has 32 hexadecimal digits.");
   return {part(16), part(0)};
 }
 

@@ -34,7 +34,7 @@ class ThreadStreamCalls {
     const abi::CUresult code = ask(name, &found, kVersion, abi::CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &result);
     if (code != abi::CUDA_SUCCESS || !found)
       throw Failure(FailureKind::kFunctionMissing,
-                    std::string("cuGetProcAddress gives no ") + name + " for per-thread default streams.");
+                    std::string("cuGetProcAddress returns no ") + name + " for per-thread default streams.");
     function = reinterpret_cast<Function>(found);
   }
 

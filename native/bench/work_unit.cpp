@@ -32,12 +32,13 @@ constexpr unsigned kUnitsPerAudit = 8;
 
 std::string reason_for(const char* launched, uint32_t bits) {
   if (bits == kHostPoison) return "cuMemcpyDtoH reported success but copied nothing";
-  if (bits == kDevicePoison) return std::string(launched) + " was launched with success but wrote nothing";
+  if (bits == kDevicePoison) return std::string(launched) + " was launched successfully but wrote nothing";
   return "it is wrong, or left over from other inputs";
 }
 
 [[noreturn]] void fail(const std::string& stage, const std::string& why) {
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + stage + ": " + why + ".");
+  throw Failure(FailureKind::kInvalidResult,
+                "a call reported success without doing its work: " + stage + ": " + why + ".");
 }
 
 class Unit {

@@ -106,7 +106,7 @@ void set_ignores(Settings& settings, const std::string& text) {
   for (const std::string& function : split(text, '+')) {
     const size_t index = cuda_function_index(function.c_str());
     if (index == kCudaFunctionCount || !settings.counts[index])
-      refuse("ignores", "functions that the quota before it counts, joined by +", text);
+      refuse("ignores", "functions that a preceding quota counts, joined by +", text);
     settings.counts[index] = false;
   }
 }
@@ -240,11 +240,12 @@ void set_poll(Settings& settings, const std::string& text) {
 void refuse_idle(const Settings& settings, const std::string& text) {
   const bool* end = settings.hooked + kCudaFunctionCount;
   if (settings.lock_ns > 0 && std::find(settings.hooked, end, true) == end)
-    refuse("lock", "beside a function that it is for, such as cuMemAlloc_v2=+0ns", text);
-  if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "beside a lock", text);
+    refuse("lock", "used together with a function to hook, such as cuMemAlloc_v2=+0ns", text);
+  if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "used together with a lock", text);
   const bool of_limit = settings.refusal != abi::CUDA_ERROR_OUT_OF_MEMORY || settings.grants != Grants::kMemory ||
                         settings.context_bytes > 0 || !settings.pool.empty();
-  if (of_limit && settings.memory_limit == 0) refuse("refusal, grants, context or pool", "beside a quota", text);
+  if (of_limit && settings.memory_limit == 0)
+    refuse("refusal, grants, context or pool", "used together with a quota", text);
 }
 
 struct Key {

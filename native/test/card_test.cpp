@@ -110,7 +110,7 @@ void the_scarcer_capacity_decides() {
 void nothing_demanded_is_nothing_shared() { CHECK(ends({{100, {}}, {100, {}}}) == (Ends{100, 100})); }
 
 // The first is alone until 50; then both run at half speed: the first ends at 150, when the second has 50 left.
-void who_arrives_later_times_the_others_anew() {
+void a_later_arrival_slows_the_others() {
   Scene scene;
   const int client = scene.client();
   const LanePoint first = scene.put(scene.lane(client), 0, 100, demand_of(kDram));
@@ -133,7 +133,7 @@ void contexts_take_turns() {
 }
 
 // B waits for A's turn to end at 20 and leaves at 5, when A has nothing to run until 100.
-void a_turn_ends_without_anybody_left() {
+void a_turn_ends_with_no_party_left() {
   Scene scene;
   const int a = scene.alone(), b = scene.client();
   const LanePoint first = scene.put(a, 0, 5, demand_of(kSms));
@@ -144,7 +144,7 @@ void a_turn_ends_without_anybody_left() {
 }
 
 // Even if they need different capacities.
-void turns_are_of_the_whole_card() {
+void a_turn_has_the_whole_card() {
   Scene scene;
   const LanePoint a = scene.put(scene.alone(), 0, 20, demand_of(kDram));
   const LanePoint b = scene.put(scene.alone(), 0, 20, demand_of(kCopyIn));
@@ -162,7 +162,7 @@ void mps_clients_run_at_the_same_time() {
 }
 
 // Two clients with 40 together, and a program outside MPS with 40: slices of 20 alternate between the two sides.
-void mps_takes_turns_with_the_rest() {
+void mps_takes_turns_with_other_programs() {
   Scene scene;
   const LanePoint a = scene.put(scene.alone(true), 0, 20, demand_of(kSms));
   const LanePoint b = scene.put(scene.alone(true), 0, 20, demand_of(kSms));
@@ -303,7 +303,7 @@ void a_fault_that_spreads_reaches_all() {
 }
 
 // All clients that wait for the turn are killed during it.
-void time_passes_when_a_turn_has_no_taker() {
+void time_passes_when_no_party_takes_the_turn() {
   Scene scene;
   const int first = scene.client(), second = scene.client();
   scene.put(scene.lane(first), 0, 500, demand_of(kSms));
@@ -362,7 +362,7 @@ void moved_bytes_are_counted_as_they_move() {
 
 // A: 0 to 30, B: 30 to 50, A: 50 to 70, B: 70 to 80. Two concurrent kernels of a context count once; a copy does not
 // count.
-void kernel_time_is_of_its_context() {
+void kernel_time_counts_for_its_context() {
   Scene scene;
   const int first = scene.client(), second = scene.client();
   scene.put(scene.lane(first), 0, 50, demand_of(kSms, 0.5));
@@ -388,12 +388,12 @@ int main() {
   three_unequal_streams();
   the_scarcer_capacity_decides();
   nothing_demanded_is_nothing_shared();
-  who_arrives_later_times_the_others_anew();
+  a_later_arrival_slows_the_others();
   contexts_take_turns();
-  a_turn_ends_without_anybody_left();
-  turns_are_of_the_whole_card();
+  a_turn_ends_with_no_party_left();
+  a_turn_has_the_whole_card();
   mps_clients_run_at_the_same_time();
-  mps_takes_turns_with_the_rest();
+  mps_takes_turns_with_other_programs();
   a_limit_of_multiprocessors();
   a_limit_leaves_the_rest_to_others();
   streams_of_one_client_share_its_limit();
@@ -404,10 +404,10 @@ int main() {
   a_fault_ends_its_own_context_alone();
   a_fault_reaches_all_mps_clients();
   a_fault_that_spreads_reaches_all();
-  time_passes_when_a_turn_has_no_taker();
+  time_passes_when_no_party_takes_the_turn();
   the_shortest_wait_is_never_too_long();
   a_full_lane_has_no_room();
   moved_bytes_are_counted_as_they_move();
-  kernel_time_is_of_its_context();
+  kernel_time_counts_for_its_context();
   return report("card_test");
 }

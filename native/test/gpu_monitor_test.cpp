@@ -115,7 +115,7 @@ void a_failing_call_is_a_gap() {
 }
 
 // Samples that are not taken are kept up to a limit; the oldest are dropped.
-void nothing_grows_without_end() {
+void kept_samples_are_limited() {
   const NvmlApi nvml = nvml_with_power();
   GpuMonitor monitor(nvml, some_device(), 10'000);
   readings = 0;
@@ -179,7 +179,7 @@ int main() {
   using namespace test;
   what_is_not_there_is_no_value();
   a_failing_call_is_a_gap();
-  nothing_grows_without_end();
+  kept_samples_are_limited();
   a_counter_that_begins_anew_has_no_rate();
   a_counter_of_another_width_is_not_read();
   processes_are_of_their_latest_sample();

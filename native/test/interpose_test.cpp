@@ -86,8 +86,8 @@ void test_lets_in_by_order_of_coming() {
   for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[static_cast<size_t>(i)], i);
 }
 
-// A dead owner does not lose the lock, and a dead waiter does not release it while its predecessor still holds it.
-void test_passes_over_the_dead() {
+// The lock survives a dead owner, and a dead waiter does not release it while its predecessor still holds it.
+void test_skips_dead_threads() {
   const TemporaryFile file;
   const auto lock = FifoLock::of_file(file.path());
   waitpid(in_child([&] {
@@ -196,7 +196,7 @@ void test_settings_of_quota() {
 int main() {
   test_excludes_between_processes();
   test_lets_in_by_order_of_coming();
-  test_passes_over_the_dead();
+  test_skips_dead_threads();
   test_refuses_a_file_of_something_else();
   test_settings_of_lock_and_poll();
   test_settings_of_share();

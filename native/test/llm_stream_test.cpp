@@ -152,9 +152,10 @@ void test_layers(const Driver& driver) {
   real_launch = api.cuLaunchKernel;
   real_elapsed = api.cuEventElapsedTime;
   for (const StreamKind kind : {StreamKind::kRead, StreamKind::kWrite, StreamKind::kCopy}) {
-    check_caught(driver, &CudaApi::cuLaunchKernel, Launch{skip_some}, kind, "work was reported as done that was not");
+    check_caught(driver, &CudaApi::cuLaunchKernel, Launch{skip_some}, kind,
+                 "a call reported success without doing its work");
     check_caught(driver, &CudaApi::cuLaunchKernel, Launch{launch_a_part}, kind,
-                 "work was reported as done that was not");
+                 "a call reported success without doing its work");
   }
   // Enough to take the host longer than its wake-up may: it does not wait for a simulated device.
   check_caught(driver, &CudaApi::cuEventElapsedTime, Elapsed{say_less}, StreamKind::kWrite, "the host's clock", 200);

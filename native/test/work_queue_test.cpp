@@ -253,7 +253,7 @@ void what_shows_itself_in_time_is_not_early_and_holds_back_the_rest() {
 }
 
 // As many as the queue keeps uncomputed, and ten more.
-void only_so_many_results_wait() {
+void the_number_of_uncomputed_results_is_limited() {
   Scene scene;
   LanePoint last;
   for (uint64_t i = 0; i < 266; ++i) last = scene.put(Seen::kLater, {}, {{i * 16, i * 16 + 16}});
@@ -283,6 +283,6 @@ int main() {
   freed_memory_needs_no_results_and_unmapped_memory_does();
   freed_memory_that_was_read_is_computed();
   what_shows_itself_in_time_is_not_early_and_holds_back_the_rest();
-  only_so_many_results_wait();
+  the_number_of_uncomputed_results_is_limited();
   return report("work_queue_test");
 }

@@ -39,8 +39,9 @@ class Sequence {
       uint16_t expected[2] = {};  // as wide as the widest format
       store_number(expected, 0, normal_value(seed, which * values_.size() + index), number_);
       if (values_[index] != expected[0])
-        throw Failure(FailureKind::kInvalidResult,
-                      "work was reported as done that was not: attention's inputs are not what they were filled with.");
+        throw Failure(
+            FailureKind::kInvalidResult,
+            "a call reported success without doing its work: attention's inputs are not what they were filled with.");
     }
   }
 

@@ -51,7 +51,7 @@ void BlockEnds::verify(const std::vector<CUdeviceptr>& blocks, size_t bytes) {
   GVB_CALL(cuda_, "verifying an allocation", cuStreamSynchronize, stream_);
   for (unsigned i = 0; i < words; ++i)
     if (page_.load<unsigned>(found_at + i * sizeof(unsigned)) != word_of(i, seed_))
-      throw Failure(FailureKind::kInvalidResult, "memory was handed out that is not there: block " +
+      throw Failure(FailureKind::kInvalidResult, "an allocation succeeded without memory of its own: block " +
                                                      std::to_string(i / 2 + 1) + " of " +
                                                      std::to_string(blocks.size()) + ", of " + std::to_string(bytes) +
                                                      " bytes each, did not hold the word that a kernel wrote to its " +

@@ -116,9 +116,10 @@ class Reading {
         const double error =
             std::abs(decode<F16>(read[(size_t{sequence} * of_.heads + head) * of_.dimension + d]) - values[d]);
         if (!(error <= kDecodeTolerance))
-          throw Failure(FailureKind::kInvalidResult,
-                        "work was reported as done that was not: decode attention differs from double precision by " +
-                            std::to_string(error) + ".");
+          throw Failure(
+              FailureKind::kInvalidResult,
+              "a call reported success without doing its work: decode attention differs from double precision by " +
+                  std::to_string(error) + ".");
         worst = std::max(worst, error);
       }
     }

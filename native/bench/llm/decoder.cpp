@@ -269,13 +269,13 @@ int64_t Decoder::await(unsigned number) {
     if (code == abi::CUDA_ERROR_NOT_READY && seen - began < kDecoderPatienceNs) continue;
     if (code != abi::CUDA_ERROR_NOT_READY) cuda_.check(code, "cuStreamQuery", "waiting for a token");
     if (!visible())
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the token of step " +
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the token of step " +
                                                      std::to_string(number) + " never came.");
   }
   seen = now_ns();
   for (const unsigned token : shown(number).tokens)
     if (token >= shape_.vocabulary)
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the logits of step " +
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the logits of step " +
                                                      std::to_string(number) +
                                                      (token == kNoToken ? " are not finite." : " gave no token."));
   return seen;
@@ -317,10 +317,11 @@ void Decoder::check_product(const Matrix& matrix, const Vectors& of) const {
     }
     const double error = std::abs(gvb::decode<F16>(outputs[n]) - sum);
     if (!(error <= kTolerance * (std::abs(sum) + std::sqrt(squares))))
-      throw Failure(FailureKind::kInvalidResult,
-                    "work was reported as done that was not: a matrix product of the last step differs from double "
-                    "precision by " +
-                        std::to_string(error) + ".");
+      throw Failure(
+          FailureKind::kInvalidResult,
+          "a call reported success without doing its work: a matrix product of the last step differs from double "
+          "precision by " +
+              std::to_string(error) + ".");
   }
 }
 

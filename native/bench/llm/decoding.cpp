@@ -57,9 +57,9 @@ double compare_with_reference(DeviceSession& session, const DecoderShape& shape,
     expected = reference.next(token);
   }
   if (!(worst <= kLogitTolerance))
-    throw Failure(FailureKind::kInvalidResult, "a decoder's logits differ from double precision by " +
-                                                   std::to_string(worst) +
-                                                   "; work was reported as done that was not, or kernels are wrong.");
+    throw Failure(FailureKind::kInvalidResult,
+                  "a decoder's logits differ from double precision by " + std::to_string(worst) +
+                      "; a call reported success without doing its work, or kernels are wrong.");
   return worst;
 }
 
@@ -120,7 +120,7 @@ class Generation {
     const uint64_t submitted = decoder_.blocks_submitted() - submitted_before;
     if (out_.blocks != submitted)
       throw Failure(FailureKind::kInvalidResult,
-                    "work was reported as done that was not: of " + std::to_string(submitted) +
+                    "a call reported success without doing its work: of " + std::to_string(submitted) +
                         " blocks of matrix products and attention the device ran " + std::to_string(out_.blocks) + ".");
     if (kept_.task.output > 1) decoder_.check_products();
     return std::move(out_);

@@ -85,9 +85,9 @@ class Product {
     const ProductSample sample = sample_product(cuda_, shape_, operands(), random);
     if (sample.worst_allowed <= 1) return sample;
     throw Failure(FailureKind::kInvalidResult,
-                  std::string("work was reported as done that was not: a product of ") + name_of(shape_.number) +
-                      " matrices differs from double precision by " + std::to_string(sample.worst_allowed) +
-                      " times what its rounding allows.");
+                  std::string("a call reported success without doing its work: a product of ") +
+                      name_of(shape_.number) + " matrices differs from double precision by " +
+                      std::to_string(sample.worst_allowed) + " times what its rounding allows.");
   }
 
   DeviceSession& session_;

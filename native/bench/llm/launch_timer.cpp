@@ -57,7 +57,7 @@ void LaunchTimer::check_events(const std::vector<LaunchBatch>& batches, const ch
     const LaunchBatch more = time(last.launches, launch);
     if (agree(more) && more.launch_ns() <= least * kMostBeside) return;
   }
-  throw Failure(FailureKind::kInvalidResult, std::string("the events around ") + what + " say " +
+  throw Failure(FailureKind::kInvalidResult, std::string("the events around ") + what + " measured " +
                                                  std::to_string(last.device_ns / 1e6) + " ms, the host's clock " +
                                                  std::to_string(last.host_ns / 1e6) + " ms.");
 }

@@ -113,9 +113,9 @@ BlockSample sample_block(DeviceSession& session, const SampleRequest& request) {
   const ShardSample sample = kept_block(session, request.ranks).sample(request.seed);
   if (!(sample.worst_allowed <= 1))
     throw Failure(FailureKind::kInvalidResult,
-                  "work was reported as done that was not: a product of a block in " + std::to_string(request.ranks) +
-                      " shards differs from double precision by " + std::to_string(sample.worst_allowed) +
-                      " times what its rounding allows.");
+                  "a call reported success without doing its work: a product of a block in " +
+                      std::to_string(request.ranks) + " shards differs from double precision by " +
+                      std::to_string(sample.worst_allowed) + " times what its rounding allows.");
   return {sample.elements, sample.worst_allowed, sample.parts, sample.sums};
 }
 

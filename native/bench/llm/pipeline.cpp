@@ -162,12 +162,11 @@ class Pipeline {
     const StageStamps found = stamps(at);
     if (found.began == 0 || found.ended < found.began)
       throw Failure(FailureKind::kInvalidResult,
-                    text(at) + " was launched with success but did not run: it wrote no times.");
+                    text(at) + " was launched successfully but did not run: it wrote no timestamps.");
     const unsigned expected = blocks_ * load_map({rounds, kTokenMultiplier}).of(tokens_[place(at)]);
     if (tokens_[place({at.stage + 1, at.batch})] != expected)
-      throw Failure(
-          FailureKind::kInvalidResult,
-          text(at) + " did not pass on what it should make of its input: it did other work, or began too early.");
+      throw Failure(FailureKind::kInvalidResult,
+                    text(at) + " passed on a wrong result: it did other work, or began too early.");
     return found;
   }
   // Readings of two multiprocessors may differ by one step of the device's timer.

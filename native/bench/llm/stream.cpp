@@ -35,7 +35,7 @@ struct StreamKernels {
 };
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + what + ".");
+  throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: " + what + ".");
 }
 
 class Streams {
@@ -120,12 +120,12 @@ class Streams {
     const uint64_t counted = counters() - counted_;
     if (kind_ == StreamKind::kRead) {
       if (static_cast<uint32_t>(counted) != static_cast<uint32_t>(launched_) * sum())
-        fail("the sum of what " + std::to_string(launched_) + " launches of gvb_stream_read read is wrong");
+        fail("the sum over " + std::to_string(launched_) + " launches of gvb_stream_read is wrong");
       return;
     }
     if (counted != launched_ * blocks())
       fail(std::to_string(launched_ * blocks()) +
-           " blocks of streams of memory were launched with success, the device ran " + std::to_string(counted));
+           " blocks of memory streams were launched successfully, the device ran " + std::to_string(counted));
     const DeviceMemory& written = target_ ? *target_ : source_;
     std::uniform_int_distribution<uint64_t> any(0, bytes_ / sizeof(uint32_t) - 1);
     check_word(written, 0);

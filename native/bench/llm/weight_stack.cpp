@@ -134,7 +134,7 @@ void WeightStack::check_element(const std::vector<uint8_t>& read, unsigned row, 
   const double value = load_number(read.data(), size_t{row} * shape_.n + column, shape_.number);
   // Rounding of the output (bf16 has 8 bits) and of the single-precision sums.
   if (std::abs(value - expected) <= std::abs(expected) / 128 + magnitude * 1e-5) return;
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: output " +
+  throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: output " +
                                                  std::to_string(column) + " of sequence " + std::to_string(row) +
                                                  " of a skinny product is " + std::to_string(value) +
                                                  ", its inputs give " + std::to_string(expected) + ".");

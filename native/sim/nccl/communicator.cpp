@@ -116,7 +116,7 @@ abi::ncclResult_t Communicator::all_reduce(const AllReduce& what, abi::CUstream 
   if (driver.end_of_stream(stream, &start) != abi::CUDA_SUCCESS)
     return fail(abi::ncclUnhandledCudaError, "the stream's work failed");
   ++collectives_;
-  if (!meet(&start, &nanoseconds)) return fail(abi::ncclRemoteError, "a rank did not come to a collective");
+  if (!meet(&start, &nanoseconds)) return fail(abi::ncclRemoteError, "a rank did not join a collective");
   const auto run = [](void* state) {
     const auto& sum = *static_cast<const Sum*>(state);
     sum.communicator->add_up(sum.what, sum.collective);
@@ -125,7 +125,7 @@ abi::ncclResult_t Communicator::all_reduce(const AllReduce& what, abi::CUstream 
   const CollectiveWork work = {what.from,   what.to, bytes, start,
                                nanoseconds, run,     drop,  new Sum{this, what, collectives_}};
   if (driver.submit(stream, &work) != abi::CUDA_SUCCESS)
-    return fail(abi::ncclUnhandledCudaError, "a buffer is not the device's");
+    return fail(abi::ncclUnhandledCudaError, "a buffer is not device memory");
   return abi::ncclSuccess;
 }
 

@@ -138,7 +138,9 @@ describe('a layer that does not do the work', () => {
     const result = await served(under('kernel=gvb_sweep'), ['dramStream', 'blockFill']);
     const [block, stream] = rowsOf(result);
     expect(stream).toMatchObject({ aggressor: 'DRAM streaming', degradationPercent: null });
-    expect(stream?.reason).toMatch(/^an aggressor's work was reported as done that was not: .* the device ran 0\.$/);
+    expect(stream?.reason).toMatch(
+      /^a call of an aggressor reported success without doing its work: .* the device ran 0\.$/,
+    );
     expect(result).toMatchObject({ status: 'ok', value: block?.degradationPercent });
     expect(result.checks).toContainEqual(
       expect.objectContaining({ name: 'aggressors ran', passed: 'not checked', detail: expect.stringMatching(/DRAM/) }),
@@ -149,7 +151,7 @@ describe('a layer that does not do the work', () => {
     const result = await served(under('kernel=gvb_sweep'), ['l2Thrash']);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(
-      /^no aggressor ran: L2 thrash: an aggressor's work was reported as done that was not/,
+      /^no aggressor ran: L2 thrash: a call of an aggressor reported success without doing its work/,
     );
   });
 
@@ -163,7 +165,7 @@ describe('a layer that does not do the work', () => {
     [
       'later on',
       'cuLaunchKernel=400',
-      /^work was reported as done that was not: word 0 of request \d+ is not what its 20/,
+      /^a call reported success without doing its work: word 0 of request \d+ is not what its 20/,
     ],
   ])('publishes nothing where the work of a victim is skipped %s', async (_, lazy, reason) => {
     const result = await neighbours(under(lazy), ['issueSlots']);

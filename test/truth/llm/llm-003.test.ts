@@ -148,7 +148,7 @@ describe('a layer that does not do the work', () => {
       expect(await scaling(system)).toMatchObject({
         status: 'invalid',
         value: null,
-        reason: expect.stringMatching(/^work was reported as done that was not: /) as string,
+        reason: expect.stringMatching(/^a call reported success without doing its work: /) as string,
       });
     },
   );

@@ -149,6 +149,6 @@ describe('a layer that does not do the work', () => {
       (results) => results,
     );
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result?.reason).toContain(`work was reported as done that was not: ${why}`);
+    expect(result?.reason).toContain(`a call reported success without doing its work: ${why}`);
   });
 });
