@@ -19,7 +19,7 @@ export interface Trace {
 
 /** Holders of a lease keep it for a quarter of a second or more; controllers act more often. */
 const LONG_PHASE_NS = 200e6;
-/** The share of launches, if each is delayed. */
+/** From this share of launches with a gap after them, every launch counts as delayed. */
 const NEARLY_ALL = 0.8;
 /** Relative to the median: half of all values are this close. */
 const UNIFORM = 0.5;

@@ -55,7 +55,7 @@ function withReason({ system }: Pick<MeasureContext, 'system'>, row: PathRow, fi
 
 /**
  * One process fills memory by cuMemAlloc and exports all of it; the other opens it and fills whatever else it is
- * granted. Memory that the second process can reach counts once, because NVML may count shared memory for both.
+ * granted. The result is the memory that the second process can reach, because NVML may count shared memory for both.
  */
 export async function fillByImport(
   context: Pick<MeasureContext, 'system'>,
