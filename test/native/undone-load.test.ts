@@ -1,4 +1,4 @@
-/** A layer that does not run kernels, runs them early, or bends the host's clock gets no share of the compute. */
+/** A layer that does not run kernels, runs them early, or changes the host's clock gets no share of the compute. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
