@@ -27,7 +27,7 @@ it.each([
   expect(apartReason(victim, aggressor, 7)).toBe(reason),
 );
 
-it('takes what a quota refused, and what stays below it, for no violation', () => {
+it('does not count refusals, or memory below the quota, as violations', () => {
   const row = (more: Partial<InterferenceRow>): InterferenceRow => ({
     ...{ victim: 'v', aggressor: 'storm', degradationPercent: 1 },
     ...more,
