@@ -349,7 +349,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       await expect.poll(() => tip.isVisible()).toBe(false);
     }));
 
-  it('follows the reader's theme until another is chosen', () =>
+  it("follows the reader's theme until another is chosen", () =>
     withPage(comparison, { colorScheme: 'dark' }, async (page) => {
       expect(await ground(page)).toBe('rgb(15, 19, 24)');
       await page.getByLabel('Theme').selectOption('light');

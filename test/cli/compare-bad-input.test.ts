@@ -370,7 +370,7 @@ describe('compare saves its results', () => {
     expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   });
 
-  it('if a system's teardown fails, and tears the others down', async () => {
+  it("if a system's teardown fails, and tears the others down", async () => {
     const folder = emptyFolder();
     const config = join(folder, 'systems.yaml');
     const system = (name: string, teardown: string[]) => ({ kind: 'custom', name, teardown: [teardown] });

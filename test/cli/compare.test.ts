@@ -89,7 +89,7 @@ describe('compare', () => {
     );
   });
 
-  it('measures all other rounds if a system's processes cannot start', async () => {
+  it("measures all other rounds if a system's processes cannot start", async () => {
     const systems = ['--system', 'native', '--system', systemOnCard('broken', 'fail=cuInit:999@1')];
     const { code, stdout } = await compare(['OH-002', ...systems, '--rounds', '2', '--iterations', '20']);
     expect(code).toBe(1);

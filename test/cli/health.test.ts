@@ -43,7 +43,7 @@ describe('a card throttled during the measurement', () => {
 });
 
 describe('the sampler', () => {
-  it('records the card while a comparison runs, regardless of the systems' GVB_SIM', async () => {
+  it("records the card while a comparison runs, regardless of the systems' GVB_SIM", async () => {
     // One region for both: the coordinator watches it all the time and must not keep its settings in place.
     const region = ownRegion('watched');
     const systems = [

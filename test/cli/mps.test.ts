@@ -103,7 +103,7 @@ describe.concurrent('mps', () => {
     );
   });
 
-  it('reports the daemon's answer if it grants no partition', async () => {
+  it("reports the daemon's answer if it grants no partition", async () => {
     const { code, stdout } = await compare('mps:partition=4', programs('fault-partition'));
     expect(code).toBe(1);
     expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(

@@ -168,7 +168,7 @@ describe('--profile', () => {
   };
   const profile = callProfile(phase({ cuMemGetInfo_v2: 20, cuNoSuchFunction: 5 }));
 
-  it('reports each system's cost for the program, and for another profile from the saved document', async () => {
+  it("reports each system's cost for the program, and for another profile from the saved document", async () => {
     const layer = `custom:name=slow,env.LD_PRELOAD=${interposerLibrary()},env.GVB_INTERPOSE=cuMemGetInfo_v2=+20us`;
     const { folder, document, stderr } = await undisturbed(
       async () => {

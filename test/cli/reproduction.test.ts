@@ -57,7 +57,7 @@ describe('the command of a report', () => {
     });
   });
 
-  it('names the file in the directory's current place', async () => {
+  it("names the file in the directory's current place", async () => {
     const folder = emptyFolder();
     expect((await compared(folder, '--output', 'out')).code).toBe(0);
     renameSync(join(folder, 'out'), join(folder, 'moved'));

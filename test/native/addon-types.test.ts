@@ -10,7 +10,7 @@ const addon = loadAddon();
 const topics = addon.description();
 const types = new Map(topics.flatMap((topic) => topic.types).map((type) => [type.name, type]));
 
-it('addon-types.ts matches the built addon's description', () => {
+it("addon-types.ts matches the built addon's description", () => {
   execFileSync(process.execPath, ['scripts/native-types.js', '--check'], { cwd: root });
 });
 

@@ -120,7 +120,7 @@ describe('COMPAT-001', () => {
     expect(value).toBe(50);
   });
 
-  it('does not take a layer's output for a report', async () => {
+  it("does not take a layer's output for a report", async () => {
     const { value } = await check(spoiled('noise', ''), [INFO]);
     expect(value).toBe(100);
   });

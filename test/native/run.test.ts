@@ -31,7 +31,7 @@ function run(answers: Record<string, Answer>, change: Partial<RunRequest> = {}) 
 }
 
 describe('a run', () => {
-  it('returns a document of its workers' answers', async () => {
+  it("returns a document of its workers' answers", async () => {
     const document = await run({ measure: ({ id }) => result(id as string, { value: 2 }) });
     expect(document).toMatchObject({
       completed: true,
@@ -103,7 +103,7 @@ describe('a run', () => {
     return given !== null;
   }
 
-  it('passes NVML's readings to metrics if the coordinator sees the GPU without a layer', async () => {
+  it("passes NVML's readings to metrics if the coordinator sees the GPU without a layer", async () => {
     expect(await truthUnder({})).toBe(true);
     const preload: PreloadEntry[] = [{ entry: LAYER, source: 'LD_PRELOAD', mapped: LAYER }];
     expect(await truthUnder({ provenance: provenance(['runtime']), preload })).toBe(true);

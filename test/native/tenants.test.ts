@@ -93,7 +93,7 @@ describe('tenants', () => {
     await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
-  it('remove their state even if one tenant's stays, and keep the results', async () => {
+  it("remove their state even if one tenant's stays, and keep the results", async () => {
     const given: number[] = [];
     const left: string[] = [];
     const { system, ...rest } = context();

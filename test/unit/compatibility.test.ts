@@ -30,7 +30,7 @@ const seen = (change: Partial<Observation> = {}): Observation => ({
   ...change,
 });
 
-describe('a probe's native run', () => {
+describe("a probe's native run", () => {
   it.each([
     ['works', {}, null],
     ['hangs', { ending: null, done: false }, 'natively it hangs in cuMemFree_v2'],
@@ -67,7 +67,7 @@ describe('the outcome of a probe', () => {
     expect(outcomeOf(seen(), seen(change))).toEqual({ outcome, ...(at !== undefined && { at }) });
   });
 
-  it('has the probe's own name if it reports one', () => {
+  it("has the probe's own name if it reports one", () => {
     const native = seen({ steps: [data('total', 'the same', 'limit fails open')] });
     const own = seen({ steps: [data('total', '2 instead of 1', 'limit fails open')] });
     expect(outcomeOf(native, own)).toEqual({ outcome: 'limit fails open', at: 'total' });

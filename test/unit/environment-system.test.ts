@@ -23,7 +23,7 @@ const attest = (change: Partial<Description>) => environmentSystem({}).attest(de
 const idle = provenance([], { objects: [{ path: LAYER, cudaExports: 0, exportsDlsym: true, exportsInit: false }] });
 
 describe('the environment as a system', () => {
-  it('restores the caller's LD_PRELOAD for workers, without the variable that stored it', () =>
+  it("restores the caller's LD_PRELOAD for workers, without the variable that stored it", () =>
     expect(callerEnvironment({ PATH: '/bin', GVB_CALLER_LD_PRELOAD: LAYER })).toEqual({
       PATH: '/bin',
       LD_PRELOAD: LAYER,

@@ -149,7 +149,7 @@ describe('a stored baseline', () => {
     ]);
   });
 
-  it('compares only a setting's own properties', () => {
+  it("compares only a setting's own properties", () => {
     const round = (settings: Record<string, string>) => ({
       round: { system: { name: 'layer', kind: 'k', settings, attestation: [] } },
     });
@@ -262,7 +262,7 @@ describe('a gate with a stored baseline', () => {
     });
   });
 
-  it('warns that the machine changed if the bare driver's results did', () => {
+  it("warns that the machine changed if the bare driver's results did", () => {
     const slow = { native: { 'OH-001': about(6) }, layer: { 'OH-001': about(6) } };
     expect(judged(slow, layer(5)).warnings).toEqual([
       expect.stringMatching(/^The bare driver itself is worse than in the baseline \(OH-001\)/),

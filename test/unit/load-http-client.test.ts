@@ -229,7 +229,7 @@ it('an abort rejects with its reason, before the request and during it, and clos
   await expect.poll(() => closed).toBe(1);
 });
 
-it('an error of the program itself does not count as the request's', async () => {
+it("an error of the program itself does not count as the request's", async () => {
   const url = await httpServer((_, response) => response.end('x'));
   const wrong = new TypeError('a bug');
   const sent = clientOf(url).send(

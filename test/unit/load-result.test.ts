@@ -37,7 +37,7 @@ describe('the result of a load', () => {
     expect(rest.achievedPerSecond).toBeCloseTo(2 / 0.151);
   });
 
-  it('uses the server's count of tokens', () => {
+  it("uses the server's count of tokens", () => {
     const { tokens, tokensBy, tpotMs } = result([answered(1_000, 3, 5)]);
     expect({ tokens, tokensBy, tpotMs }).toEqual({ tokens: 5, tokensBy: 'usage', tpotMs: [5] });
     expect(result([answered(1_000, 3, 5), answered(1_000, 3)])).toMatchObject({

@@ -98,7 +98,7 @@ describe('pairs of allocations', () => {
   });
 });
 
-it('have effects per allocation size, with the function's owner', async () => {
+it("have effects per allocation size, with the function's owner", async () => {
   const { pairs } = await measured(known);
   const { pairs: small } = await measured(known, { bytes: 64 * 1024, live: 1_024 });
   const ofLayer = { runtime: LAYER, dlsym: LAYER, linked: CUDA, bare: CUDA };

@@ -34,7 +34,7 @@ const rounds = (count: number, metrics: (round: number) => MetricResult[], name 
 const functions = (...rows: object[]) => result('OH-005', { details: { functions: rows } });
 
 describe('the cost of a call', () => {
-  it('is the mean over rounds of each round's pairs, against zero', () => {
+  it("is the mean over rounds of each round's pairs, against zero", () => {
     const [effect] = callEffects([rounds(5, (round) => [functions(row('cuMemGetInfo_v2', 900 + round))])]);
     expect(effect).toMatchObject({
       metric: 'OH-005',

@@ -11,7 +11,7 @@ const load = (firstBin: number, startedMs: number, endedMs: number, bins: number
   ({ firstBin, startedNs: startedMs * MS, endedNs: endedMs * MS, bins }) as Partial<Load> as Load;
 
 describe('bins in common', () => {
-  it('lie entirely in the time of all, matched by the card's clock', () =>
+  it("lie entirely in the time of all, matched by the card's clock", () =>
     expect(commonBins([load(10, 5, 50, [1, 2, 3, 4, 5]), load(11, 0, 35, [20, 30, 40, 50])], 10)).toEqual({
       first: 1,
       work: [

@@ -59,7 +59,7 @@ describe('the sum of all ranks', () => {
 describe('the sharded block', () => {
   const whole = sample([], [1, -1, 1000, -1000]);
 
-  it('may deviate by rounding, relative to each result's deviation', () => {
+  it("may deviate by rounding, relative to each result's deviation", () => {
     expect(wholeCheck(whole, sample([], [1.05, -1, 1050, -1000])).passed).toBe(true);
     expect(wholeCheck(whole, sample([], [1.2, -1, 1000, -1000])).passed).toBe(false);
   });
@@ -133,7 +133,7 @@ it('compares blocks of one size on as many GPUs', () => {
   expect(unlikeConditions(multiGpuScaling, [of(2, 8192), of(4, 8192)])).not.toBeNull();
 });
 
-it('reads from NCCL's output how ranks are connected', () =>
+it("reads from NCCL's output how ranks are connected", () =>
   expect(
     transportsIn(
       'gpu:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nNCCL INFO Channel 01 : 1[1] -> 0[0] via SHM/direct/direct\nvia nothing',

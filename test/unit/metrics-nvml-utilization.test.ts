@@ -26,7 +26,7 @@ async function after(count: number, asked: readonly number[]): Promise<string> {
 
 const process = (atUs: number, smPercent: number, pid = PID) => ({ pid, atUs, smPercent });
 
-it('is the mean of NVML's readings of the card, and of its distinct samples of the process', async () => {
+it("is the mean of NVML's readings of the card, and of its distinct samples of the process", async () => {
   const { truth, asked } = truthOf([
     { gpuPercent: 100, processes: [process(1, 40), process(1, 90, 11)] },
     { gpuPercent: 100, processes: [process(1, 40)] },
@@ -58,7 +58,7 @@ it('is null with a reason if the coordinator has no NVML', async () => {
   });
 });
 
-it('is NVML's reading at the end of a load that is shorter than the delay', async () => {
+it("is NVML's reading at the end of a load that is shorter than the delay", async () => {
   const { truth, asked } = truthOf([{ gpuPercent: 98, processes: [process(1, 31)] }]);
   const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 60_000 }, () => Promise.resolve());
   expect(nvml).toEqual({ gpuPercent: 98, processPercent: 31, readings: 1 });

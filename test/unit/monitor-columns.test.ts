@@ -73,7 +73,7 @@ describe('a sample', () => {
 });
 
 describe('a missing field', () => {
-  it('names its columns, and NVML's error', () => {
+  it("names its columns, and NVML's error", () => {
     const value = { call: 'nvmlDeviceGetFieldValues (NVLink)', reason: 'it says: Not Supported', samples: 4 };
     const field = missingField(2, value);
     expect(field).toEqual({

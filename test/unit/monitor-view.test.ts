@@ -29,13 +29,16 @@ describe('the table of samples', () => {
     ]);
   });
 
-  it.each([40, 60, 80, 120])('fits %d columns, with utilisation and memory, and names the columns it leaves out', (width) => {
-    const text = samplesTable(two, on(width));
-    expect(widest(text.replace(/^Omitted.*$/gm, ''))).toBeLessThanOrEqual(width);
-    expect(text).toMatch(/GPU %/);
-    expect(text).toMatch(/1024 \/ 4096/);
-    if (width < 80) expect(text).toMatch(new RegExp(`Omitted at ${width} columns: .*Mem MHz`));
-  });
+  it.each([40, 60, 80, 120])(
+    'fits %d columns, with utilisation and memory, and names the columns it leaves out',
+    (width) => {
+      const text = samplesTable(two, on(width));
+      expect(widest(text.replace(/^Omitted.*$/gm, ''))).toBeLessThanOrEqual(width);
+      expect(text).toMatch(/GPU %/);
+      expect(text).toMatch(/1024 \/ 4096/);
+      if (width < 80) expect(text).toMatch(new RegExp(`Omitted at ${width} columns: .*Mem MHz`));
+    },
+  );
 
   it('is plain ASCII if the locale has no UTF-8', () => {
     const text = samplesTable(two, on(200, false));
@@ -45,7 +48,7 @@ describe('the table of samples', () => {
 });
 
 describe('the line of a sample', () => {
-  it('contains NVML's values, with units', () =>
+  it("contains NVML's values, with units", () =>
     expect(sampleLine(gpuSample({ timeS: 12.34, processes }))).toBe(
       '12.3 s, GPU 0: GPU 50 %, memory 10 %, 1024 / 4096 MiB, 100.5 W, 40 °C, SM 1980 MHz, memory 2619 MHz, PCIe 12.5 / 0 MB/s, NVLink 1000 / 5 MB/s, clocks: none, 2 processes',
     ));

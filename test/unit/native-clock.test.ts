@@ -55,7 +55,7 @@ describe('judgeClock', () => {
   ])('tolerates %s', (_, reading) => expect(judgeClock(reading).invalid).toBeNull());
 });
 
-it('a worker with a foreign clock gives no number under any system, and its system's own reason comes first', async () => {
+it("a worker with a foreign clock gives no number under any system, and its system's own reason comes first", async () => {
   const foreign = inspection({ clock: clock({ functions: [{ name: 'clock_gettime', owner: LAYER, own: false }] }) });
   const seen = description({ inspection: foreign });
   const attestation = await environmentSystem({}).attest(seen);

@@ -26,12 +26,12 @@ describe('the ground truth', () => {
     expect(await truthOf(gpuState({ processes: null })).processMemory(10)).toBeNull();
   });
 
-  it('has the card's total use, or null', async () => {
+  it("has the card's total use, or null", async () => {
     expect(await truth.cardMemory()).toEqual({ usedBytes: 4 * GIB, freeBytes: 12 * GIB, totalBytes: 16 * GIB });
     expect(await truthOf(gpuState({ freeBytes: null })).cardMemory()).toBeNull();
   });
 
-  it('has the multiprocessors' clock, or null', async () => {
+  it("has the multiprocessors' clock, or null", async () => {
     expect(await truthOf(gpuState({ smClockMhz: 1980 })).smClockMhz()).toBe(1980);
     expect(await truthOf(null).smClockMhz()).toBeNull();
   });
@@ -50,7 +50,7 @@ describe('the ground truth', () => {
     expect([await growing.processMemory(10), await growing.processMemory(10)]).toEqual([1, 2]);
   });
 
-  it('has the card's errors since a time', async () => {
+  it("has the card's errors since a time", async () => {
     const event = { atNs: 70, xid: 31 };
     const watched = truthBy({
       ...unread,

@@ -88,7 +88,7 @@ describe('a point', () => {
   it.each([
     ['failed', null],
     ['lacks the metric', undefined],
-  ])('shows its round's number and place if an earlier round %s', (_, missing) => {
+  ])("shows its round's number and place if an earlier round %s", (_, missing) => {
     const marks = boxes(valuesOf({ a: [1, 2, 3, 4], b: [missing, 6, 7, 8] }));
     expect(said(marks)).toEqual([
       ...[1, 2, 3, 4].map((round) => `a, round ${round}: ${round}.000 us`),

@@ -49,7 +49,7 @@ describe('the section on isolation', () => {
   it('shows the reason if a pair has no number', () =>
     expect(rows.filter((cells) => cells.includes('the aggressor made no progress'))).toHaveLength(3));
 
-  it('has a table of every tenant's means, with its limit', () => {
+  it("has a table of every tenant's means, with its limit", () => {
     const [row] = rows.filter(([tenant, system]) => tenant === 'tenant 2' && system === 'mps');
     expect(row?.[2]).toBe('30');
     expect(Number(row?.[4])).toBeCloseTo(30, 0);

@@ -46,7 +46,7 @@ describe('tables of outcomes', () => {
       'Launch paths against the compute limit',
     ]));
 
-  it('show a fault's effect on the neighbour, and what was not checked', () => {
+  it("show a fault's effect on the neighbour, and what was not checked", () => {
     const faults = tableOf(tables, 'IS-010') as OutcomeTable;
     expect(faults.rows[1]?.outcomes[0]).toMatchObject({
       ...{ state: 'bad', word: 'failed' },
@@ -111,7 +111,7 @@ describe('tables of outcomes', () => {
     expect(limits?.rows[0]?.outcomes[1]?.note).toBe('token bucket; kernels of 1.01 ms');
   });
 
-  it('have NVML's readings in separate columns, for the systems where they exist', () => {
+  it("have NVML's readings in separate columns, for the systems where they exist", () => {
     const document = isolationComparison(1, (one, system) => {
       const row = { smPercent: 30, shape: 'back to back', achievedPercent: 31 };
       const nvml = { gpuPercent: 99.5, processPercent: null, reason: 'NVML listed no utilisation of the process' };

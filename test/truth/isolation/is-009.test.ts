@@ -70,7 +70,7 @@ const deviceTime = (request: readonly RecordedCall[]): number =>
   (request.at(-1) as RecordedCall).ends - (request[0] as RecordedCall).begins;
 
 describe('IS-009', () => {
-  it('finds a neighbour with a known cost, confirmed by the device's count', async () => {
+  it("finds a neighbour with a known cost, confirmed by the device's count", async () => {
     const { result, record } = await undisturbedRecord((folder) =>
       neighbours(environmentUnder(null, 'mps=1,recorded=cuLaunchKernel', folder), ['dramStream']),
     );
@@ -170,7 +170,7 @@ describe('a layer that does not do the work', () => {
       'cuLaunchKernel=400',
       /^a call reported success without doing its work: word 0 of request \d+ is not what its 20/,
     ],
-  ])('publishes nothing if the victim's work is skipped %s', async (_, lazy, reason) => {
+  ])("publishes nothing if the victim's work is skipped %s", async (_, lazy, reason) => {
     const result = await neighbours(under(lazy), ['issueSlots']);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(reason);

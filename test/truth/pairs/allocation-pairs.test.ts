@@ -92,7 +92,7 @@ describe('a layer that delays both calls', () => {
   });
 });
 
-it('a cost per live block appears in the free, only for the layer's own blocks', async () => {
+it("a cost per live block appears in the free, only for the layer's own blocks", async () => {
   const { truths } = await expectPairs('OH-007', 'perlive=5ns');
   const [allocation, free] = truths.map(({ truth }) => truth) as [number, number];
   expect(free).toBeGreaterThan(1_024 * 5);

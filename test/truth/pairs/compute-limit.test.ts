@@ -33,7 +33,7 @@ function expectGranted(sharesPercent: readonly number[], achievedPercent: number
 }
 
 describe('a compute limit', () => {
-  it('is labelled by the device's work, and invalidates nothing', async () => {
+  it("is labelled by the device's work, and invalidates nothing", async () => {
     const record = emptyFolder();
     const { code, stdout, stderr } = await command(
       [

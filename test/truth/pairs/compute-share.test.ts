@@ -42,7 +42,7 @@ function expectGranted({ launches, kernelNs, busyShare }: ComputeShare, granted:
 }
 
 describe('the compute share', () => {
-  it('matches the device's busy time without a limit', async () => {
+  it("matches the device's busy time without a limit", async () => {
     const { share, granted } = await shareUnder(null);
     expectGranted(share, granted);
     expect(share.busyShare).toBeLessThanOrEqual(1);

@@ -78,7 +78,7 @@ describe('the calibration interposer', () => {
     expect(both - (await hookUnder('cuLaunchKernel=+1us,token=1us@100', 'cuLaunchKernel'))).toBeGreaterThan(500);
   });
 
-  it.skipIf(oneProcessor)('without a delay adds nothing to OH-001's pairs of isolated launches', async () => {
+  it.skipIf(oneProcessor)("without a delay adds nothing to OH-001's pairs of isolated launches", async () => {
     const { results, recorded } = await launchesUnder();
     const pair = results[0]?.details.pair as FunctionRow;
     expect(pair.intercepted).toBe(false);

@@ -119,7 +119,7 @@ it('shows a layer that serialises streams', async () => {
   expect(result.details.stagesAtOnce).toBeLessThanOrEqual(1);
 });
 
-it('has no verdict if native's streams do not overlap', () => {
+it("has no verdict if native's streams do not overlap", () => {
   const { besideNative } = metricNamed('LLM-006');
   const native = (value: number) => besideNative?.({} as MetricResult, { value } as MetricResult);
   expect(native(97)).toBeNull();

@@ -160,7 +160,7 @@ describe('LLM-010', () => {
     );
   });
 
-  it('fails at a deadline if NCCL's initialisation never returns', async () => {
+  it("fails at a deadline if NCCL's initialisation never returns", async () => {
     const result = await scaling({ ...SHORT, joinMs: 3_000 }, 'devices=2,nccl_hang=1');
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result.reason).toMatch(
@@ -171,7 +171,7 @@ describe('LLM-010', () => {
   it.each([
     ['ncclAllReduce:1@3', /^ncclAllReduce returned 1, unhandled cuda error/],
     ['ncclCommGetAsyncError:6@1', /^ncclCommGetAsyncError returned 6, remote process exited/],
-  ])('fails with NCCL's error: %s', async (fail, reason) => {
+  ])("fails with NCCL's error: %s", async (fail, reason) => {
     const result = await scaling(SHORT, `${FAST},fail=${fail}`);
     expect(result).toMatchObject({ status: 'failed', value: null, reason: expect.stringMatching(reason) as string });
   });

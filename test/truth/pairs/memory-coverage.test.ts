@@ -30,7 +30,7 @@ describe('IS-011', () => {
     }
   });
 
-  it('finds none under the driver's own limit', async () => {
+  it("finds none under the driver's own limit", async () => {
     const result = await measuredOutside('IS-011', { memory: '1GiB', driver: '1G', memLimit: 'perProcess' });
     expect(withOutcome(result, 'leaks')).toEqual(['IPC import']);
     expect(pathsOf(result).at(-1)?.reason).toBe('each of 2 processes has a limit of its own');

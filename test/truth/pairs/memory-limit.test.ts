@@ -33,7 +33,7 @@ it('is 100 if every way to allocate honours the limit, also for two processes to
   expect(pathsOf(result).every(({ truthBytes }) => truthBytes !== null)).toBe(true);
 });
 
-it('is 100 under the driver's own limit, which applies per process', async () => {
+it("is 100 under the driver's own limit, which applies per process", async () => {
   const result = await measured({ memory: '2GiB', driver: '2G', memLimit: 'perProcess' });
   expect(result).toMatchObject({ status: 'ok', value: 100 });
   expect(result.violations).toBeUndefined();
@@ -43,7 +43,7 @@ it('is 100 under the driver's own limit, which applies per process', async () =>
   expect(withOutcome(result, 'leaks')).toEqual([TWO]);
 });
 
-it('shows two processes that take twice their tenant's limit', async () => {
+it("shows two processes that take twice their tenant's limit", async () => {
   const result = await measured({ memory: '2GiB', driver: '2G', memLimit: 'perTenantPool' });
   expect(result.violations).toEqual([{ detail: `${TWO}: 3.02 GiB granted under a limit of 2 GiB; NVML shows 4 GiB` }]);
 });
@@ -81,7 +81,7 @@ it.each(['nothing', 'twice'])('is invalid if a layer grants %s instead of memory
   expect(result.reason).toMatch(/^what was granted is memory: cuMemAlloc_v2: a granted block of \d+ bytes /);
 });
 
-it('does not trust a layer's reports about memory', async () => {
+it("does not trust a layer's reports about memory", async () => {
   const result = await measured(pooled('1800MiB', ',shows=2GiB'));
   expect(pointOf(result).signedErrorBytes).toBe(1800 * MIB - 2 * GIB);
 });

@@ -98,7 +98,7 @@ const has = (samples: readonly GpuSample[], count: number) =>
   expect.poll(() => samples.length).toBeGreaterThanOrEqual(count);
 
 describe('the monitor', () => {
-  it('writes each card's settings in the units named by the columns', async () => {
+  it("writes each card's settings in the units named by the columns", async () => {
     const { rows, samples } = await watched([0, 1]);
     await has(samples, 6);
     const written = await rows();

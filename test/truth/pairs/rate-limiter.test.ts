@@ -241,7 +241,7 @@ describe('the tenants of OH-008', () => {
 
   const turns = (...tenants: string[]) => tenants.flatMap((tenant) => ['between', `prepare ${tenant}`, 'reap 1']);
 
-  it('run one after the other under different limits, between removing and restoring the round's tenant', async () => {
+  it("run one after the other under different limits, between removing and restoring the round's tenant", async () => {
     const { asked, measured } = await measureUnder({});
     expect(measured).toMatchObject({ processes: 2, details: { limitPercent: 50 } });
     expect(asked).toEqual(['reap 0', ...turns('1 at 100', '1 at 50'), 'between', 'prepare 0']);
@@ -252,7 +252,7 @@ describe('the tenants of OH-008', () => {
     expect(measured).toMatchObject({ status: 'unsupported', reason: 'layer cannot see its process', value: null });
   });
 
-  it('are not measured if the layer is not active, and the round's state is restored', async () => {
+  it("are not measured if the layer is not active, and the round's state is restored", async () => {
     const { asked, measured } = await measureUnder({ invalid: 'layer not active: nobody owns it' });
     expect(measured).toMatchObject({
       code: 'INVALID_RESULT',

@@ -17,7 +17,7 @@ const ofUs = (row: { valueUs: number; ci95: [number, number] | null }): Estimate
 
 const flat = <T>(found: T | null): T[] => (found === null ? [] : [found]);
 
-describe('OH-004 recovers the durations of a start's steps', () => {
+describe("OH-004 recovers the durations of a start's steps", () => {
   it('separately for cuInit and the context', async () => {
     const sim = { init_ms: 4, context_ms: 17, alloc_us: 150, launch_ns: 2500 };
     // A quarter as many more start with cuCtxCreate; an interval needs six.

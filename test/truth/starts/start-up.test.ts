@@ -96,7 +96,7 @@ describe('START-001, START-002 and START-003', () => {
     expect((context.details.release as Row).count).toBe(MANY.iterations);
   });
 
-  it('recover what a layer adds to cuInit and cuDevicePrimaryCtxRetain, and name the context's owner', async () => {
+  it("recover what a layer adds to cuInit and cuDevicePrimaryCtxRetain, and name the context's owner", async () => {
     const library = interposerLibrary() ?? '';
     const environment = { LD_PRELOAD: library, GVB_INTERPOSE: 'cuInit=+20ms,cuDevicePrimaryCtxRetain=+15ms' };
     const {
