@@ -85,7 +85,7 @@ describe('the calibration interposer', () => {
     expectRecovered([['pair', estimateOf(pair), isolated(0, recorded.readingNs)]]);
   });
 
-  it.skipIf(oneProcessor)('with a delay adds that delay to OH-001's pairs of isolated launches', async () => {
+  it.skipIf(oneProcessor)("with a delay adds that delay to OH-001's pairs of isolated launches", async () => {
     const { results, recorded } = await launchesUnder({ LD_PRELOAD: library, GVB_INTERPOSE: 'cuLaunchKernel=+1us' });
     const pair = results[0]?.details.pair as FunctionRow;
     expect(pair.intercepted).toBe(true);
