@@ -135,7 +135,7 @@ describe.each<[string, Pick<LoadSettings, 'concurrency'> | Pick<LoadSettings, 'r
   });
 
   it("matches the server's time to first token, as well as the second client does", () => {
-  it("matches the server's time to first token, as well as the second client does", () => {
+    // A process that waits for a processor reads its token late: on a busy machine most of them do, but not all.
     const beyond = (seen: Seen[]) => quantile(seen.map(beyondTtft), 0.1);
     expect(beyond(ours)).toBeGreaterThanOrEqual(0);
     expect(beyond(ours)).toBeLessThanOrEqual(AGREEMENT * of(ours, serverTtft) + beyond(second));
