@@ -2,7 +2,9 @@
 import type { MetricResult } from '../lib/results/document.js';
 import { temporaryFolder } from './temporary.js';
 
-/** What takes the host's processor away makes a batch of launches longer than the device says that it was. */
+/**
+ * If the host's processor is taken away, a batch of launches lasts longer by the host's clock than by the device's.
+ */
 const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 

@@ -22,7 +22,7 @@ export type AggressorKind =
 
 export interface AggressorRequest {
   kind: AggressorKind;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   /** Of memory, which an allocation storm tries to exceed; 0: there is none. */
@@ -291,7 +291,7 @@ export interface PreparedDecoder extends DecoderShape {
 export interface DecodeRequest {
   /** Steps as one captured graph. */
   graph: boolean;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** For how long requests are started and steps made; the first request is finished. */
   windowNs: number;
@@ -497,7 +497,7 @@ export interface Provenance {
 // Dynamic batching
 
 export interface DynamicBatchingRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** In which sequences arrive. */
   windowNs: number;
@@ -809,7 +809,7 @@ export interface LoadRequest {
   kernelNs: number;
   /** Most launches in flight; 1: each is waited for with cuStreamSynchronize. */
   inFlight: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** By the device's clock or the host's, whichever passes first. */
   durationNs: number;
@@ -1265,7 +1265,7 @@ export interface PipelineRuns {
 // Requests
 
 export interface RequestsRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   /** For how long after the window requests that arrived in it are still served. */
@@ -1389,7 +1389,7 @@ export interface StepsRequest {
   ranks: number;
   kind: StepKind;
   steps: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
 }
 
@@ -1477,7 +1477,7 @@ export interface StartUp {
   secondLaunchNs: number;
   /** cuInit … first kernel's result on the host. */
   totalNs: number;
-  /** As `now` says it: the request is there; the start begins; the first result is on the host. */
+  /** Times of `now`: the request is there; the start begins; the first result is on the host. */
   readyAtNs: number;
   beganAtNs: number;
   firstResultAtNs: number;
@@ -1599,7 +1599,7 @@ export interface DescribedTopic {
 // Traces of blocks
 
 export interface BlockTraceRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   /** For how long every block watches the timer. */
@@ -1639,7 +1639,7 @@ export interface WindowRequest {
   operation: 'allocFree' | 'memGetInfo' | 'launch';
   /** Of an allocation; 0 asks for the granularity. */
   bytes: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   warmup: number;

@@ -165,7 +165,7 @@ function createVgpuManager(values: Values, name: string, surroundings: Surroundi
   });
 }
 
-/** Of two keys for one setting, the one that was given. */
+/** Returns the given value of two keys for one setting. */
 function oneOf(values: Values, first: string, second: string): string {
   if (values.has(first) && values.has(second))
     throw values.error(second, `Expected ${first} or ${second} of vgpu-manager but received both.`);

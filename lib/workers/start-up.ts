@@ -15,7 +15,7 @@ export interface FreshProcess {
 
 /** A worker's answer to `startUp`. */
 export interface WorkerStart extends StartUp {
-  /** Of the worker process so far. */
+  /** The peak of the worker process so far. */
   peakRssBytes: number;
   /** Libraries that the loader was told to preload, and did. */
   preloaded: string[];

@@ -29,7 +29,7 @@ struct Fields<AggressorRequest> : FieldsOf<AggressorRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(kind).one_of(kAggressors));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(quota_bytes).says("Of memory, which an allocation storm tries to exceed; 0: there is none."));
   }

@@ -58,7 +58,7 @@ struct Fields<DecodeRequest> : FieldsOf<DecodeRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(graph).says("Steps as one captured graph."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(
         GVB_FIELD(window_ns).says("For how long requests are started and steps made; the first request is finished."));
     visit(GVB_FIELD(requests).says("At most this many; 0: as many as there is time for."));

@@ -10,7 +10,7 @@ struct Fields<DynamicBatchingRequest> : FieldsOf<DynamicBatchingRequest> {
   static constexpr const char* kName = "DynamicBatchingRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero().says("In which sequences arrive."));
     visit(GVB_FIELD(grace_ns).says("For how long after the window those are still served."));
     visit(GVB_FIELD(most_steps).says("After which the window ends early; 0: it does not."));

@@ -36,7 +36,7 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
     visit(GVB_FIELD(kernel_ns).above_zero().says("About how long a kernel takes alone on the GPU."));
     visit(GVB_FIELD(in_flight).above_zero().says(
         "Most launches in flight; 1: each is waited for with cuStreamSynchronize."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(duration_ns).above_zero().says("By the device's clock or the host's, whichever passes first."));
     visit(GVB_FIELD(bin_ns).above_zero());
     visit(GVB_FIELD(gap_ns).says("The shortest time between two kernels that is listed."));

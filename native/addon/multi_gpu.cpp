@@ -79,7 +79,7 @@ struct Fields<StepsRequest> : FieldsOf<StepsRequest> {
     visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
     visit(GVB_FIELD(kind).one_of(kStepKinds));
     visit(GVB_FIELD(steps).above_zero());
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
   }
 };
 

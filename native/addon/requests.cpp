@@ -10,7 +10,7 @@ struct Fields<RequestsRequest> : FieldsOf<RequestsRequest> {
   static constexpr const char* kName = "RequestsRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(grace_ns).says("For how long after the window requests that arrived in it are still served."));
     visit(GVB_FIELD(period_ns).says("From one arrival to the next; 0: each when the previous one is done."));

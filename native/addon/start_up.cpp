@@ -55,7 +55,7 @@ struct Fields<StartUp> : FieldsOf<StartUp> {
     visit(GVB_FIELD(second_launch_ns));
     visit(GVB_FIELD(total_ns).says("cuInit … first kernel's result on the host."));
     visit(GVB_FIELD(ready_at_ns)
-              .says("As `now` says it: the request is there; the start begins; the first result is on the host."));
+              .says("Times of `now`: the request is there; the start begins; the first result is on the host."));
     visit(GVB_FIELD(began_at_ns));
     visit(GVB_FIELD(first_result_at_ns));
     visit(GVB_FIELD(first_release_ns).says("Of the context that did the work; null where it is kept."));

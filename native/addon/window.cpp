@@ -23,7 +23,7 @@ struct Fields<WindowRequest> : FieldsOf<WindowRequest> {
               .one_of(kOperations)
               .says("`launch` is timed without the synchronisation that follows it; `allocFree` is both calls."));
     visit(GVB_FIELD(bytes).says("Of an allocation; 0 asks for the granularity."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns));
     visit(GVB_FIELD(warmup));
     visit(GVB_FIELD(most_samples).above_zero().says("Of more operations, only every second, fourth, … is kept."));

@@ -85,8 +85,8 @@ class DeviceSession {
   const Module module;
   const CancelToken& token;
 
-  // What a measurement sets up once for all its blocks: created at first use, destroyed before the context. Must not
-  // hold device memory, which would be a live block in other measurements.
+  // The state that a measurement sets up once for all its blocks: created at first use, destroyed before the context.
+  // Must not hold device memory, which would be a live block in other measurements.
   template <class T>
   T& kept() {
     for (const auto& [type, object] : kept_)

@@ -78,7 +78,7 @@ const spanOf = (load: LoadRecord): [from: number, to: number] => [
 ];
 const busyOf = (load: LoadRecord): number => load.reduce((total, kernel) => total + lengthOf(kernel), 0);
 
-/** What a process's loads did without a limit, as a fraction of the time. */
+/** The shares of the time in which a process's loads ran without a limit. */
 export function freeShares(loads: readonly LoadRecord[]): number[] {
   return loads.map((load, i) => {
     const kernels = i < loads.length - 1 ? load.slice(0, -CALIBRATIONS) : load;

@@ -13,7 +13,7 @@ import { emptyFolder } from './child.js';
 import { measured, truthOutside } from './measured.js';
 
 const region = ownRegion('limited');
-/** Of a process on this card. */
+/** The context of a process on this card. */
 export const CONTEXT_MIB = 500;
 const settings = `region=${region},init_ms=1,context_ms=1,context_mib=${CONTEXT_MIB},alloc_us=5,free_us=5`;
 

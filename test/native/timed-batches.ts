@@ -3,7 +3,7 @@ import { median } from '../../lib/stats/median.js';
 import type { Recorded, RecordedCall } from './record.js';
 
 export interface TimedBatch {
-  /** Of the first launch. */
+  /** The kernel of the first launch. */
   kernel: string;
   launches: RecordedCall[];
   /** Bounds of the time between the events. */

@@ -55,7 +55,7 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
   });
 }
 
-/** Of those that ran, the one with the highest cost. */
+/** Returns the row with the highest cost among those that ran. */
 function worstOf(rows: readonly InterferenceRow[]): (InterferenceRow & { degradationPercent: number }) | null {
   const ran = rows.filter(
     (row): row is InterferenceRow & { degradationPercent: number } => row.degradationPercent !== null,

@@ -21,7 +21,7 @@ export interface Times {
 export interface InterferenceRow {
   victim: string;
   aggressor: string;
-  /** Of the victim's p50 latency; null if the aggressor did not run. */
+  /** The increase of the victim's p50 latency; null if the aggressor did not run. */
   degradationPercent: number | null;
   reason?: string;
   degradationCi95?: [number, number] | null;

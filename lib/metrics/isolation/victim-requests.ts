@@ -24,7 +24,7 @@ export interface Served {
   /** From the arrival, or from the end of the previous request, until its end. */
   serviceNs: number[];
   givenUp: number;
-  /** Of the requests that could have been done by the end of the part, how many were. */
+  /** The number of requests that were done by the end of the part, of those that could have been. */
   onTime: number;
   due: number;
   smClockMhz: number | null;

@@ -16,7 +16,7 @@ const DEADLINE_MS = 30_000;
 const AGREEMENT = 0.05;
 /** The longest scheduler tick (100 Hz): a running thread's account may lag this much behind. */
 const TICK_NS = 10_000_000;
-/** Of one processor: an idle Node process and two short requests use less. */
+/** In percent of one processor; an idle Node process and two short requests use less. */
 const MOST_OWN_PERCENT = 0.5;
 
 const THREADS = { method: 'threads', params: {} };
@@ -155,7 +155,7 @@ export const monitoringCost: MetricDefinition = {
   direction: 'lower',
   question: 'How much host CPU does a tenant burn that does nothing?',
   estimator: 'processor time of the threads that driver and layer started in one idle tenant, per wall time',
-  // Of one processor: at this level fifty idle tenants on a node use a twentieth of one.
+  // In percent of one processor: at this level fifty idle tenants on a node use a twentieth of one.
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],
   costOf: 'processor time of an idle tenant',

@@ -17,7 +17,7 @@ constexpr size_t kPlaces = 128;                // per result
 
 DeviceMemory numbers(const Cuda& cuda, uint64_t count) { return make_memory(cuda, count * kNumberBytes); }
 
-// Of attention and of the MLP, in the unsharded block.
+// The inner sizes of attention and MLP in the unsharded block.
 std::array<unsigned, 2> inner_sizes(const BlockShape& shape) { return {shape.hidden, shape.mlp}; }
 
 }  // namespace

@@ -60,7 +60,7 @@ void leave(Residues* residues, const Residue& residue);                   // rep
 void copied(Residues* residues, const Residue& from, const Residue& to);  // replaces what was there
 void freed(Residues* residues, const Residue& where);                     // `bytes` from `address` on
 void process_ended(Residues* residues, int participant);
-// Whose data stays in memory that is handed out; the rest is cleared.
+// The processes whose data remain in memory that is handed out; other data is cleared.
 enum class Kept { kNone, kOwn, kAll };
 // Returns how many bytes of other processes the memory at `where` contains.
 uint64_t hand_out(Residues* residues, const Residue& where, Kept kept);

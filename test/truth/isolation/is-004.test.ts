@@ -32,8 +32,8 @@ async function measure(interpose: string | undefined) {
 function trueOvershoot(percent: readonly number[], tolerance: number, bins: number): [sum: number, tolerance: number] {
   const above = percent.slice(0, bins).map((share) => Math.max(0, share - LIMIT));
   const smSeconds = ((132 / 100) * BIN_MS) / 1_000;
-  // What the end of one bin credits too late, the next one gets: two kernels in total, and one for each bin that
-  // straddles the limit.
+  // Work that ends after its bin is credited to the next bin: two kernels in total, and one for each bin that straddles
+  // the limit.
   return [above.reduce((sum, share) => sum + share, 0) * smSeconds, 3 * tolerance * smSeconds];
 }
 

@@ -9,7 +9,7 @@ import { metricNamed } from '../../metric-named.js';
 import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
 import { busyIn, byDevice, commonBins, lasted, loadsOf, percentages, staggered } from './shares.js';
 
-/** Of 128 multiprocessors: 64, 32, 16 and 16. */
+/** The shares of 128 multiprocessors: 64, 32, 16 and 16. */
 const PERCENT = [50, 25, 12.5, 12.5];
 /** (1/2 + 1/4 + 1/8 + 1/8)² / 4 (1/4 + 1/16 + 1/64 + 1/64) */
 const JAIN = 8 / 11;

@@ -75,7 +75,7 @@ const stepsIn = (process: Recorded, launches: Pass['launches'] = LAUNCHES_OF_STE
 
 const middle = (values: readonly number[]): number => median(values).value;
 
-/** Of one size, in prompts and in steps: the median of other sizes depends on which kernels are counted. */
+/** Kernels of one size, in prompts and in steps: the median of other sizes depends on which kernels are counted. */
 const kernelsOf = ({ calls }: Recorded, from: number, to: number) =>
   calls.filter(({ kernel, begins, ends }) => kernel.startsWith('gvb_decoder_pic') && begins >= from && ends <= to);
 
