@@ -25,7 +25,7 @@ struct Fields<BlockTrace> : FieldsOf<BlockTrace> {
       "one.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(origin_ms).says("Of the device's clock; the other times count from there."));
+    visit(GVB_FIELD(origin_ms).says("Time of the device's clock from which the other times count."));
     visit(GVB_FIELD(multiprocessor));
     visit(GVB_FIELD(from_ns).as_array());
     visit(GVB_FIELD(to_ns).as_array());

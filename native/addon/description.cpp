@@ -34,7 +34,7 @@ struct Fields<DescribedType> : FieldsOf<DescribedType> {
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(doc));
     visit(GVB_FIELD(base).or_null());
-    visit(GVB_FIELD(text).or_null().says("Of another name for a type; null: an interface."));
+    visit(GVB_FIELD(text).or_null().says("Type for which this is another name; null for an interface."));
     visit(GVB_FIELD(fields));
   }
 };

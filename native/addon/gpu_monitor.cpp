@@ -66,7 +66,7 @@ struct Fields<CardSample> : FieldsOf<CardSample> {
   static constexpr const char* kDoc = "What NVML says of a GPU at one time; null for what it does not say.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(at_ns).says("Before NVML was asked, as `now` says it."));
+    visit(GVB_FIELD(at_ns).says("Time of `now` before NVML was asked."));
     visit(GVB_FIELD(gpu_percent)
               .says("Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed."));
     visit(GVB_FIELD(memory_percent));
@@ -92,7 +92,7 @@ struct Fields<MissingValue> : FieldsOf<MissingValue> {
   static constexpr const char* kName = "MissingValue";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(call).says("Of NVML; in parentheses, which of its values."));
+    visit(GVB_FIELD(call).says("NVML function; in parentheses, which of its values."));
     visit(GVB_FIELD(reason));
     visit(GVB_FIELD(samples).says("In which the value is missing."));
   }

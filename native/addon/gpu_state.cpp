@@ -72,7 +72,7 @@ struct Fields<UtilizationRequest> : FieldsOf<UtilizationRequest, Target> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(uuid));
-    visit(GVB_FIELD(since_us).says("Of the host's clock, since 1970: older samples of processes are left out."));
+    visit(GVB_FIELD(since_us).says("Time of the host's clock since 1970; older samples of processes are left out."));
   }
 };
 
@@ -94,7 +94,7 @@ struct Fields<GpuUtilization> : FieldsOf<GpuUtilization> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(gpu_percent));
-    visit(GVB_FIELD(processes).says("Of those that did something; null if NVML does not report it."));
+    visit(GVB_FIELD(processes).says("Processes that used the GPU; null if NVML does not report them."));
   }
 };
 
