@@ -40,7 +40,7 @@ void newer(Run& run) {
   for (const char* base : {"cuMemGetInfo", "cuMemAlloc", "gvbNoSuchFunction"}) ask(run, base, version + 10000);
   constexpr int kContextWithParameters = 12050;
   if (version < kContextWithParameters) return;
-  // The version decides the ABI: a layer that goes by name alone would return a function that takes other arguments.
+  // The version decides the ABI: a layer that checks only the name would return a function with other arguments.
   const auto create =
       reinterpret_cast<CUresult (*)(CUcontext*, void*, unsigned, CUdevice)>(ask(run, "cuCtxCreate", version));
   if (!create) return;

@@ -105,7 +105,7 @@ describe('gate', () => {
     expect((await commandIn(folder, ['gate', 'b.json', '--json', '/dev/full'])).code).toBe(1);
   });
 
-  it('exits 5 if a system was not shown to be active, whatever the thresholds', async () => {
+  it('exits 5 if a system was not shown to be active, for any thresholds', async () => {
     const folder = emptyFolder();
     const inactive = about(5).map(() => without('invalid', 'layer not active: nothing hooks'));
     const document = comparison({ native: { 'OH-001': about(5) }, layer: { 'OH-001': inactive } });
@@ -157,7 +157,7 @@ describe('gate', () => {
     expect((await commandIn(folder, ['report', 'a.json', '--junit', '-'])).code).toBe(0);
   });
 
-  it('fails on failed metrics, whatever the thresholds', async () => {
+  it('fails on failed metrics, for any thresholds', async () => {
     const folder = emptyFolder();
     const failed = {
       native: { 'OH-001': about(5) },

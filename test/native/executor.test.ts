@@ -7,7 +7,7 @@ import { expectAllocation, sim } from './executor.js';
 
 const addon = { GVB_TEST_ADDON: addonFile };
 describe('abort', () => {
-  it('before the call rejects every function with the reason, whatever it is, and loads nothing', async () => {
+  it('before the call rejects every function with its reason, of any type, and loads nothing', async () => {
     const { names, sameReason, addonLoaded } = await scenario<{
       names: string[];
       sameReason: boolean[];

@@ -31,7 +31,7 @@ const sampler = (clocks: number[], load: number[]): NonNullable<RunDocument['sam
 };
 
 describe('a stored baseline', () => {
-  it('is compared with every system of its name, whatever the numbers of rounds', () => {
+  it('is compared with every system of its name, for any numbers of rounds', () => {
     const now = { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(6).slice(0, 3) } };
     const { effects, warnings } = against(now, layer(5));
     expect(effects.map(({ system, baseline, rounds, verdict }) => ({ system, baseline, rounds, verdict }))).toEqual([

@@ -23,7 +23,7 @@ it.each([
     active(0, 130, [120]),
     'it was held back: none of its 7 operations was over in the 100 ms in which requests arrived',
   ],
-])('says of two tenants that %s what they did', (_, victim, aggressor, reason) =>
+])('gives the reason for two tenants that %s', (_, victim, aggressor, reason) =>
   expect(apartReason(victim, aggressor, 7)).toBe(reason),
 );
 

@@ -42,7 +42,7 @@ describe('the rows of a sample', () => {
     expect([zero.gpu_percent, zero.pcie_rx_mb_s, zero.clock_reasons]).toEqual(['0', '0', 'none']);
   });
 
-  it('are complete lines, whatever the driver calls the card', () => {
+  it('are complete lines for any name of the card', () => {
     const text = sampleLines([gpuSample({ uuid: '=1+1\r\n"GPU"\u0000' })]);
     expect(text.match(/\r\n/g)).toHaveLength(1);
     expect(text.endsWith('\r\n')).toBe(true);

@@ -101,7 +101,7 @@ describe('a point', () => {
     down.slice(1).forEach((y, i) => expect(y).toBeGreaterThan(down[i] as number));
   });
 
-  it('stands for others if there are too many, as the note says', () => {
+  it('represents others if there are too many, with a note', () => {
     const view = valuesOf({ a: Array.from({ length: 60 }, (_, i) => i + 1) });
     const shown = said(boxes(view));
     expect(shown).toHaveLength(40);

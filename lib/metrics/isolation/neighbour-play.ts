@@ -1,4 +1,4 @@
-/** A victim and an aggressor, each alone and both together, for every aggressor of the menu. */
+/** Measures a victim and an aggressor, each alone and both together, for every aggressor of the menu. */
 import { messageOf } from '../../errors/message-of.js';
 import type { Aggression, Requests } from '../../native/addon-types.js';
 import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
