@@ -1,4 +1,4 @@
-// Where and when the blocks of a tenant ran: the record from which it follows how tenants share a device.
+// Where and when the blocks of a tenant ran; shows how tenants share a device.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct BlockTraceRequest {
   unsigned in_flight = 0;   // kernels queued at most; 0: enough for a host that is held up
 };
 
-// Stretches of a multiprocessor during which a block of the tenant ran on it; those less than gap_ns apart are one.
+// Intervals during which a block of the tenant ran on a multiprocessor; intervals less than gap_ns apart are merged.
 struct BlockTrace {
-  double origin_ms = 0;  // of %globaltimer; `from` and `to` are counted from there
+  double origin_ms = 0;  // by %globaltimer; `from` and `to` count from there
   std::vector<unsigned> multiprocessor;
   std::vector<double> from_ns;
   std::vector<double> to_ns;

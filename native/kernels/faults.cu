@@ -7,7 +7,7 @@
 
 namespace {
 
-// So that a card is never left busy, even where nobody can end the process.
+// A limit, so that a card does not stay busy even if the process cannot be killed.
 constexpr unsigned long long kEndlessNs = 5000000000ull;
 
 // Where `stamp` is not null: when the thread is about to fail, for the host to find although the context is lost.

@@ -9,11 +9,11 @@ namespace gvb::probe {
 
 struct Options {
   std::string probe;
-  std::string self;                      // this program
-  std::string libcuda = "libcuda.so.1";  // as dlopen is given it
+  std::string self;                      // path of this program
+  std::string libcuda = "libcuda.so.1";  // argument for dlopen
   std::string nvml = "libnvidia-ml.so.1";
-  std::string driver;  // where the driver's libcuda lies, as a path
-  std::string device;  // UUID; empty: the first
+  std::string driver;  // path of the driver's libcuda
+  std::string device;  // UUID; empty: the first device
   SymbolPath path = SymbolPath::kRuntime;
   std::optional<size_t> memory;      // what the system grants, in bytes
   std::optional<size_t> count;       // as many as were made natively

@@ -12,9 +12,9 @@ struct Probe {
   const char* name;
   const char* issue;
   void (*run)(Run&);
-  // What a second process of it does, where there is one: its token says what it needs to know.
+  // The body of its second process, if it has one; the token passes what that needs to know.
   void (*second)(Run&) = nullptr;
-  // It may disturb others, or takes so much of the card that none has room beside it: it runs alone, after the others.
+  // It may disturb others or needs most of the card's memory, so it runs alone, after the others.
   bool alone = false;
   // What it is asked for: COMPAT-001, ERR-003, or ERR-002. Of the last two it ends with a kernel whose result is
   // checked.
@@ -43,7 +43,7 @@ inline Probe recovery_probe(Probe probe) {
 
 using Probes = std::vector<Probe>;
 
-// One list a subject, each in the file of that name.
+// One list per subject, each in the file of that name.
 Probes vmm_probes();
 Probes memory_info_probes();
 Probes pool_probes();

@@ -125,7 +125,7 @@ void Run::follow_up() {
 
 namespace {
 
-// As a JSON array.
+// Returns a JSON array.
 std::string loaded_objects() {
   std::string all;
   dl_iterate_phdr(

@@ -36,7 +36,7 @@ class Pipeline {
     for (unsigned stage = 0; stage < request.stages; ++stage) streams_.push_back(make_stream(cuda_));
     for (size_t i = 0; i < places(); ++i) ended_.push_back(make_event(cuda_, abi::CU_EVENT_DISABLE_TIMING));
   }
-  // Before what the kernels write to is gone.
+  // Kernels must be over before their output is freed.
   ~Pipeline() {
     for (const Stream& stream : streams_) cuda_.api.cuStreamSynchronize(stream.get());
   }
@@ -49,7 +49,7 @@ class Pipeline {
     return calibrated_stage(request_.stage_ns, [&](unsigned rounds) { return alone(rounds); });
   }
 
-  // Behind one another on one stream, so that the device does not fall idle between them.
+  // Back to back on one stream, so that the device does not idle between them.
   double alone(unsigned rounds) {
     const unsigned count = request_.alone;
     if (count > request_.micro_batches) throw std::logic_error("unreachable: no more stages alone than micro-batches");
@@ -102,7 +102,7 @@ class Pipeline {
   StageStamps checked(const StagePlace& at, unsigned rounds) const {
     return kernels_.checked(stage_at(at), rounds, text(at));
   }
-  // Readings of two multiprocessors may differ by a step of the device's timer.
+  // Readings of two multiprocessors may differ by one step of the device's timer.
   double after(const StagePlace& at, const StagePlace& before) const {
     const auto gap = static_cast<double>(static_cast<int64_t>(stamps(at).began - stamps(before).ended));
     if (gap < -tick_ns_)
@@ -111,7 +111,7 @@ class Pipeline {
                                                      ", which it depends on, had ended.");
     return gap;
   }
-  // How long after the later of the two that it depends on.
+  // The time since the later of the two stages it depends on ended.
   std::optional<double> handoff(const StagePlace& at) const {
     std::optional<double> gap;
     if (at.stage > 0) gap = after(at, {at.stage - 1, at.batch});
