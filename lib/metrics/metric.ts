@@ -11,7 +11,7 @@ import type { ComparedAt } from './compared-at.js';
 import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
 
-export type Category = 'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility' | 'workload';
+export type Category = 'overhead' | 'isolation' | 'llm' | 'bandwidth' | 'start-up' | 'compatibility' | 'workload';
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
