@@ -22,7 +22,7 @@ import {
 } from './co-tenants.js';
 import { NS_PER_MS } from '../units.js';
 
-/** What is left out at the beginning, and how long the tenants are watched from then on. */
+/** How much time is left out at the beginning, and how long the tenants are then measured. */
 export interface FairnessTimes {
   skipMs: number;
   windowMs: number;
@@ -37,7 +37,7 @@ const HEADLINE = 4;
 
 interface Case {
   name: string;
-  /** Of each tenant, in per cent of the card. */
+  /** By tenant, in per cent of the card. */
   entitled: readonly number[];
 }
 
@@ -56,11 +56,11 @@ interface Row {
   jain: number | null;
   ci95: [number, number] | null;
   minOverMax: number | null;
-  /** Of windows of 100 ms; null below the samples that a 5th percentile needs. */
+  /** Over windows of 100 ms; null with too few samples for a 5th percentile. */
   windowJainP5: number | null;
   windowJainMin: number | null;
   windows: number;
-  /** Of what each was entitled to, in per cent of the whole card's work. */
+  /** Relative to each tenant's entitlement, in per cent of the whole card's work. */
   attainedPercent: number[];
   unsupported?: string;
   shares: ReturnType<typeof shareLine>[];
@@ -163,7 +163,7 @@ function judge(rows: readonly Row[], entered: TenantContext | undefined): Measur
 const windowsOf = ({ rows }: MetricResult['details']): unknown =>
   Array.isArray(rows) ? (rows as Partial<Row>[]).find(({ tenants }) => tenants === HEADLINE)?.tenants : undefined;
 
-/** With times of its own, for tests; the tier decides where there are none. */
+/** With given times, for tests; without them the tier decides. */
 export const fairnessBy =
   (times?: FairnessTimes): MetricDefinition['measure'] =>
   async (context) => {
