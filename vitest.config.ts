@@ -96,7 +96,7 @@ export default defineConfig({
           ...accuracy,
           name: 'accuracy',
           isolate: false,
-          include: ['test/truth/{,isolation/,llm/,scheduling/,error-recovery/}*.test.ts'],
+          include: ['test/truth/{,bandwidth/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
           // After the others, and fewer at a time: each has several tenants.
           sequence: { groupOrder: 2 },
           maxWorkers: Math.min(3, 1 + availableParallelism()),

@@ -12,7 +12,16 @@ import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
 
 export type Category =
-  'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility' | 'scheduling' | 'error-recovery' | 'workload';
+  | 'overhead'
+  | 'isolation'
+  | 'llm'
+  | 'bandwidth'
+  | 'scheduling'
+  | 'error-recovery'
+  | 'start-up'
+  | 'compatibility'
+  | 'workload';
+
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */

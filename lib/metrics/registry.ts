@@ -1,4 +1,4 @@
-/** Every metric: OH, IS, LLM, SCHED, ERR, START, COMPAT, in id order. A new one is its own file and one line here. */
+/** Every metric, by category and in id order. A new one is its own file and one line here. */
 import type { MetricDefinition } from './metric.js';
 import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
@@ -40,6 +40,10 @@ import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js'
 import { errorDetectionLatency } from './error-recovery/err-001-error-detection-latency.js';
 import { gracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
 import { preemptionLatency } from './scheduling/sched-004-preemption-latency.js';
+import { bandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolation.js';
+import { bandwidthFairness } from './bandwidth/bw-002-bandwidth-fairness.js';
+import { busSaturation } from './bandwidth/bw-003-bus-saturation.js';
+import { bandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -87,6 +91,10 @@ export const metrics: readonly MetricDefinition[] = [
   preemptionLatency,
   errorDetectionLatency,
   gracefulDegradation,
+  bandwidthIsolation,
+  bandwidthFairness,
+  busSaturation,
+  bandwidthInterference,
   coldStart,
   driverInitialisation,
   primaryContext,

@@ -139,9 +139,41 @@ export interface AttentionRate {
   checksum: string;
 }
 
-// Batch sizes
+// Bandwidth over time
 
 export type StreamKind = 'read' | 'write' | 'copy';
+
+export interface StreamWindowRequest {
+  kind: StreamKind;
+  /** Of a buffer, of which a copy has two; 0: eight times the L2 cache, at least 64 MiB. */
+  bytes: number;
+  /** Of 1024 threads; 0: two a multiprocessor. */
+  blocks: number;
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** By the device's clock or the host's, whichever passes first. */
+  windowNs: number;
+}
+
+export interface StreamWindow {
+  /** Of a buffer. */
+  bytes: number;
+  blocks: number;
+  /** That the tenant is told of. */
+  multiprocessors: number;
+  /** By a kernel: a copy reads and writes. */
+  movedBytes: number;
+  /** By its memory clock and bus width; 0: unknown. */
+  dramCeilingGbs: number;
+  /** Of the device's clock; the other times count from there. */
+  originMs: number;
+  /** Of each kernel, when its first block began. */
+  fromNs: number[];
+  /** Of each kernel, when its last block ended. */
+  toNs: number[];
+}
+
+// Batch sizes
 
 export interface StreamRequest {
   kind: StreamKind;
@@ -1813,6 +1845,8 @@ export interface NativeAddon {
   doubleFree(session: number): Promise<DriverCode>;
   /** Attention forward, repeated; rejects where a launch did not run or the output is wrong. */
   attention(session: number, request: AttentionRequest): Promise<AttentionRate>;
+  /** Reads, writes or copies memory for a time, and says when the device did so. */
+  streamWindow(session: number, request: StreamWindowRequest): Promise<StreamWindow>;
   /** How long reading, writing or copying a buffer takes that no cache holds. */
   stream(session: number, request: StreamRequest): Promise<StreamTimes>;
   /** How long a linear layer takes for each of several batch sizes, beside the memory's own rate; rejects where outputs are wrong. */

@@ -30,7 +30,8 @@ type Name =
   | 'leaveRanks'
   | 'prepareShard'
   | 'runSteps'
-  | 'sampleBlock';
+  | 'sampleBlock'
+  | 'streamWindow';
 
 type RequestOf<N extends Name> = NativeAddon[N] extends (session: number, request: infer R) => unknown ? R : undefined;
 type AnswerOf<N extends Name> = Awaited<ReturnType<NativeAddon[N]>>;

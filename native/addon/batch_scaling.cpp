@@ -1,17 +1,10 @@
 // Throughput against the batch size.
 #include "bench/llm/batch_scaling.h"
 
+#include "addon/stream_kinds.h"
 #include "addon/topic.h"
-#include "bench/llm/stream.h"
 
 namespace gvb {
-
-namespace {
-
-const Choices<StreamKind> kStreamKinds{
-    "StreamKind", {{StreamKind::kRead, "read"}, {StreamKind::kWrite, "write"}, {StreamKind::kCopy, "copy"}}};
-
-}  // namespace
 
 template <>
 struct Fields<StreamRequest> : FieldsOf<StreamRequest> {

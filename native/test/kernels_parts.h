@@ -3,6 +3,7 @@
 #pragma once
 
 void test_attention();
+void test_bandwidth_kernels();
 void test_emulator();
 void test_skinny();
 void test_decode_product();

@@ -10,6 +10,7 @@ int main() {
   test_decode_product();
   test_skinny();
   test_gemm();
+  test_bandwidth_kernels();
   test_memory_kernels();
   return test::report("kernels_test");
 }

@@ -46,6 +46,17 @@ describe.each(['IS-006', 'IS-007', 'IS-008'])('%s has no value', (id) => {
   });
 });
 
+describe('BW-004 has no value', () => {
+  it.each([
+    ['every stream is skipped', 'kernel=gvb_bandwidth_read'],
+    ['launches run with the one before them', 'early=gvb_bandwidth_read'],
+  ])('where %s', async (_, lazy) => {
+    const result = await measured('BW-004', tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }));
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result.reason).toMatch(/^work was reported as done that was not/);
+  });
+});
+
 describe("a host's clock at half its rate", () => {
   const reason = () => expect.stringContaining(`the clock belongs to ${slowClock} `);
 

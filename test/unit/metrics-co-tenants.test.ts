@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { commonBins } from '../../lib/metrics/isolation/co-tenants.js';
 import { steadinessOf } from '../../lib/metrics/isolation/is-007-consistency.js';
-import { jain } from '../../lib/metrics/isolation/is-008-fairness.js';
+import { jain } from '../../lib/stats/jain.js';
 import type { Load } from '../../lib/native/addon-types.js';
 import { resampledCi95 } from '../../lib/stats/resampled.js';
 

@@ -107,13 +107,22 @@ export class CoTenants {
 /** Whether the system sets a compute limit for each tenant. */
 export const setsQuotas = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
 
-/** A worker for each quota; all of them live while `use` runs. */
+/** As `withQuotas`, with the load of the whole card to compare theirs with. */
 export async function amongTenants<T>(
   context: MeasureContext,
   quotas: readonly Quota[],
   use: (tenants: CoTenants) => Promise<T>,
 ): Promise<T> {
   const { rounds } = await wholeCard(context);
+  return withQuotas(context, quotas, (scene, workers) => use(new CoTenants(scene, workers, rounds)));
+}
+
+/** A worker for each quota, all of which live while `use` runs. */
+export async function withQuotas<T>(
+  context: MeasureContext,
+  quotas: readonly Quota[],
+  use: (scene: MetricScene, workers: readonly WorkerTenant[]) => Promise<T>,
+): Promise<T> {
   const tenants = quotas.map((smPercent, place): Tenant => ({
     id: FIRST_ID + place,
     ...(smPercent !== null && { limits: { smPercent } }),
@@ -123,7 +132,7 @@ export async function amongTenants<T>(
       const enter = (tenant: Tenant) => scene.enter(tenant);
       if (context.system.staggerStarts) for (const tenant of tenants) await enter(tenant);
       else await allOrFirstError(tenants.map(enter));
-      return use(new CoTenants(scene, inOrder(scene, tenants), rounds));
+      return use(scene, inOrder(scene, tenants));
     });
   if (quotas.every((quota) => quota === null)) return play();
   return withoutOwnTenant(context, play);

@@ -1,6 +1,7 @@
 /** IS-008: whether tenants that are entitled to equal parts of the card get equal parts. */
 import { quantileSorted } from 'simple-statistics';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
+import { jain } from '../../stats/jain.js';
 import { FEWEST_WINDOWS, resampledCi95 } from '../../stats/resampled.js';
 import { percentileFloors } from '../../stats/summary.js';
 import type { TenantContext } from '../../workers/worker-tenant.js';
@@ -47,12 +48,6 @@ function casesOf({ options: { tier }, system }: MeasureContext): Case[] {
   if (tier === 'quick') return [equal(HEADLINE)];
   const quotas = system.capabilities.computeLimit !== 'none' && system.limitsCoexist;
   return [equal(2), equal(HEADLINE), equal(8), ...(quotas ? [WEIGHTED] : [])];
-}
-
-/** Jain, Chiu and Hawe: 1 if all are equal, 1/n if one tenant has everything; null if every share is 0. */
-export function jain(parts: readonly number[]): number | null {
-  const sum = total(parts);
-  return sum > 0 ? (sum * sum) / (parts.length * parts.reduce((all, part) => all + part * part, 0)) : null;
 }
 
 interface Row {

@@ -8,6 +8,7 @@
 #include "bench/llm/decoder.h"
 #include "bench/llm/decoder_reference.h"
 #include "bench/llm/normal_value.h"
+#include "bench/llm/stream.h"
 
 namespace gvb {
 
@@ -61,12 +62,6 @@ double compare_with_reference(DeviceSession& session, const DecoderShape& shape,
                   "a decoder's logits differ from double precision by " + std::to_string(worst) +
                       "; a call reported success without doing its work, or kernels are wrong.");
   return worst;
-}
-
-double dram_ceiling_gbs(const DeviceSession& session) {
-  const auto khz = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const auto bits = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-  return 2.0 * khz.value_or(0) * 1e3 * bits.value_or(0) / 8 / 1e9;
 }
 
 DecoderShape shape_of(const DeviceSession& session, const DecoderRequest& request) {

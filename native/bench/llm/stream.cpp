@@ -165,6 +165,12 @@ uint64_t stream_bytes(const DeviceSession& session) {
   return std::max(std::min(wanted, room) / kGranule, uint64_t{1}) * kGranule;
 }
 
+double dram_ceiling_gbs(const DeviceSession& session) {
+  const auto khz = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const auto bits = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  return 2.0 * khz.value_or(0) * 1e3 * bits.value_or(0) / 8 / 1e9;
+}
+
 StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request) {
   if (request.bytes % kReadBlock.bytes() != 0)
     throw Failure(FailureKind::kInvalidResult, "Expected a buffer of whole blocks of 64 KiB for a stream of memory.");

@@ -7,6 +7,7 @@
 
 #include "sim/clock.h"
 #include "sim/work/attention_kernels.h"
+#include "sim/work/bandwidth_kernels.h"
 #include "sim/work/decode_product_kernel.h"
 #include "sim/work/decoder_kernels.h"
 #include "sim/work/gemm_kernels.h"
@@ -213,6 +214,9 @@ const Kernel kKernels[] = {
     {"gvb_stream_read", {8, 8}, plan_stream_read},
     {"gvb_stream_write", {8, 4, 8}, plan_stream_write},
     {"gvb_stream_copy", {8, 8, 8}, plan_stream_copy},
+    {"gvb_bandwidth_read", {8, 8, 4, 8, 8}, plan_bandwidth_read},
+    {"gvb_bandwidth_write", {8, 8, 4, 4, 8, 8}, plan_bandwidth_write},
+    {"gvb_bandwidth_copy", {8, 8, 8, 4, 8, 8}, plan_bandwidth_copy},
     {"gvb_attention_sm80_f16_d64",
      {8, 8, 8, 8, 8, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm80, Number::kF16, 64>},

@@ -30,6 +30,7 @@ struct alignas(8) uint2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 struct alignas(8) float2 {
   float x, y;
 };
@@ -127,6 +128,12 @@ template <class T>
 T atomicMax(T* place, T value) {
   const T before = *place;
   *place = std::max(before, value);
+  return before;
+}
+template <class T>
+T atomicMin(T* place, T value) {
+  const T before = *place;
+  *place = std::min(before, value);
   return before;
 }
 inline void __threadfence() {}

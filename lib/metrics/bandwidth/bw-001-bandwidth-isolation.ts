@@ -1,0 +1,101 @@
+/** BW-001: what is left of its part of the memory's bandwidth for the tenant that gets least. */
+import type { StreamKind } from '../../native/addon-types.js';
+import type { Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
+import { alone, type Alone, aloneCheck, BIN_MS, STREAM_KINDS, type Together } from './streams.js';
+
+const KINDS: Record<Tier, readonly StreamKind[]> = { quick: ['read'], standard: STREAM_KINDS, thorough: STREAM_KINDS };
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+/** Of the tenant that got least, in per cent of an equal part of what one moves alone. */
+const worstPercent = (rates: readonly number[], { gbPerSecond }: Alone): number =>
+  (100 * Math.min(...rates)) / (gbPerSecond / rates.length);
+
+/** From other bins of the time in common. */
+const meanOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
+  binned.map((bins) => sum(draw.map((bin) => bins[bin] as number)) / draw.length);
+
+function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number) {
+  const { rates, binned, spanMs } = together;
+  return {
+    kind,
+    worstPercent: worstPercent(rates, alone),
+    ci95: resampledCi95(
+      [binned[0]?.length ?? 0],
+      ([draw]) => worstPercent(meanOf(binned, draw as readonly number[]), alone),
+      seed,
+    ),
+    aggregatePercent: (100 * sum(rates)) / alone.gbPerSecond,
+    gbPerSecond: rates,
+    aloneGbPerSecond: alone.gbPerSecond,
+    percentOfCeiling: alone.ceilingGbs === 0 ? null : (100 * alone.gbPerSecond) / alone.ceilingGbs,
+    bufferBytes: alone.bufferBytes,
+    spanMs,
+    bins: binned[0]?.length ?? 0,
+  };
+}
+
+const described = (found: Case, alone: Alone, seed: number) =>
+  'reason' in found ? { kind: found.kind, unsupported: found.reason } : rowOf(found.kind, found.together, alone, seed);
+
+async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamTimes): Promise<Measured> {
+  const { tier, seed } = context.options;
+  const kinds = KINDS[tier];
+  const whole: Alone[] = [];
+  for (const kind of kinds) {
+    whole.push(await alone(context, kind, aloneMs));
+    context.progress(`${kind} alone`, (0.5 * whole.length) / kinds.length);
+  }
+  const found = await equalTenants(context, HEADLINE, kinds, togetherMs);
+  const rows = found.cases.map((each, i) => described(each, whole[i] as Alone, seed));
+  const details = { tenants: HEADLINE, quotaPercent: found.quotaPercent, rows, binMs: BIN_MS, context: found.context };
+  const headline = rows[0];
+  if (!headline || 'unsupported' in headline)
+    return unsupported(headline?.unsupported ?? 'no tenant streamed memory', details);
+  const checks = kinds.map((kind, i) => aloneCheck(kind, whole[i] as Alone));
+  return {
+    ...invalidBy(checks),
+    value: headline.worstPercent,
+    ci95: headline.ci95,
+    ciScope: 'within-process',
+    processes: HEADLINE,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** With times of its own, for tests; the tier decides where there are none. */
+export const bandwidthIsolationBy =
+  (times?: StreamTimes): MetricDefinition['measure'] =>
+  (context) =>
+    measure(context, times ?? TIMES[context.options.tier]);
+
+export const bandwidthIsolation: MetricDefinition = {
+  id: 'BW-001',
+  name: 'Memory Bandwidth Isolation',
+  category: 'bandwidth',
+  unit: '%',
+  direction: 'higher',
+  question: 'How much of its part of the memory bandwidth does the unluckiest tenant get?',
+  estimator: 'least rate of four tenants that read memory at the same time ÷ a quarter of what one reads alone',
+  delta: { absolute: 2 },
+  needs: ['four tenants'],
+  functionName: 'measureBandwidthIsolation',
+  where: 'fresh-processes',
+  seconds: { quick: 5, standard: 28, thorough: 50 },
+  measure: bandwidthIsolationBy(),
+};
+
+/**
+ * BW-001, %: what the tenant with the least bandwidth gets of a quarter of what an unlimited tenant moves alone, beside
+ * three others that stream as well. More than 100 is possible: a card that one process cannot saturate. From tier
+ * `standard` on `details.rows[]` has writes and copies beside reads, each with GB/s of every tenant and of all together
+ * in per cent of one alone. Bytes are those that kernels moved between stamps of the device's clock. `iterations`,
+ * `warmup` and `resolution` do not apply.
+ */
+export const measureBandwidthIsolation = measureFunction(bandwidthIsolation);

@@ -1,0 +1,130 @@
+/** BW-002: whether tenants that are entitled to equal parts of the memory's bandwidth get equal parts. */
+import { quantileSorted } from 'simple-statistics';
+import type { Check, Tier } from '../../results/document.js';
+import { jain } from '../../stats/jain.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import { percentileFloors } from '../../stats/summary.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
+import { BIN_MS, STREAM_KINDS } from './streams.js';
+
+const COUNTS: Record<Tier, readonly number[]> = {
+  quick: [HEADLINE],
+  standard: [2, HEADLINE, 8],
+  thorough: [2, HEADLINE, 8],
+};
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+interface Row {
+  tenants: number;
+  jain: number | null;
+  ci95: [number, number] | null;
+  minOverMax: number | null;
+  /** Of bins of 100 ms; null below the samples that a 5th percentile needs. */
+  binJainP5: number | null;
+  binJainMin: number | null;
+  gbPerSecond: number[];
+  bins: number;
+  unsupported?: string;
+}
+
+const nothing = (tenants: number, reason: string): Row => ({
+  tenants,
+  jain: null,
+  ci95: null,
+  minOverMax: null,
+  binJainP5: null,
+  binJainMin: null,
+  gbPerSecond: [],
+  bins: 0,
+  unsupported: reason,
+});
+
+function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
+  const [found] = cases;
+  if (!found) return nothing(tenants, 'no tenant streamed memory');
+  if ('reason' in found) return nothing(tenants, found.reason);
+  const { rates, binned } = found.together;
+  const bins = binned[0]?.length ?? 0;
+  const inBins = (draw: readonly number[]) => jain(binned.map((of) => sum(draw.map((bin) => of[bin] as number))));
+  const each = Array.from({ length: bins }, (_, bin) => inBins([bin]))
+    .filter((value) => value !== null)
+    .sort((a, b) => a - b);
+  const most = Math.max(...rates);
+  return {
+    tenants,
+    jain: jain(rates),
+    ci95: resampledCi95([bins], ([draw]) => inBins(draw as readonly number[]) ?? 0, seed),
+    minOverMax: most > 0 ? Math.min(...rates) / most : null,
+    binJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
+    binJainMin: each[0] ?? null,
+    gbPerSecond: rates,
+    bins,
+  };
+}
+
+async function measure(context: MeasureContext, togetherMs: number): Promise<Measured> {
+  const { tier, seed } = context.options;
+  const rows: Row[] = [];
+  let entered: EqualTenants['context'];
+  for (const count of COUNTS[tier]) {
+    // BW-001 measures four of them with all kinds of streams: the same windows serve both.
+    const kinds = count === HEADLINE && tier !== 'quick' ? STREAM_KINDS : (['read'] as const);
+    const found = await equalTenants(context, count, kinds, togetherMs);
+    rows.push(rowOf(found, seed));
+    entered ??= found.context;
+    context.progress(`${count} tenants`, rows.length / COUNTS[tier].length);
+  }
+  const details = { rows, binMs: BIN_MS, context: entered };
+  const headline = rows.find(({ tenants }) => tenants === HEADLINE) as Row;
+  if (headline.unsupported !== undefined) return unsupported(headline.unsupported, details);
+  const idle = headline.gbPerSecond.filter((rate) => rate === 0).length;
+  const checks: Check[] = [
+    {
+      name: 'every tenant moved memory in the common time',
+      passed: idle === 0,
+      detail: idle === 0 ? `${HEADLINE} tenants, ${headline.bins} bins` : `${idle} moved nothing`,
+    },
+  ];
+  return {
+    ...invalidBy(checks),
+    value: headline.jain,
+    ci95: headline.ci95,
+    ciScope: 'within-process',
+    processes: HEADLINE,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** With a window of its own, for tests; the tier decides where there is none. */
+export const bandwidthFairnessBy =
+  (togetherMs?: number): MetricDefinition['measure'] =>
+  (context) =>
+    measure(context, togetherMs ?? TIMES[context.options.tier].togetherMs);
+
+export const bandwidthFairness: MetricDefinition = {
+  id: 'BW-002',
+  name: 'Bandwidth Fairness Index',
+  category: 'bandwidth',
+  unit: 'ratio',
+  direction: 'higher',
+  question: 'Is memory bandwidth split evenly where the layer limits only launches?',
+  estimator: "Jain's index of the bandwidth of four tenants with equal quotas that read memory at the same time",
+  delta: { absolute: 0.01 },
+  needs: ['four tenants'],
+  functionName: 'measureBandwidthFairness',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 40, thorough: 60 },
+  measure: bandwidthFairnessBy(),
+};
+
+/**
+ * BW-002: Jain's fairness index of the memory bandwidth of four tenants with equal quotas, from 1/4 (one has everything)
+ * to 1 (all have the same). In a run with BW-001 it is of the same windows. From tier `standard` on `details.rows[]` has
+ * two and eight tenants too, and the index of single bins of 100 ms. `iterations`, `warmup` and `resolution` do not apply.
+ */
+export const measureBandwidthFairness = measureFunction(bandwidthFairness);

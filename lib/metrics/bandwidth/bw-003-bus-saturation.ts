@@ -1,0 +1,135 @@
+/** BW-003: whether tenants that each use an eighth of the GPU reach together what one process alone draws from memory. */
+import type { Check, Tier } from '../../results/document.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { alone, type Alone, aloneCheck, BIN_MS, rehearse, stream, togetherIn } from './streams.js';
+
+export interface SaturationPlan {
+  /** In ascending order; the last one is the plateau. */
+  tenants: readonly number[];
+  aloneMs: number;
+  togetherMs: number;
+}
+
+const MOST = 8;
+const PLANS: Record<Tier, SaturationPlan> = {
+  quick: { tenants: [1, 2, 4, MOST], aloneMs: 300, togetherMs: 500 },
+  standard: { tenants: [1, 2, 3, 4, 5, 6, 7, MOST], aloneMs: 1_000, togetherMs: 1_500 },
+  thorough: { tenants: [1, 2, 3, 4, 5, 6, 7, MOST], aloneMs: 2_000, togetherMs: 3_000 },
+};
+const SATURATED = 0.95;
+/** More tenants may move less than fewer: by so much of the plateau it is noise. */
+const NOISE = 0.1;
+
+interface Row {
+  tenants: number;
+  aggregateGbPerSecond: number | null;
+  ofAlone: number | null;
+  unsupported?: string;
+}
+
+async function sweep(context: MeasureContext, populated: Populated, plan: SaturationPlan, whole: Alone) {
+  const blocks = Math.ceil(whole.multiprocessors / MOST);
+  const rows: Row[] = [];
+  for (const tenants of plan.tenants) {
+    const before = populated.scene.workers.length;
+    const reason = await grown(populated, tenants);
+    if (reason !== null) {
+      rows.push({ tenants, aggregateGbPerSecond: null, ofAlone: null, unsupported: reason });
+      break;
+    }
+    const workers = populated.scene.workers.slice(0, tenants);
+    await rehearse(workers.slice(before));
+    const all = await stream(
+      populated.scene,
+      'read',
+      workers.map((worker) => ({ worker, windowMs: plan.togetherMs, blocks })),
+    );
+    const together = togetherIn(all, BIN_MS);
+    const aggregate = together === null ? null : together.rates.reduce((sum, rate) => sum + rate, 0);
+    rows.push({
+      tenants,
+      aggregateGbPerSecond: aggregate,
+      ofAlone: aggregate === null ? null : aggregate / whole.gbPerSecond,
+      ...(aggregate === null && { unsupported: 'the tenants had no time in common' }),
+    });
+    context.progress(`${tenants} tenants`, rows.length / plan.tenants.length);
+  }
+  return { rows, blocks, entered: contextOf(populated.scene) };
+}
+
+const rateOf = ({ aggregateGbPerSecond }: Row): number => aggregateGbPerSecond ?? 0;
+
+function monotone(rows: readonly Row[]): Check {
+  const most = Math.max(...rows.map(rateOf));
+  const falls = rows.find((row, i) => i > 0 && rateOf(row) < rateOf(rows[i - 1] as Row) - NOISE * most);
+  return {
+    name: 'more tenants move no less',
+    passed: falls === undefined,
+    detail: falls
+      ? `${falls.tenants} moved ${rateOf(falls).toPrecision(4)} GB/s, fewer had moved more`
+      : `${rows.map(({ tenants }) => tenants).join(', ')} tenants`,
+  };
+}
+
+async function measure(context: MeasureContext, plan: SaturationPlan): Promise<Measured> {
+  const whole = await alone(context, 'read', plan.aloneMs);
+  const topology = separable(context.system) ? 'separate' : 'shared';
+  const { rows, blocks, entered } = await withTenants(context, { topology }, (populated) =>
+    sweep(context, populated, plan, whole),
+  );
+  const plateau = rows.at(-1) as Row;
+  const n95 = rows.find((row) => rateOf(row) >= SATURATED * rateOf(plateau))?.tenants ?? null;
+  const details = { rows, n95, blocksOfTenant: blocks, aloneGbPerSecond: whole.gbPerSecond, context: entered };
+  if (plateau.ofAlone === null) return unsupported(plateau.unsupported ?? 'no tenant streamed memory', details);
+  const checks = [aloneCheck('read', whole), monotone(rows)];
+  return {
+    ...invalidBy(checks),
+    value: plateau.ofAlone,
+    ci95: null,
+    ciScope: 'within-process',
+    processes: plateau.tenants,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const busSaturationBy =
+  (plan?: SaturationPlan): MetricDefinition['measure'] =>
+  (context) =>
+    measure(context, plan ?? PLANS[context.options.tier]);
+
+export const busSaturation: MetricDefinition = {
+  id: 'BW-003',
+  name: 'Memory Bus Saturation Point',
+  category: 'bandwidth',
+  unit: 'ratio',
+  direction: 'higher',
+  question: 'How many bandwidth-bound tenants fit before they only take from each other?',
+  estimator: 'rate of eight tenants that read memory with an eighth of the blocks each ÷ that of one with all of them',
+  delta: { relative: 0.03 },
+  needs: ['eight tenants'],
+  functionName: 'measureBusSaturation',
+  where: 'fresh-processes',
+  seconds: { quick: 7, standard: 22, thorough: 40 },
+  lineCharts: [
+    {
+      title: 'Bandwidth of all tenants together',
+      axes: { x: 'tenants', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'tenants', y: 'aggregateGbPerSecond' },
+    },
+  ],
+  measure: busSaturationBy(),
+};
+
+/**
+ * BW-003: what eight tenants, each with as many blocks as an eighth of the multiprocessors, read together, relative to one
+ * unlimited process with all blocks: about 1 where tenants run at the same time, about what one of them reaches alone where
+ * they take turns. `details.rows[]` has the GB/s of 1 to 8 tenants and `details.n95` the fewest that reach 95 % of the last
+ * row. Where fewer fit, it is `unsupported`. `iterations`, `warmup` and `resolution` do not apply.
+ */
+export const measureBusSaturation = measureFunction(busSaturation);

@@ -1,0 +1,199 @@
+/** BW-004: what neighbours that stream memory cost a tenant that does so too. */
+import type { Check, Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import { lossPercent } from '../isolation/interference.js';
+import { NS_PER_MS } from '../units.js';
+import { BIN_MS, bytesBetween, rehearse, stream, type Streamed } from './streams.js';
+
+export interface InterferencePlan {
+  /** In ascending order; the value is of the last one. */
+  neighbours: readonly number[];
+  aloneMs: number;
+  togetherMs: number;
+  /** Blocks alone, together, together, alone. */
+  turns: number;
+}
+
+const MOST = 3;
+const PLANS: Record<Tier, InterferencePlan> = {
+  quick: { neighbours: [MOST], aloneMs: 400, togetherMs: 800, turns: 1 },
+  standard: { neighbours: [1, 2, MOST], aloneMs: 1_500, togetherMs: 1_500, turns: 1 },
+  thorough: { neighbours: [1, 2, MOST], aloneMs: 3_000, togetherMs: 3_000, turns: 3 },
+};
+/** Neighbours stream for longer, so that the victim ends beside them. */
+const MARGIN_MS = 300;
+
+/** GB/s of the victim, in bins of the time that counts. */
+type Bins = readonly number[];
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+const mean = (values: readonly number[]): number => sum(values) / values.length;
+const drawn = (bins: Bins, draw: readonly number[]): number[] => draw.map((bin) => bins[bin] as number);
+
+function binsOf(victim: Streamed, fromNs: number, toNs: number): number[] {
+  const binNs = BIN_MS * NS_PER_MS;
+  return Array.from({ length: Math.floor((toNs - fromNs) / binNs) }, (_, bin) => {
+    const begin = fromNs + bin * binNs;
+    return bytesBetween(victim, begin, begin + binNs) / binNs;
+  });
+}
+
+class Play {
+  readonly #populated: Populated;
+  readonly #plan: InterferencePlan;
+  readonly alone: number[] = [];
+  readonly together: number[] = [];
+  /** GB/s of each neighbour beside the victim, by block. */
+  readonly neighbours: number[][] = [];
+
+  constructor(populated: Populated, plan: InterferencePlan) {
+    this.#populated = populated;
+    this.#plan = plan;
+  }
+
+  async run(count: number): Promise<void> {
+    const [victim, ...others] = this.#populated.scene.workers.slice(0, count + 1) as [WorkerTenant, ...WorkerTenant[]];
+    for (let turn = 0; turn < this.#plan.turns; turn++) {
+      await this.#alone(victim);
+      await this.#together(victim, others);
+      await this.#together(victim, others);
+      await this.#alone(victim);
+    }
+  }
+
+  async #alone(worker: WorkerTenant): Promise<void> {
+    const windowMs = this.#plan.aloneMs;
+    const [victim] = (await stream(this.#populated.scene, 'read', [{ worker, windowMs }])) as [Streamed];
+    this.alone.push(...binsOf(victim, victim.fromNs, victim.toNs));
+  }
+
+  async #together(worker: WorkerTenant, others: readonly WorkerTenant[]): Promise<void> {
+    const { togetherMs } = this.#plan;
+    const long = togetherMs + MARGIN_MS;
+    const [victim, ...neighbours] = (await stream(this.#populated.scene, 'read', [
+      { worker, windowMs: togetherMs },
+      ...others.map((other) => ({ worker: other, windowMs: long })),
+    ])) as [Streamed, ...Streamed[]];
+    const fromNs = Math.max(victim.fromNs, ...neighbours.map((each) => each.fromNs));
+    const toNs = Math.min(victim.toNs, ...neighbours.map((each) => each.toNs));
+    if (toNs <= fromNs) return;
+    this.together.push(...binsOf(victim, fromNs, toNs));
+    this.neighbours.push(neighbours.map((each) => bytesBetween(each, fromNs, toNs) / (toNs - fromNs)));
+  }
+}
+
+interface Row {
+  neighbours: number;
+  lossPercent: number | null;
+  ci95?: [number, number] | null;
+  /** Of the loss, what is more than an equal part of the bandwidth for every tenant explains. */
+  excessPercent?: number;
+  aloneGbPerSecond?: number;
+  togetherGbPerSecond?: number;
+  neighboursGbPerSecond?: number[];
+  bins?: { alone: number; together: number };
+  unsupported?: string;
+}
+
+function rowOf(neighbours: number, { alone, together, neighbours: others }: Play, seed: number): Row {
+  if (alone.length === 0 || together.length === 0)
+    return {
+      neighbours,
+      lossPercent: null,
+      unsupported: `no ${BIN_MS} ms in which the victim and all neighbours streamed`,
+    };
+  const loss = (a: Bins, b: Bins) => lossPercent(mean(a), mean(b));
+  const value = loss(alone, together);
+  return {
+    neighbours,
+    lossPercent: value,
+    ci95: resampledCi95(
+      [alone.length, together.length],
+      ([a, b]) => loss(drawn(alone, a as readonly number[]), drawn(together, b as readonly number[])),
+      seed,
+    ),
+    excessPercent: value - (100 * neighbours) / (neighbours + 1),
+    aloneGbPerSecond: mean(alone),
+    togetherGbPerSecond: mean(together),
+    neighboursGbPerSecond: others[0]?.map((_, place) => mean(others.map((block) => block[place] as number))) ?? [],
+    bins: { alone: alone.length, together: together.length },
+  };
+}
+
+async function sweep(context: MeasureContext, populated: Populated, plan: InterferencePlan) {
+  const rows: Row[] = [];
+  for (const count of plan.neighbours) {
+    const before = populated.scene.workers.length;
+    const reason = await grown(populated, count + 1);
+    if (reason !== null) {
+      rows.push({ neighbours: count, lossPercent: null, unsupported: reason });
+      break;
+    }
+    await rehearse(populated.scene.workers.slice(before));
+    const play = new Play(populated, plan);
+    await play.run(count);
+    rows.push(rowOf(count, play, context.options.seed));
+    context.progress(`${count} neighbours`, rows.length / plan.neighbours.length);
+  }
+  return { rows, entered: contextOf(populated.scene) };
+}
+
+async function measure(context: MeasureContext, plan: InterferencePlan): Promise<Measured> {
+  const topology = separable(context.system) ? 'separate' : 'shared';
+  const { rows, entered } = await withTenants(context, { topology }, (populated) => sweep(context, populated, plan));
+  const details = { rows, binMs: BIN_MS, context: entered };
+  const headline = rows.at(-1) as Row;
+  if (headline.lossPercent === null) return unsupported(headline.unsupported ?? 'not measured', details);
+  const idle = (headline.neighboursGbPerSecond ?? []).filter((rate) => !(rate > 0)).length;
+  const checks: Check[] = [
+    {
+      name: 'every neighbour streamed beside the victim',
+      passed: idle === 0,
+      detail: idle === 0 ? `${headline.neighbours}, by stamps of the device` : `${idle} moved nothing`,
+    },
+  ];
+  return {
+    ...invalidBy(checks),
+    value: headline.lossPercent,
+    ci95: headline.ci95 ?? null,
+    ciScope: 'within-process',
+    processes: headline.neighbours + 1,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const bandwidthInterferenceBy =
+  (plan?: InterferencePlan): MetricDefinition['measure'] =>
+  (context) =>
+    measure(context, plan ?? PLANS[context.options.tier]);
+
+export const bandwidthInterference: MetricDefinition = {
+  id: 'BW-004',
+  name: 'Bandwidth Interference Impact',
+  category: 'bandwidth',
+  unit: '%',
+  direction: 'lower',
+  question: 'How much slower does a memory-bound model get beside tenants that stream memory?',
+  estimator: 'loss of the rate at which a tenant reads memory beside three others that do, relative to alone',
+  delta: { absolute: 2 },
+  needs: ['four tenants'],
+  functionName: 'measureBandwidthInterference',
+  where: 'fresh-processes',
+  seconds: { quick: 7, standard: 24, thorough: 120 },
+  measure: bandwidthInterferenceBy(),
+};
+
+/**
+ * BW-004, %, signed: how much of its own rate alone a tenant loses that reads memory while three others do. An equal
+ * part for each of four costs 75 %; `details.rows[]` has what is lost beyond that as `excessPercent`, and from tier
+ * `standard` on one and two neighbours as well. Blocks alone and together alternate. `iterations`, `warmup` and
+ * `resolution` do not apply.
+ */
+export const measureBandwidthInterference = measureFunction(bandwidthInterference);

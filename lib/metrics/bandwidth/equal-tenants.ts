@@ -1,0 +1,69 @@
+/** Tenants with equal quotas that stream memory at the same time, for BW-001 and BW-002. */
+import type { StreamKind } from '../../native/addon-types.js';
+import type { Tier } from '../../results/document.js';
+import type { MeasureContext } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { contextOf } from '../tenants.js';
+import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
+import { BIN_MS, rehearse, stream, type Together, togetherIn } from './streams.js';
+
+/** The number of tenants that the values are of. */
+export const HEADLINE = 4;
+
+export interface StreamTimes {
+  aloneMs: number;
+  togetherMs: number;
+}
+
+export const TIMES: Record<Tier, StreamTimes> = {
+  quick: { aloneMs: 300, togetherMs: 1_200 },
+  standard: { aloneMs: 1_000, togetherMs: 5_000 },
+  thorough: { aloneMs: 2_000, togetherMs: 10_000 },
+};
+
+export type Case = { kind: StreamKind; together: Together } | { kind: StreamKind; reason: string };
+
+export interface EqualTenants {
+  tenants: number;
+  /** Of each, in per cent of the card's compute; null: the system sets none. */
+  quotaPercent: number | null;
+  cases: Case[];
+  context: ReturnType<typeof contextOf>;
+}
+
+/** Once in a round. */
+export function equalTenants(
+  context: MeasureContext,
+  tenants: number,
+  kinds: readonly StreamKind[],
+  windowMs: number,
+): Promise<EqualTenants> {
+  const key = `memory streams of ${tenants} equal tenants: ${kinds.join(', ')}, ${windowMs} ms`;
+  return context.once.get(key, () => measure(context, tenants, kinds, windowMs));
+}
+
+async function measure(context: MeasureContext, tenants: number, kinds: readonly StreamKind[], windowMs: number) {
+  const quotaPercent = setsQuotas(context) ? 100 / tenants : null;
+  const found: EqualTenants = { tenants, quotaPercent, cases: [], context: undefined };
+  try {
+    await withQuotas(context, Array<number | null>(tenants).fill(quotaPercent), async (scene, workers) => {
+      found.context = contextOf(scene.scene);
+      await rehearse(workers);
+      for (const kind of kinds) {
+        const all = await stream(
+          scene.scene,
+          kind,
+          workers.map((worker) => ({ worker, windowMs })),
+        );
+        const together = togetherIn(all, BIN_MS);
+        found.cases.push(together ? { kind, together } : { kind, reason: 'the tenants had no time in common' });
+      }
+    });
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    const reason = `${tenants} tenants do not fit: ${error.message}`;
+    const missing = kinds.filter((kind) => !found.cases.some((each) => each.kind === kind));
+    found.cases.push(...missing.map((kind) => ({ kind, reason })));
+  }
+  return found;
+}

@@ -1,0 +1,149 @@
+/** Tenants that stream memory at the same time: what each moved, and what one that nothing limits moves alone. */
+import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import type { Scene } from '../../workers/scene.js';
+import { askSession, sessionTaskOf } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import type { MeasureContext } from '../metric.js';
+import { referenceOf, withoutLimits } from '../isolation/tenant-load.js';
+import { NS_PER_MS } from '../units.js';
+
+export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
+
+/** Of the windows in which intervals are drawn. */
+export const BIN_MS = 100;
+const GRACE_MS = 120_000;
+/** Loads the kernels, and makes and fills buffers of the size that is measured. */
+const REHEARSAL_MS = 1;
+/** Buffers are made and filled again for each window: so many times as long before the release as workers need to be asked. */
+const LEADS = 5;
+const SLACK = 1.05;
+const LEAST_OF_CEILING = 0.6;
+
+/** Of one tenant, from the start of its first kernel to the end of its last one, in ns from a common origin. */
+export interface Streamed {
+  gbPerSecond: number;
+  fromNs: number;
+  toNs: number;
+  kernels: readonly { fromNs: number; toNs: number }[];
+  movedBytes: number;
+}
+
+const request = (kind: StreamKind, windowMs: number, blocks = 0): Omit<StreamWindowRequest, 'startAtNs'> => ({
+  kind,
+  bytes: 0,
+  blocks,
+  windowNs: windowMs * NS_PER_MS,
+});
+
+function streamed(window: StreamWindow, baseMs: number): Streamed {
+  const offset = (window.originMs - baseMs) * NS_PER_MS;
+  const kernels = window.fromNs.map((from, i) => ({
+    fromNs: from + offset,
+    toNs: (window.toNs[i] as number) + offset,
+  }));
+  const [fromNs, toNs] = [kernels[0]?.fromNs ?? 0, kernels.at(-1)?.toNs ?? 0];
+  const { movedBytes } = window;
+  return { gbPerSecond: (kernels.length * movedBytes) / (toNs - fromNs), fromNs, toNs, kernels, movedBytes };
+}
+
+/** Of windows on one card, whose clock they share. */
+export function streamedAll(windows: readonly StreamWindow[]): Streamed[] {
+  const baseMs = Math.min(...windows.map(({ originMs }) => originMs));
+  return windows.map((window) => streamed(window, baseMs));
+}
+
+/** What was moved between two times: of a kernel that was under way, its part. */
+export const bytesBetween = ({ kernels, movedBytes }: Streamed, fromNs: number, toNs: number): number =>
+  kernels.reduce((sum, kernel) => {
+    const inside = Math.min(kernel.toNs, toNs) - Math.max(kernel.fromNs, fromNs);
+    return inside > 0 ? sum + (movedBytes * inside) / (kernel.toNs - kernel.fromNs) : sum;
+  }, 0);
+
+/** In the time in which all of them streamed. */
+export interface Together {
+  spanMs: number;
+  /** GB/s, of each tenant. */
+  rates: number[];
+  /** The same in each bin of that time, by tenant. */
+  binned: number[][];
+}
+
+/** Null where there is no such time. */
+export function togetherIn(all: readonly Streamed[], binMs: number): Together | null {
+  const fromNs = Math.max(...all.map((each) => each.fromNs));
+  const toNs = Math.min(...all.map((each) => each.toNs));
+  if (!(toNs > fromNs)) return null;
+  const binNs = binMs * NS_PER_MS;
+  const bins = Array.from({ length: Math.floor((toNs - fromNs) / binNs) }, (_, bin) => fromNs + bin * binNs);
+  return {
+    spanMs: (toNs - fromNs) / NS_PER_MS,
+    rates: all.map((each) => bytesBetween(each, fromNs, toNs) / (toNs - fromNs)),
+    binned: all.map((each) => bins.map((begin) => bytesBetween(each, begin, begin + binNs) / binNs)),
+  };
+}
+
+export interface Alone {
+  gbPerSecond: number;
+  bufferBytes: number;
+  multiprocessors: number;
+  /** 0: unknown. */
+  ceilingGbs: number;
+}
+
+/** What a tenant that nothing limits moves alone; once in a round. */
+export const alone = (context: MeasureContext, kind: StreamKind, windowMs: number): Promise<Alone> =>
+  context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
+    withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
+      const ask = (ms: number) => {
+        const { method, params } = sessionTaskOf('streamWindow', request(kind, ms));
+        return worker.ask(method, { ...params, startAtNs: 0 }, ms + GRACE_MS) as Promise<StreamWindow>;
+      };
+      await ask(REHEARSAL_MS);
+      const window = await ask(windowMs);
+      const { bytes: bufferBytes, multiprocessors, dramCeilingGbs: ceilingGbs } = window;
+      return { gbPerSecond: streamed(window, window.originMs).gbPerSecond, bufferBytes, multiprocessors, ceilingGbs };
+    }),
+  );
+
+export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone): Check {
+  const part = gbPerSecond / ceilingGbs;
+  return {
+    name: `${kind} alone: ${100 * LEAST_OF_CEILING} to ${100 * SLACK} % of what the memory can move`,
+    passed: ceilingGbs === 0 ? 'not checked' : part >= LEAST_OF_CEILING && part <= SLACK,
+    detail:
+      ceilingGbs === 0
+        ? 'the driver does not tell the clock and width of the memory'
+        : `${gbPerSecond.toPrecision(4)} of ${ceilingGbs.toPrecision(4)} GB/s`,
+  };
+}
+
+export interface Part {
+  worker: WorkerTenant;
+  windowMs: number;
+  /** 0: two a multiprocessor. */
+  blocks?: number;
+}
+
+/** All of them at once. Rejects with the first failure. */
+export async function stream(scene: Scene, kind: StreamKind, parts: readonly Part[]): Promise<Streamed[]> {
+  const tasks = parts.map(
+    ({ worker, windowMs, blocks }) => [worker, sessionTaskOf('streamWindow', request(kind, windowMs, blocks))] as const,
+  );
+  const longest = Math.max(...parts.map(({ windowMs }) => windowMs));
+  const { outcomes } = await scene.release<StreamWindow>(new Map(tasks), longest + GRACE_MS, LEADS);
+  return streamedAll(
+    outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    }),
+  );
+}
+
+/** So that the first window is not shortened by the loading of kernels. */
+export async function rehearse(workers: readonly WorkerTenant[]): Promise<void> {
+  const own = { ...request('read', REHEARSAL_MS), startAtNs: 0 };
+  await Promise.all(
+    workers.map((worker) => askSession(worker, { name: 'streamWindow', request: own, deadlineMs: GRACE_MS })),
+  );
+}

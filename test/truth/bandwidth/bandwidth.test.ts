@@ -1,0 +1,129 @@
+/** BW-001 to BW-004 on the simulated card, whose memory several tenants share or use in turn. */
+import { describe, expect, it } from 'vitest';
+import { bandwidthFairnessBy } from '../../../lib/metrics/bandwidth/bw-002-bandwidth-fairness.js';
+import { bandwidthIsolationBy } from '../../../lib/metrics/bandwidth/bw-001-bandwidth-isolation.js';
+import { busSaturationBy } from '../../../lib/metrics/bandwidth/bw-003-bus-saturation.js';
+import { bandwidthInterferenceBy } from '../../../lib/metrics/bandwidth/bw-004-bandwidth-interference.js';
+import { measureMetric } from '../../../lib/metrics/measure.js';
+import type { MetricDefinition } from '../../../lib/metrics/metric.js';
+import { FIRST_ID } from '../../../lib/metrics/scene.js';
+import { jain } from '../../../lib/stats/jain.js';
+import { median } from '../../../lib/stats/median.js';
+import { environmentSystem } from '../../../lib/systems/environment.js';
+import type { System } from '../../../lib/systems/system.js';
+import { metricNamed } from '../../metric-named.js';
+import { environment } from '../../native/measured.js';
+import { recordedByProcess } from '../../native/record.js';
+import { undisturbedRecord } from '../../undisturbed.js';
+import { type Kernel, kernelsIn, lasted, percentages, staggered } from '../isolation/shares.js';
+
+/** Buffers of 64 MiB, the least there is. */
+const CARD = ',l2_mib=4';
+const TIMES = { aloneMs: 50, togetherMs: 600 };
+
+const measure = (id: string, by: MetricDefinition['measure'], system: System) =>
+  measureMetric({ ...metricNamed(id), measure: by }, { simulate: true, seed: 1 }, { system });
+
+/** Shorter than the time from a request to its release. */
+const PAUSE_NS = 60e6;
+
+/** Contexts of one card that run at the same time, as clients of MPS do, or in turn. */
+const tenants = (record: string, more: string): System =>
+  staggered(
+    environmentSystem(environment(null, `recorded=cuLaunchKernel+cuDevicePrimaryCtxRetain${CARD}${more}`, record)),
+  );
+
+/** Kernels that read for a window, of each process; the first is a rehearsal. */
+const reads = (folder: string): Kernel[][] =>
+  recordedByProcess(folder)
+    .map(({ calls }) => calls.filter(({ kernel }) => kernel === 'gvb_bandwidth_r'))
+    .filter((kernels) => kernels.length > 0);
+
+/** The windows of a process, which pauses between them. */
+function windowsOf(kernels: readonly Kernel[]): Kernel[][] {
+  const begins = kernels.flatMap((kernel, i) =>
+    i === 0 || kernel.begins - (kernels[i - 1] as Kernel).ends > PAUSE_NS ? [i] : [],
+  );
+  return begins.map((from, i) => kernels.slice(from, begins[i + 1]));
+}
+
+/** What each of them read in the time in which all did so at the end, in kernels. */
+function together(folder: string, processes: number): number[] {
+  const windows = reads(folder)
+    .slice(-processes)
+    .map((kernels) => windowsOf(kernels).at(-1) as Kernel[]);
+  const from = Math.max(...windows.map((kernels) => (kernels[0] as Kernel).begins));
+  const to = Math.min(...windows.map((kernels) => (kernels.at(-1) as Kernel).ends));
+  return windows.map((kernels) => kernelsIn(kernels, from, to) / (to - from));
+}
+
+const rateOf = (kernels: readonly Kernel[]): number =>
+  kernels.length / ((kernels.at(-1) as Kernel).ends - (kernels[0] as Kernel).begins);
+
+/** Of a process that ran alone: kernels in a nanosecond. The last ones, since it rehearsed before. */
+const alone = (folder: string): number => rateOf((reads(folder)[0] as Kernel[]).slice(-20));
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+describe('four tenants of which some may use more multiprocessors', () => {
+  /** Of 128 multiprocessors: a block on each of them draws all that the memory gives, and there are two on 8. */
+  const PERCENT = [50, 50, 50, 6.25];
+  const unequal = (record: string) => percentages(({ id }) => PERCENT[id - FIRST_ID] as number, CARD, record);
+
+  it('BW-001 finds what the worst gets of its part', async () => {
+    const { result, record } = await undisturbedRecord((folder) =>
+      measure('BW-001', bandwidthIsolationBy(TIMES), unequal(folder)),
+    );
+    const recorded = (100 * Math.min(...together(record, 4))) / (alone(record) / 4);
+    expect(result).toMatchObject({ status: 'ok', processes: 4 });
+    expect(recorded).toBeGreaterThan(45);
+    expect(recorded).toBeLessThan(55);
+    expect(Math.abs((result.value as number) - recorded)).toBeLessThan(1);
+  });
+
+  it('BW-002 finds how unequal they are', async () => {
+    const { result, record } = await undisturbedRecord((folder) =>
+      measure('BW-002', bandwidthFairnessBy(TIMES.togetherMs), unequal(folder)),
+    );
+    const recorded = jain(together(record, 4)) as number;
+    expect(result).toMatchObject({ status: 'ok', processes: 4 });
+    // By hand: one draws an eighth, the others share the rest.
+    expect(recorded).toBeCloseTo(jain([7 / 24, 7 / 24, 7 / 24, 1 / 8]) as number, 1);
+    expect(Math.abs((result.value as number) - recorded)).toBeLessThan(0.01);
+  });
+});
+
+describe.each([
+  ['run at the same time', ',mps=1', 0.5],
+  ['take turns', '', 0.125],
+])('BW-003, where tenants %s', (_, card, expected) => {
+  it('finds what four of eight reach together', async () => {
+    const plan = { tenants: [1, 4], aloneMs: 50, togetherMs: 400 };
+    const { result, record } = await undisturbedRecord((folder) =>
+      measure('BW-003', busSaturationBy(plan), tenants(folder, `${card},sms=128`)),
+    );
+    expect(result).toMatchObject({ status: 'ok', processes: 4, details: { blocksOfTenant: 16 } });
+    const recorded = sum(together(record, 4)) / alone(record);
+    expect(recorded).toBeCloseTo(expected, 1);
+    expect(Math.abs((result.value as number) / recorded - 1)).toBeLessThan(0.03);
+  });
+});
+
+it('BW-004 finds what one neighbour costs, and that it is an equal part', async () => {
+  const plan = { neighbours: [1], aloneMs: 200, togetherMs: 400, turns: 1 };
+  const { result, record } = await undisturbedRecord((folder) =>
+    measure('BW-004', bandwidthInterferenceBy(plan), tenants(folder, ',mps=1')),
+  );
+  const [row] = result.details.rows as { lossPercent: number; excessPercent: number }[];
+  expect(result).toMatchObject({ status: 'ok', processes: 2, value: row?.lossPercent });
+  const [, before, ...others] = windowsOf(reads(record)[0] as Kernel[]) as [Kernel[], Kernel[], ...Kernel[][]];
+  const after = others.at(-1) as Kernel[];
+  const lengthOf = (kernels: readonly Kernel[]) => median(kernels.map(lasted)).value;
+  // Two that want all of the memory get half of it each.
+  expect(lengthOf(others[0] as Kernel[]) / lengthOf(before)).toBeCloseTo(2, 2);
+  const least = 100 * (1 - Math.max(...others.slice(0, 2).map(rateOf)) / Math.min(rateOf(before), rateOf(after)));
+  const most = 100 * (1 - Math.min(...others.slice(0, 2).map(rateOf)) / Math.max(rateOf(before), rateOf(after)));
+  expect(result.value).toBeGreaterThan(least - 3);
+  expect(result.value).toBeLessThan(most + 3);
+  expect(row?.excessPercent).toBeCloseTo((result.value as number) - 50, 9);
+});
