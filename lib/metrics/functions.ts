@@ -33,6 +33,8 @@ export { measureMemoryTracking } from './overhead/oh-007-memory-tracking.js';
 export { measureRateLimiter } from './overhead/oh-008-rate-limiter.js';
 export { measureMonitoringCost } from './overhead/oh-009-monitoring-cost.js';
 export { measureThroughput } from './overhead/oh-010-throughput-degradation.js';
+export { measureHostToDevice } from './pcie/pcie-001-host-to-device.js';
+export { measureDeviceToHost } from './pcie/pcie-002-device-to-host.js';
 export { measureColdStart } from './start-up/start-001-cold-start.js';
 export { measureDriverInitialisation } from './start-up/start-002-driver-initialisation.js';
 export { measurePrimaryContext } from './start-up/start-003-primary-context.js';

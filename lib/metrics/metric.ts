@@ -11,7 +11,8 @@ import type { ComparedAt } from './compared-at.js';
 import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
 
-export type Category = 'overhead' | 'isolation' | 'llm' | 'start-up' | 'compatibility' | 'workload';
+export type Category =
+  'overhead' | 'isolation' | 'llm' | 'pcie' | 'fragmentation' | 'start-up' | 'compatibility' | 'workload';
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
@@ -161,6 +162,8 @@ export interface MetricDefinition {
   };
   /** Why a result cannot be what it says, beside the native arm's of the same round; null where it can. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
+  /** Why a result, of a saved document too, cannot be what it says; null where it can. */
+  impossible?: (own: Pick<MetricResult, 'value' | 'details'>) => string | null;
   /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in a person's words, e.g. `cuInit`. */

@@ -1,4 +1,4 @@
-/** Every metric: OH, IS, LLM, START, COMPAT, in id order. A new one is its own file and one line here. */
+/** Every metric: OH, IS, LLM, PCIE, FRAG, START, COMPAT, in id order. A new one is its own file and one line here. */
 import type { MetricDefinition } from './metric.js';
 import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
@@ -34,6 +34,8 @@ import { largeAllocation } from './llm/llm-007-large-allocation.js';
 import { mixedPrecision } from './llm/llm-008-mixed-precision.js';
 import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
 import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
+import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
+import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -75,6 +77,8 @@ export const metrics: readonly MetricDefinition[] = [
   mixedPrecision,
   dynamicBatching,
   multiGpuScaling,
+  hostToDevice,
+  deviceToHost,
   coldStart,
   driverInitialisation,
   primaryContext,

@@ -242,6 +242,53 @@ export interface TimerCalibration {
   pairCostNs: number;
 }
 
+// Copies between host and device
+
+export type CopyWay =
+  | 'cuMemcpyHtoDAsync'
+  | 'cuMemcpyDtoHAsync'
+  | 'cuMemcpyBatchAsync to the device'
+  | 'cuMemcpyBatchAsync to the host'
+  | 'both directions at once'
+  | 'stores of a kernel';
+
+export interface CopyRateRequest {
+  way: CopyWay;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  /** Of a sample, one behind the other, to memory side by side. */
+  copies: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface CopyRate {
+  /** Of each sample, by the device's events. */
+  deviceNs: Float64Array;
+  /** The NUMA node of the thread and the host's memory; null: bound to none. */
+  node: number | null;
+}
+
+export interface PcieLinkRequest {
+  /** Of each copy that keeps the link busy. */
+  bytes: number;
+  seed: number;
+}
+
+/** As NVML reports it, null where it does not. */
+export interface PcieLink {
+  /** Now, as the width. */
+  generation: number | null;
+  width: number | null;
+  /** Of device and slot together, as the width. */
+  maxGeneration: number | null;
+  maxWidth: number | null;
+  /** Copies were under way when it was read. */
+  underLoad: boolean;
+}
+
 // Decoders
 
 export interface DecoderShape {
@@ -1680,6 +1727,8 @@ export interface NativeAddon {
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   timer(): TimerCalibration;
+  copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
+  pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;
   /** Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double precision. */
   prepareDecoder(session: number, request: DecoderRequest): Promise<PreparedDecoder>;
   /** Serves requests one after the other with the session's decoder; rejects where a token does not come, or work was skipped. */

@@ -51,6 +51,8 @@ class RecordedCall {
   static void of_residue(uint64_t bytes);
   // Null where it is not recorded, else to be told the kernel's times once they are known.
   static std::shared_ptr<LateTimes> of_kernel(const std::string& name);
+  // The same of other work of the device.
+  static std::shared_ptr<LateTimes> of_device();
 
  private:
   void enter(Function function);

@@ -47,6 +47,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("free_async_us", &Settings::free_async_us, 0, 1e7),
     quantity("vmm_us", &Settings::vmm_us, 0, 1e7),
     quantity("host_alloc_us", &Settings::host_alloc_us, 0, 1e7),
+    quantity("host_register_us", &Settings::host_register_us, 0, 1e7),
     quantity("init_ms", &Settings::init_ms, 0, 1e5),
     quantity("context_ms", &Settings::context_ms, 0, 1e5),
     count("context_mib", &Settings::context_mib, 0, 1 << 20),
@@ -63,6 +64,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("nccl_us", &Settings::nccl_us, 0, 1e7),
     count("nccl_hang", &Settings::nccl_hang, 0, 1),
     count("nccl_skip", &Settings::nccl_skip, 0, 1),
+    count("real_time", &Settings::real_time, 0, 1),
 };
 
 constexpr Key<CardSettings> kCardKeys[] = {
@@ -71,6 +73,16 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("l2_mib", &CardSettings::l2_mib, 1, 2000),
     quantity("dram_gbs", &CardSettings::dram_gbs, 0.1, 1e6),
     quantity("pcie_gbs", &CardSettings::pcie_gbs, 0.1, 1e6),
+    quantity("pcie_out_gbs", &CardSettings::pcie_out_gbs, 0, 1e6),
+    quantity("pageable_gbs", &CardSettings::pageable_gbs, 0, 1e6),
+    count("pcie_gen", &CardSettings::pcie_gen, 0, 9),
+    count("pcie_idle_gen", &CardSettings::pcie_idle_gen, 0, 9),
+    count("pcie_width", &CardSettings::pcie_width, 1, 32),
+    count("pcie_max_width", &CardSettings::pcie_max_width, 1, 32),
+    count("copy_engines", &CardSettings::copy_engines, 1, 8),
+    count("copy_skip", &CardSettings::copy_skip, 0, 1),
+    count("copy_lazy", &CardSettings::copy_lazy, 0, 1),
+    count("copy_swap", &CardSettings::copy_swap, 0, 1),
     quantity("link_gbs", &CardSettings::link_gbs, 0.1, 1e6),
     quantity("fp32_tflops", &CardSettings::fp32_tflops, 0.001, 1e6),
     quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),

@@ -68,7 +68,8 @@ void configure(RegionState* state, const Settings& settings) {
   for (int place = 0; place < kMaxDevices; ++place) {
     Timeline& timeline = state->cards[place].timeline;
     timeline.slice_ns = static_cast<int64_t>(settings.cards[place].timeslice_us * 1000);
-    timeline.bus_gbs = settings.cards[place].pcie_gbs;
+    timeline.bus_in_gbs = gbs_to_card(settings.cards[place]);
+    timeline.bus_out_gbs = gbs_from_card(settings.cards[place]);
     timeline.link_gbs = settings.cards[place].link_gbs;
   }
 }

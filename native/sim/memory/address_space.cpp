@@ -172,14 +172,14 @@ bool share_block(uint64_t address) {
 bool is_visible_to_host(uint64_t address) {
   const auto block = find_block(address);
   // What a handle stands for may have other addresses too, by which somebody reads it.
-  return !block || block->kind == BlockKind::kHost || block->kind == BlockKind::kManaged ||
-         block->kind == BlockKind::kMapped || block->shared;
+  return !block || is_of_host(block->kind) || block->kind == BlockKind::kManaged || block->kind == BlockKind::kMapped ||
+         block->shared;
 }
 
 void fill_zero(uint64_t address, size_t bytes) {
   Pages zero = {address, address};
   const std::optional<Block> block = find_block(address);
-  if (block && block->kind != BlockKind::kHost) zero = release(address, bytes);
+  if (block && !is_of_host(block->kind)) zero = release(address, bytes);
   std::memset(reinterpret_cast<void*>(address), 0, zero.begin - address);
   std::memset(reinterpret_cast<void*>(zero.end), 0, address + bytes - zero.end);
 }

@@ -13,12 +13,15 @@ enum class BlockKind {
   kManaged,
   kPool,
   kHost,
-  kMapped,    // of a cuMemCreate handle
-  kImported,  // of another process
-  kArray,     // met only through its handle
-  kGlobal,    // a variable of a module
-  kGraph,     // of a graph's allocation node
+  kMapped,      // of a cuMemCreate handle
+  kImported,    // of another process
+  kArray,       // met only through its handle
+  kGlobal,      // a variable of a module
+  kGraph,       // of a graph's allocation node
+  kRegistered,  // memory of the program that is pinned
 };
+
+inline bool is_of_host(BlockKind kind) { return kind == BlockKind::kHost || kind == BlockKind::kRegistered; }
 
 inline bool is_freed_by_address(BlockKind kind) {
   return kind == BlockKind::kDevice || kind == BlockKind::kManaged || kind == BlockKind::kPool ||

@@ -24,6 +24,15 @@ abi::CUresult allocate_host(Context* context, size_t bytes, unsigned flags, void
   return abi::CUDA_SUCCESS;
 }
 
+// Memory that the program has and keeps.
+abi::CUresult register_host(Context* context, void* at, size_t bytes, unsigned flags) {
+  const auto address = reinterpret_cast<uint64_t>(at);
+  if (at == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
+  if (find_block(address) || find_block(address + bytes - 1)) return abi::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  register_block({address, bytes, BlockKind::kRegistered, context->device, context->id, flags, true});
+  return abi::CUDA_SUCCESS;
+}
+
 }  // namespace
 
 abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address) {
@@ -45,6 +54,7 @@ abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, ab
 }
 
 void free_block(const Block& block) {
+  if (block.kind == BlockKind::kRegistered) return;
   end_residue(block);
   if (block.kind == BlockKind::kHost) {
     munmap(reinterpret_cast<void*>(block.address), block.bytes);
@@ -118,6 +128,22 @@ CUresult cuMemAllocHost_v2(void** at, size_t bytes) {
   GVB_SIM_ENTER_CONTEXT(cuMemAllocHost_v2);
   const HostCost cost(sim::settings().host_alloc_us * 1e3);
   return sim::allocate_host(context, bytes, 0, at);
+}
+
+CUresult cuMemHostRegister_v2(void* at, size_t bytes, unsigned flags) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostRegister_v2);
+  const HostCost cost(sim::settings().host_register_us * 1e3);
+  return sim::register_host(context, at, bytes, flags);
+}
+
+CUresult cuMemHostUnregister(void* at) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostUnregister);
+  const auto address = reinterpret_cast<uint64_t>(at);
+  const auto block = sim::find_block(address);
+  if (!block || block->address != address || block->kind != BlockKind::kRegistered)
+    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  sim::settle(context, sim::range_of(block->address, block->bytes), true);
+  return sim::remove_block(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 CUresult cuMemFreeHost(void* at) {
