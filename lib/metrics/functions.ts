@@ -35,6 +35,7 @@ export { measureMonitoringCost } from './overhead/oh-009-monitoring-cost.js';
 export { measureThroughput } from './overhead/oh-010-throughput-degradation.js';
 export { measureHostToDevice } from './pcie/pcie-001-host-to-device.js';
 export { measureDeviceToHost } from './pcie/pcie-002-device-to-host.js';
+export { measurePinnedMemory } from './pcie/pcie-004-pinned-memory.js';
 export { measureColdStart } from './start-up/start-001-cold-start.js';
 export { measureDriverInitialisation } from './start-up/start-002-driver-initialisation.js';
 export { measurePrimaryContext } from './start-up/start-003-primary-context.js';

@@ -36,6 +36,7 @@ import { dynamicBatching } from './llm/llm-009-dynamic-batching.js';
 import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
 import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
 import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
+import { pinnedMemory } from './pcie/pcie-004-pinned-memory.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -79,6 +80,7 @@ export const metrics: readonly MetricDefinition[] = [
   multiGpuScaling,
   hostToDevice,
   deviceToHost,
+  pinnedMemory,
   coldStart,
   driverInitialisation,
   primaryContext,

@@ -271,6 +271,27 @@ export interface CopyRate {
   node: number | null;
 }
 
+export type CopySource = 'cuMemHostAlloc' | 'mmap' | 'cuMemHostRegister';
+
+export interface SourceCopiesRequest {
+  source: CopySource;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface SourceCopies {
+  /** Of each copy, by the host's clock. */
+  copyNs: Float64Array;
+  /** Of the one call that pinned the memory; null: it is not pinned. */
+  pinNs: number | null;
+  pinnedBytes: number;
+  node: number | null;
+}
+
 export interface PcieLinkRequest {
   /** Of each copy that keeps the link busy. */
   bytes: number;
@@ -1728,6 +1749,7 @@ export interface NativeAddon {
   now(): number;
   timer(): TimerCalibration;
   copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
+  sourceCopies(session: number, request: SourceCopiesRequest): Promise<SourceCopies>;
   pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;
   /** Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double precision. */
   prepareDecoder(session: number, request: DecoderRequest): Promise<PreparedDecoder>;

@@ -1,6 +1,7 @@
 // Copies between host and device, and the link that carries them.
 #include "addon/topic.h"
 #include "bench/copy_rate.h"
+#include "bench/copy_source.h"
 #include "bench/pcie_link.h"
 
 namespace gvb {
@@ -14,6 +15,11 @@ const Choices<CopyWay> kCopyWays{"CopyWay",
                                   {CopyWay::kToHostBatch, "cuMemcpyBatchAsync to the host"},
                                   {CopyWay::kBoth, "both directions at once"},
                                   {CopyWay::kStore, "stores of a kernel"}}};
+
+const Choices<CopySource> kCopySources{"CopySource",
+                                       {{CopySource::kHostAlloc, "cuMemHostAlloc"},
+                                        {CopySource::kPageable, "mmap"},
+                                        {CopySource::kRegistered, "cuMemHostRegister"}}};
 
 }  // namespace
 
@@ -38,6 +44,31 @@ struct Fields<CopyRate> : FieldsOf<CopyRate> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(device_ns).says("Of each sample, by the device's events."));
     visit(GVB_FIELD(node).says("The NUMA node of the thread and the host's memory; null: bound to none."));
+  }
+};
+
+template <>
+struct Fields<SourceCopiesRequest> : FieldsOf<SourceCopiesRequest> {
+  static constexpr const char* kName = "SourceCopiesRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(source).one_of(kCopySources));
+    visit(GVB_FIELD(bytes).says("Of a copy: a multiple of 4.").above_zero());
+    visit(GVB_FIELD(count));
+    visit(GVB_FIELD(warmup));
+    visit(GVB_FIELD(seed).says("Of what is copied."));
+  }
+};
+
+template <>
+struct Fields<SourceCopies> : FieldsOf<SourceCopies> {
+  static constexpr const char* kName = "SourceCopies";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(copy_ns).says("Of each copy, by the host's clock."));
+    visit(GVB_FIELD(pin_ns).says("Of the one call that pinned the memory; null: it is not pinned."));
+    visit(GVB_FIELD(pinned_bytes));
+    visit(GVB_FIELD(node));
   }
 };
 
@@ -67,8 +98,10 @@ struct Fields<PcieLink> : FieldsOf<PcieLink> {
 
 namespace {
 
-const Topic host_copies_topic{"Copies between host and device",
-                              {in_session("copyRate", measure_copy_rate), in_session("pcieLink", read_pcie_link)}};
+const Topic host_copies_topic{
+    "Copies between host and device",
+    {in_session("copyRate", measure_copy_rate), in_session("sourceCopies", measure_source_copies),
+     in_session("pcieLink", read_pcie_link)}};
 
 }  // namespace
 

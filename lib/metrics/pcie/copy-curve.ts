@@ -14,7 +14,7 @@ import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from 
 const KIB = 1024;
 const LARGEST = 256 * MIB;
 /** Below it a copy is over before events can tell how long it took. */
-const LEAST_HEADLINE = MIB;
+export const LEAST_HEADLINE = MIB;
 const SIZES = [4 * KIB, 64 * KIB, MIB, 16 * MIB, LARGEST];
 /** Of a sample of small copies: enough to be longer than what events are off. */
 const MOST_COPIES = 64;

@@ -14,7 +14,7 @@ enum class Wait { kNo, kYes };
 
 bool on_host(uint64_t address) {
   const auto block = find_block(address);
-  return !block || block->kind == BlockKind::kHost;
+  return !block || is_of_host(block->kind);
 }
 
 int card_of(uint64_t address) { return find_block(address)->device; }
