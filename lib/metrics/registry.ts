@@ -37,6 +37,7 @@ import { multiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
 import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
 import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
 import { pinnedMemory } from './pcie/pcie-004-pinned-memory.js';
+import { fragmentationIndex } from './fragmentation/frag-001-fragmentation-index.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -81,6 +82,7 @@ export const metrics: readonly MetricDefinition[] = [
   hostToDevice,
   deviceToHost,
   pinnedMemory,
+  fragmentationIndex,
   coldStart,
   driverInitialisation,
   primaryContext,

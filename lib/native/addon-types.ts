@@ -1029,6 +1029,64 @@ export interface MemoryFill {
   tookNs: number;
 }
 
+export interface MemoryChurnRequest {
+  path: MemoryPath;
+  /** Of all blocks, before any is freed. */
+  fillBytes: number;
+  /** Of a block, whose size is log-uniform. */
+  smallestBytes: number;
+  largestBytes: number;
+  /** Further allocations and frees at random. */
+  turnover: number;
+  /** In the end random blocks are freed until no more than this is held. */
+  keepBytes: number;
+  /** Only what is left in the end is allocated, and nothing is freed. */
+  compact: boolean;
+  /** After which it ends wherever it is. */
+  mostNs: number;
+  seed: number;
+}
+
+export interface MemoryChurn {
+  /** That are held in the end. */
+  blocks: number;
+  heldBytes: number;
+  /** Allocations and frees. */
+  operations: number;
+  tookNs: number;
+  timedOut: boolean;
+  refusals: Refusal[];
+  noMemory: string | null;
+}
+
+export interface LargestBlockRequest {
+  path: MemoryPath;
+  /** In which it is looked for. */
+  freeBytes: number;
+  /** Tried first, and expected to be refused; 0: nothing is. */
+  beyondBytes: number;
+  granuleBytes: number;
+  mostProbes: number;
+  mostNs: number;
+}
+
+export interface LargestBlock {
+  /** 0: not even a granule. */
+  bytes: number;
+  /** The smallest request that was refused; null: none was. */
+  refusedBytes: number | null;
+  probes: number;
+  /** To the granule, before the limits of probes and time. */
+  decided: boolean;
+  /** It was granted a second time. */
+  again: boolean;
+  /** What lies beyond the free memory was granted. */
+  beyond: boolean;
+  noMemory: string | null;
+  /** The code of the last one. */
+  refusal: string | null;
+}
+
 export interface MemoryReleased {
   blocks: number;
   /** The code of an allocation like the latest one, after that was freed. */
@@ -1802,6 +1860,9 @@ export interface NativeAddon {
   gemmRates(session: number, request: GemmRatesRequest): Promise<GemmRates>;
   /** Held until `releaseMemory`. */
   fillMemory(session: number, request: MemoryFillRequest): Promise<MemoryFill>;
+  /** Blocks of random sizes. Held until `releaseMemory`. */
+  churnMemory(session: number, request: MemoryChurnRequest): Promise<MemoryChurn>;
+  largestBlock(session: number, request: LargestBlockRequest): Promise<LargestBlock>;
   releaseMemory(session: number): Promise<MemoryReleased>;
   timeRefusals(session: number, request: RefusalsRequest): Promise<Refusals>;
   /** Memory held by cuMemAlloc, for another process. */

@@ -2,11 +2,10 @@
 // memory, and holds it until it is told to give it back: others look at the card meanwhile.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/memory_path.h"
+#include "bench/held_memory.h"
 
 namespace gvb {
 
@@ -21,14 +20,6 @@ struct MemoryFillRequest {
 
 enum class FillEnd { kRefused, kEnough, kBlocks, kSpare };
 
-// The first of its code and call, and the smallest request that it met.
-struct Refusal {
-  abi::CUresult code;
-  std::string name;
-  std::string call;
-  uint64_t bytes;
-};
-
 struct MemoryFill {
   uint64_t granted_bytes = 0;
   uint64_t blocks = 0;
@@ -40,13 +31,6 @@ struct MemoryFill {
 
 // Beside what is held already.
 MemoryFill fill_memory(DeviceSession& session, const MemoryFillRequest& request);
-
-struct MemoryReleased {
-  uint64_t blocks = 0;
-  // Of an allocation like the latest one, after that was freed; nothing where none was held.
-  std::optional<abi::CUresult> again;
-  std::vector<Refusal> failures;  // of frees
-};
 
 // Everything that is held.
 MemoryReleased release_memory(DeviceSession& session);

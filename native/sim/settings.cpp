@@ -83,6 +83,8 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("copy_skip", &CardSettings::copy_skip, 0, 1),
     count("copy_lazy", &CardSettings::copy_lazy, 0, 1),
     count("copy_swap", &CardSettings::copy_swap, 0, 1),
+    count("largest_mib", &CardSettings::largest_mib, 0, 16 << 20),
+    quantity("alloc_hole_us", &CardSettings::alloc_hole_us, 0, 1e6),
     quantity("link_gbs", &CardSettings::link_gbs, 0.1, 1e6),
     quantity("fp32_tflops", &CardSettings::fp32_tflops, 0.001, 1e6),
     quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),

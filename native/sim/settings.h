@@ -29,6 +29,8 @@ struct CardSettings {
   int64_t copy_skip = 0;
   int64_t copy_lazy = 0;
   int64_t copy_swap = 0;
+  int64_t largest_mib = 0;
+  double alloc_hole_us = 0;
   double link_gbs = 450;
   double fp32_tflops = 67;
   double tensor_tflops = 989;
@@ -49,6 +51,12 @@ struct CardSettings {
   int64_t instances = 0;
   int64_t first_instance = 0;
 };
+
+// Whether one allocation is larger than the card has memory, or gives at once.
+inline bool is_too_large(const CardSettings& card, size_t bytes) {
+  const int64_t most = card.largest_mib > 0 ? card.largest_mib : card.memory_mib;
+  return bytes > static_cast<size_t>(most * kMiB);
+}
 
 // At which copies move data, in bytes a ns.
 inline double gbs_to_card(const CardSettings& card) { return card.pcie_gbs; }

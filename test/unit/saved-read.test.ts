@@ -235,6 +235,13 @@ describe('an impossible result', () => {
     });
   });
 
+  it('is a fragmentation of more than all there is', async () => {
+    const metrics = [result('FRAG-001', { name: 'Fragmentation Index', unit: '%', value: 170, ci95: null })];
+    expect((await read(runDocument({ metrics }))).problems).toEqual([
+      'environment, FRAG-001: impossible: an index of 170 %',
+    ]);
+  });
+
   it('may be negative where the metric is signed', async () => {
     expect((await read(runDocument({ metrics: [measured('OH-005', -3, 0)] }))).problems).toEqual([]);
   });

@@ -90,6 +90,12 @@ uint64_t take_device_addresses(int device, size_t bytes) {
   return arena.ranges.take(footprint(bytes));
 }
 
+size_t holes_in_device_addresses(int device) {
+  Arena& arena = arena_of(device);
+  const std::lock_guard<std::mutex> lock(arena.mutex);
+  return arena.ranges.holes();
+}
+
 void give_device_addresses(int device, uint64_t address, size_t bytes) {
   release(address, footprint(bytes));
   Arena& arena = arena_of(device);

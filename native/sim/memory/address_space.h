@@ -44,6 +44,8 @@ inline size_t footprint(size_t bytes) { return (bytes + 511) / 512 * 512; }
 // Backed by one sparse file per card, mapped at once, so that many blocks cost few mappings and another process can map
 // any of them. 0 when the address range is full.
 uint64_t take_device_addresses(int device, size_t bytes);
+// Between and behind the blocks of this process.
+size_t holes_in_device_addresses(int device);
 void give_device_addresses(int device, uint64_t address, size_t bytes);
 
 // Where the bytes at a device address are: this process's file descriptor, and an offset.

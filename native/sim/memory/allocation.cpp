@@ -24,6 +24,13 @@ abi::CUresult allocate_host(Context* context, size_t bytes, unsigned flags, void
   return abi::CUDA_SUCCESS;
 }
 
+// An allocator that looks for room takes longer where it is in many pieces.
+double cost_of_allocation(int device) {
+  const double of_hole = card_settings(device).alloc_hole_us;
+  const auto holes = of_hole > 0 ? static_cast<double>(holes_in_device_addresses(device)) : 0;
+  return 1e3 * (settings().alloc_us + of_hole * holes);
+}
+
 // Memory that the program has and keeps.
 abi::CUresult register_host(Context* context, void* at, size_t bytes, unsigned flags) {
   const auto address = reinterpret_cast<uint64_t>(at);
@@ -38,8 +45,7 @@ abi::CUresult register_host(Context* context, void* at, size_t bytes, unsigned f
 abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address) {
   RecordedCall::of_bytes(bytes);
   if (address == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
-  const int64_t largest = card_settings(context->device).memory_mib * kMiB;
-  if (bytes > static_cast<size_t>(largest)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  if (is_too_large(card_settings(context->device), bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   const auto counted = static_cast<int64_t>(footprint(bytes));
   if (!region().take(context->device, counted)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   *address = take_device_addresses(context->device, bytes);
@@ -84,7 +90,7 @@ using sim::HostCost;
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   GVB_SIM_ENTER_CONTEXT(cuMemAlloc_v2);
-  const HostCost cost(sim::settings().alloc_us * 1e3);
+  const HostCost cost(sim::cost_of_allocation(context->device));
   return sim::allocate_device(context, bytes, BlockKind::kDevice, address);
 }
 
