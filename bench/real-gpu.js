@@ -1,6 +1,6 @@
 // Records evidence on a real GPU and checks it. Every document is written before it is judged; the verdicts are
 // DIR/summary.txt. Exit 1 when one of them is "no". A part takes some minutes; without --part all are done.
-// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers,isolation,limits,controllers,llm,profiles,predictions] [--probe FILE --ptx FILE]
+// Usage: node bench/real-gpu.js --tool ./gpu-virt-bench --out DIR [--part measuring,comparing,overhead,standard,reporting,layers,isolation,limits,controllers,llm,profiles,predictions,programs] [--probe FILE --ptx FILE]
 //   [--interposer FILE] [--hami FILE] [--crippled FILE] [--vgpu FILE] [--patching FILE] [--python FILE] [--programs eager,graphs,training,jax] [--rounds N]
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { languageModels } from './real-gpu/llm.js';
 import { measuring } from './real-gpu/measuring.js';
 import { overhead, standardTier } from './real-gpu/overhead.js';
 import { predictions, profiles } from './real-gpu/profiles.js';
+import { programs } from './real-gpu/programs.js';
 import { reporting } from './real-gpu/reporting.js';
 
 const parts = {
@@ -27,6 +28,7 @@ const parts = {
   llm: languageModels,
   profiles,
   predictions,
+  programs,
 };
 for (const name of values.part?.split(',') ?? Object.keys(parts)) {
   if (!Object.hasOwn(parts, name)) {

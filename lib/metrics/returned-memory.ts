@@ -23,7 +23,7 @@ export interface MemorySpan {
   usedAfter: number | null;
 }
 
-/** Each must give back what it took, within max(4 MiB, 1 %). */
+/** Each must return what it took, within max(4 MiB, 1 %). */
 export function returnedCheck(spans: readonly MemorySpan[]): Check {
   const name = 'memory returned';
   const drifts = spans.flatMap(({ usedBefore, usedAfter }) =>

@@ -71,7 +71,7 @@ class Filling {
 };
 
 constexpr unsigned kEnoughGranted = 8;
-// Their median has an interval.
+// Enough for an interval of their median.
 constexpr unsigned kLeastRefusals = 20;
 
 }  // namespace
@@ -87,7 +87,7 @@ MemoryReleased release_memory(DeviceSession& session) { return session.kept<Held
 Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request) {
   const auto path = make_path(session, request.path);
   Refusals refusals;
-  // A limit that lets several through is known not to hold.
+  // Stops once several were granted: the limit evidently does not hold.
   const int64_t began = now_ns();
   for (unsigned i = 0; i < request.count && refusals.granted < kEnoughGranted; ++i) {
     session.token.check();
@@ -117,7 +117,7 @@ Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request) {
 
 namespace {
 
-// Memory of another process. What it holds is the other one's to write.
+// Memory of another process. Only its owner writes to it.
 class Imported : public PathAllocator {
  public:
   using PathAllocator::PathAllocator;

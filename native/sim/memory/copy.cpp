@@ -9,7 +9,7 @@
 namespace gvb::sim {
 namespace {
 
-// Fills are not waited for by the host, copies the host takes part in are.
+// The host waits for copies it takes part in, but not for fills.
 enum class Wait { kNo, kYes };
 
 bool on_host(uint64_t address) {
@@ -73,7 +73,7 @@ abi::CUresult copy(Context* context, Stream* stream, uint64_t to, uint64_t from,
   Work work;
   work.reads = {range_of(from, bytes)};
   work.writes = {range_of(to, bytes)};
-  // The host may change what is copied from as soon as it knows that the copy is over.
+  // The host may change the source as soon as it knows that the copy is over.
   work.seen = on_host(from) || is_visible_to_host(to) ? Seen::kWhenOver : Seen::kLater;
   work.run = [=, device = context->device](const Placement&) { move_bytes(card_settings(device), to, from, bytes); };
   RecordedCall::of_bytes(bytes);
