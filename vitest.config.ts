@@ -23,6 +23,7 @@ const accuracy = {
 
 /** They load the driver or NVML with settings of their own, which a process does once. */
 const OWN_PROCESS = [
+  'fragmentation',
   'ground-truth',
   'llm-005',
   'llm-007',

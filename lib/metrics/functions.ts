@@ -6,6 +6,7 @@ export { measureBandwidthInterference } from './bandwidth/bw-004-bandwidth-inter
 export { checkCompatibility } from './compatibility/compat-001-compatibility.js';
 export { measureErrorDetection } from './error-recovery/err-001-error-detection-latency.js';
 export { measureGracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
+export { measureFragmentation } from './fragmentation/frag-001-fragmentation-index.js';
 export { measureMemoryLimit } from './isolation/is-001-memory-limit-accuracy.js';
 export { measureLimitEnforcement } from './isolation/is-002-limit-enforcement.js';
 export { measureComputeLimit } from './isolation/is-003-sm-utilization-accuracy.js';
@@ -43,6 +44,9 @@ export { measureContextSwitch } from './scheduling/sched-001-context-switch-late
 export { measureLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
 export { measureStreamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
 export { measurePreemption } from './scheduling/sched-004-preemption-latency.js';
+export { measureHostToDevice } from './pcie/pcie-001-host-to-device.js';
+export { measureDeviceToHost } from './pcie/pcie-002-device-to-host.js';
+export { measurePinnedMemory } from './pcie/pcie-004-pinned-memory.js';
 export { measureColdStart } from './start-up/start-001-cold-start.js';
 export { measureDriverInitialisation } from './start-up/start-002-driver-initialisation.js';
 export { measurePrimaryContext } from './start-up/start-003-primary-context.js';

@@ -16,12 +16,13 @@ export type Category =
   | 'isolation'
   | 'llm'
   | 'bandwidth'
+  | 'pcie'
   | 'scheduling'
+  | 'fragmentation'
   | 'error-recovery'
   | 'start-up'
   | 'compatibility'
   | 'workload';
-
 export type Direction = MetricResult['direction'];
 
 /** Options of every `measure…` function. All are checked; unknown ones are refused. */
@@ -173,7 +174,9 @@ export interface MetricDefinition {
   };
   /** Why a result is impossible given native's result of the same round; null if it is possible. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
-  /** In-process pairs: the row, or the array of rows, in its details. See call-effects.ts for the fields. */
+  /** Why a result, of a saved document too, cannot be what it says; null where it can. */
+  impossible?: (own: Pick<MetricResult, 'value' | 'details'>) => string | null;
+  /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */
   costOf?: string;

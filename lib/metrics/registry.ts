@@ -1,4 +1,5 @@
 /** Every metric, by category and in id order. A new one is its own file and one line here. */
+/** Every metric, by category and in id order. A new one is its own file and one line here. */
 import type { MetricDefinition } from './metric.js';
 import { compatibility } from './compatibility/compat-001-compatibility.js';
 import { kernelLaunchLatency } from './overhead/oh-001-kernel-launch-latency.js';
@@ -44,6 +45,10 @@ import { bandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolation.js';
 import { bandwidthFairness } from './bandwidth/bw-002-bandwidth-fairness.js';
 import { busSaturation } from './bandwidth/bw-003-bus-saturation.js';
 import { bandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
+import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
+import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
+import { pinnedMemory } from './pcie/pcie-004-pinned-memory.js';
+import { fragmentationIndex } from './fragmentation/frag-001-fragmentation-index.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -95,6 +100,10 @@ export const metrics: readonly MetricDefinition[] = [
   bandwidthFairness,
   busSaturation,
   bandwidthInterference,
+  hostToDevice,
+  deviceToHost,
+  pinnedMemory,
+  fragmentationIndex,
   coldStart,
   driverInitialisation,
   primaryContext,

@@ -1,11 +1,23 @@
-/** Whether a process returned the device memory that it took. */
+/** Whether a process gave back the device memory that it took. */
+import { setTimeout } from 'node:timers/promises';
 import type { Check } from '../results/document.js';
+import type { WorkerTenant } from '../workers/worker-tenant.js';
+import type { MeasureContext } from './metric.js';
 import { formatBytes } from './units.js';
 
 const FLOOR_BYTES = 4 * 1024 ** 2;
 const SHARE = 0.01;
 
-/** For one process, by NVML; null if NVML does not report it. */
+/** By the coordinator's NVML: of the process, or, if that is not listed, of the card. */
+export async function heldOutside(
+  { truth }: Pick<MeasureContext, 'truth'>,
+  { worker }: Pick<WorkerTenant, 'worker'>,
+): Promise<number | null> {
+  if (!truth) return null;
+  return (await truth.processMemory(worker.pid)) ?? (await truth.cardMemory())?.usedBytes ?? null;
+}
+
+/** Of one process, as NVML says it; null where it does not. */
 export interface MemorySpan {
   usedBefore: number | null;
   usedAfter: number | null;
@@ -21,4 +33,34 @@ export function returnedCheck(spans: readonly MemorySpan[]): Check {
   const leaked = drifts.filter(({ usedBefore, drift }) => drift > Math.max(FLOOR_BYTES, SHARE * usedBefore));
   const worst = Math.max(...drifts.map(({ drift }) => drift));
   return { name, passed: leaked.length === 0, detail: `worst drift of a block ${formatBytes(worst)}` };
+}
+
+/** How long the driver may take to free what a process that ended had. */
+const SETTLES_MS = 3_000;
+const LOOK_EVERY_MS = 50;
+
+/** Runs `use`, whose processes have all ended when it settles, and looks whether the card then holds what it held before. */
+export async function withCardAsFound<T>(
+  { truth, signal }: Pick<MeasureContext, 'truth' | 'signal'>,
+  use: () => Promise<T>,
+  settlesMs = SETTLES_MS,
+): Promise<{ used: T; asFound: Check }> {
+  const name = 'the card is left as it was found';
+  const usedBytes = async () => (await truth?.cardMemory())?.usedBytes ?? null;
+  const before = await usedBytes();
+  const used = await use();
+  if (before === null)
+    return { used, asFound: { name, passed: 'not checked', detail: 'nobody looks at the card from outside' } };
+  let after = await usedBytes();
+  for (let waited = 0; after !== before && waited < settlesMs; waited += LOOK_EVERY_MS) {
+    await setTimeout(LOOK_EVERY_MS, undefined, { signal });
+    after = await usedBytes();
+  }
+  if (after === null) return { used, asFound: { name, passed: 'not checked', detail: 'NVML stopped answering' } };
+  const more = formatBytes(Math.abs(after - before));
+  const detail =
+    after === before
+      ? `${formatBytes(before)} in use`
+      : `${more} ${after > before ? 'more' : 'less'} in use than before`;
+  return { used, asFound: { name, passed: after === before, detail } };
 }

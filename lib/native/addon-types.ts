@@ -308,6 +308,74 @@ export interface TimerCalibration {
   pairCostNs: number;
 }
 
+// Copies between host and device
+
+export type CopyWay =
+  | 'cuMemcpyHtoDAsync'
+  | 'cuMemcpyDtoHAsync'
+  | 'cuMemcpyBatchAsync to the device'
+  | 'cuMemcpyBatchAsync to the host'
+  | 'both directions at once'
+  | 'stores of a kernel';
+
+export interface CopyRateRequest {
+  way: CopyWay;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  /** Of a sample, one behind the other, to memory side by side. */
+  copies: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface CopyRate {
+  /** Of each sample, by the device's events. */
+  deviceNs: Float64Array;
+  /** The NUMA node of the thread and the host's memory; null: bound to none. */
+  node: number | null;
+}
+
+export type CopySource = 'cuMemHostAlloc' | 'mmap' | 'cuMemHostRegister';
+
+export interface SourceCopiesRequest {
+  source: CopySource;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface SourceCopies {
+  /** Of each copy, by the host's clock. */
+  copyNs: Float64Array;
+  /** Of the one call that pinned the memory; null: it is not pinned. */
+  pinNs: number | null;
+  pinnedBytes: number;
+  node: number | null;
+}
+
+export interface PcieLinkRequest {
+  /** Of each copy that keeps the link busy. */
+  bytes: number;
+  seed: number;
+}
+
+/** As NVML reports it, null where it does not. */
+export interface PcieLink {
+  /** Now, as the width. */
+  generation: number | null;
+  width: number | null;
+  /** Of device and slot together, as the width. */
+  maxGeneration: number | null;
+  maxWidth: number | null;
+  /** Copies were under way when it was read. */
+  underLoad: boolean;
+}
+
 // Decoders
 
 export interface DecoderShape {
@@ -1080,6 +1148,64 @@ export interface MemoryFill {
   /** Why the granted allocation has no memory of its own; null if it contains what was written to it. */
   noMemory: string | null;
   tookNs: number;
+}
+
+export interface MemoryChurnRequest {
+  path: MemoryPath;
+  /** Of all blocks, before any is freed. */
+  fillBytes: number;
+  /** Of a block, whose size is log-uniform. */
+  smallestBytes: number;
+  largestBytes: number;
+  /** Further allocations and frees at random. */
+  turnover: number;
+  /** In the end random blocks are freed until no more than this is held. */
+  keepBytes: number;
+  /** Only what is left in the end is allocated, and nothing is freed. */
+  compact: boolean;
+  /** After which it ends wherever it is. */
+  mostNs: number;
+  seed: number;
+}
+
+export interface MemoryChurn {
+  /** That are held in the end. */
+  blocks: number;
+  heldBytes: number;
+  /** Allocations and frees. */
+  operations: number;
+  tookNs: number;
+  timedOut: boolean;
+  refusals: Refusal[];
+  noMemory: string | null;
+}
+
+export interface LargestBlockRequest {
+  path: MemoryPath;
+  /** In which it is looked for. */
+  freeBytes: number;
+  /** Tried first, and expected to be refused; 0: nothing is. */
+  beyondBytes: number;
+  granuleBytes: number;
+  mostProbes: number;
+  mostNs: number;
+}
+
+export interface LargestBlock {
+  /** 0: not even a granule. */
+  bytes: number;
+  /** The smallest request that was refused; null: none was. */
+  refusedBytes: number | null;
+  probes: number;
+  /** To the granule, before the limits of probes and time. */
+  decided: boolean;
+  /** It was granted a second time. */
+  again: boolean;
+  /** What lies beyond the free memory was granted. */
+  beyond: boolean;
+  noMemory: string | null;
+  /** The code of the last one. */
+  refusal: string | null;
 }
 
 export interface MemoryReleased {
@@ -1858,6 +1984,9 @@ export interface NativeAddon {
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   timer(): TimerCalibration;
+  copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
+  sourceCopies(session: number, request: SourceCopiesRequest): Promise<SourceCopies>;
+  pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;
   /** Keeps a synthetic decoder in the session; rejects where a small one's logits differ from double precision. */
   prepareDecoder(session: number, request: DecoderRequest): Promise<PreparedDecoder>;
   /** Serves requests one after the other with the session's decoder; rejects where a token does not come, or work was skipped. */
@@ -1913,6 +2042,9 @@ export interface NativeAddon {
   gemmRates(session: number, request: GemmRatesRequest): Promise<GemmRates>;
   /** Held until `releaseMemory`. */
   fillMemory(session: number, request: MemoryFillRequest): Promise<MemoryFill>;
+  /** Blocks of random sizes. Held until `releaseMemory`. */
+  churnMemory(session: number, request: MemoryChurnRequest): Promise<MemoryChurn>;
+  largestBlock(session: number, request: LargestBlockRequest): Promise<LargestBlock>;
   releaseMemory(session: number): Promise<MemoryReleased>;
   timeRefusals(session: number, request: RefusalsRequest): Promise<Refusals>;
   /** Memory held by cuMemAlloc, for another process. */

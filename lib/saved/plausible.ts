@@ -60,6 +60,8 @@ function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
     return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
   if (isBeyond([value, ...(ci95 ?? []), ...(result.blocks ?? []), ...statsNumbers(stats)]))
     return `impossible: a number beyond ${LARGEST}`;
+  const contradicted = findMetric(result.id)?.impossible?.(result) ?? null;
+  if (contradicted !== null) return `impossible: ${contradicted}`;
   if (value <= 0 && isPositive(result.id)) return `impossible: ${number(value)} ${unit}`;
   if (ci95 && ci95[0] > ci95[1]) return 'impossible: its interval ends before it begins';
   return stats && !ascending([stats.min, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max])

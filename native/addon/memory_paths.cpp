@@ -1,6 +1,8 @@
 // Memory limits: what each way to allocate is granted, and how much memory a program is told it has.
 #include "addon/gpu_process_fields.h"
 #include "addon/topic.h"
+#include "bench/largest_block.h"
+#include "bench/memory_churn.h"
 #include "bench/memory_fill.h"
 #include "bench/reported_memory.h"
 
@@ -89,6 +91,68 @@ struct Fields<MemoryReleased> : FieldsOf<MemoryReleased> {
 };
 
 template <>
+struct Fields<MemoryChurnRequest> : FieldsOf<MemoryChurnRequest> {
+  static constexpr const char* kName = "MemoryChurnRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(path).one_of(kMemoryPaths));
+    visit(GVB_FIELD(fill_bytes).says("Of all blocks, before any is freed."));
+    visit(GVB_FIELD(smallest_bytes).above_zero().says("Of a block, whose size is log-uniform."));
+    visit(GVB_FIELD(largest_bytes).above_zero());
+    visit(GVB_FIELD(turnover).says("Further allocations and frees at random."));
+    visit(GVB_FIELD(keep_bytes).says("In the end random blocks are freed until no more than this is held."));
+    visit(GVB_FIELD(compact).says("Only what is left in the end is allocated, and nothing is freed."));
+    visit(GVB_FIELD(most_ns).above_zero().says("After which it ends wherever it is."));
+    visit(GVB_FIELD(seed));
+  }
+};
+
+template <>
+struct Fields<MemoryChurn> : FieldsOf<MemoryChurn> {
+  static constexpr const char* kName = "MemoryChurn";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(blocks).says("That are held in the end."));
+    visit(GVB_FIELD(held_bytes));
+    visit(GVB_FIELD(operations).says("Allocations and frees."));
+    visit(GVB_FIELD(took_ns));
+    visit(GVB_FIELD(timed_out));
+    visit(GVB_FIELD(refusals));
+    visit(GVB_FIELD(no_memory).or_null());
+  }
+};
+
+template <>
+struct Fields<LargestBlockRequest> : FieldsOf<LargestBlockRequest> {
+  static constexpr const char* kName = "LargestBlockRequest";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(path).one_of(kMemoryPaths));
+    visit(GVB_FIELD(free_bytes).says("In which it is looked for."));
+    visit(GVB_FIELD(beyond_bytes).says("Tried first, and expected to be refused; 0: nothing is."));
+    visit(GVB_FIELD(granule_bytes).above_zero());
+    visit(GVB_FIELD(most_probes).above_zero());
+    visit(GVB_FIELD(most_ns).above_zero());
+  }
+};
+
+template <>
+struct Fields<LargestBlock> : FieldsOf<LargestBlock> {
+  static constexpr const char* kName = "LargestBlock";
+  template <class Visit>
+  static void each(const Visit& visit) {
+    visit(GVB_FIELD(bytes).says("0: not even a granule."));
+    visit(GVB_FIELD(refused_bytes).says("The smallest request that was refused; null: none was."));
+    visit(GVB_FIELD(probes));
+    visit(GVB_FIELD(decided).says("To the granule, before the limits of probes and time."));
+    visit(GVB_FIELD(again).says("It was granted a second time."));
+    visit(GVB_FIELD(beyond).says("What lies beyond the free memory was granted."));
+    visit(GVB_FIELD(no_memory).or_null());
+    visit(GVB_FIELD(refusal).or_null().says("The code of the last one."));
+  }
+};
+
+template <>
 struct Fields<RefusalsRequest> : FieldsOf<RefusalsRequest> {
   static constexpr const char* kName = "RefusalsRequest";
   template <class Visit>
@@ -171,7 +235,9 @@ namespace {
 const Topic memory_paths_topic{
     "Memory limits",
     {in_session("fillMemory", fill_memory).says("Held until `releaseMemory`."),
-     in_session("releaseMemory", release_memory), in_session("timeRefusals", time_refusals),
+     in_session("churnMemory", churn_memory).says("Blocks of random sizes. Held until `releaseMemory`."),
+     in_session("largestBlock", find_largest_block), in_session("releaseMemory", release_memory),
+     in_session("timeRefusals", time_refusals),
      in_session("exportMemory", export_memory).says("Memory held by cuMemAlloc, for another process."),
      in_session("importMemory", import_memory).says("Held until `releaseMemory`."),
      in_session("reportedMemory", reported_memory)

@@ -1,12 +1,11 @@
 #include "bench/memory_fill.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "bench/gpu_state.h"
+#include "bench/held_memory.h"
 #include "bench/ipc_handle.h"
 
 namespace gvb {
@@ -15,101 +14,6 @@ using abi::CUDA_SUCCESS;
 using abi::CUresult;
 
 namespace {
-
-// The word of a process's n-th block: different words, so that two blocks that share memory cannot both hold their own.
-unsigned word_of(size_t number) { return 0x9e3779b9u * static_cast<unsigned>(number + 1); }
-
-struct HeldBlock {
-  PathBlock block;
-  unsigned word;
-};
-
-// The blocks of one call.
-struct FillBatch {
-  explicit FillBatch(std::unique_ptr<PathAllocator> way) : path(std::move(way)) {}
-  std::unique_ptr<PathAllocator> path;
-  std::vector<HeldBlock> blocks;
-};
-
-void note(std::vector<Refusal>& refusals, const Cuda& cuda, CUresult code, const char* call, uint64_t bytes) {
-  for (Refusal& known : refusals)
-    if (known.code == code && known.call == call) {
-      known.bytes = std::min(known.bytes, bytes);
-      return;
-    }
-  refusals.push_back({code, cuda.error_name(code), call, bytes});
-}
-
-class HeldMemory {
- public:
-  explicit HeldMemory(DeviceSession& session) : cuda_(session.cuda) {}
-  ~HeldMemory() { release(); }
-  HeldMemory(const HeldMemory&) = delete;
-  HeldMemory& operator=(const HeldMemory&) = delete;
-
-  FillBatch& begin(std::unique_ptr<PathAllocator> path) {
-    batches_.push_back(std::make_unique<FillBatch>(std::move(path)));
-    return *batches_.back();
-  }
-  unsigned next_word() { return word_of(made_++); }
-
-  // Why a block is not memory of its own; empty if all are.
-  std::string look_at_all() const {
-    for (const auto& batch : batches_)
-      for (const HeldBlock& held : batch->blocks) {
-        CUresult code = CUDA_SUCCESS;
-        if (batch->path->holds(held.block, held.word, code)) continue;
-        const std::string what = "a granted block of " + std::to_string(held.block.bytes) + " bytes ";
-        if (code == CUDA_SUCCESS) return what + "does not hold what was written to it";
-        return what + "cannot be read: " + batch->path->failed_call + " returned " + cuda_.error_name(code);
-      }
-    return "";
-  }
-
-  MemoryReleased release() {
-    MemoryReleased released;
-    for (; !batches_.empty(); batches_.pop_back()) {
-      FillBatch& batch = *batches_.back();
-      if (!released.again && !batch.blocks.empty()) released.again = allocate_again(batch, released);
-      for (; !batch.blocks.empty(); batch.blocks.pop_back()) release_last(batch, released);
-      batch.path->finish();
-    }
-    return released;
-  }
-
-  const std::vector<std::unique_ptr<FillBatch>>& batches() const { return batches_; }
-
- private:
-  void release_last(FillBatch& batch, MemoryReleased& released) const {
-    const PathBlock& block = batch.blocks.back().block;
-    const CUresult code = batch.path->release(block);
-    if (code != CUDA_SUCCESS) note(released.failures, cuda_, code, batch.path->failed_call, block.bytes);
-    ++released.blocks;
-  }
-
-  CUresult allocate_again(FillBatch& batch, MemoryReleased& released) const {
-    PathBlock again;
-    again.bytes = batch.blocks.back().block.bytes;
-    release_last(batch, released);
-    batch.blocks.pop_back();
-    batch.path->finish();
-    const CUresult code = batch.path->allocate(again);
-    if (code == CUDA_SUCCESS) batch.blocks.push_back({again, 0});
-    return code;
-  }
-
-  const Cuda& cuda_;
-  std::vector<std::unique_ptr<FillBatch>> batches_;
-  size_t made_ = 0;
-};
-
-// After such an error the context refuses everything.
-bool is_sticky(CUresult code) { return code >= 700 && code < 720 && code != 704 && code != 705 && code != 708; }
-
-uint64_t card_free(const DeviceSession& session) {
-  const auto truth = read_gpu_state(session.driver.nvml.api, session.nvml_device, GpuDetail::kReadings).free_bytes;
-  return truth ? *truth : visible_memory(session).free_bytes.value_or(0);
-}
 
 class Filling {
  public:
@@ -147,22 +51,13 @@ class Filling {
   size_t in_steps(uint64_t bytes) const { return bytes / sizes_.step * sizes_.step; }
 
   CUresult take(size_t bytes) {
-    PathBlock block;
-    block.bytes = bytes;
-    PathAllocator& path = *batch_.path;
-    const CUresult code = path.allocate(block);
+    const CUresult code = held_.take(batch_, bytes, fill_.no_memory);
     if (code != CUDA_SUCCESS) {
-      note(fill_.refusals, session_.cuda, code, path.failed_call, bytes);
+      note_refused(fill_.refusals, session_.cuda, code, batch_.path->failed_call, bytes);
       return code;
     }
-    batch_.blocks.push_back({block, held_.next_word()});
     ++fill_.blocks;
     fill_.granted_bytes += bytes;
-    const CUresult written = path.write(block, batch_.blocks.back().word);
-    if (written != CUDA_SUCCESS)
-      fill_.no_memory = "a granted block of " + std::to_string(bytes) +
-                        " bytes cannot be written: " + path.failed_call + " returned " +
-                        session_.cuda.error_name(written);
     return CUDA_SUCCESS;
   }
 
@@ -268,10 +163,10 @@ MemoryFill import_memory(DeviceSession& session, const ImportRequest& request) {
     PathBlock block;
     const CUresult code = path.open(block, ipc_handle(text));
     if (code != CUDA_SUCCESS) {
-      note(fill.refusals, session.cuda, code, path.failed_call, 0);
+      note_refused(fill.refusals, session.cuda, code, path.failed_call, 0);
       continue;
     }
-    batch.blocks.push_back({block, word_of(batch.blocks.size())});
+    batch.blocks.push_back({block, HeldMemory::word_of(batch.blocks.size())});
     fill.granted_bytes += block.bytes;
     ++fill.blocks;
   }

@@ -2,11 +2,10 @@
 // holds it until it is told to free it, so that other processes can check the card meanwhile.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/memory_path.h"
+#include "bench/held_memory.h"
 
 namespace gvb {
 
@@ -21,14 +20,6 @@ struct MemoryFillRequest {
 
 enum class FillEnd { kRefused, kEnough, kBlocks, kSpare };
 
-// The first refusal with its code and call, and the smallest refused request.
-struct Refusal {
-  abi::CUresult code;
-  std::string name;
-  std::string call;
-  uint64_t bytes;
-};
-
 struct MemoryFill {
   uint64_t granted_bytes = 0;
   uint64_t blocks = 0;
@@ -41,14 +32,7 @@ struct MemoryFill {
 // In addition to what is already held.
 MemoryFill fill_memory(DeviceSession& session, const MemoryFillRequest& request);
 
-struct MemoryReleased {
-  uint64_t blocks = 0;
-  // The code of repeating the latest allocation after it was freed; nothing if none was held.
-  std::optional<abi::CUresult> again;
-  std::vector<Refusal> failures;  // failed frees
-};
-
-// Frees everything that is held.
+// Everything that is held.
 MemoryReleased release_memory(DeviceSession& session);
 
 struct RefusalsRequest {

@@ -59,3 +59,4 @@ GVB_EMBED(attention_sm90_bf16_d64);
 GVB_EMBED(attention_sm90_f16_d128);
 GVB_EMBED(attention_sm90_f16_d64);
 GVB_EMBED(checksum);
+GVB_EMBED(copies);

@@ -37,6 +37,8 @@ constexpr ErrorText kErrors[] = {
     GVB_ERROR(CUDA_ERROR_ASSERT, "device-side assert triggered"),
     GVB_ERROR(CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address"),
     GVB_ERROR(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+    GVB_ERROR(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "part or all of the requested memory range is already mapped"),
+    GVB_ERROR(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "pointer does not correspond to a registered memory region"),
     GVB_ERROR(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
     GVB_ERROR(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
     GVB_ERROR(CUDA_ERROR_MPS_SERVER_NOT_READY, "the MPS server is not ready to accept new MPS client requests"),

@@ -57,8 +57,13 @@ void RecordedCall::of_residue(uint64_t bytes) {
 }
 
 std::shared_ptr<LateTimes> RecordedCall::of_kernel(const std::string& name) {
+  if (current_call != nullptr)
+    std::strncpy(current_call->call_.kernel, name.c_str(), sizeof current_call->call_.kernel - 1);
+  return of_device();
+}
+
+std::shared_ptr<LateTimes> RecordedCall::of_device() {
   if (current_call == nullptr) return nullptr;
-  std::strncpy(current_call->call_.kernel, name.c_str(), sizeof current_call->call_.kernel - 1);
   if (current_call->times_ == nullptr) current_call->times_ = std::make_shared<LateTimes>();
   return current_call->times_;
 }

@@ -52,6 +52,8 @@ class RecordedCall {
   static void of_residue(uint64_t bytes);
   // Receives the kernel's times once they are known; null if the call is not recorded.
   static std::shared_ptr<LateTimes> of_kernel(const std::string& name);
+  // The same of other work of the device.
+  static std::shared_ptr<LateTimes> of_device();
 
  private:
   void enter(Function function);

@@ -20,6 +20,18 @@ struct CardSettings {
   int64_t l2_mib = 60;
   double dram_gbs = 4800;
   double pcie_gbs = 63;
+  double pcie_out_gbs = 0;    // from the card; 0: as to it
+  double pageable_gbs = 0;    // of host memory that is not pinned; 0: as pinned
+  int64_t pcie_gen = 5;       // 0: NVML reports no link
+  int64_t pcie_idle_gen = 0;  // while nothing is copied; 0: the same
+  int64_t pcie_width = 16;
+  int64_t pcie_max_width = 16;
+  int64_t copy_engines = 3;  // 1: one for both directions
+  int64_t copy_skip = 0;
+  int64_t copy_lazy = 0;
+  int64_t copy_swap = 0;
+  int64_t largest_mib = 0;
+  double alloc_hole_us = 0;
   double link_gbs = 450;
   double fp32_tflops = 67;
   double tensor_tflops = 989;
@@ -44,7 +56,19 @@ struct CardSettings {
   int64_t first_instance = 0;
 };
 
-// Trivially copyable: the region stores it, and processes compare it with their own.
+// Whether one allocation is larger than the card has memory, or gives at once.
+inline bool is_too_large(const CardSettings& card, size_t bytes) {
+  const int64_t most = card.largest_mib > 0 ? card.largest_mib : card.memory_mib;
+  return bytes > static_cast<size_t>(most * kMiB);
+}
+
+// At which copies move data, in bytes a ns.
+inline double gbs_to_card(const CardSettings& card) { return card.pcie_gbs; }
+inline double gbs_from_card(const CardSettings& card) {
+  return card.pcie_out_gbs > 0 ? card.pcie_out_gbs : card.pcie_gbs;
+}
+
+// Trivially copyable: it is stored in the region, where processes compare it with their own.
 struct Settings {
   int64_t devices = 1;
   int64_t driver_version = 13000;
@@ -56,6 +80,7 @@ struct Settings {
   double free_async_us = 2;
   double vmm_us = 30;
   double host_alloc_us = 20;
+  double host_register_us = 20;
   double init_ms = 30;
   double context_ms = 30;
   int64_t context_mib = 500;
@@ -72,6 +97,7 @@ struct Settings {
   double nccl_us = 10;
   int64_t nccl_hang = 0;
   int64_t nccl_skip = 0;
+  int64_t real_time = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "default";
   // The cards, followed by the MIG instances. An index below is a place in this list.

@@ -20,6 +20,7 @@
 #include "bench/live_set.h"
 #include "bench/memory_latency.h"
 #include "bench/on_core.h"
+#include "bench/on_node.h"
 #include "bench/paced_launch.h"
 #include "bench/start_up.h"
 #include "test/check.h"
@@ -162,6 +163,12 @@ struct Counted {
   ~Counted() { ++gone; }
   static inline int made = 0, gone = 0;
 };
+
+void test_processor_lists() {
+  const auto all = processors_of("0-2,5");
+  CHECK(all && CPU_COUNT(&*all) == 4 && CPU_ISSET(2, &*all) && CPU_ISSET(5, &*all) && !CPU_ISSET(3, &*all));
+  for (const char* wrong : {"", "2-1", "1-", "-1", "1,x", "99999999"}) CHECK(!processors_of(wrong));
+}
 
 void test_kept(const Driver& driver) {
   const CancelToken token;
@@ -403,6 +410,7 @@ int main() {
   test_initialised_at();
   test_discovery();
   test_on_core();
+  test_processor_lists();
   test_kept(driver);
   {
     CancelToken token;

@@ -5,7 +5,8 @@
 #include "test/check.h"
 #include "test/emulator/cuda.h"
 #include "test/kernels_parts.h"
-// After the headers that make it host code.
+// Behind what makes them host code.
+#include "kernels/copies.cu"
 #include "kernels/pages.cu"
 #include "kernels/pipeline.cu"
 
@@ -58,9 +59,25 @@ void test_stage() {
   }
 }
 
+// More words than threads, two of them wrong; and none that is right under another seed.
+void test_mix_check() {
+  constexpr unsigned kCount = 5000, kSeed = 77;
+  std::vector<uint32_t> words(kCount);
+  for (unsigned i = 0; i < kCount; ++i) words[i] = (i + kSeed) * 2654435761u;
+  unsigned long long found[2] = {10, 20};
+  words[1] ^= 1;
+  words[kCount - 1] ^= 1;
+  run({{2, 1, 1}, {256, 1, 1}}, [&] { gvb_mix_check(words.data(), kCount, kSeed, found); });
+  CHECK(found[0] == 10 + kCount - 2);
+  CHECK(found[1] == 20 + 2);
+  run({{1, 1, 1}, {256, 1, 1}}, [&] { gvb_mix_check(words.data(), kCount, kSeed + 1, found); });
+  CHECK(found[0] == 10 + kCount - 2);
+}
+
 }  // namespace
 
 void test_memory_kernels() {
   test_ends();
+  test_mix_check();
   test_stage();
 }

@@ -216,7 +216,33 @@ describe('an impossible result', () => {
     expect((await read({ ...runDocument(), metrics })).metrics[0]).toMatchObject({ status: 'invalid', reason });
   });
 
-  it('may be negative if the metric is signed', async () => {
+  describe('of a copy over a link', () => {
+    const copied = (value: number, details = {}) => ({
+      ...result('PCIE-001', { name: 'Host-to-Device Bandwidth', unit: 'GB/s', value, ci95: null }),
+      details,
+    });
+    const x16 = { link: { ceilingGbs: 63.008 } };
+
+    it.each([
+      [64, x16, null],
+      [252, x16, 'impossible: 252.0 GB/s, and the link carries no more than 63.0'],
+      [64, {}, null],
+      [450, {}, 'impossible: 450.0 GB/s, and the link carries no more than 121.0'],
+    ])('%i GB/s with the link %o', async (value, details, reason) => {
+      const { metrics, problems } = await read(runDocument({ metrics: [copied(value, details)] }));
+      expect(metrics[0]?.status).toBe(reason === null ? 'ok' : 'invalid');
+      expect(problems).toEqual(reason === null ? [] : [`environment, PCIE-001: ${reason}`]);
+    });
+  });
+
+  it('is a fragmentation of more than all there is', async () => {
+    const metrics = [result('FRAG-001', { name: 'Fragmentation Index', unit: '%', value: 170, ci95: null })];
+    expect((await read(runDocument({ metrics }))).problems).toEqual([
+      'environment, FRAG-001: impossible: an index of 170 %',
+    ]);
+  });
+
+  it('may be negative where the metric is signed', async () => {
     expect((await read(runDocument({ metrics: [measured('OH-005', -3, 0)] }))).problems).toEqual([]);
   });
 

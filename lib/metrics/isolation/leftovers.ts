@@ -52,12 +52,14 @@ export interface Reuse {
   taggedBytes: number;
 }
 
-/** How much memory a tenant may take: never the card's last GiB. */
+/** Of the card's memory, which no measurement takes; small cards, as of tests, keep an eighth. */
+export const spareOf = (freeBytes: number): number => Math.min(GIB, freeBytes / 8);
+
+/** Of memory that a tenant may take: never the card's last GiB. */
 export async function roomFor({ truth }: MeasureContext, tenant: WorkerTenant): Promise<number> {
   const { freeBytes } = await askSession(tenant, { name: 'tenantMemory', request: undefined, deadlineMs: DEADLINE_MS });
   const free = (await truth?.cardMemory())?.freeBytes ?? freeBytes;
-  // Small cards, as in tests, keep an eighth.
-  return Math.max(0, Math.min(freeBytes, free - Math.min(GIB, free / 8)));
+  return Math.max(0, Math.min(freeBytes, free - spareOf(free)));
 }
 
 export class Victim {

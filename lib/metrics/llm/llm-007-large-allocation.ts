@@ -7,6 +7,7 @@ import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
+import { heldOutside } from '../returned-memory.js';
 import { type RowState, rowState } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
 import { formatBytes, GIB, NS_PER_MS } from '../units.js';
@@ -57,12 +58,6 @@ async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise
   if (totals.length === 0 || free.length === 0) return 'neither cuMemGetInfo nor NVML says how much memory there is';
   const limitBytes = Math.min(...totals);
   return { limitBytes, mostBytes: Math.min(SHARE * limitBytes, ...free) };
-}
-
-/** By the coordinator's NVML: for the process or, if it does not list that, for the card. */
-async function heldOutside({ truth }: MeasureContext, { worker }: WorkerTenant): Promise<number | null> {
-  if (!truth) return null;
-  return (await truth.processMemory(worker.pid)) ?? (await truth.cardMemory())?.usedBytes ?? null;
 }
 
 async function sampleOf(context: MeasureContext, tenant: WorkerTenant, plan: Plan, seed: number): Promise<Sample> {

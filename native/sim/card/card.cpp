@@ -14,7 +14,9 @@ bool all_reached(const CardState& state, const Points& points) {
   return std::all_of(points.begin(), points.end(), [&](const LanePoint& p) { return reached(state.timeline, p); });
 }
 
-bool in_real_time(const CardState& state) { return state.timeline.contexts > 1 || state.timeline.open_items > 0; }
+bool in_real_time(const CardState& state) {
+  return settings().real_time != 0 || state.timeline.contexts > 1 || state.timeline.open_items > 0;
+}
 
 }  // namespace
 

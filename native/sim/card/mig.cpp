@@ -30,6 +30,8 @@ CardSettings instance_of(const CardSettings& card, const Profile& profile) {
   instance.l2_mib = static_cast<int64_t>(static_cast<double>(card.l2_mib) * part);
   instance.dram_gbs *= part;
   instance.pcie_gbs *= part;
+  instance.pcie_out_gbs *= part;
+  instance.pageable_gbs *= part;
   instance.fp32_tflops *= sms;
   instance.tensor_tflops *= sms;
   instance.slices = profile.slices;

@@ -72,7 +72,8 @@ void configure(RegionState* state, const Settings& settings) {
     timeline.switch_ns = static_cast<int64_t>(settings.cards[place].switch_us * 1000);
     timeline.turns_end = static_cast<TurnsEnd>(settings.cards[place].turns_end);
     timeline.fault_ns = static_cast<int64_t>(settings.cards[place].fault_us * 1000);
-    timeline.bus_gbs = settings.cards[place].pcie_gbs;
+    timeline.bus_in_gbs = gbs_to_card(settings.cards[place]);
+    timeline.bus_out_gbs = gbs_from_card(settings.cards[place]);
     timeline.link_gbs = settings.cards[place].link_gbs;
   }
 }

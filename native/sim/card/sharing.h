@@ -8,7 +8,7 @@
 
 namespace gvb::sim {
 
-enum Resource : size_t { kSms, kL2, kDram, kCopyIn, kCopyOut, kLinkIn, kLinkOut, kResources };
+enum Resource : size_t { kSms, kL2, kDram, kCopyIn, kCopyOut, kCopyEngine, kLinkIn, kLinkOut, kResources };
 
 // The fraction of each of the card's capacities that work uses at full speed: 0 to 1.
 using Demand = std::array<double, kResources>;

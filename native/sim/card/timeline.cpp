@@ -172,10 +172,10 @@ void count_work(Timeline* timeline, const Running& all, double passed) {
   for (size_t i = 0; i < all.count; ++i) {
     const Demand& demand = *all.sharers[i].demand;
     const double alone = std::min(passed * all.sharers[i].speed, all.lanes[i]->left_ns);
-    const auto moved = [&](Resource way, double gbs) { return demand[way] > 0 ? alone * gbs : 0; };
+    const auto moved = [&](Resource way, double gbs) { return alone * demand[way] * gbs; };
     Traffic& traffic = timeline->traffic;
-    traffic.bus_in += moved(kCopyIn, timeline->bus_gbs);
-    traffic.bus_out += moved(kCopyOut, timeline->bus_gbs);
+    traffic.bus_in += moved(kCopyIn, timeline->bus_in_gbs);
+    traffic.bus_out += moved(kCopyOut, timeline->bus_out_gbs);
     traffic.link_in += moved(kLinkIn, timeline->link_gbs);
     traffic.link_out += moved(kLinkOut, timeline->link_gbs);
     bool& counted = ran[static_cast<size_t>(all.sharers[i].client)];

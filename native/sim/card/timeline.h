@@ -131,8 +131,8 @@ struct Timeline {
   bool faults_spread;  // to every client, regardless of its party
   uint64_t xids;
   XidEvent xid_events[kXidEvents];
-  double bus_gbs;  // rate at which work alone moves data, in bytes per ns
-  double link_gbs;
+  // At which work that has it alone moves data, in bytes a ns.
+  double bus_in_gbs, bus_out_gbs, link_gbs;
   Traffic traffic;
   Lane lanes[kMaxLanes];
   Client clients[kMaxClients];

@@ -91,6 +91,12 @@ uint64_t take_device_addresses(int device, size_t bytes) {
   return arena.ranges.take(footprint(bytes));
 }
 
+size_t holes_in_device_addresses(int device) {
+  Arena& arena = arena_of(device);
+  const std::lock_guard<std::mutex> lock(arena.mutex);
+  return arena.ranges.holes();
+}
+
 void give_device_addresses(int device, uint64_t address, size_t bytes) {
   release(address, footprint(bytes));
   Arena& arena = arena_of(device);
@@ -172,15 +178,15 @@ bool share_block(uint64_t address) {
 
 bool is_visible_to_host(uint64_t address) {
   const auto block = find_block(address);
-  // A cuMemCreate handle's memory may be mapped at other addresses too and be read there.
-  return !block || block->kind == BlockKind::kHost || block->kind == BlockKind::kManaged ||
-         block->kind == BlockKind::kMapped || block->shared;
+  // What a handle stands for may have other addresses too, by which somebody reads it.
+  return !block || is_of_host(block->kind) || block->kind == BlockKind::kManaged || block->kind == BlockKind::kMapped ||
+         block->shared;
 }
 
 void fill_zero(uint64_t address, size_t bytes) {
   Pages zero = {address, address};
   const std::optional<Block> block = find_block(address);
-  if (block && block->kind != BlockKind::kHost) zero = release(address, bytes);
+  if (block && !is_of_host(block->kind)) zero = release(address, bytes);
   std::memset(reinterpret_cast<void*>(address), 0, zero.begin - address);
   std::memset(reinterpret_cast<void*>(zero.end), 0, address + bytes - zero.end);
 }

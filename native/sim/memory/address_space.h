@@ -13,12 +13,15 @@ enum class BlockKind {
   kManaged,
   kPool,
   kHost,
-  kMapped,    // a mapped cuMemCreate handle
-  kImported,  // exported by another process
-  kArray,     // reached only through its handle
-  kGlobal,    // a variable of a module
-  kGraph,     // a graph's allocation node
+  kMapped,      // of a cuMemCreate handle
+  kImported,    // of another process
+  kArray,       // met only through its handle
+  kGlobal,      // a variable of a module
+  kGraph,       // of a graph's allocation node
+  kRegistered,  // memory of the program that is pinned
 };
+
+inline bool is_of_host(BlockKind kind) { return kind == BlockKind::kHost || kind == BlockKind::kRegistered; }
 
 inline bool is_freed_by_address(BlockKind kind) {
   return kind == BlockKind::kDevice || kind == BlockKind::kManaged || kind == BlockKind::kPool ||
@@ -41,6 +44,8 @@ inline size_t footprint(size_t bytes) { return (bytes + 511) / 512 * 512; }
 // One sparse file per card backs them and is mapped once, so that many blocks need few mappings and another process can
 // map any of them. 0 if the address range is full.
 uint64_t take_device_addresses(int device, size_t bytes);
+// Between and behind the blocks of this process.
+size_t holes_in_device_addresses(int device);
 void give_device_addresses(int device, uint64_t address, size_t bytes);
 
 // Where the bytes of a device address are: a file descriptor of this process, and an offset.

@@ -24,13 +24,28 @@ abi::CUresult allocate_host(Context* context, size_t bytes, unsigned flags, void
   return abi::CUDA_SUCCESS;
 }
 
+// An allocator that looks for room takes longer where it is in many pieces.
+double cost_of_allocation(int device) {
+  const double of_hole = card_settings(device).alloc_hole_us;
+  const auto holes = of_hole > 0 ? static_cast<double>(holes_in_device_addresses(device)) : 0;
+  return 1e3 * (settings().alloc_us + of_hole * holes);
+}
+
+// Memory that the program has and keeps.
+abi::CUresult register_host(Context* context, void* at, size_t bytes, unsigned flags) {
+  const auto address = reinterpret_cast<uint64_t>(at);
+  if (at == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
+  if (find_block(address) || find_block(address + bytes - 1)) return abi::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  register_block({address, bytes, BlockKind::kRegistered, context->device, context->id, flags, true});
+  return abi::CUDA_SUCCESS;
+}
+
 }  // namespace
 
 abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address) {
   RecordedCall::of_bytes(bytes);
   if (address == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
-  const int64_t largest = card_settings(context->device).memory_mib * kMiB;
-  if (bytes > static_cast<size_t>(largest)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  if (is_too_large(card_settings(context->device), bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   const auto counted = static_cast<int64_t>(footprint(bytes));
   if (!region().take(context->device, counted)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   *address = take_device_addresses(context->device, bytes);
@@ -45,6 +60,7 @@ abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, ab
 }
 
 void free_block(const Block& block) {
+  if (block.kind == BlockKind::kRegistered) return;
   end_residue(block);
   if (block.kind == BlockKind::kHost) {
     munmap(reinterpret_cast<void*>(block.address), block.bytes);
@@ -74,7 +90,7 @@ using sim::HostCost;
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   GVB_SIM_ENTER_CONTEXT(cuMemAlloc_v2);
-  const HostCost cost(sim::settings().alloc_us * 1e3);
+  const HostCost cost(sim::cost_of_allocation(context->device));
   return sim::allocate_device(context, bytes, BlockKind::kDevice, address);
 }
 
@@ -118,6 +134,22 @@ CUresult cuMemAllocHost_v2(void** at, size_t bytes) {
   GVB_SIM_ENTER_CONTEXT(cuMemAllocHost_v2);
   const HostCost cost(sim::settings().host_alloc_us * 1e3);
   return sim::allocate_host(context, bytes, 0, at);
+}
+
+CUresult cuMemHostRegister_v2(void* at, size_t bytes, unsigned flags) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostRegister_v2);
+  const HostCost cost(sim::settings().host_register_us * 1e3);
+  return sim::register_host(context, at, bytes, flags);
+}
+
+CUresult cuMemHostUnregister(void* at) {
+  GVB_SIM_ENTER_CONTEXT(cuMemHostUnregister);
+  const auto address = reinterpret_cast<uint64_t>(at);
+  const auto block = sim::find_block(address);
+  if (!block || block->address != address || block->kind != BlockKind::kRegistered)
+    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  sim::settle(context, sim::range_of(block->address, block->bytes), true);
+  return sim::remove_block(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 CUresult cuMemFreeHost(void* at) {

@@ -14,7 +14,7 @@ enum class Wait { kNo, kYes };
 
 bool on_host(uint64_t address) {
   const auto block = find_block(address);
-  return !block || block->kind == BlockKind::kHost;
+  return !block || is_of_host(block->kind);
 }
 
 int card_of(uint64_t address) { return find_block(address)->device; }
@@ -24,8 +24,26 @@ struct Transfer {
   Demand demand;
 };
 
-// Over the bus: one copy engine per direction, which also reads or writes the card's memory. On the card: reads and
-// writes its memory. Between cards: loads the link of the stream's card only.
+// Smaller copies are honest: by them a program reads what a check found.
+constexpr size_t kLeastLie = 4096;
+
+bool crosses_bus(uint64_t to, uint64_t from) { return on_host(to) != on_host(from); }
+
+// Pinned memory is copied by the card itself, other memory by the driver through pages of its own.
+Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
+  const bool in = on_host(from);
+  const double most = in ? gbs_to_card(card) : gbs_from_card(card);
+  const bool staged = card.pageable_gbs > 0 && !is_accessible(in ? from : to, bytes);
+  const double gbs = staged ? std::min(most, card.pageable_gbs) : most;
+  Demand demand = demand_of(in ? kCopyIn : kCopyOut, gbs / most);
+  if (card.copy_engines == 1) demand[kCopyEngine] = 1;
+  demand[kDram] = std::min(1.0, gbs / card.dram_gbs);
+  const bool untimed = card.copy_lazy != 0 && bytes >= kLeastLie;
+  return {untimed ? 0 : static_cast<double>(bytes) / gbs, demand};
+}
+
+// Over the bus by a copy engine of that direction, which reads or writes the card's memory too; on the card by reading
+// and writing its memory; between cards over the link of the card whose stream it is, the other one's is not loaded.
 Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
   const CardSettings& card = card_settings(device);
   const auto size = static_cast<double>(bytes);
@@ -35,9 +53,18 @@ Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
     demand[kDram] = std::min(1.0, card.link_gbs / card.dram_gbs);
     return {size / card.link_gbs, demand};
   }
-  Demand demand = demand_of(on_host(from) ? kCopyIn : kCopyOut);
-  demand[kDram] = std::min(1.0, card.pcie_gbs / card.dram_gbs);
-  return {size / card.pcie_gbs, demand};
+  return over_bus(card, to, from, bytes);
+}
+
+// What arrives, of a copy over the bus of a card that lies.
+void move_bytes(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
+  auto* const target = reinterpret_cast<char*>(to);
+  const auto* const source = reinterpret_cast<const char*>(from);
+  const bool lies = bytes >= kLeastLie && crosses_bus(to, from);
+  if (lies && card.copy_skip != 0) return;
+  const size_t half = lies && card.copy_swap != 0 ? bytes / 2 : 0;
+  std::memmove(target, source + half, bytes - half);
+  std::memmove(target + (bytes - half), source, half);
 }
 
 abi::CUresult copy(Context* context, Stream* stream, uint64_t to, uint64_t from, size_t bytes, Wait wait) {
@@ -48,9 +75,12 @@ abi::CUresult copy(Context* context, Stream* stream, uint64_t to, uint64_t from,
   work.writes = {range_of(to, bytes)};
   // The host may change the source as soon as it knows that the copy is over.
   work.seen = on_host(from) || is_visible_to_host(to) ? Seen::kWhenOver : Seen::kLater;
-  work.run = [=](const Placement&) {
-    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-  };
+  work.run = [=, device = context->device](const Placement&) { move_bytes(card_settings(device), to, from, bytes); };
+  RecordedCall::of_bytes(bytes);
+  if (auto times = RecordedCall::of_device())
+    work.placed = [times = std::move(times)](const Placement& placement) {
+      times->add(placement.start, placement.end);
+    };
   enqueue(stream, how.nanoseconds, how.demand, std::move(work));
   return wait == Wait::kYes ? synchronise(context, stream) : abi::CUDA_SUCCESS;
 }
@@ -159,6 +189,24 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CU
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream_handle) {
   GVB_SIM_ENTER_STREAM(cuMemcpyDtoHAsync_v2, stream_handle);
   return sim::copy_d_to_h(context, stream, to, from, bytes, sim::unless_pinned(to, bytes));
+}
+
+// Of copies between any two places, as cuMemcpyAsync; the hints are about managed memory.
+CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count, CUmemcpyAttributes*,
+                            size_t*, size_t attributes, size_t* failed, CUstream stream_handle) {
+  GVB_SIM_ENTER_STREAM(cuMemcpyBatchAsync, stream_handle);
+  if (failed != nullptr) *failed = SIZE_MAX;
+  if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 || attributes == 0 || stream_handle == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i) {
+    const bool registered = sim::is_accessible(to[i], sizes[i]) && sim::is_accessible(from[i], sizes[i]);
+    const CUresult code = sim::copy(context, stream, to[i], from[i], sizes[i], registered ? Wait::kNo : Wait::kYes);
+    if (code != CUDA_SUCCESS) {
+      if (failed != nullptr) *failed = i;
+      return code;
+    }
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream_handle) {

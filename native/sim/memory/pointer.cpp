@@ -14,8 +14,7 @@ abi::CUresult pointer_attribute(const Context& context, void* value, abi::CUpoin
       *static_cast<abi::CUcontext*>(value) = block->context == context.id ? context.handle : nullptr;
       return abi::CUDA_SUCCESS;
     case abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      *static_cast<unsigned*>(value) =
-          block->kind == BlockKind::kHost ? abi::CU_MEMORYTYPE_HOST : abi::CU_MEMORYTYPE_DEVICE;
+      *static_cast<unsigned*>(value) = is_of_host(block->kind) ? abi::CU_MEMORYTYPE_HOST : abi::CU_MEMORYTYPE_DEVICE;
       return abi::CUDA_SUCCESS;
     case abi::CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       *static_cast<abi::CUdeviceptr*>(value) = address;
@@ -48,7 +47,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* host, unsigned flags) {
   GVB_SIM_ENTER_CONTEXT(cuMemHostGetDevicePointer_v2);
   const auto block = sim::find_block(reinterpret_cast<uint64_t>(host));
-  if (device == nullptr || flags != 0 || !block || block->kind != BlockKind::kHost) return CUDA_ERROR_INVALID_VALUE;
+  if (device == nullptr || flags != 0 || !block || !sim::is_of_host(block->kind)) return CUDA_ERROR_INVALID_VALUE;
   *device = reinterpret_cast<CUdeviceptr>(host);
   return CUDA_SUCCESS;
 }
@@ -56,7 +55,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* host, unsigned 
 CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
   GVB_SIM_ENTER_CONTEXT(cuMemHostGetFlags);
   const auto block = sim::find_block(reinterpret_cast<uint64_t>(host));
-  if (flags == nullptr || !block || block->kind != BlockKind::kHost) return CUDA_ERROR_INVALID_VALUE;
+  if (flags == nullptr || !block || !sim::is_of_host(block->kind)) return CUDA_ERROR_INVALID_VALUE;
   *flags = block->host_flags;
   return CUDA_SUCCESS;
 }

@@ -48,7 +48,7 @@ void trim_locked(int device, Pool* pool, int64_t keep) {
 abi::CUresult allocate_from_pool(int device, size_t bytes, abi::CUdeviceptr* address) {
   RecordedCall::of_bytes(bytes);
   if (address == nullptr || bytes == 0) return abi::CUDA_ERROR_INVALID_VALUE;
-  if (bytes > static_cast<size_t>(card_settings(device).memory_mib * kMiB)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  if (is_too_large(card_settings(device), bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   const auto counted = static_cast<int64_t>(footprint(bytes));
   if (!pool_take(device, counted)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   *address = take_device_addresses(device, bytes);

@@ -22,6 +22,8 @@ class RangeAllocator {
     return at;
   }
 
+  size_t holes() const { return by_address_.size(); }
+
   void give(uint64_t at, uint64_t bytes) {
     const auto next = by_address_.lower_bound(at);
     if (next != by_address_.begin()) {

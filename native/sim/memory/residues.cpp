@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-Medium medium_of(BlockKind kind) { return kind == BlockKind::kHost ? Medium::kHost : Medium::kDevice; }
+Medium medium_of(BlockKind kind) { return is_of_host(kind) ? Medium::kHost : Medium::kDevice; }
 
 Leak leak_of(BlockKind kind) {
   switch (kind) {

@@ -235,7 +235,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
     return CUDA_ERROR_INVALID_VALUE;
   const int device = sim::physical_device(properties->location.id);
   if (device < 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (bytes > static_cast<size_t>(sim::card_settings(device).memory_mib * sim::kMiB)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (sim::is_too_large(sim::card_settings(device), bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   std::lock_guard<std::mutex> lock(sim::state().mutex);
   if (!sim::open_file() || !sim::region().take(device, static_cast<int64_t>(bytes))) return CUDA_ERROR_OUT_OF_MEMORY;
   if (properties->requestedHandleTypes != 0) {

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "sim/clock.h"
+#include "sim/memory/address_space.h"
 #include "sim/work/attention_kernels.h"
 #include "sim/work/bandwidth_kernels.h"
+#include "sim/work/copy_kernels.h"
 #include "sim/work/decode_product_kernel.h"
 #include "sim/work/decoder_kernels.h"
 #include "sim/work/gemm_kernels.h"
@@ -80,9 +82,11 @@ Plan plan_mix(const Arguments& arguments, const Geometry&, const CardSettings& c
   const auto words = arguments.get<uint64_t>(0);
   const auto count = arguments.get<unsigned>(1);
   const auto seed = arguments.get<unsigned>(2);
+  const auto block = find_block(words);
+  const bool to_host = block && is_of_host(block->kind);
   Plan plan;
-  plan.nanoseconds = count * 4.0 / card.dram_gbs;
-  plan.demand = demand_of(kDram);
+  plan.nanoseconds = count * 4.0 / (to_host ? gbs_from_card(card) : card.dram_gbs);
+  plan.demand = demand_of(to_host ? kCopyOut : kDram);
   plan.touches = {{words, count * size_t{4}, 4, Access::kWrite}};
   plan.run = [=](const Placement&) {
     for (unsigned i = 0; i < count; ++i) reinterpret_cast<uint32_t*>(words)[i] = (i + seed) * 2654435761u;
@@ -201,6 +205,7 @@ const Kernel kKernels[] = {
     {"gvb_trace_blocks", {8, 8, 8, 8, 8}, plan_trace_blocks},
     {"gvb_write_ends", {8, 8, 4, 4}, plan_write_ends},
     {"gvb_read_ends", {8, 8, 4, 8}, plan_read_ends},
+    {"gvb_mix_check", {8, 8, 4, 8}, plan_mix_check},
     {"gvb_stage", {8, 8, 8, 8, 4, 4}, plan_stage},
     {"gvb_normal", {8, 8, 8, 4}, plan_normal},
     {"gvb_normal_part", {8, 8, 8, 8, 8, 8, 4}, plan_normal_part},

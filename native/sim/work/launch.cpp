@@ -57,7 +57,7 @@ Demand demand_of_kernel(const Plan& plan, const Geometry& geometry, const CardSe
 bool may_touch(Context* context, const Span& span) {
   if (!is_accessible(span.address, span.bytes)) return false;
   const auto block = find_block(span.address);
-  if (!block || block->kind == BlockKind::kHost || block->kind == BlockKind::kManaged) return true;
+  if (!block || is_of_host(block->kind) || block->kind == BlockKind::kManaged) return true;
   if (block->device == context->device || block->kind == BlockKind::kMapped) return true;
   const std::lock_guard<std::mutex> lock(context->mutex);
   return context->peers.count(block->device) > 0;

@@ -1,0 +1,106 @@
+/** A tenant whose memory is taken and given back at random, as that of a process that has lived long. */
+import type { MemoryChurn, MemoryChurnRequest, MemoryPath } from '../../native/addon-types.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { roomFor } from '../isolation/leftovers.js';
+import type { MeasureContext, Measured } from '../metric.js';
+import { unsupported } from '../metric.js';
+import { heldOutside, type MemorySpan } from '../returned-memory.js';
+import { formatBytes, GIB, MIB } from '../units.js';
+
+const KIB = 1024;
+export const LEAST_LIMIT = GIB;
+export const SMALLEST_BYTES = 64 * KIB;
+export const LARGEST_BYTES = 64 * MIB;
+/** Of what may be used. */
+export const FILLED = 0.9;
+/** Of that, which is freed. */
+export const FREED = 0.5;
+/** Published: whoever repeats the measurement has the same sizes in the same order. */
+export const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as const;
+/** No churn goes on for longer: what it took is then given back, and the result says so. */
+export const CHURN_DEADLINE_MS = 60_000;
+const DEADLINE_MS = 2 * CHURN_DEADLINE_MS;
+const NS_PER_MS = 1e6;
+
+export interface ChurnRoom {
+  /** The limit of the tenant, or all of the card. */
+  limitBytes: number;
+  /** What it may use now: a part of the card stays free. */
+  roomBytes: number;
+}
+
+export class ChurnTenant {
+  readonly worker: WorkerTenant;
+  readonly #context: MeasureContext;
+
+  constructor(context: MeasureContext, worker: WorkerTenant) {
+    this.#context = context;
+    this.worker = worker;
+  }
+
+  /** Why there is not enough to measure with, where there is not. */
+  async room(): Promise<ChurnRoom | Measured> {
+    const { totalBytes } = await this.visible();
+    const known = [this.#context.system.limits().memoryBytes, totalBytes].filter((bytes) => bytes !== null);
+    if (known.length === 0) return unsupported('neither the system nor cuMemGetInfo says how much memory there is');
+    const limitBytes = Math.min(...known);
+    if (limitBytes < LEAST_LIMIT)
+      return unsupported(`${formatBytes(limitBytes)} is less than ${formatBytes(LEAST_LIMIT)}`, { limitBytes });
+    return { limitBytes, roomBytes: Math.floor(await roomFor(this.#context, this.worker)) };
+  }
+
+  visible() {
+    return askSession(this.worker, { name: 'visibleMemory', request: undefined, deadlineMs: DEADLINE_MS });
+  }
+
+  /** By the coordinator's NVML; null where nobody looks from outside. */
+  held(): Promise<number | null> {
+    return heldOutside(this.#context, this.worker);
+  }
+
+  churn(path: MemoryPath, wanted: Pick<MemoryChurnRequest, 'fillBytes' | 'seed'> & Partial<MemoryChurnRequest>) {
+    const request: MemoryChurnRequest = {
+      path,
+      smallestBytes: SMALLEST_BYTES,
+      largestBytes: LARGEST_BYTES,
+      turnover: 0,
+      keepBytes: 0,
+      compact: false,
+      mostNs: CHURN_DEADLINE_MS * NS_PER_MS,
+      ...wanted,
+    };
+    return askSession(this.worker, { name: 'churnMemory', request, deadlineMs: DEADLINE_MS });
+  }
+
+  release() {
+    return askSession(this.worker, { name: 'releaseMemory', request: undefined, deadlineMs: DEADLINE_MS });
+  }
+
+  /** Gives back whatever `use` took, also where it fails, and says what is left of it. */
+  async returning<T>(use: () => Promise<T>): Promise<{ used: T; span: MemorySpan }> {
+    const usedBefore = await this.held();
+    let used: T;
+    try {
+      used = await use();
+    } finally {
+      await this.release();
+    }
+    return { used, span: { usedBefore, usedAfter: await this.held() } };
+  }
+}
+
+/** What a churn of that room takes at first, and keeps in the end. */
+export const churnOf = ({ roomBytes }: ChurnRoom) => {
+  const fillBytes = Math.floor(FILLED * roomBytes);
+  return { fillBytes, keepBytes: Math.floor((1 - FREED) * fillBytes) };
+};
+
+/** Why memory that was churned is not what was asked for; null where it is. */
+export function spoilt({ noMemory, refusals, timedOut, heldBytes }: MemoryChurn): string | null {
+  if (noMemory !== null) return noMemory;
+  if (timedOut) return `the allocations and frees were not over after ${CHURN_DEADLINE_MS / 1_000} s`;
+  const refused = refusals[0];
+  if (!refused) return null;
+  return `${refused.call} of ${formatBytes(refused.bytes)} returned ${refused.name}, with ${formatBytes(heldBytes)} held in the end`;
+}

@@ -1,0 +1,228 @@
+/** FRAG-001: how much of the free memory is one block after random allocations and frees. */
+import type { LargestBlock, MemoryChurn, MemoryPath } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { median } from '../../stats/median.js';
+import { askSession } from '../../workers/session-task.js';
+import { spareOf } from '../isolation/leftovers.js';
+import { AGREEMENT, KEPT_BYTES } from '../isolation/memory-paths.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
+import { type RowState, rowState } from '../row-state.js';
+import { FIRST_ID, inScene } from '../scene.js';
+import { formatBytes, GIB, MIB } from '../units.js';
+import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
+
+const GRANULE = 2 * MIB;
+const PROBES = 48;
+const SEARCH_DEADLINE_MS = 20_000;
+const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
+const OTHERS: readonly MemoryPath[] = ['cuMemAllocAsync', 'cuMemCreate'];
+const SEED_COUNT = { quick: 1, standard: 1, thorough: SEEDS.length } as const;
+/** Further allocations and frees before memory is freed, of the headline's path and the first seed. */
+const TURNOVER = { quick: [], standard: [4_000], thorough: [4_000, 16_000, 64_000] } as const;
+/** Beyond what is said to be free, what a request may be granted: blocks share granules. */
+const BEYOND = 1.02;
+
+interface Plan {
+  path: MemoryPath;
+  seed: number;
+  turnover: number;
+}
+
+interface Found {
+  churn: MemoryChurn;
+  largest: LargestBlock;
+  /** In which the largest block was looked for: what the tenant is told is free, without what stays free on the card. */
+  freeBytes: number;
+  /** By how much what is free shrank, as the tenant is told, and by NVML from outside; null where it does not say. */
+  shrunkBytes: number | null;
+  heldBytes: number | null;
+}
+
+interface Row extends Plan {
+  found: Found | null;
+  state: RowState | null;
+}
+
+const plansOf = (tier: MeasureContext['options']['tier']): Plan[] => {
+  const seeds = SEEDS.slice(0, SEED_COUNT[tier]);
+  const first = SEEDS[0];
+  return [
+    ...seeds.map((seed) => ({ path: HEADLINE, seed, turnover: 0 })),
+    ...TURNOVER[tier].map((turnover) => ({ path: HEADLINE, seed: first, turnover })),
+    ...(tier === 'quick' ? [] : OTHERS.map((path) => ({ path, seed: first, turnover: 0 }))),
+  ];
+};
+
+const isHeadline = ({ path, turnover }: Plan): boolean => path === HEADLINE && turnover === 0;
+
+async function find(context: MeasureContext, tenant: ChurnTenant, room: ChurnRoom, plan: Plan): Promise<Found> {
+  const [before, heldBefore] = [await tenant.visible(), await tenant.held()];
+  const churn = await tenant.churn(plan.path, { ...churnOf(room), ...plan });
+  const [told, held] = [await tenant.visible(), await tenant.held()];
+  const card = (await context.truth?.cardMemory())?.freeBytes ?? null;
+  const toldFree = told.freeBytes ?? 0;
+  const freeBytes = Math.floor(Math.min(toldFree, card === null ? toldFree : card - spareOf(card)));
+  const beyondBytes = freeBytes < toldFree ? 0 : Math.ceil(BEYOND * toldFree) + 2 * GRANULE;
+  const largest = await askSession(tenant.worker, {
+    name: 'largestBlock',
+    request: {
+      path: plan.path,
+      freeBytes,
+      beyondBytes,
+      granuleBytes: GRANULE,
+      mostProbes: PROBES,
+      mostNs: SEARCH_DEADLINE_MS * 1e6,
+    },
+    deadlineMs: 2 * SEARCH_DEADLINE_MS,
+  });
+  return {
+    churn,
+    largest,
+    freeBytes,
+    shrunkBytes: before.freeBytes === null || told.freeBytes === null ? null : before.freeBytes - told.freeBytes,
+    heldBytes: heldBefore === null || held === null ? null : held - heldBefore,
+  };
+}
+
+/** Why what was found is no answer; null where it is one. */
+function faultOf({ churn, largest, freeBytes }: Found, { turnover }: Plan): string | null {
+  // Under turnover a refusal may be what fragmentation does.
+  const bad = turnover === 0 ? spoilt(churn) : churn.noMemory;
+  if (bad !== null) return bad;
+  if (largest.beyond)
+    return `more than ${formatBytes(freeBytes)} was granted at once, although no more is said to be free`;
+  if (largest.noMemory !== null) return largest.noMemory;
+  if (largest.bytes > 0 && !largest.again)
+    return `a block of ${formatBytes(largest.bytes)} was granted once and then refused`;
+  return largest.decided ? null : `after ${largest.probes} attempts the largest block was not known to a granule`;
+}
+
+/** 100 × (1 − largest block / free). */
+export const indexOf = (largestBytes: number, freeBytes: number): number =>
+  freeBytes === 0 ? Number.NaN : 100 * (1 - largestBytes / freeBytes);
+
+function described({ path, seed, turnover, found, state }: Row) {
+  if (!found) return { path, seed, turnover, ...state };
+  const { churn, largest, freeBytes } = found;
+  return {
+    path,
+    seed,
+    turnover,
+    operations: churn.operations,
+    heldBytes: churn.heldBytes,
+    blocks: churn.blocks,
+    freeBytes,
+    largestBytes: largest.bytes,
+    largestGib: largest.bytes / GIB,
+    indexPercent: indexOf(largest.bytes, freeBytes),
+    probes: largest.probes,
+    ...state,
+  };
+}
+
+/** A free amount that does not follow what is held says nothing of fragmentation. */
+function agreementCheck(rows: readonly Row[], limitBytes: number): Check {
+  const name = 'NVML agrees with what is said to be free';
+  const compared = rows.flatMap(({ path, found }) => {
+    if (found?.shrunkBytes == null || found.heldBytes === null) return [];
+    return [{ path, told: found.shrunkBytes, held: found.heldBytes }];
+  });
+  if (compared.length === 0) return { name, passed: 'not checked', detail: 'nobody looks at the card from outside' };
+  const off = compared.find(({ told, held }) => Math.abs(told - held) > AGREEMENT * limitBytes + KEPT_BYTES);
+  const { path, told, held } = off ?? (compared[0] as (typeof compared)[number]);
+  return {
+    name,
+    passed: off === undefined,
+    detail: `${path}: ${formatBytes(told)} less than before the allocations, NVML shows ${formatBytes(held)} more in use`,
+  };
+}
+
+interface Fragmented {
+  room: ChurnRoom;
+  rows: Row[];
+  spans: MemorySpan[];
+}
+
+async function fragment(context: MeasureContext, tenant: ChurnTenant): Promise<Fragmented | Measured> {
+  const room = await tenant.room();
+  if (!('roomBytes' in room)) return room;
+  const plans = plansOf(context.options.tier);
+  const rows: Row[] = [];
+  const spans: MemorySpan[] = [];
+  for (const [index, plan] of plans.entries()) {
+    context.progress(`${plan.path}, seed ${plan.seed}`, index / plans.length);
+    try {
+      const { used: found, span } = await tenant.returning(() => find(context, tenant, room, plan));
+      spans.push(span);
+      const fault = faultOf(found, plan);
+      rows.push({ ...plan, found, state: fault === null ? null : { failed: fault } });
+    } catch (error) {
+      const state = rowState(error);
+      if (!state || isHeadline(plan)) throw error;
+      rows.push({ ...plan, found: null, state });
+    }
+  }
+  return { room, rows, spans };
+}
+
+function judge({ room, rows, spans }: Fragmented, asFound: Check): Measured {
+  const headline = rows.filter(isHeadline);
+  const details = { ...room, rows: rows.map(described) };
+  const agrees = agreementCheck(
+    rows.filter(({ path }) => path === HEADLINE),
+    room.limitBytes,
+  );
+  const returned = returnedCheck(spans);
+  const checks = [agrees, returned, asFound];
+  const bad = headline.find(({ state }) => state !== null)?.state;
+  const fault = bad && 'failed' in bad ? bad.failed : null;
+  if (fault !== null)
+    return { status: 'invalid', reason: fault, value: null, ci95: null, headline: null, details, checks };
+  const values = headline.flatMap(({ found }) => (found ? indexOf(found.largest.bytes, found.freeBytes) : []));
+  const { value, ci95 } = median(values);
+  return { ...invalidBy([agrees, returned]), value, ci95, headline: Float64Array.from(values), details, checks };
+}
+
+export const fragmentationIndex: MetricDefinition = {
+  id: 'FRAG-001',
+  name: 'Fragmentation Index',
+  category: 'fragmentation',
+  unit: '%',
+  direction: 'lower',
+  question: 'Does a tensor of 2 GB still fit into 2 GB of free memory after a day of allocations and frees?',
+  estimator:
+    '100 × (1 − largest block / free memory) by cuMemAlloc, after a fill of 90 % of which a random half was freed',
+  delta: { absolute: 2 },
+  impossible: ({ value }) => (value !== null && value > 100 ? `an index of ${value} %` : null),
+  needs: ['1 GiB of memory', 'fresh processes'],
+  functionName: 'measureFragmentation',
+  where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Largest block against churn',
+      axes: { x: 'allocations and frees', y: 'largest block, GiB' },
+      rows: 'rows',
+      point: { x: 'operations', y: 'largestGib' },
+      where: { path: HEADLINE },
+      by: 'turnover',
+    },
+  ],
+  seconds: { quick: 4, standard: 10, thorough: 60 },
+  async measure(context) {
+    const { used, asFound } = await withCardAsFound(context, () =>
+      inScene(context, async (scene) =>
+        fragment(context, new ChurnTenant(context, await scene.enter({ id: FIRST_ID }))),
+      ),
+    );
+    return 'room' in used ? judge(used, asFound) : used;
+  },
+};
+
+/**
+ * FRAG-001, %, signed: the share of the free memory that no single cuMemAlloc can have, after 90 % of the memory was filled
+ * with blocks of 64 KiB to 64 MiB and a random half freed. `details.rows[]` has other allocation paths, and more churn.
+ * The sizes follow from published seeds; `seed` and `iterations` do not apply.
+ */
+export const measureFragmentation = measureFunction(fragmentationIndex);

@@ -1,0 +1,171 @@
+/** Copies of many sizes between pinned memory and the device, in one direction, and in the other ways that belong to it. */
+import type { CopyRate, CopyWay, PcieLink } from '../../native/addon-types.js';
+import { BenchError, CudaError } from '../../native/errors.js';
+import type { Session } from '../../native/session.js';
+import { median, type MedianEstimate } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { type Collected, collect, concat } from '../collect.js';
+import { invalidBy, type MeasureContext, type Measured, unsupported } from '../metric.js';
+import { memoryRoom } from '../overhead/memory-sizes.js';
+import { type RowState, rowState } from '../row-state.js';
+import { formatBytes, MIB } from '../units.js';
+import { ceilingGbs, describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+
+const KIB = 1024;
+const LARGEST = 256 * MIB;
+/** Below it a copy is over before events can tell how long it took. */
+export const LEAST_HEADLINE = MIB;
+const SIZES = [4 * KIB, 64 * KIB, MIB, 16 * MIB, LARGEST];
+/** Of a sample of small copies: enough to be longer than what events are off. */
+const MOST_COPIES = 64;
+/** Of a batch: as pages of a cache of keys and values. */
+const PIECE = 2 * MIB;
+/** Of 256 MiB; half a second of copies at tier thorough. */
+const CAP = { quick: 40, standard: 60, thorough: 120 } as const;
+const BLOCK = 20;
+const OTHERS = { quick: 8, standard: 12, thorough: 30 } as const;
+const WARMUP = 2;
+
+export interface CopyPlan {
+  way: CopyWay;
+  bytes: number;
+  copies: number;
+}
+
+interface Row {
+  plan: CopyPlan;
+  rate: MedianEstimate | null;
+  count: number;
+  state: RowState | null;
+}
+
+/** What a metric adds to the copies of its direction. */
+export interface CopyCurve {
+  way: CopyWay;
+  /** Of the whole of it, each as one row. */
+  others: (bytes: number) => readonly CopyPlan[];
+}
+
+export const batched = (way: CopyWay, bytes: number): CopyPlan => {
+  const piece = Math.min(PIECE, bytes);
+  return { way, bytes: piece, copies: Math.floor(bytes / piece) };
+};
+
+/** Bytes in both directions where the plan is of both. */
+const bytesOf = ({ way, bytes, copies }: CopyPlan): number =>
+  (way === 'both directions at once' ? 2 : 1) * bytes * copies;
+
+/** Bytes a nanosecond are GB/s. */
+const gbsOf = (plan: CopyPlan, deviceNs: Float64Array): Float64Array => deviceNs.map((ns) => bytesOf(plan) / ns);
+
+/** The largest power of two that is no more than 256 MiB and a quarter of what the process may use. */
+export const headlineBytes = (limit: number): number => Math.min(LARGEST, 2 ** Math.floor(Math.log2(limit / 4)));
+
+const planOf = (way: CopyWay, bytes: number, largest: number): CopyPlan => ({
+  way,
+  bytes,
+  copies: Math.min(MOST_COPIES, Math.floor(largest / bytes)),
+});
+
+const nameOf = ({ way, bytes }: CopyPlan): string => `${way} of ${formatBytes(bytes)}`;
+
+/** Beside the headline a row may fail; but where something was not copied, no number is believed. */
+async function otherRow(context: MeasureContext, session: Session, plan: CopyPlan): Promise<Row> {
+  const { warmup, iterations, seed, tier } = context.options;
+  const count = iterations ?? OTHERS[tier];
+  try {
+    const { deviceNs } = await session.ask('copyRate', { ...plan, count, warmup: warmup ?? WARMUP, seed });
+    return { plan, rate: median(gbsOf(plan, deviceNs)), count, state: null };
+  } catch (error) {
+    const state = error instanceof BenchError && error.code === 'INVALID_RESULT' ? null : rowState(error);
+    if (!state) throw error;
+    return { plan, rate: null, count: 0, state };
+  }
+}
+
+async function headline(
+  context: MeasureContext,
+  session: Session,
+  plan: CopyPlan,
+): Promise<Collected<CopyRate> & { node: number | null }> {
+  const { warmup, iterations, resolution, seed, tier } = context.options;
+  const collected = await collect(
+    { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
+    (count, fraction) => {
+      context.progress(nameOf(plan), fraction / 2);
+      return session.block('copyRate', { ...plan, count, warmup: warmup ?? WARMUP, seed });
+    },
+    ({ deviceNs }) => gbsOf(plan, deviceNs),
+  );
+  return { ...collected, node: collected.blocks[0]?.node ?? null };
+}
+
+function described({ plan, rate, count, state }: Row) {
+  const { bytes, copies } = plan;
+  return rate ? { bytes, copies, gbs: rate.value, ci95: rate.ci95, count } : { bytes, copies, ...state };
+}
+
+const directed = ({ plan, rate }: Row): { name: string; gbs: number }[] =>
+  rate ? [{ name: nameOf(plan), gbs: plan.way === 'both directions at once' ? rate.value / 2 : rate.value }] : [];
+
+/** Why pinned memory cannot be had here; null where the error is another one. */
+export const pinningRefused = (error: unknown): string | null =>
+  error instanceof CudaError && /^cuMemHost/.test(error.call) ? `pinned memory is refused: ${error.message}` : null;
+
+async function measured(context: MeasureContext, session: Session, { way, others }: CopyCurve): Promise<Measured> {
+  const { limit } = await memoryRoom(session);
+  const bytes = headlineBytes(limit);
+  if (bytes < LEAST_HEADLINE)
+    return unsupported(`a quarter of ${formatBytes(limit)} is less than ${formatBytes(LEAST_HEADLINE)}`);
+  const { seed } = context.options;
+  const whole: CopyPlan = { way, bytes, copies: 1 };
+  const own = await headline(context, session, whole);
+  const link: PcieLink = await session.ask('pcieLink', { bytes, seed });
+  const sizes = SIZES.filter((size) => size < bytes).map((size) => planOf(way, size, bytes));
+  const plans = shuffled([...sizes, ...others(bytes)], seed);
+  const rows: Row[] = [];
+  for (const [index, plan] of plans.entries()) {
+    context.progress(nameOf(plan), (1 + index / plans.length) / 2);
+    rows.push(await otherRow(context, session, plan));
+  }
+  const headlineRow: Row = { plan: whole, rate: own.estimate, count: own.samples.length, state: null };
+  const all = [...rows, headlineRow];
+  const bounded = noFasterThan(link, all.flatMap(directed));
+  const { value, ci95 } = own.estimate;
+  const ceiling = ceilingGbs(link);
+  const details = {
+    limitBytes: limit,
+    bytes,
+    node: own.node,
+    link: describedLink(link),
+    percentOfLink: ceiling === null ? null : (100 * value) / ceiling,
+    sizes: all
+      .filter(({ plan }) => plan.way === way)
+      .sort((a, b) => a.plan.bytes - b.plan.bytes)
+      .map(described),
+    others: rows.filter(({ plan }) => plan.way !== way).map((row) => ({ way: row.plan.way, ...described(row) })),
+  };
+  const unbounded = unboundedBy(link);
+  if (unbounded !== null) return unsupported(unbounded, { ...details, gbs: value, ci95 });
+  const checks = [bounded, wholeLink(link)];
+  return { ...invalidBy([bounded]), value, ci95, headline: concat(own.samples), details, checks };
+}
+
+export async function measureCopyCurve(context: MeasureContext, curve: CopyCurve): Promise<Measured> {
+  const session = await context.session();
+  try {
+    return await measured(context, session, curve);
+  } catch (error) {
+    const refused = pinningRefused(error);
+    if (refused === null) throw error;
+    return unsupported(refused);
+  }
+}
+
+/** Of the rows of `details.sizes[]`. */
+export const curveChart = (title: string) => ({
+  title,
+  axes: { x: 'bytes of a copy', y: 'GB/s' },
+  rows: 'sizes',
+  point: { x: 'bytes', y: 'gbs' },
+});

@@ -1,0 +1,35 @@
+/** PCIE-001: how fast pinned memory of the host is copied to the device. */
+import type { MetricDefinition } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { batched, curveChart, measureCopyCurve } from './copy-curve.js';
+import { beyondLink } from './link.js';
+
+export const hostToDevice: MetricDefinition = {
+  id: 'PCIE-001',
+  name: 'Host-to-Device Bandwidth',
+  category: 'pcie',
+  unit: 'GB/s',
+  direction: 'higher',
+  question: 'How fast are weights loaded and prompts uploaded, and are copies metered?',
+  estimator: 'median of cuMemcpyHtoDAsync of 256 MiB from pinned memory, by events',
+  delta: { relative: 0.02 },
+  comparedAt: { name: 'bytes of a copy', of: ({ bytes }) => bytes },
+  impossible: beyondLink,
+  needs: ['pinned memory'],
+  functionName: 'measureHostToDevice',
+  where: 'process',
+  lineCharts: [curveChart('Host-to-device bandwidth against size')],
+  seconds: { quick: 2, standard: 3, thorough: 5 },
+  measure: (context) =>
+    measureCopyCurve(context, {
+      way: 'cuMemcpyHtoDAsync',
+      others: (bytes) => [batched('cuMemcpyBatchAsync to the device', bytes)],
+    }),
+};
+
+/**
+ * PCIE-001, GB/s: median rate of cuMemcpyHtoDAsync of 256 MiB (or a quarter of the memory that the process may use) from
+ * pinned memory, each copy verified on the device. `details.sizes[]` has smaller copies, `details.others[]` copies in one
+ * call, `details.link` what NVML says of the link under load; a rate above what the link carries is `invalid`.
+ */
+export const measureHostToDevice = measureFunction(hostToDevice);

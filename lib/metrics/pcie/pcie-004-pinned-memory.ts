@@ -1,0 +1,158 @@
+/** PCIE-004: how much faster copies from pinned memory are, what pinning costs, and whether a layer interferes with either. */
+import type { CopySource, SourceCopies } from '../../native/addon-types.js';
+import type { Session } from '../../native/session.js';
+import { median, type MedianEstimate } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { concat } from '../collect.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { memoryRoom } from '../overhead/memory-sizes.js';
+import { rowState, type RowState } from '../row-state.js';
+import { BenchError } from '../../native/errors.js';
+import { formatBytes, MIB, NS_PER_US } from '../units.js';
+import { headlineBytes, LEAST_HEADLINE, pinningRefused } from './copy-curve.js';
+import { describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+
+const PINNED: CopySource = 'cuMemHostAlloc';
+const PAGEABLE: CopySource = 'mmap';
+const SOURCES: readonly CopySource[] = [PINNED, PAGEABLE, 'cuMemHostRegister'];
+/** Each pins memory of its own. */
+const BLOCKS = { quick: 3, standard: 4, thorough: 8 } as const;
+/** Of a block. */
+const COPIES = { quick: 4, standard: 4, thorough: 10 } as const;
+const WARMUP = 1;
+
+interface Row {
+  source: CopySource;
+  blocks: SourceCopies[];
+  state: RowState | null;
+}
+
+interface MeasuredRow {
+  source: CopySource;
+  gbs: MedianEstimate;
+  samples: Float64Array;
+}
+
+/** Where something was not copied no number is believed, and without the two of the value there is none. */
+function stateOf(error: unknown, source: CopySource): RowState {
+  const state = error instanceof BenchError && error.code === 'INVALID_RESULT' ? null : rowState(error);
+  if (!state || source === PINNED || source === PAGEABLE) throw error;
+  return state;
+}
+
+async function measureRows(context: MeasureContext, session: Session, bytes: number): Promise<Row[]> {
+  const { tier, iterations, warmup, seed } = context.options;
+  const rows = SOURCES.map((source): Row => ({ source, blocks: [], state: null }));
+  const count = iterations ?? COPIES[tier];
+  for (let block = 0; block < BLOCKS[tier]; block++)
+    for (const row of shuffled(rows, seed + block)) {
+      if (row.state) continue;
+      const { source } = row;
+      context.progress(`${source}, ${formatBytes(bytes)}`, block / BLOCKS[tier]);
+      try {
+        row.blocks.push(
+          await session.block('sourceCopies', { source, bytes, count, warmup: warmup ?? WARMUP, seed: seed + block }),
+        );
+      } catch (error) {
+        row.state = stateOf(error, source);
+      }
+    }
+  return rows;
+}
+
+/** Bytes a nanosecond are GB/s. */
+function rateOf({ source, blocks, state }: Row, bytes: number): MeasuredRow[] {
+  if (state) return [];
+  const samples = concat(...blocks.map(({ copyNs }) => copyNs.map((ns) => bytes / ns)));
+  return [{ source, gbs: median(samples), samples }];
+}
+
+/** A block is pinned by one call: the median over blocks. */
+function pinUsPerMib({ blocks }: Row): number | null {
+  const costs = blocks.flatMap(({ pinNs, pinnedBytes }) =>
+    pinNs === null ? [] : [pinNs / NS_PER_US / (pinnedBytes / MIB)],
+  );
+  return costs.length === 0 ? null : median(costs).value;
+}
+
+function described(row: Row, rates: readonly MeasuredRow[]) {
+  const rate = rates.find(({ source }) => source === row.source);
+  if (!rate) return { source: row.source, ...row.state };
+  const { gbs, samples } = rate;
+  return {
+    source: row.source,
+    gbs: gbs.value,
+    ci95: gbs.ci95,
+    count: samples.length,
+    pinUsPerMib: pinUsPerMib(row),
+  };
+}
+
+async function measured(context: MeasureContext): Promise<Measured> {
+  const session = await context.session();
+  const { limit } = await memoryRoom(session);
+  const bytes = headlineBytes(limit);
+  if (bytes < LEAST_HEADLINE)
+    return unsupported(`a quarter of ${formatBytes(limit)} is less than ${formatBytes(LEAST_HEADLINE)}`);
+  const rows = await measureRows(context, session, bytes);
+  const link = await session.ask('pcieLink', { bytes, seed: context.options.seed });
+  const rates = rows.flatMap((row) => rateOf(row, bytes));
+  const of = (wanted: CopySource) => rates.find(({ source }) => source === wanted) as MeasuredRow;
+  const pageable = of(PAGEABLE).gbs.value;
+  const value = of(PINNED).gbs.value / pageable;
+  const details = {
+    limitBytes: limit,
+    bytes,
+    node: rows[0]?.blocks[0]?.node ?? null,
+    link: describedLink(link),
+    sources: rows.map((row) => described(row, rates)),
+  };
+  const unbounded = unboundedBy(link);
+  if (unbounded !== null) return unsupported(unbounded, { ...details, ratio: value });
+  const bounded = noFasterThan(
+    link,
+    rates.map(({ source, gbs }) => ({ name: `copies from ${source}`, gbs: gbs.value })),
+  );
+  return {
+    ...invalidBy([bounded]),
+    value,
+    // Of a quotient of two medians no interval follows from theirs.
+    ci95: null,
+    headline: of(PINNED).samples.map((gbs) => gbs / pageable),
+    details,
+    checks: [bounded, wholeLink(link)],
+  };
+}
+
+export const pinnedMemory: MetricDefinition = {
+  id: 'PCIE-004',
+  name: 'Pinned Memory Performance',
+  category: 'pcie',
+  unit: 'ratio',
+  direction: 'none',
+  question: 'How much do copies gain by pinned memory, and does the layer interfere with it?',
+  estimator: 'median rate of cuMemcpyHtoD of 256 MiB from cuMemHostAlloc, divided by that from pageable memory',
+  delta: { relative: 0.05 },
+  comparedAt: { name: 'bytes of a copy', of: ({ bytes }) => bytes },
+  needs: ['pinned memory'],
+  functionName: 'measurePinnedMemory',
+  where: 'process',
+  seconds: { quick: 3, standard: 4, thorough: 8 },
+  async measure(context) {
+    try {
+      return await measured(context);
+    } catch (error) {
+      const refused = pinningRefused(error);
+      if (refused === null) throw error;
+      return unsupported(refused);
+    }
+  },
+};
+
+/**
+ * PCIE-004, ratio: rate of cuMemcpyHtoD from memory of cuMemHostAlloc over the rate from pageable memory.
+ * `details.sources[]` has both rates, that of memory pinned by cuMemHostRegister, and what pinning costs (µs per MiB).
+ * `iterations` is the copies of a block; `resolution` does not apply.
+ */
+export const measurePinnedMemory = measureFunction(pinnedMemory);

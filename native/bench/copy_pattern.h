@@ -1,0 +1,71 @@
+// What copies between host and device carry, and whether it arrived: word i is (i + seed) * 2654435761 (mod 2^32), as
+// gvb_mix writes it. Each copy begins at another word of its source, so that every word of what it leaves behind
+// differs from what the copy before left at the same place: one that was skipped, or whose parts changed places, shows.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/device_session.h"
+
+namespace gvb {
+
+class CopyPattern {
+ public:
+  // The words that a source has beyond the copy, over which the copies move.
+  static constexpr size_t kSpareWords = 16 * 1024;
+  static constexpr size_t kSpareBytes = kSpareWords * sizeof(uint32_t);
+
+  explicit CopyPattern(uint64_t seed) : seed_(static_cast<uint32_t>(seed)) {}
+
+  // Of a source.
+  void fill_host(void* memory, size_t bytes) const;
+
+  // The word of the source at which the next copy begins: its bytes are aligned to a page.
+  size_t next() { return first_ = (first_ + kStepWords) % kSpareWords; }
+  // The words of a source from `first` on, as a pattern of their own.
+  CopyPattern from(size_t first) const { return CopyPattern(seed_ + first); }
+
+  // Throws kInvalidResult where not every word is that of the pattern; `copy` is what brought it. Looks at a word of
+  // every `step`, from one that changes.
+  void check_host(const void* memory, size_t bytes, size_t step, const char* copy) const;
+
+ private:
+  friend class PatternWriter;
+  friend class ArrivalCheck;
+  static constexpr size_t kStepWords = 1024;
+
+  uint32_t seed_;
+  size_t first_ = 0;
+};
+
+// Writes a pattern by a kernel, to any memory that the device can reach.
+class PatternWriter {
+ public:
+  PatternWriter(const DeviceSession& session, abi::CUstream stream);
+
+  void write(const CopyPattern& pattern, abi::CUdeviceptr memory, size_t bytes) const;
+
+ private:
+  const Cuda& cuda_;
+  const abi::CUstream stream_;
+  const abi::CUfunction kernel_;
+  const unsigned blocks_;
+};
+
+// Whether a pattern arrived in the device's memory: a kernel looks at all of it, behind what the stream does. Throws
+// kInvalidResult where it did not.
+class ArrivalCheck {
+ public:
+  ArrivalCheck(DeviceSession& session, abi::CUstream stream);
+
+  void check(const CopyPattern& pattern, abi::CUdeviceptr memory, size_t bytes, const char* copy) const;
+
+ private:
+  const Cuda& cuda_;
+  const abi::CUstream stream_;
+  const abi::CUfunction kernel_;
+  const unsigned blocks_;
+  const DeviceMemory found_;
+};
+
+}  // namespace gvb

@@ -1,0 +1,270 @@
+#include "bench/copy_rate.h"
+
+#include <memory>
+
+#include "bench/copy_pattern.h"
+#include "bench/on_node.h"
+
+namespace gvb {
+
+using abi::CUdeviceptr;
+using abi::CUstream;
+
+namespace {
+
+// Of which the host looks at a word: more would take as long as the copy.
+constexpr size_t kHostPage = 4096;
+constexpr double kNsPerMs = 1e6;
+
+// One kind of sample: what is queued between two events, and what has to be there behind it.
+class CopySample {
+ public:
+  CopySample(DeviceSession& session, const CopyRateRequest& request)
+      : cuda_(session.cuda),
+        request_(request),
+        bytes_(request.bytes * request.copies),
+        pattern_(request.seed),
+        stream_(make_stream(session.cuda)) {}
+  virtual ~CopySample() = default;
+  CopySample(const CopySample&) = delete;
+  CopySample& operator=(const CopySample&) = delete;
+
+  CUstream stream() const { return stream_.get(); }
+  // Chooses where the sample begins; untimed.
+  virtual void prepare() { first_ = pattern_.next(); }
+  virtual void queue() = 0;
+  // `step`: of which the host looks at a word.
+  virtual void check(size_t step) = 0;
+
+ protected:
+  size_t offset() const { return first_ * sizeof(uint32_t); }
+
+  const Cuda& cuda_;
+  const CopyRateRequest& request_;
+  const size_t bytes_;  // of a sample, in one direction
+  CopyPattern pattern_;
+  size_t first_ = 0;
+
+ private:
+  const Stream stream_;
+};
+
+// Several copies in one call, each of `bytes`.
+class CopyBatch {
+ public:
+  CopyBatch(const Cuda& cuda, const CopyRateRequest& request)
+      : cuda_(cuda), bytes_(request.bytes), to_(request.copies), from_(request.copies), sizes_(request.copies) {
+    cuda.require(cuda.api.cuMemcpyBatchAsync, "cuMemcpyBatchAsync");
+  }
+
+  void queue(CUdeviceptr to, CUdeviceptr from, CUstream stream) {
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      to_[i] = to + i * bytes_;
+      from_[i] = from + i * bytes_;
+      sizes_[i] = bytes_;
+    }
+    abi::CUmemcpyAttributes attributes{};
+    attributes.srcAccessOrder = abi::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    size_t first = 0, failed = 0;
+    GVB_CALL(cuda_, "copying a batch", cuMemcpyBatchAsync, to_.data(), from_.data(), sizes_.data(), sizes_.size(),
+             &attributes, &first, size_t{1}, &failed, stream);
+  }
+
+ private:
+  const Cuda& cuda_;
+  const size_t bytes_;
+  std::vector<CUdeviceptr> to_, from_;
+  std::vector<size_t> sizes_;
+};
+
+class ToDevice : public CopySample {
+ public:
+  ToDevice(DeviceSession& session, const CopyRateRequest& request)
+      : CopySample(session, request),
+        source_(session.kept<PinnedBuffers>().source(bytes_, request.seed)),
+        memory_(make_memory(session.cuda, bytes_)),
+        arrived_(session, stream()) {}
+
+  void queue() override {
+    const char* const from = static_cast<const char*>(source_.host()) + offset();
+    for (size_t i = 0; i < request_.copies; ++i)
+      GVB_CALL(cuda_, "copying to the device", cuMemcpyHtoDAsync_v2, memory_.get() + i * request_.bytes,
+               from + i * request_.bytes, request_.bytes, stream());
+  }
+  void check(size_t) override { arrived_.check(pattern_.from(first_), memory_.get(), bytes_, "A copy to the device"); }
+
+ protected:
+  const MappedMemory& source_;
+  const DeviceMemory memory_;
+
+ private:
+  const ArrivalCheck arrived_;
+};
+
+class ToHost : public CopySample {
+ public:
+  ToHost(DeviceSession& session, const CopyRateRequest& request)
+      : CopySample(session, request),
+        memory_(make_memory(session.cuda, bytes_ + CopyPattern::kSpareBytes)),
+        target_(session.kept<PinnedBuffers>().target(bytes_)) {
+    PatternWriter(session, stream()).write(pattern_, memory_.get(), bytes_ + CopyPattern::kSpareBytes);
+  }
+
+  void queue() override {
+    for (size_t i = 0; i < request_.copies; ++i)
+      GVB_CALL(cuda_, "copying to the host", cuMemcpyDtoHAsync_v2,
+               static_cast<char*>(target_.host()) + i * request_.bytes, memory_.get() + offset() + i * request_.bytes,
+               request_.bytes, stream());
+  }
+  void check(size_t step) override {
+    pattern_.from(first_).check_host(target_.host(), bytes_, step, "A copy to the host");
+  }
+
+ protected:
+  const DeviceMemory memory_;
+  const MappedMemory& target_;
+};
+
+template <class Way>
+class Batched : public Way {
+ public:
+  Batched(DeviceSession& session, const CopyRateRequest& request)
+      : Way(session, request), batch_(session.cuda, request) {}
+
+  void queue() override {
+    if constexpr (std::is_same_v<Way, ToDevice>)
+      batch_.queue(this->memory_.get(), reinterpret_cast<CUdeviceptr>(this->source_.host()) + this->offset(),
+                   this->stream());
+    else
+      batch_.queue(reinterpret_cast<CUdeviceptr>(this->target_.host()), this->memory_.get() + this->offset(),
+                   this->stream());
+  }
+
+ private:
+  CopyBatch batch_;
+};
+
+class BothDirections : public CopySample {
+ public:
+  BothDirections(DeviceSession& session, const CopyRateRequest& request)
+      : CopySample(session, request),
+        in_(session, request),
+        out_(session, request),
+        began_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)),
+        in_over_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)),
+        out_over_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)) {
+    const auto engines = device_attribute(cuda_, session.device, abi::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
+    if (engines && *engines < 2)
+      throw Failure(FailureKind::kFunctionMissing,
+                    "The device has one copy engine: it copies in one direction at a time.");
+  }
+
+  void prepare() override {
+    in_.prepare();
+    out_.prepare();
+  }
+  void queue() override {
+    GVB_CALL(cuda_, "recording an event", cuEventRecord, began_.get(), stream());
+    for (CopySample* each : {static_cast<CopySample*>(&in_), static_cast<CopySample*>(&out_)}) {
+      const Event& over = each == &in_ ? in_over_ : out_over_;
+      GVB_CALL(cuda_, "waiting for an event", cuStreamWaitEvent, each->stream(), began_.get(), 0U);
+      each->queue();
+      GVB_CALL(cuda_, "recording an event", cuEventRecord, over.get(), each->stream());
+      GVB_CALL(cuda_, "waiting for an event", cuStreamWaitEvent, stream(), over.get(), 0U);
+    }
+  }
+  void check(size_t step) override {
+    in_.check(step);
+    out_.check(step);
+  }
+
+ private:
+  ToDevice in_;
+  ToHost out_;
+  const Event began_, in_over_, out_over_;
+};
+
+// A kernel's stores to memory of the host. Each sample writes another pattern.
+class Stores : public CopySample {
+ public:
+  Stores(DeviceSession& session, const CopyRateRequest& request)
+      : CopySample(session, request),
+        target_(session.kept<PinnedBuffers>().target(bytes_)),
+        writer_(session, stream()) {}
+
+  void queue() override { writer_.write(pattern_.from(first_), target_.device(), bytes_); }
+  void check(size_t step) override {
+    pattern_.from(first_).check_host(target_.host(), bytes_, step, "A kernel that stores to memory of the host");
+  }
+
+ private:
+  const MappedMemory& target_;
+  const PatternWriter writer_;
+};
+
+std::unique_ptr<CopySample> sample_of(DeviceSession& session, const CopyRateRequest& request) {
+  switch (request.way) {
+    case CopyWay::kToDevice:
+      return std::make_unique<ToDevice>(session, request);
+    case CopyWay::kToHost:
+      return std::make_unique<ToHost>(session, request);
+    case CopyWay::kToDeviceBatch:
+      return std::make_unique<Batched<ToDevice>>(session, request);
+    case CopyWay::kToHostBatch:
+      return std::make_unique<Batched<ToHost>>(session, request);
+    case CopyWay::kBoth:
+      return std::make_unique<BothDirections>(session, request);
+    case CopyWay::kStore:
+      return std::make_unique<Stores>(session, request);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const MappedMemory& PinnedBuffers::of(Buffer& buffer, size_t bytes) {
+  if (buffer.bytes < bytes) {
+    buffer.memory.reset();
+    buffer.bytes = 0;
+    buffer.memory.emplace(cuda_, bytes);
+    buffer.bytes = bytes;
+  }
+  return *buffer.memory;
+}
+
+const MappedMemory& PinnedBuffers::source(size_t bytes, uint64_t seed) {
+  const size_t before = source_.bytes;
+  const MappedMemory& memory = of(source_, bytes + CopyPattern::kSpareBytes);
+  if (source_.bytes != before || source_.seed != seed) CopyPattern(seed).fill_host(memory.host(), source_.bytes);
+  source_.seed = seed;
+  return memory;
+}
+
+const MappedMemory& PinnedBuffers::target(size_t bytes) { return of(target_, bytes); }
+
+CopyRate measure_copy_rate(DeviceSession& session, const CopyRateRequest& request) {
+  if (request.bytes == 0 || request.bytes % sizeof(uint32_t) != 0 || request.copies == 0)
+    throw std::logic_error("unreachable: copies of whole words");
+  const Cuda& cuda = session.cuda;
+  const OnNode node(session);
+  CopyRate rate;
+  rate.node = node.number();
+  const auto sample = sample_of(session, request);
+  const Event began = make_event(cuda), ended = make_event(cuda);
+  for (unsigned i = 0; i < request.warmup + request.count; ++i) {
+    session.token.check();
+    sample->prepare();
+    GVB_CALL(cuda, "recording an event", cuEventRecord, began.get(), sample->stream());
+    sample->queue();
+    GVB_CALL(cuda, "recording an event", cuEventRecord, ended.get(), sample->stream());
+    GVB_CALL(cuda, "waiting for copies", cuStreamSynchronize, sample->stream());
+    float milliseconds = 0;
+    GVB_CALL(cuda, "reading the time of copies", cuEventElapsedTime, &milliseconds, began.get(), ended.get());
+    const bool last = i + 1 == request.warmup + request.count;
+    sample->check(last ? sizeof(uint32_t) : kHostPage);
+    if (i >= request.warmup) rate.device_ns.push_back(static_cast<double>(milliseconds) * kNsPerMs);
+  }
+  return rate;
+}
+
+}  // namespace gvb

@@ -1,0 +1,59 @@
+#include "bench/pcie_link.h"
+
+#include "base/clock.h"
+#include "bench/copy_rate.h"
+#include "bench/nvml_query.h"
+
+namespace gvb {
+
+namespace {
+
+// NVML may take milliseconds: where the copies ended before it answered, it is asked again behind more of them.
+constexpr unsigned kFirstCopies = 8;
+constexpr unsigned kMostCopies = 128;
+constexpr double kLinkNsPerMs = 1e6;
+
+PcieLink link_of(const DeviceSession& session) {
+  const NvmlApi& nvml = session.driver.nvml.api;
+  const NvmlQuery ask{nullptr};
+  PcieLink link;
+  if (!session.nvml_device) return link;
+  const auto value = [&](const char* call, auto function) {
+    return ask.value<unsigned>(call, function, session.nvml_device);
+  };
+  link.generation = value("nvmlDeviceGetCurrPcieLinkGeneration", nvml.nvmlDeviceGetCurrPcieLinkGeneration);
+  link.width = value("nvmlDeviceGetCurrPcieLinkWidth", nvml.nvmlDeviceGetCurrPcieLinkWidth);
+  link.max_generation = value("nvmlDeviceGetMaxPcieLinkGeneration", nvml.nvmlDeviceGetMaxPcieLinkGeneration);
+  link.max_width = value("nvmlDeviceGetMaxPcieLinkWidth", nvml.nvmlDeviceGetMaxPcieLinkWidth);
+  return link;
+}
+
+}  // namespace
+
+PcieLink read_pcie_link(DeviceSession& session, const PcieLinkRequest& request) {
+  const Cuda& cuda = session.cuda;
+  const MappedMemory& source = session.kept<PinnedBuffers>().source(request.bytes, request.seed);
+  const DeviceMemory memory = make_memory(cuda, request.bytes);
+  const Stream stream = make_stream(cuda);
+  const Event began = make_event(cuda), ended = make_event(cuda);
+  PcieLink link;
+  for (unsigned copies = kFirstCopies; copies <= kMostCopies && !link.under_load; copies *= 4) {
+    session.token.check();
+    const int64_t before = now_ns();
+    GVB_CALL(cuda, "recording an event", cuEventRecord, began.get(), stream.get());
+    for (unsigned i = 0; i < copies; ++i)
+      GVB_CALL(cuda, "keeping the link busy", cuMemcpyHtoDAsync_v2, memory.get(), source.host(), request.bytes,
+               stream.get());
+    GVB_CALL(cuda, "recording an event", cuEventRecord, ended.get(), stream.get());
+    link = link_of(session);
+    const int64_t read = now_ns();
+    GVB_CALL(cuda, "waiting for copies", cuStreamSynchronize, stream.get());
+    float milliseconds = 0;
+    GVB_CALL(cuda, "reading the time of copies", cuEventElapsedTime, &milliseconds, began.get(), ended.get());
+    // The copies began after `before`, so that they ended after `read` where they took longer than that.
+    link.under_load = static_cast<double>(milliseconds) * kLinkNsPerMs > static_cast<double>(read - before);
+  }
+  return link;
+}
+
+}  // namespace gvb

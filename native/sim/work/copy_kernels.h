@@ -1,0 +1,10 @@
+// Kernels that look at what copies brought.
+#pragma once
+
+#include "sim/work/kernels.h"
+
+namespace gvb::sim {
+
+Plan plan_mix_check(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);
+
+}  // namespace gvb::sim
