@@ -7,7 +7,7 @@ import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } f
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
-import { isOfProgram, programMetricsIn } from '../metrics/stored-definitions.js';
+import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { alignedRounds, placeOf } from '../results/rounds.js';
@@ -214,12 +214,8 @@ function placedRounds(documents: readonly ResultDocument[], names: readonly stri
   return systems;
 }
 
-function recomputed(systems: readonly (readonly RunDocument[])[], seed: number): Effect[] {
-  const ids = systems.flatMap((rounds) => rounds.flatMap(({ metrics }) => metrics.map(({ id }) => id)));
-  const own = [...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []);
-  const known = [...own, ...programMetricsIn(systems.flat())];
-  return effects(known, alignedRounds(systems), seed);
-}
+const recomputed = (systems: readonly (readonly RunDocument[])[], seed: number): Effect[] =>
+  effects(definitionsIn(systems.flat()), alignedRounds(systems), seed);
 
 /** Of metrics that this version does not know, where only one document speaks of them. */
 function carriedOver(comparisons: readonly ComparisonDocument[]): Effect[] {
