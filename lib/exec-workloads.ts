@@ -40,7 +40,15 @@ const DEFAULT_ROUNDS = 5;
 
 /** As `gpu-virt-bench exec` does; writes no file, and keeps no log. */
 export async function execWorkloads(options: ExecWorkloadsOptions): Promise<ComparisonDocument> {
-  const { workloads: given, systems = ['native'], prices, rounds, allowMissing = false, keepGoing = false, ...rest } = options;
+  const {
+    workloads: given,
+    systems = ['native'],
+    prices,
+    rounds,
+    allowMissing = false,
+    keepGoing = false,
+    ...rest
+  } = options;
   const surroundings = { ...here(), allowMissing };
   const parsed = systems.map((system) => systemFrom(system, surroundings));
   checkLabels(parsed);

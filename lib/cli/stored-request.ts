@@ -72,9 +72,7 @@ const requestSchema = v.strictObject({
     ),
   ),
   /** As the file of --config has them. They change no round, so that --resume may be given others. */
-  prices: v.optional(
-    v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found)),
-  ),
+  prices: v.optional(v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found))),
   /** What all workers inherit and what changes the numbers. */
   environment: v.record(v.string(), v.string()),
 });

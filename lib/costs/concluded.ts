@@ -62,8 +62,7 @@ export function concluded(document: ComparisonDocument, given: GpuPrices | null)
     systems: given.systems.map((each) => ({ ...each, system: labelAmong(each.system, labels) })),
   };
   const metrics = costMetrics(definitionsIn(document.systems.flat()), prices.currency);
-  if (metrics.length === 0)
-    return ranked({ ...document, prices, warnings: [...document.warnings, NOTHING_PRICED] });
+  if (metrics.length === 0) return ranked({ ...document, prices, warnings: [...document.warnings, NOTHING_PRICED] });
   const systems = document.systems.map((rounds) => rounds.map((round) => withCosts(round, metrics, prices)));
   return ranked({
     ...document,

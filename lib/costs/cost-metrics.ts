@@ -76,13 +76,17 @@ export function withCosts(round: RunDocument, metrics: readonly CostMetric[], pr
 }
 
 /** A reason in place of a number is that of the source. */
-function costOf({ definition, perPrice }: CostMetric, source: MetricResult, price: SystemPrice | undefined): MetricResult {
-  const details = { delta: definition.delta, per: 'none', of: source.id, ...(price && { price }) };
+function costOf(
+  { definition, perPrice }: CostMetric,
+  source: MetricResult,
+  price: SystemPrice | undefined,
+): MetricResult {
+  const { system: _, ...paid } = price ?? {};
+  const details = { delta: definition.delta, per: 'none', of: source.id, ...(price && { price: paid }) };
   if (source.status !== 'ok')
     return { ...emptyResult(definition, source.status, source.reason ?? `${source.id} is ${source.status}`), details };
   const { value, ci95, ciScope, processes, blocks, checks } = source;
-  if (price === undefined)
-    return { ...emptyResult(definition, 'unsupported', 'the system had no price'), details };
+  if (price === undefined) return { ...emptyResult(definition, 'unsupported', 'the system had no price'), details };
   /** Null of what has no price: nothing and less a second, or a time of nothing. */
   const cost = (each: number): number | null => {
     const found = each > 0 ? price.perHour * perPrice(each) : 0;

@@ -34,7 +34,11 @@ export function countingOf(unit: string): Counting | null {
 export type Counted = Counting & { per: Per };
 
 /** By what the definition says, else by its unit: `tokens/s`, `requests/s`, `steps/s`, `tokens`. Null: it counts nothing. */
-export function countedBy({ unit, direction, per }: Pick<MetricDefinition, 'unit' | 'direction' | 'per'>): Counted | null {
+export function countedBy({
+  unit,
+  direction,
+  per,
+}: Pick<MetricDefinition, 'unit' | 'direction' | 'per'>): Counted | null {
   if (per === 'none') return null;
   const counting = countingOf(unit);
   // A time says nothing of what it is the time of.

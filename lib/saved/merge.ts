@@ -4,6 +4,8 @@
  */
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
+import { ranked } from '../costs/concluded.js';
+import { mergedPrices, priceClash } from '../costs/merged-prices.js';
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
@@ -41,6 +43,8 @@ function mergeLabelled(sources: readonly Source[]): ResultDocument {
   const clash = unitClash(rounds);
   if (clash !== null) throw apart(`with one unit a metric but received ${clash}`);
   checkAlike(rounds);
+  const prices = priceClash(sources.map(({ document }) => document).filter(isComparison));
+  if (prices !== null) throw apart(`with one set of prices but received ${prices}`);
   return combined(toldApart(sources));
 }
 
@@ -165,7 +169,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
   const systems = placedRounds(documents, names);
   const first = documents[0] as ResultDocument;
   const seed = (comparisons[0] ?? first).plan.seed;
-  return {
+  return ranked({
     schemaVersion: first.schemaVersion,
     kind: 'comparison',
     tool: first.tool,
@@ -183,10 +187,11 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     systems,
     effects: [...recomputed(systems, seed), ...carriedOver(comparisons)],
     callEffects: callEffects(systems),
+    ...mergedPrices(comparisons),
     computeLimits: comparisons.flatMap(({ computeLimits }) => computeLimits),
     violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
-  };
+  });
 }
 
 /** The baseline of the comparisons first. */

@@ -1,5 +1,6 @@
 /** Values that cannot be: a saved document may come from anywhere, and a number that is impossible is no result. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
+import { ranked } from '../costs/concluded.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
@@ -25,7 +26,7 @@ export function plausible(document: ResultDocument): Plausible {
   const round = (run: RunDocument): RunDocument => ({
     ...run,
     metrics: run.metrics.map((result) => {
-      const why = impossibleGpu(run) ?? impossible(result, run);
+      const why = impossibleGpu(run) ?? impossible(result, run) ?? impossibleSource(result, run);
       if (why === null) return result;
       problems.push(`${run.system.name}, ${result.id}: ${why}`);
       return disowned(result, why);
@@ -42,11 +43,17 @@ export function plausible(document: ResultDocument): Plausible {
   if (problems.length === 0) return { document, problems };
   // Of the profile only its sums are here, and an impossible number may be in them.
   const { programCosts: _sums, ...rest } = document;
-  return { document: { ...rest, systems, effects, callEffects: callEffects(systems) }, problems };
+  return { document: ranked({ ...rest, systems, effects, callEffects: callEffects(systems) }), problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {
   return gpu.some(({ memoryBytes }) => memoryBytes === 0) ? 'impossible: the GPU has 0 bytes of memory' : null;
+}
+
+/** Of a cost, which says what it is computed from. */
+function impossibleSource({ details, value }: MetricResult, run: RunDocument): string | null {
+  const source = value === null ? undefined : run.metrics.find(({ id }) => id === details.of);
+  return source ? impossible(source, run) : null;
 }
 
 /** Why a result cannot be what it says, or null. */
