@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkPriced, type Prices } from '../../lib/costs/read-prices.js';
+import { Costing } from '../../lib/costs/concluded.js';
 import { tenantPrices } from '../../lib/costs/tenant-prices.js';
+import { parseThresholds } from '../../lib/gate/thresholds-file.js';
+import { metricsOfWorkload } from '../../lib/workloads/metrics-of-workload.js';
 import { parseExecConfig } from '../../lib/workloads/read-workloads.js';
 
 const workloads = 'workloads:\n  - { name: w, argv: [prog] }\n';
@@ -94,6 +97,20 @@ describe('prices of a file', () => {
     expect(() => priced('prices: { cards: { NVIDIA H100: 2, "NVIDIA h200": 3 } }', system('native'))).toThrow(
       "Expected cards of prices to have 'NVIDIA H200', the card that is measured, but received 'NVIDIA H100', 'NVIDIA h200': add it",
     ));
+});
+
+it('costs may have thresholds before anything is measured', () => {
+  const config = parseExecConfig(
+    "workloads: [{ name: w, argv: [p], metrics: { r: { regex: '(x)', unit: tokens/s, direction: higher } } }]\nprices: { cards: 1 }",
+    'w.yaml',
+    { caller: {}, folder: '/' },
+  );
+  const settings = { caller: {}, logsOf: null, keepGoing: false };
+  const measured = config.workloads.flatMap((workload) => metricsOfWorkload(workload, settings));
+  const costs = new Costing(config.prices, []).definitions(measured);
+  const { metrics } = parseThresholds('metrics: { w/cost-per-million-tokens: { limit: 3 } }', 't.yaml', costs);
+  expect(metrics.get('w/cost-per-million-tokens')?.limit).toBe(3);
+  expect(new Costing(null, []).definitions(measured)).toEqual([]);
 });
 
 describe('the share of the card that a tenant pays for', () => {
