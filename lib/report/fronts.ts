@@ -7,7 +7,7 @@ import type { View } from '../results/view.js';
 export const FRONTS_TITLE = 'Throughput against p99 latency';
 
 export const FRONTS_NOTE =
-  'A point is a system and a workload: geometric means over rounds with 95 % intervals of each number. On the front, no other point is better in both. Behind it, another point is better in both: shown where the intervals of both numbers lie wholly on the better side, open where they overlap. The baseline is the reference and not on the front.';
+  'A point is a system and a workload: geometric means over rounds with 95 % intervals of each number. A point is on the front if no other point is as good in both numbers and better in one. It is behind a point that is: shown if both intervals of that point lie wholly on the better side, else open. The baseline is the reference and not on the front.';
 
 /** Beyond these many, the tables of results say it better. */
 const MOST = 12;
