@@ -64,11 +64,16 @@ export function concluded(document: ComparisonDocument, given: GpuPrices | null)
   const metrics = costMetrics(definitionsIn(document.systems.flat()), prices.currency);
   if (metrics.length === 0) return ranked({ ...document, prices, warnings: [...document.warnings, NOTHING_PRICED] });
   const systems = document.systems.map((rounds) => rounds.map((round) => withCosts(round, metrics, prices)));
+  const known = definitionsIn(systems.flat());
   return ranked({
     ...document,
     prices,
     systems,
     // All again: Holm's adjustment is over all of them.
-    effects: effects(definitionsIn(systems.flat()), alignedRounds(systems), document.plan.seed),
+    effects: [
+      ...effects(known, alignedRounds(systems), document.plan.seed),
+      // Of metrics that this version does not know.
+      ...document.effects.filter((effect) => !known.some(({ id }) => id === effect.metric)),
+    ],
   });
 }

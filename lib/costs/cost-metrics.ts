@@ -4,7 +4,7 @@ import type { MetricResult, RunDocument } from '../results/document.js';
 import { grouped } from '../results/grouped.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 import { type Counted, countedBy, type Per } from '../metrics/per.js';
-import { isOfProgram } from '../metrics/stored-definitions.js';
+import { isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
 import { emptyResult } from '../run/results.js';
 
 const SECONDS_PER_HOUR = 3_600;
@@ -38,9 +38,6 @@ export function costMetrics(all: readonly MetricDefinition[], currency: string):
     group.map(({ source, counted }) => costMetric(source, counted, currency, group.length > 1)),
   );
 }
-
-const workloadOf = (id: string): string => id.slice(0, id.indexOf('/'));
-const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 
 function costMetric(source: MetricDefinition, counted: Counted, currency: string, hasOthers: boolean): CostMetric {
   const { key, name, of, count } = kinds[counted.per];

@@ -7,11 +7,10 @@ import { grouped } from '../results/grouped.js';
 import { fitting } from '../results/quantity.js';
 import { besides } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/metric.js';
-import { countedBy } from '../metrics/per.js';
-import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
+import { countedBy, type Per, pers } from '../metrics/per.js';
+import { definitionsIn, isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
 import { hasRatio } from '../stats/effect.js';
 import { type Estimate, estimateOver } from './estimate.js';
-import { isCostKey } from './cost-metrics.js';
 import { isTail } from './ranking.js';
 
 /**
@@ -44,20 +43,24 @@ export interface Front {
   missing: { system: string; workload: string; reason: string }[];
 }
 
-const workloadOf = (id: string): string => id.slice(0, id.indexOf('/'));
 const programOf = (id: string): string => workloadOf(id).replace(/@.*/, '');
-const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 
-const isThroughput = (metric: MetricDefinition): boolean =>
-  !isCostKey(keyOf(metric.id)) && countedBy(metric)?.as === 'rate';
+const isRateOf = (metric: MetricDefinition, per: Per): boolean => {
+  const counted = countedBy(metric);
+  return counted?.as === 'rate' && counted.per === per;
+};
+
+/** Of tokens; without any of requests, then of steps: two kinds of one program mostly say the same. */
+const ratesIn = (metrics: readonly MetricDefinition[]): MetricDefinition[] =>
+  pers.map((per) => metrics.filter((metric) => isRateOf(metric, per))).find(({ length }) => length > 0) ?? [];
 
 /** One a program, throughput and p99 latency; none with fewer than two points. */
 export function frontsOf(document: ComparisonDocument): Front[] {
   const definitions = definitionsIn(document.systems.flat()).filter(({ id }) => isOfProgram(id));
   return [...grouped(definitions, ({ id }) => programOf(id))].flatMap(([program, own]) => {
-    const byKey = (is: (metric: MetricDefinition) => boolean) => [...grouped(own.filter(is), ({ id }) => keyOf(id))];
-    return byKey(isTail).flatMap(([latency, tails]) =>
-      byKey(isThroughput).flatMap(([throughput, rates]) => {
+    const byKey = (metrics: readonly MetricDefinition[]) => [...grouped(metrics, ({ id }) => keyOf(id))];
+    return byKey(own.filter(isTail)).flatMap(([latency, tails]) =>
+      byKey(ratesIn(own)).flatMap(([throughput, rates]) => {
         const pairs = pairsOf(tails, rates);
         const [first] = pairs;
         if (!first) return [];

@@ -7,7 +7,7 @@ import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
 import { alignedRounds } from '../results/rounds.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { countedBy, secondsOf } from '../metrics/per.js';
-import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
+import { definitionsIn, isOfProgram, keyOf } from '../metrics/stored-definitions.js';
 import { hasRatio } from '../stats/effect.js';
 import { isCostKey } from './cost-metrics.js';
 import { isEnergyKey } from './energy-metrics.js';
@@ -17,8 +17,6 @@ import { estimateOver } from './estimate.js';
 export const CONFIDENCE = 0.95;
 
 type Rounds = readonly (readonly RunDocument[])[];
-
-const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 
 /** A latency of which most requests or tokens are below it, by its name. */
 export const isTail = ({ id, unit, direction }: Pick<MetricDefinition, 'id' | 'unit' | 'direction'>): boolean =>

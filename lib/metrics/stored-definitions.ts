@@ -12,6 +12,12 @@ import { findMetric, metrics } from './registry.js';
 
 export const isOfProgram = (id: string): boolean => id.includes('/');
 
+/** `decode@batch=8` of `decode@batch=8/wall`. */
+export const workloadOf = (id: string): string => id.slice(0, id.indexOf('/'));
+
+/** `wall` of `decode@batch=8/wall`. */
+export const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
+
 const size = v.pipe(v.number(), v.finite(), v.minValue(0));
 const deltaSchema = v.union([v.strictObject({ relative: size }), v.strictObject({ absolute: size })]);
 /** A result that failed may have lost its details. */

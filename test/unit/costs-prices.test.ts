@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkPriced, type Prices } from '../../lib/costs/read-prices.js';
 import { Costing } from '../../lib/costs/concluded.js';
+import { readPrices, repriced } from '../../lib/costs/repriced.js';
+import type { ComparisonDocument } from '../../lib/results/document.js';
+import { temporaryFolder } from '../temporary.js';
+import { served } from './costs-fixtures.js';
+import { runDocument } from './run-fixtures.js';
 import { tenantPrices } from '../../lib/costs/tenant-prices.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
 import { metricsOfWorkload } from '../../lib/workloads/metrics-of-workload.js';
@@ -111,6 +117,61 @@ it('costs may have thresholds before anything is measured', () => {
   const { metrics } = parseThresholds('metrics: { w/cost-per-million-tokens: { limit: 3 } }', 't.yaml', costs);
   expect(metrics.get('w/cost-per-million-tokens')?.limit).toBe(3);
   expect(new Costing(null, []).definitions(measured)).toEqual([]);
+});
+
+describe('prices of a saved document', () => {
+  const stored = served();
+  const at = (prices: string) => repriced(stored, read(prices));
+  const costOf = (document: ComparisonDocument, system: number) =>
+    document.systems[system]?.[0]?.metrics.find(({ id }) => id === 'decode@batch=1/cost-per-million-tokens');
+
+  it('replace those that it had, with the shares that it says', () => {
+    const document = at('prices: { currency: EUR, cards: { NVIDIA Test: 7.2 }, systems: { mps-50: { perHour: 1 } } }');
+    expect(document.prices).toEqual({
+      currency: 'EUR',
+      perGpuHour: 7.2,
+      systems: [
+        { system: 'native', sharePercent: 100, from: 'whole card', perHour: 7.2 },
+        { system: 'hami-50', sharePercent: 50, from: 'memory limit', perHour: 3.6 },
+        { system: 'mps-50', sharePercent: null, from: 'prices', perHour: 1 },
+      ],
+    });
+    expect(costOf(document, 1)?.unit).toBe('EUR / million tokens');
+    expect(costOf(document, 1)?.value).toBeCloseTo(2 * (costOf(stored, 1)?.value ?? 0), 12);
+    // Of costs alone; all else is as it was.
+    const back = read('prices: { cards: 3.6, systems: { mps-50: { share: 50% } } }');
+    expect(repriced(document, back).systems[0]).toEqual(stored.systems[0]);
+    // A share that was given stays, as one from a limit does.
+    expect(repriced(repriced(document, back), read('prices: { cards: 2 }')).prices?.systems[2]).toMatchObject({
+      sharePercent: 50,
+      perHour: 1,
+    });
+  });
+
+  it.each([
+    ['prices: { cards: { H200: 1 } }', "to have 'NVIDIA Test', the card that is measured"],
+    ['prices: { cards: 1, systems: { x: { share: 1% } } }', 'there are native, hami-50, mps-50.'],
+  ])('are refused where they do not fit: %s', (text, message) => expect(() => at(text)).toThrow(message));
+
+  it('need a share of what no earlier price says', () => {
+    const unpriced = served(null);
+    expect(() => repriced(unpriced, read('prices: { cards: 1 }'))).toThrow(
+      'The document does not say what part of the card hami-50 is limited to: give it under systems of prices',
+    );
+    const given = 'prices: { cards: 1, systems: { hami-50: { share: 50% }, mps-50: { share: 20% } } }';
+    expect(repriced(unpriced, read(given)).prices?.systems.map(({ perHour }) => perHour)).toEqual([1, 0.5, 0.2]);
+    expect(() => repriced(runDocument(), read('prices: { cards: 1 }'))).toThrow('received one of run');
+  });
+
+  it('are read from any file that has them', async () => {
+    const file = join(temporaryFolder(), 'w.yaml');
+    writeFileSync(file, `${workloads}prices: { cards: 2 }\nother: 1\n`);
+    expect(await readPrices(file)).toMatchObject({ cards: 2 });
+    writeFileSync(file, workloads);
+    await expect(readPrices(file)).rejects.toThrow('Expected a map with the key prices but received one without.');
+    writeFileSync(file, '[1]');
+    await expect(readPrices(file)).rejects.toThrow('Expected a map with the key prices.');
+  });
 });
 
 describe('the share of the card that a tenant pays for', () => {

@@ -186,6 +186,19 @@ describe('throughput against p99 latency', () => {
     });
   });
 
+  it('is of tokens where a program counts requests too', () => {
+    const both = (round: number) => [
+      ...serving({ w: [10, 1] })(round),
+      ofProgram('w/requests', 'requests/s', 'higher', 1),
+      ofProgram('w/ttft-p99', 'ms', 'lower', 1),
+    ];
+    const given = comparison(['native', 'a'].map((name) => ({ name, metrics: both })));
+    expect(frontsOf(given).map(({ throughput, latency }) => [throughput.key, latency.key])).toEqual([
+      ['tokens-per-second', 'itl-p99'],
+      ['tokens-per-second', 'ttft-p99'],
+    ]);
+  });
+
   it('leaves open what overlaps', () => {
     const [front] = compared({ native: { w: [100, 1] }, a: { w: [50, 2] }, b: { w: [49.99, 2.5] }, c: { w: [40, 3] } });
     expect(standings(front as Front)).toEqual({
