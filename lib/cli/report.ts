@@ -31,7 +31,7 @@ export async function report(files: string[], raw: RawReportOptions): Promise<nu
   const document = prices ? repriced(merged, prices) : merged;
   impossible.forEach(warn);
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
-  // Where the reader of standard output closes it, nothing after this runs.
+  // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = code;
   const [failure] = await publish(document, outputs, null);
   if (failure) throw failure;
