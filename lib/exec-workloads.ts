@@ -1,4 +1,7 @@
 /** Programs under several systems, for programs: the document of `exec`. */
+import { Costing } from './costs/concluded.js';
+import { pricesFrom } from './costs/read-prices.js';
+import { type PriceSettings, pricesGiven } from './price-settings.js';
 import type { ComparisonDocument } from './results/document.js';
 import { refuseUnavailable, compareSystems as compare } from './run/compare.js';
 import { makePlan } from './run/plan.js';
@@ -29,13 +32,23 @@ export interface ExecWorkloadsOptions extends Pick<
   workloads: readonly WorkloadSettings[];
   /** As for `compareSystems`; the first is the baseline. Default: `native`. */
   systems?: readonly (string | SystemSettings)[];
+  /** What a GPU hour costs: rates of tokens, requests and steps then have costs. */
+  prices?: PriceSettings;
 }
 
 const DEFAULT_ROUNDS = 5;
 
 /** As `gpu-virt-bench exec` does; writes no file, and keeps no log. */
 export async function execWorkloads(options: ExecWorkloadsOptions): Promise<ComparisonDocument> {
-  const { workloads: given, systems = ['native'], rounds, allowMissing = false, keepGoing = false, ...rest } = options;
+  const {
+    workloads: given,
+    systems = ['native'],
+    prices,
+    rounds,
+    allowMissing = false,
+    keepGoing = false,
+    ...rest
+  } = options;
   const surroundings = { ...here(), allowMissing };
   const parsed = systems.map((system) => systemFrom(system, surroundings));
   checkLabels(parsed);
@@ -43,6 +56,7 @@ export async function execWorkloads(options: ExecWorkloadsOptions): Promise<Comp
   const workloads = given.flatMap((workload) => workloadsOf(sourceFrom(workload)));
   checkNames(workloads);
   if (workloads.length === 0) throw new RangeError('Expected at least one workload but received none.');
+  const costing = new Costing(pricesFrom(pricesGiven(prices)), parsed);
   const caller = callerEnvironment();
   checkPrograms(workloads, parsed, caller);
   refuseUnavailable({ systems: parsed, allowMissing });
@@ -63,11 +77,11 @@ export async function execWorkloads(options: ExecWorkloadsOptions): Promise<Comp
     },
     {
       ...hooksOf(options.onProgress),
-      onStart: () => {},
+      onStart: ({ device }) => costing.onCard(device),
       onComputeLimit: () => {},
       onRound: () => {},
       onDocument: () => Promise.resolve(),
     },
   );
-  return withWarnings(withLabels(document));
+  return costing.conclude(withWarnings(withLabels(document)));
 }

@@ -116,6 +116,7 @@ export type {
 } from './results/document.js';
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 export type { ExecWorkloadsOptions } from './exec-workloads.js';
+export type { PriceSettings } from './price-settings.js';
 export type { ExtractedMetricSettings, WorkloadSettings } from './workload-settings.js';
 export type {
   CustomSettings,

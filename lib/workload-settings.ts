@@ -18,6 +18,8 @@ interface Extracting {
   direction: 'lower' | 'higher' | 'none';
   /** What counts as a difference: `2%`, or a number in the unit for values that may be zero or negative. Default `2%`. */
   delta?: string | number;
+  /** What it counts by, where its unit does not say it (`tokens/s`, `requests/s`, `steps/s`). `none`: nothing. */
+  per?: 'token' | 'request' | 'step' | 'none';
 }
 
 /** One of a regular expression, whose first group is the number, and a JSON pointer into the output or each line of it. */

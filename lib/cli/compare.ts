@@ -1,4 +1,6 @@
 /** `gpu-virt-bench compare [SELECTOR…]` */
+import { Costing } from '../costs/concluded.js';
+import { pricesFrom, pricesIn, type Prices } from '../costs/read-prices.js';
 import { metrics } from '../metrics/registry.js';
 import { percentOf } from '../report/detection.js';
 import { duration, plain } from '../results/plain.js';
@@ -37,7 +39,11 @@ export async function compare(
   const raw = stored ? { ...given, ...continuedOptions(stored, isGiven) } : given;
   const options = parseRunOptions(raw);
   const isSystemGiven = raw.system !== undefined || raw.config !== undefined;
-  const systems = stored && !isSystemGiven ? storedSystems(stored, raw.allowMissing ?? false) : await parseAll(raw);
+  const { systems, prices } =
+    stored && !isSystemGiven
+      ? { systems: storedSystems(stored, raw.allowMissing ?? false), prices: pricesFrom(stored.prices) }
+      : await parseAll(raw);
+  const costing = new Costing(prices, systems);
   const aim = parseAim(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const plan = makePlan(
@@ -51,6 +57,7 @@ export async function compare(
     plan,
     { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
     systems,
+    { ...(prices && { prices: prices.source }) },
   );
   if (stored) checkUnchanged(stored, kept, given.resume as string);
   const pricing = await preparePricing(raw, kept.metrics);
@@ -65,26 +72,33 @@ export async function compare(
   return measureAndPublish({
     ...{ raw, options, plan, systems, rounds, aim, words, kept, gating, inputs },
     isResumed: stored !== null,
-    finished: pricing,
+    onCard: (card) => costing.onCard(card),
+    finished: (document) => costing.conclude(pricing(document)),
   });
 }
 
-async function configuredSystems(config: string, surroundings: Surroundings): Promise<System[]> {
-  const { readConfig } = await import('../systems/config.js');
-  return (await readConfig(config, surroundings)).systems;
+interface Configured {
+  systems: System[];
+  prices: Prices | null;
 }
 
-async function parseAll(raw: RawCompareOptions): Promise<System[]> {
+async function configured(config: string, surroundings: Surroundings): Promise<Configured> {
+  const { readConfig } = await import('../systems/config.js');
+  const { systems, top, source } = await readConfig(config, surroundings);
+  return { systems, prices: source.at([], () => pricesIn(top)) };
+}
+
+async function parseAll(raw: RawCompareOptions): Promise<Configured> {
   const surroundings = { ...here(), allowMissing: raw.allowMissing ?? false };
   const named = parseSystems(raw.system ?? [], surroundings);
-  const configured = raw.config === undefined ? [] : await configuredSystems(raw.config, surroundings);
-  const systems = [...configured, ...named];
+  const file = raw.config === undefined ? null : await configured(raw.config, surroundings);
+  const systems = [...(file?.systems ?? []), ...named];
   checkLabels(systems);
   if (systems.length < 2)
     throw new UsageError(
       `Expected at least two systems to compare but received ${systems.length}: name them with --system, e.g. --system native --system hami-core:library=/path/libvgpu.so,memory=10GiB.`,
     );
-  return systems;
+  return { systems, prices: file?.prices ?? null };
 }
 
 function planText(

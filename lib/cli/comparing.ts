@@ -58,7 +58,9 @@ export interface Comparing {
   /** Called with the results directory before anything is measured. */
   onDirectory?: (path: string) => void;
   onRound?: (round: number, index: number, stage: Stage) => void;
-  /** Converts the measured document to the one that is stored and printed. */
+  /** When the systems are prepared. */
+  onCard?: (card: { name: string; memoryBytes: number }) => void;
+  /** Makes the document that is kept and printed of the one that was measured. */
   finished?: (document: ComparisonDocument) => ComparisonDocument;
 }
 
@@ -155,7 +157,7 @@ function request({ options, plan, recorded }: Comparing, target: ReturnType<type
 }
 
 function hooks(
-  { gating, systems, onRound }: Comparing,
+  { gating, systems, onRound, onCard }: Comparing,
   progress: ProgressDisplay,
   directory: string,
   intro: readonly (string | null)[],
@@ -164,13 +166,15 @@ function hooks(
   let at = '';
   let system = '';
   return {
-    onStart: ({ device, because }, warnings) =>
+    onStart: ({ device, because }, warnings) => {
+      onCard?.(device);
       progress.aside(() => {
         if (intro.length === 0) return;
         for (const line of intro) if (line) say(plain(line));
         say(plain(`Device ${device.index}: ${device.name}, ${device.uuid} (${because}); results in ${directory}`));
         warnings.forEach(warn);
-      }),
+      });
+    },
     onComputeLimit: ({ name }) => progress.doing(`compute limit of ${plain(name)}`),
     onRound: (round, measured) => {
       system = measured.name;

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { RawMap } from '../config/values.js';
+import { Costing } from '../costs/concluded.js';
+import { pricesFrom, type Prices } from '../costs/read-prices.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { metrics as builtIn } from '../metrics/registry.js';
@@ -66,11 +68,12 @@ export async function exec(
   // Of every run, where the others of this tool mean a metric.
   const { warmup: _warmup, iterations: _iterations, timeout: _timeout, ...measuring } = raw;
   const options = parseRunOptions(measuring);
-  const { systems, sources } = await subjects(command, raw, stored);
+  const { systems, sources, prices } = await subjects(command, raw, stored);
   const workloads = sources.flatMap(workloadsOf);
   checkNames(workloads);
   const caller = callerEnvironment();
   checkPrograms(workloads, systems, caller);
+  const costing = new Costing(prices, systems);
   const aim = parseAim(raw);
   const rounds = parseRounds(raw.rounds) ?? ROUNDS[options.tier];
   const places = new Places();
@@ -87,10 +90,10 @@ export async function exec(
     plan,
     { ...raw, seed: `${plan.seed}`, ...(!aim && { rounds: `${rounds}` }) },
     systems,
-    await Promise.all(sources.map(described)),
+    { workloads: await Promise.all(sources.map(described)), ...(prices && { prices: prices.source }) },
   );
   if (stored) checkUnchanged(stored, kept, given.resume as string);
-  const all: MetricDefinition[] = [...builtIn, ...definitions];
+  const all: MetricDefinition[] = [...builtIn, ...definitions, ...costing.definitions(definitions)];
   const gating = await prepareGating(raw, systems, options.outputs, aim ? FEWEST_ROUNDS : rounds, all);
   refuseUnavailable({ systems, ...toleranceOf(raw) });
   if (options.dryRun) {
@@ -105,13 +108,15 @@ export async function exec(
     recorded: { workloads: await Promise.all(workloads.map((workload) => recordOf(workload, caller))) },
     onDirectory: (path) => places.in(path),
     onRound: (...round) => places.at(...round),
-    finished: (document) => withWarnings(withLabels(document)),
+    onCard: (card) => costing.onCard(card),
+    finished: (document) => costing.conclude(withWarnings(withLabels(document))),
   });
 }
 
 interface Subjects {
   systems: System[];
   sources: WorkloadSource[];
+  prices: Prices | null;
 }
 
 async function subjects(command: string[], raw: RawExecOptions, stored: StoredRequest | null): Promise<Subjects> {
@@ -128,7 +133,8 @@ async function subjects(command: string[], raw: RawExecOptions, stored: StoredRe
   const systems = stored && !isGiven ? storedSystems(stored, allowMissing) : [...(configured?.systems ?? []), ...named];
   const chosen = systems.length > 0 ? systems : [parseSystem('native', surroundings)];
   checkLabels(chosen);
-  return { systems: chosen, sources: sources.map((source) => overridden(source, raw)) };
+  const prices = configured ? configured.prices : pricesFrom(stored?.prices);
+  return { systems: chosen, sources: sources.map((source) => overridden(source, raw)), prices };
 }
 
 async function configuredBy(config: string, surroundings: ReturnType<typeof here>) {

@@ -13,8 +13,7 @@ import type { RawExecOptions } from './exec.js';
 import type { RawRunOptions } from './options.js';
 import type { RawMonitorOptions } from './monitor.js';
 import type { RawProfileOptions } from './profile.js';
-import type { RawPricing } from '../run/pricing.js';
-import type { RawOutputs } from './document-outputs.js';
+import type { RawReportOptions } from './report.js';
 import type { RawOutputRunOptions } from './run.js';
 import { errorLine, oneLine } from './talk.js';
 
@@ -148,9 +147,13 @@ function addReport(root: Command): void {
     .command('report')
     .description('Re-render saved documents or result directories; compatible results are merged')
     .argument('<file...>', 'files written by --json, or directories written by --output')
-    .option(...PROFILE);
-  addOutputs(command, 'markdown, unless a file is named').action(
-    async (files: string[], raw: RawOutputs & RawPricing) => done((await import('./report.js')).report(files, raw)),
+    .option(...PROFILE)
+    .option(
+      '--prices <file>',
+      'compute the costs of programs again: the key prices of a YAML file, as for exec --config (default: as measured)',
+    );
+  addOutputs(command, 'markdown, unless a file is named').action(async (files: string[], raw: RawReportOptions) =>
+    done((await import('./report.js')).report(files, raw)),
   );
 }
 

@@ -1,5 +1,6 @@
 /** `gpu-virt-bench report FILE…` */
 import { STDOUT } from './output.js';
+import { readPrices, repriced } from '../costs/repriced.js';
 import { pricedBy, type RawPricing } from '../run/pricing.js';
 import { exitCodes } from './exit-codes.js';
 import { checkOutputs, type Output, parseOutputs, publish, type RawOutputs } from './document-outputs.js';
@@ -9,10 +10,16 @@ import { readDocument } from '../saved/read.js';
 
 const DEFAULT_FORMAT = 'markdown';
 
-export async function report(files: string[], raw: RawOutputs & RawPricing): Promise<number> {
+export interface RawReportOptions extends RawOutputs, RawPricing {
+  prices?: string;
+}
+
+export async function report(files: string[], raw: RawReportOptions): Promise<number> {
   const named = parseOutputs(raw);
   const outputs: Output[] = named.length > 0 ? named : [{ format: DEFAULT_FORMAT, target: STDOUT }];
-  await checkOutputs(outputs, raw.profile === undefined ? files : [...files, raw.profile]);
+  const inputs = [...files, raw.profile, raw.prices].filter((file) => file !== undefined);
+  await checkOutputs(outputs, inputs);
+  const prices = raw.prices === undefined ? null : await readPrices(raw.prices);
   const sources: Source[] = [];
   const impossible: string[] = [];
   for (const file of files) {
@@ -20,7 +27,8 @@ export async function report(files: string[], raw: RawOutputs & RawPricing): Pro
     sources.push({ file, document });
     impossible.push(...problems);
   }
-  const document = await pricedBy(raw, merge(sources));
+  const merged = await pricedBy(raw, merge(sources));
+  const document = prices ? repriced(merged, prices) : merged;
   impossible.forEach(warn);
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
   // If the reader of standard output closes it, nothing after this runs.

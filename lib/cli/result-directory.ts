@@ -69,7 +69,10 @@ export async function openDirectory(
     path,
     keepRound: async (round, index, document, log, stage) => {
       if (!isRequestKept) {
-        await writeWithoutLinks(join(path, SYSTEMS), await configText(systems, request?.workloads?.map(inItsFolder)));
+        await writeWithoutLinks(
+          join(path, SYSTEMS),
+          await configText(systems, request?.workloads?.map(inItsFolder), request?.prices),
+        );
         if (resume === undefined) await writeWithoutLinks(join(path, REQUEST), `${JSON.stringify(request, null, 2)}\n`);
       }
       isRequestKept = true;

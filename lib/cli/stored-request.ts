@@ -71,6 +71,8 @@ const requestSchema = v.strictObject({
       }),
     ),
   ),
+  /** As the file of --config has them. They change no round, so that --resume may be given others. */
+  prices: v.optional(v.custom<RawMap>((found) => typeof found === 'object' && found !== null && !Array.isArray(found))),
   /** What all workers inherit and what changes the numbers. */
   environment: v.record(v.string(), v.string()),
 });
@@ -81,7 +83,7 @@ export async function describeRequest(
   { metrics }: Pick<Plan, 'metrics'>,
   options: object,
   systems: readonly System[],
-  workloads?: StoredRequest['workloads'],
+  { workloads, prices }: Pick<StoredRequest, 'workloads' | 'prices'> = {},
 ): Promise<StoredRequest> {
   const given = Object.entries(options).filter(([name]) => isContinued(name));
   return {
@@ -92,6 +94,7 @@ export async function describeRequest(
     options: Object.fromEntries(given) as StoredRequest['options'],
     systems: await Promise.all(systems.map(describeSystem)),
     ...(workloads && { workloads }),
+    ...(prices && { prices }),
     environment: inherited(callerEnvironment()),
   };
 }

@@ -10,6 +10,7 @@ import type { Worker } from '../workers/worker.js';
 import type { ComparedAt } from './compared-at.js';
 import type { DecoderModel, WorkloadName } from './llm/workloads.js';
 import type { Once } from './once.js';
+import type { PerChoice } from './per.js';
 
 export type Category =
   | 'overhead'
@@ -180,7 +181,9 @@ export interface MetricDefinition {
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */
   costOf?: string;
-  /** It raises errors on the card, so it runs after all others of a round, whatever their order. */
+  /** What it counts by where its unit does not say it; see per.ts. */
+  per?: PerChoice;
+  /** It raises errors on the card: it runs after all others of a round, whatever their order. */
   runsLast?: true;
   /** Line charts of its details, one line per system. */
   lineCharts?: readonly LineChart[];

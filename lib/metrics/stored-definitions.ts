@@ -7,9 +7,16 @@ import type { MetricResult, RunDocument } from '../results/document.js';
 import { type ResultDocument, roundsOf } from '../results/kinds.js';
 import type { Delta } from '../stats/effect.js';
 import type { MetricDefinition } from './metric.js';
+import { perChoices } from './per.js';
 import { findMetric, metrics } from './registry.js';
 
 export const isOfProgram = (id: string): boolean => id.includes('/');
+
+/** `decode@batch=8` of `decode@batch=8/wall`. */
+export const workloadOf = (id: string): string => id.slice(0, id.indexOf('/'));
+
+/** `wall` of `decode@batch=8/wall`. */
+export const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 
 const size = v.pipe(v.number(), v.finite(), v.minValue(0));
 const deltaSchema = v.union([v.strictObject({ relative: size }), v.strictObject({ absolute: size })]);
@@ -21,6 +28,11 @@ function deltaIn(results: readonly MetricResult[]): Delta {
   return found?.success ? found.output : DEFAULT_DELTA;
 }
 
+function perIn(results: readonly MetricResult[]): Pick<MetricDefinition, 'per'> {
+  const per = perChoices.find((choice) => results.some(({ details }) => details.per === choice));
+  return per ? { per } : {};
+}
+
 function recovered(id: string, results: readonly MetricResult[]): MetricDefinition {
   const { name, unit, direction, estimator } = results[0] as MetricResult;
   return {
@@ -28,6 +40,7 @@ function recovered(id: string, results: readonly MetricResult[]): MetricDefiniti
     category: 'workload',
     question: '',
     delta: deltaIn(results),
+    ...perIn(results),
     needs: [],
     functionName: 'execWorkloads',
     where: 'fresh-processes',
@@ -47,7 +60,13 @@ export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefiniti
   );
 }
 
-/** This tool's own, and those of the programs in the documents. */
+/** Of all metrics that rounds have results of, as far as they are known. */
+export function definitionsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
+  const ids = rounds.flatMap(({ metrics: all }) => all.map(({ id }) => id));
+  return [...[...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []), ...programMetricsIn(rounds)];
+}
+
+/** This tool's own, and those of the programs that the documents are about. */
 export const metricsOf = (...documents: readonly ResultDocument[]): MetricDefinition[] => [
   ...metrics,
   ...programMetricsIn(documents.flatMap(roundsOf)),

@@ -8,6 +8,7 @@ import { partly } from '../results/rounds.js';
 import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
 import { PROGRAM_TITLE, programCostLines } from './program-costs.js';
+import { RANKING_TITLE, rankingLines } from './ranking.js';
 import { roundsText } from './statistics.js';
 import { summaryText } from './summary-text.js';
 import { violationLines } from './violation-text.js';
@@ -75,6 +76,7 @@ export function comparisonReport(document: ComparisonDocument, on: Screen = scre
     ...violationLines(view.violations),
     ...indented('Summary', summaryText(view)),
     ...indented(PROGRAM_TITLE, programCostLines(view)),
+    ...indented(RANKING_TITLE, rankingLines(view)),
     ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
     ...indented('Isolation', isolationLines(view)),
     ...indented('Compute limits', view.computeLimits.map(limitText)),

@@ -6,6 +6,7 @@ import { isComparison, roundsOf } from '../results/kinds.js';
 import type { SystemView, View } from '../results/view.js';
 import { programsOf, type RecordedProgram } from '../results/recorded-programs.js';
 import { shellQuoted } from './command-line.js';
+import { priceFacts } from './ranking.js';
 import type { Fact } from './words.js';
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
@@ -22,6 +23,7 @@ export function headerFacts(view: View): Fact[] {
     ['Host', of(({ host }) => `${host.cpu}, ${host.usableCores} of ${host.cores} cores, ${host.kernel}`)],
     ...view.systems.map((system): Fact => [system.isBaseline ? 'Baseline' : 'System', systemText(system)]),
     ...programFacts(rounds),
+    ...priceFacts(view),
     ['Tier', of(({ plan }) => plan.tier)],
     ['Rounds', roundsText(view)],
     ['Started', startedAt],

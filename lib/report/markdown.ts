@@ -9,10 +9,13 @@ import { frontierMarkdown } from './markdown-frontier.js';
 import { costsMarkdown } from './markdown-costs.js';
 import { programCostsMarkdown } from './markdown-program-costs.js';
 import { PROGRAM_TITLE } from './program-costs.js';
+import { FRONTS_TITLE } from './fronts.js';
+import { frontsMarkdown, rankingMarkdown } from './markdown-ranking.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
 import { partly } from '../results/rounds.js';
+import { RANKING_TITLE } from './ranking.js';
 import { WATERMARK } from './terminal.js';
 import {
   againstBaseline,
@@ -36,6 +39,8 @@ export function markdownReport(view: View, words: Words): string {
     ['What each call costs', costsMarkdown(view)],
     [PROGRAM_TITLE, programCostsMarkdown(view)],
     ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
+    [RANKING_TITLE, rankingMarkdown(view)],
+    [FRONTS_TITLE, frontsMarkdown(view)],
     ['Token generation: frontier', frontierMarkdown(view)],
     ['Isolation in detail', isolationMarkdown(view)],
     ['Tail latencies', tailTable(view)],

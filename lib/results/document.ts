@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { MOST_BLOCKS } from '../stats/blocks.js';
+import { gpuPricesSchema, rankingSchema } from './cost-schemas.js';
 
 export const SCHEMA_VERSION = 2;
 
@@ -44,7 +45,7 @@ export const checkSchema = v.strictObject({
 /**
  * `OH-001` of this tool's own metrics; of a program NAME/METRIC, with the parameters of a matrix NAME@a=1,b=2/METRIC.
  */
-const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?\/[A-Za-z0-9][\w.-]{0,39})$/;
+const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?\/[A-Za-z0-9][\w.-]{0,79})$/;
 
 export const metricResultSchema = v.strictObject({
   id: v.pipe(v.string(), v.regex(metricId)),
@@ -377,10 +378,11 @@ export const comparisonDocumentSchema = v.strictObject({
   callEffects: v.optional(v.array(callEffectSchema)),
   /** Set if --profile named a call profile: for every system and phase. */
   programCosts: v.optional(v.array(programCostSchema)),
-  /**
-   * Whether the configured compute limits take effect; measured once, before the rounds. They do not invalidate
-   * results.
-   */
+  /** What a GPU hour costs, where it was given: the costs among the metrics were computed with it. */
+  prices: v.optional(gpuPricesSchema),
+  /** Where programs were measured: of their rates, latencies and costs. */
+  rankings: v.optional(v.array(rankingSchema)),
+  /** Whether the compute limits that were set show; measured once, before the rounds. They invalidate nothing. */
   computeLimits: v.array(computeLimitSchema),
   /** Limits that a metric showed not to hold. */
   violations: v.array(v.strictObject({ system: v.string(), metric: v.string(), detail: v.string() })),

@@ -4,10 +4,12 @@
  */
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
+import { ranked } from '../costs/concluded.js';
+import { mergedPrices, priceClash } from '../costs/merged-prices.js';
 import { UsageError } from '../errors/usage-error.js';
 import { conditionText } from '../metrics/compared-at.js';
 import { findMetric } from '../metrics/registry.js';
-import { isOfProgram, programMetricsIn } from '../metrics/stored-definitions.js';
+import { definitionsIn, isOfProgram } from '../metrics/stored-definitions.js';
 import { bytes } from '../results/plain.js';
 import { violationsOf } from '../results/violations.js';
 import { alignedRounds, placeOf } from '../results/rounds.js';
@@ -41,6 +43,8 @@ function mergeLabelled(sources: readonly Source[]): ResultDocument {
   const clash = unitClash(rounds);
   if (clash !== null) throw apart(`with one unit a metric but received ${clash}`);
   checkAlike(rounds);
+  const prices = priceClash(sources.map(({ document }) => document).filter(isComparison));
+  if (prices !== null) throw apart(`with one set of prices but received ${prices}`);
   return combined(toldApart(sources));
 }
 
@@ -167,7 +171,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
   const systems = placedRounds(documents, names);
   const first = documents[0] as ResultDocument;
   const seed = (comparisons[0] ?? first).plan.seed;
-  return {
+  return ranked({
     schemaVersion: first.schemaVersion,
     kind: 'comparison',
     tool: first.tool,
@@ -185,10 +189,11 @@ function combined(sources: readonly Source[]): ComparisonDocument {
     systems,
     effects: [...recomputed(systems, seed), ...carriedOver(comparisons)],
     callEffects: callEffects(systems),
+    ...mergedPrices(comparisons),
     computeLimits: comparisons.flatMap(({ computeLimits }) => computeLimits),
     violations: documents.flatMap(violationsOf),
     warnings: [...new Set([...documents.flatMap(({ warnings }) => warnings), ...apartWarnings(sources)])],
-  };
+  });
 }
 
 /** The comparisons' baseline comes first. */
@@ -218,12 +223,8 @@ function placedRounds(documents: readonly ResultDocument[], names: readonly stri
   return systems;
 }
 
-function recomputed(systems: readonly (readonly RunDocument[])[], seed: number): Effect[] {
-  const ids = systems.flatMap((rounds) => rounds.flatMap(({ metrics }) => metrics.map(({ id }) => id)));
-  const own = [...new Set(ids)].sort().flatMap((id) => findMetric(id) ?? []);
-  const known = [...own, ...programMetricsIn(systems.flat())];
-  return effects(known, alignedRounds(systems), seed);
-}
+const recomputed = (systems: readonly (readonly RunDocument[])[], seed: number): Effect[] =>
+  effects(definitionsIn(systems.flat()), alignedRounds(systems), seed);
 
 /** Keeps the effects of metrics that this version does not know, if only one document has them. */
 function carriedOver(comparisons: readonly ComparisonDocument[]): Effect[] {

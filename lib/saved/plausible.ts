@@ -1,5 +1,6 @@
 /** Finds impossible values: a saved document is not trusted, and an impossible number is no result. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
+import { ranked } from '../costs/concluded.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
@@ -25,7 +26,7 @@ export function plausible(document: ResultDocument): Plausible {
   const round = (run: RunDocument): RunDocument => ({
     ...run,
     metrics: run.metrics.map((result) => {
-      const why = impossibleGpu(run) ?? impossible(result, run);
+      const why = impossibleGpu(run) ?? impossible(result, run) ?? impossibleSource(result, run);
       if (why === null) return result;
       problems.push(`${run.system.name}, ${result.id}: ${why}`);
       return disowned(result, why);
@@ -42,14 +43,20 @@ export function plausible(document: ResultDocument): Plausible {
   if (problems.length === 0) return { document, problems };
   // The document holds only sums over the profile, which may contain an impossible number.
   const { programCosts: _sums, ...rest } = document;
-  return { document: { ...rest, systems, effects, callEffects: callEffects(systems) }, problems };
+  return { document: ranked({ ...rest, systems, effects, callEffects: callEffects(systems) }), problems };
 }
 
 function impossibleGpu({ gpu }: RunDocument): string | null {
   return gpu.some(({ memoryBytes }) => memoryBytes === 0) ? 'impossible: the GPU has 0 bytes of memory' : null;
 }
 
-/** Why a result is impossible, or null. */
+/** Of a cost, which says what it is computed from. */
+function impossibleSource({ details, value }: MetricResult, run: RunDocument): string | null {
+  const source = value === null ? undefined : run.metrics.find(({ id }) => id === details.of);
+  return source ? impossible(source, run) : null;
+}
+
+/** Why a result cannot be what it says, or null. */
 function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   const { status, value, unit, ci95, stats } = result;
   if (status !== 'ok') return value === null ? null : `impossible: ${status} with a value`;

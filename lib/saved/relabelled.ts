@@ -21,7 +21,7 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     system: { ...run.system, name: label(run.system.name) },
   });
   if (!isComparison(document)) return round(document);
-  const { plan, systems, effects, callEffects, programCosts, computeLimits, violations } = document;
+  const { plan, systems, effects, callEffects, programCosts, prices, rankings, computeLimits, violations } = document;
   const about = <R extends { system: string }>(row: R): R => ({ ...row, system: label(row.system) });
   return {
     ...document,
@@ -30,6 +30,8 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
     effects: effects.map((effect) => ({ ...about(effect), baseline: label(effect.baseline) })),
     ...(callEffects && { callEffects: callEffects.map(about) }),
     ...(programCosts && { programCosts: programCosts.map(about) }),
+    ...(prices && { prices: { ...prices, systems: prices.systems.map(about) } }),
+    ...(rankings && { rankings: rankings.map((ranking) => ({ ...ranking, systems: ranking.systems.map(about) })) }),
     computeLimits: computeLimits.map(about),
     violations: violations.map(about),
   };

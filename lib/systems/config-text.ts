@@ -4,15 +4,20 @@ import { NOT_RECORDED } from '../results/document.js';
 import { resolvedSettings } from './source.js';
 import type { System } from './system.js';
 
-/** Includes proofs and absolute paths of libraries, excludes secrets; adds the `workloads` of `exec`. */
-export async function configText(systems: readonly System[], workloads?: readonly RawMap[]): Promise<string> {
+/** Proofs and absolute paths of libraries included, secrets excluded; `workloads` of `exec` and `prices` beside them. */
+export async function configText(
+  systems: readonly System[],
+  workloads?: readonly RawMap[],
+  prices?: RawMap,
+): Promise<string> {
   const { stringify } = await import('yaml');
   const entries = systems.map(({ name, source }) => {
     if (!source) throw new Error(`unreachable: ${name} was not made from settings`);
     const { name: label = source.kind, kind: _, ...settings } = resolvedSettings(source);
     return { name: label, kind: source.kind, ...settings };
   });
-  const yaml = stringify({ systems: entries, ...(workloads && { workloads }) }, { lineWidth: 0 });
+  const beside = { ...(workloads && { workloads }), ...(prices && { prices }) };
+  const yaml = stringify({ systems: entries, ...beside }, { lineWidth: 0 });
   const secrets = yaml.includes(NOT_RECORDED)
     ? `# Replace every ${NOT_RECORDED} by its value: secrets are not stored here.\n`
     : '';

@@ -9,6 +9,9 @@ import type { System } from './system.js';
 
 export interface Config {
   systems: System[];
+  /** For whoever reads its other keys. */
+  top: Values;
+  source: Source;
 }
 
 /** Relative paths in it are relative to its folder. */
@@ -20,9 +23,9 @@ export function parseConfig(text: string, file: string, surroundings: Surroundin
   const source = readYaml(text, file);
   const top = source.at([], () => {
     if (!isMap(source.value)) throw new UsageError('Expected a map with the key systems.');
-    return new Values(source.value, 'the configuration', ['systems']);
+    return new Values(source.value, 'the configuration', ['systems', 'prices']);
   });
-  return { systems: systemsIn(top.raw('systems'), source, surroundings) };
+  return { systems: systemsIn(top.raw('systems'), source, surroundings), top, source };
 }
 
 /** Systems of a file's key `systems`. */

@@ -1,6 +1,8 @@
 /** The metrics of a workload: ids `NAME/wall`, `NAME/ready`, … and those that it extracts. All share the runs of a round. */
 import type { MeasureContext, Measured, MetricDefinition } from '../metrics/metric.js';
 import { withoutNumber } from '../metrics/metric.js';
+import type { PerChoice } from '../metrics/per.js';
+import { type EnergyMetric, energyMetrics } from '../costs/energy-metrics.js';
 import { median } from '../stats/median.js';
 import type { Delta } from '../stats/effect.js';
 import { GRACE_MS } from './run-once.js';
@@ -26,6 +28,7 @@ interface Kind {
   unit: string;
   question: string;
   delta: Delta;
+  per?: PerChoice;
   of: (run: MeasuredRun) => Reading;
 }
 
@@ -107,6 +110,7 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
     context.once.get(`workload ${workload.name}`, () => measureRound(workload, settings, memory, context));
   const definition = (key: string, kind: Kind, direction: MetricDefinition['direction'], isOptional: boolean) => {
     const isFirst = key === keys[0];
+    const per = kind.per && { per: kind.per };
     return {
       id: `${workload.name}/${key}`,
       name: kind.name,
@@ -116,6 +120,7 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
       question: kind.question,
       estimator: 'median of runs',
       delta: kind.delta,
+      ...per,
       needs: [],
       functionName: FUNCTION,
       where: 'fresh-processes',
@@ -124,7 +129,7 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
       deadlineSeconds: deadlineOf(workload),
       measure: async (context) => {
         const round = await shared(context);
-        const details = { delta: kind.delta, ...(isFirst && detailsOf(workload, round)) };
+        const details = { delta: kind.delta, ...per, ...(isFirst && detailsOf(workload, round)) };
         return measured(round, kind, isOptional, details);
       },
     } satisfies MetricDefinition;
@@ -132,15 +137,34 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
   return [
     ...keys.map((key) => definition(key, kinds[key], 'lower', optional.includes(key))),
     ...workload.metrics.map((metric) => definition(metric.key, kindOf(metric), metric.direction, false)),
+    ...energyMetrics(workload.metrics).map((metric) => definition(metric.key, energyKind(metric), 'lower', true)),
   ];
 }
 
-const kindOf = ({ key, unit, delta }: ExtractedMetric): Kind => ({
+/** Of each run: both were measured in it. */
+const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
+  name,
+  unit: 'J',
+  question: 'How much energy does the whole GPU use for each that the run counted?',
+  delta: kinds.energy.delta,
+  of: (run) => {
+    const [energy, count] = [kinds.energy.of(run), extractedOf(run, counter)];
+    if ('missing' in energy) return energy;
+    if ('missing' in count) return { missing: `${counter}: ${count.missing}` };
+    return count.value > 0 ? { value: energy.value / count.value } : { missing: `${counter} is ${count.value}` };
+  },
+});
+
+const extractedOf = ({ extracted }: MeasuredRun, key: string): Reading =>
+  extracted.get(key) ?? { missing: 'it was not looked for' };
+
+const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   name: key,
   unit,
   question: 'What does the program say of itself?',
   delta,
-  of: ({ extracted }) => extracted.get(key) ?? { missing: 'it was not looked for' },
+  ...(per && { per }),
+  of: (run) => extractedOf(run, key),
 });
 
 function measured(round: Round, kind: Kind, isOptional: boolean, details: Measured['details']): Measured {

@@ -1,11 +1,15 @@
 /** The metrics of a workload that are extracted from what a run prints or writes. */
 import { isMap, Values } from '../config/values.js';
-import { UsageError } from '../errors/usage-error.js';
+import { isCostKey } from '../costs/cost-metrics.js';
+import { isEnergyKey } from '../costs/energy-metrics.js';
+import { quoted, UsageError } from '../errors/usage-error.js';
+import { countedBy, countingOf, perChoices, type PerChoice } from '../metrics/per.js';
+import type { Direction } from '../metrics/metric.js';
 import type { Delta } from '../stats/effect.js';
 import { isPointer } from './json-pointer.js';
 import { builtInKeys, choices, type ExtractedMetric, type OutputSource, type Extraction } from './workload-type.js';
 
-const keys = ['from', 'file', 'regex', 'json', 'jsonl', 'take', 'unit', 'direction', 'delta'] as const;
+const keys = ['from', 'file', 'regex', 'json', 'jsonl', 'take', 'unit', 'direction', 'delta', 'per'] as const;
 const metricKey = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
 /** Long patterns are the ones that take for ever. */
 const LONGEST_PATTERN = 500;
@@ -19,6 +23,8 @@ export function extractedMetrics(values: Values): ExtractedMetric[] {
       throw values.expected('metrics', 'a map of names of letters, digits and . _ -', `'${key}' is none`);
     if ((builtInKeys as readonly string[]).includes(key))
       throw values.expected('metrics', 'a map of new names', `${key} is measured of every program`);
+    if (isCostKey(key) || isEnergyKey(key))
+      throw values.expected('metrics', 'a map of new names', `${key} is computed of every program that has its inputs`);
     if (!isMap(raw)) throw values.expected('metrics', 'a map of names to maps', `${key} has no map`);
     const own = new Values(raw, `${key} of ${values.named('metrics')}`, keys, [...values.path, 'metrics', key]);
     return oneMetric(key, own);
@@ -27,15 +33,31 @@ export function extractedMetrics(values: Values): ExtractedMetric[] {
 
 function oneMetric(key: string, values: Values): ExtractedMetric {
   const pick = pickOf(values);
+  const [unit, direction] = [unitOf(values), directionOf(values)];
   return {
     key,
     from: sourceOf(values),
     pick,
     take: values.choice('take', choices) ?? 'last',
-    unit: unitOf(values),
-    direction: values.choice('direction', ['lower', 'higher', 'none']) ?? requiredDirection(values),
+    unit,
+    direction,
     delta: deltaOf(values),
+    ...perOf(values, unit, direction),
   };
+}
+
+const directionOf = (values: Values): Direction =>
+  values.choice('direction', ['lower', 'higher', 'none']) ?? requiredDirection(values);
+
+function perOf(values: Values, unit: string, direction: Direction): { per?: PerChoice } {
+  const per = values.choice('per', perChoices);
+  if (per === undefined) return {};
+  if (per === 'none' || countedBy({ unit, direction, per })) return { per };
+  const why =
+    countingOf(unit) === null
+      ? `and the unit to end in /s, to be ns, us, ms or s, or to be count but received ${quoted(unit)}`
+      : `and the direction of a rate to be higher, and of a time lower, but received ${direction}`;
+  throw values.error('per', `Expected ${values.named('per')} to be what the metric counts ${why}.`);
 }
 
 function requiredDirection(values: Values): never {

@@ -1,5 +1,6 @@
 /** Workloads from a YAML file, and from a command line as if it were one. docs/exec.md describes every key. */
 import { dirname, resolve } from 'node:path';
+import { pricesIn, type Prices } from '../costs/read-prices.js';
 import { isMap, type RawMap, type RawValue, Values } from '../config/values.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -27,6 +28,8 @@ export interface ExecConfig {
   systems: System[];
   workloads: Workload[];
   sources: WorkloadSource[];
+  /** Null where the file has no such key. */
+  prices: Prices | null;
 }
 
 /** Relative paths in it are relative to its folder. */
@@ -39,7 +42,7 @@ export function parseExecConfig(text: string, file: string, surroundings: Surrou
   const source = readYaml(text, file);
   const top = source.at([], () => {
     if (!isMap(source.value)) throw new UsageError('Expected a map with the keys workloads and systems.');
-    return new Values(source.value, 'the configuration', ['workloads', 'systems']);
+    return new Values(source.value, 'the configuration', ['workloads', 'systems', 'prices']);
   });
   const list = top.raw('workloads');
   if (!Array.isArray(list) || list.length === 0)
@@ -51,7 +54,12 @@ export function parseExecConfig(text: string, file: string, surroundings: Surrou
   });
   const workloads = sources.flatMap((each, index) => source.at(['workloads', index], () => workloadsOf(each)));
   source.at(['workloads'], () => checkNames(workloads));
-  return { systems: top.has('systems') ? systemsOf(top, source, surroundings) : [], workloads, sources };
+  return {
+    systems: top.has('systems') ? systemsOf(top, source, surroundings) : [],
+    workloads,
+    sources,
+    prices: source.at([], () => pricesIn(top)),
+  };
 }
 
 const systemsOf = (top: Values, source: Source, surroundings: Surroundings): System[] =>

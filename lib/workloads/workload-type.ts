@@ -1,6 +1,7 @@
 /** What is measured of a user's program: the program, how it is run, and the metrics of a run. */
 import type { RawMap } from '../config/values.js';
 import type { Direction } from '../metrics/metric.js';
+import type { PerChoice } from '../metrics/per.js';
 import type { Delta } from '../stats/effect.js';
 
 /** An argument list; no shell reads it. */
@@ -50,6 +51,8 @@ export interface ExtractedMetric {
   unit: string;
   direction: Direction;
   delta: Delta;
+  /** What it counts by, where its unit does not say it. */
+  per?: PerChoice;
 }
 
 /** What is measured of every program, in the order of reports. */

@@ -10,6 +10,7 @@ import type * as rendering from '../../lib/rendering.js';
 import { WATERMARK } from '../../lib/report/terminal.js';
 import type { ResultDocument } from '../../lib/results/kinds.js';
 import { WAIT_MS } from '../limits.js';
+import { served } from '../unit/costs-fixtures.js';
 import { everyKind } from '../unit/report-fixtures.js';
 import { comparisonOf, runOf, small } from '../unit/report-html-fixtures.js';
 import { isolationComparison } from '../unit/report-isolation-fixtures.js';
@@ -446,6 +447,21 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
         expect(await evaluate(page, 'document.activeElement.className')).toBe('scroll');
       });
   });
+
+  it.each([
+    ['a narrow screen', { viewport: { width: 360, height: 740 } }],
+    ['the dark', { colorScheme: 'dark' }],
+  ] as const)('shows costs, ranks and a front on %s', (_, options) =>
+    withPage(served(), options, async (page) => {
+      expect(await evaluate(page, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        page.viewportSize()?.width ?? 0,
+      );
+      expect(await page.locator('#fronts figure svg[role=img]:visible').count()).toBe(1);
+      await page.locator('#fronts summary').click();
+      expect(await evaluate<string[]>(page, overflow)).toEqual([]);
+      expect((await evaluate<{ low: unknown[] }>(page, contrasts)).low).toEqual([]);
+    }),
+  );
 
   it.each([
     ['a screen', { viewport: { width: 1280, height: 900 } }, 'screen'],

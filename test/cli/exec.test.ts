@@ -53,10 +53,10 @@ async function begun(script: string) {
   return running;
 }
 
-function configFile(workloads: readonly object[], systems?: readonly unknown[]): string {
+function configFile(workloads: readonly object[], systems?: readonly unknown[], prices?: object): string {
   const file = join(emptyFolder(), 'workloads.yaml');
   // JSON is YAML, and its numbers are texts there.
-  writeFileSync(file, JSON.stringify({ workloads, ...(systems && { systems }) }));
+  writeFileSync(file, JSON.stringify({ workloads, ...(systems && { systems }), ...(prices && { prices }) }));
   return file;
 }
 
@@ -156,6 +156,39 @@ describe('exec of a file', () => {
       passed: true,
       detail: expect.stringContaining(`${layer} is mapped in 1 of 1 processes`),
     });
+  });
+
+  it('prices what the program generates, and keeps the prices for the next time', async () => {
+    const workload = {
+      name: 'decode',
+      // Long enough for its energy.
+      argv: ['sh', '-c', 'echo tokens=100 rate=50; exec sleep 2.1'],
+      metrics: {
+        tokens: { regex: 'tokens=(\\d+)', unit: 'tokens', direction: 'none' },
+        rate: { regex: 'rate=(\\d+)', unit: 'tokens/s', direction: 'higher' },
+      },
+    };
+    const prices = { currency: 'EUR', cards: '3.6', systems: { slow: { share: '25%' } } };
+    const done = await exec([...once, '--config', configFile([workload], ['native', slow], prices)]);
+    expect(done.document.prices).toEqual({
+      currency: 'EUR',
+      perGpuHour: 3.6,
+      systems: [
+        { system: 'native', sharePercent: 100, from: 'whole card', perHour: 3.6 },
+        { system: 'slow', sharePercent: 25, from: 'prices', perHour: 0.9 },
+      ],
+    });
+    const costs = resultsOf(done, 'decode/cost-per-million-tokens').flat();
+    expect(costs.map(({ value }) => value)).toEqual([20, 5].map((cost) => expect.closeTo(cost, 9)));
+    for (const round of done.document.systems.flat()) {
+      const valueOf = (id: string) => round.metrics.find((result) => result.id === id)?.value ?? Number.NaN;
+      expect(valueOf('decode/energy-per-token')).toBeCloseTo(valueOf('decode/energy') / 100, 9);
+    }
+    expect(readFileSync(join(done.output, 'systems.yaml'), 'utf8')).toContain('\nprices:\n  currency: EUR\n');
+    expect(JSON.parse(readFileSync(join(done.output, 'request.json'), 'utf8'))).toMatchObject({ prices });
+    expect(readFileSync(join(done.output, 'report.md'), 'utf8')).toContain(
+      'slow: 0.9 EUR an hour for 25 % of the card',
+    );
   });
 
   it('runs every combination of a matrix between set-up and tear-down', async () => {

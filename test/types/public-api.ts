@@ -24,6 +24,7 @@ import {
   type Monitor,
   type MonitorOptions,
   type MonitorSummary,
+  type PriceSettings,
   startMonitor,
   type Progress,
   type renderReport,
@@ -65,6 +66,9 @@ hold<Same<typeof execWorkloads, (options: ExecWorkloadsOptions) => Promise<Compa
   stopAfter: 0,
   metrics: { tps: { jsonl: '/tps', unit: 'tokens/s', direction: 'higher', delta: '3%' } },
 }) satisfies WorkloadSettings;
+({ cards: { 'NVIDIA H200': 3.5 }, systems: { mps: { share: '40%' }, mig: { perHour: 1 } } }) satisfies PriceSettings;
+// @ts-expect-error: a share says of what it is
+({ systems: { mps: { share: 0.4 } } }) satisfies PriceSettings;
 // @ts-expect-error: a metric has a place where its number is
 ({ name: 'w', argv: ['p'], metrics: { m: { unit: 's', direction: 'lower' } } }) satisfies WorkloadSettings;
 hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();

@@ -17,6 +17,7 @@ const levels = [
   ['systems'],
   ['metrics'],
   ['worker', 'run'],
+  ['costs'],
   ['saved'],
   ['workloads'],
   ['gate'],

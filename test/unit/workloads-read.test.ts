@@ -212,6 +212,32 @@ describe('a file of workloads is refused', () => {
     expect(refusalOf(`    metrics:\n      m: ${metric}`)).toContain(message);
   });
 
+  it.each(['cost-per-request', 'cost-per-million-tokens.x', 'energy-per-token'])(
+    'for a metric named %s, which is computed',
+    (name) =>
+      expect(refusalOf(`    metrics: { ${name}: { regex: '(x)', unit: x, direction: none } }`)).toContain(
+        `${name} is computed of every program that has its inputs`,
+      ),
+  );
+
+  it.each([
+    [
+      'unit: GB, direction: higher, per: step',
+      "the unit to end in /s, to be ns, us, ms or s, or to be count but received 'GB'.",
+    ],
+    [
+      'unit: images/s, direction: lower, per: request',
+      'the direction of a rate to be higher, and of a time lower, but received lower.',
+    ],
+    ['unit: s, direction: higher, per: step', 'but received higher.'],
+    [
+      'unit: s, direction: lower, per: stop',
+      "to be token, request, step or none but received 'stop': did you mean step?",
+    ],
+  ])('for a metric with %s', (keys, message) =>
+    expect(refusalOf(`    metrics: { a: { regex: '(x)', ${keys} } }`)).toContain(message),
+  );
+
   it.each(['wall', 'energy'])('for a metric named %s, which every program has', (name) => {
     expect(refusalOf(`    metrics: { ${name}: { json: /a, unit: s, direction: lower } }`)).toContain(
       `${name} is measured of every program`,

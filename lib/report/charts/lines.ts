@@ -1,4 +1,5 @@
-/** Line charts of several series over a common axis. */
+/** Lines of several series over a common axis. */
+import type { CustomSeriesOption } from 'echarts/charts';
 import { number } from '../../results/plain.js';
 import { evenly } from './evenly.js';
 import { plane, SIZE } from './plane.js';
@@ -39,6 +40,8 @@ export interface Lines {
   gapAfter?: number;
   /** Minimum upper end of the y axis, so that drawings are comparable. */
   upTo?: number;
+  /** Points without lines, and what is drawn around them: as far as it reaches, the axes do. They need not begin at 0. */
+  scattered?: { reach: readonly Point[]; around: (xs: Scale, ys: Scale) => CustomSeriesOption[] };
 }
 
 /** The points in order, without those that cannot be drawn, and no more than a line of this width can show. */
@@ -135,15 +138,19 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
   });
 }
 
-/** Null unless some line has two points. */
+/** Null without two points on any line, and without any that are scattered. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
-  if (!series.some(({ points }) => points.length > 1)) return null;
-  const all = series.flatMap(({ points }) => points);
+  const { scattered } = lines;
+  if (!series.some(({ points }) => points.length > (scattered ? 0 : 1))) return null;
+  const reach = (scattered?.reach ?? []).filter((point) => point.every(isDrawable));
+  const all = [...series.flatMap(({ points }) => points), ...reach];
+  const zero = scattered === undefined;
   const bands = (lines.bands ?? []).filter(({ from, to }) => isDrawable(from) && isDrawable(to) && to > from);
-  const xs = linear([...all.map(([x]) => x), ...bands.flatMap(({ from, to }) => [from, to])], { ticks: 5, zero: true });
+  const xs = linear([...all.map(([x]) => x), ...bands.flatMap(({ from, to }) => [from, to])], { ticks: 5, zero });
   const levels = (lines.levels ?? []).filter(({ y }) => isDrawable(y));
-  const ys = linear([lines.upTo ?? 0, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], { zero: true });
+  const least = zero ? [lines.upTo ?? 0] : [];
+  const ys = linear([...least, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], { zero });
   const drawn = series.map(({ name, points }) =>
     interrupted(
       points.map(([x, y]) => ({ at: [x, y], tip: `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})` })),
@@ -169,12 +176,13 @@ export function linesDrawing(lines: Lines): Drawing | null {
             symbol: `path://${symbol}`,
             symbolSize: isDense ? 3 : 7,
             showAllSymbol: true,
-            lineStyle: { color: colour, width: 1.75, type: dash },
+            lineStyle: { color: colour, width: scattered ? 0 : 1.75, type: dash },
             itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
           } as const;
         }),
         ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
         ...(bands.length > 0 ? [bandSeries(bands, xs, ys), bandNames(bands, xs, ys)] : []),
+        ...(scattered?.around(xs, ys) ?? []),
       ],
     },
   };

@@ -39,14 +39,14 @@ export function metricFigure(row: Row): Markup | null {
   </figure> `;
 }
 
-/** The legend for the lines of a drawing, with further entries. */
-export const seriesLegend = ({ series }: Shown, others: readonly Interpolated[] = []): Markup =>
+/** Of the lines of a drawing, or of marks alone, and of what stands beside them. */
+export const seriesLegend = ({ series }: Shown, others: readonly Interpolated[] = [], hasLines = true): Markup =>
   legend([
     ...series.map(({ name, look }) => {
       const { colour, symbol, dash } = lookOf(look);
       const [x, y] = [14 - SYMBOL_SIDE / 2, 6 - SYMBOL_SIDE / 2];
       const mark = html`<path d="${symbol}" transform="translate(${x} ${y})" stroke="none" />`;
-      return html`${key(colour, [stroke(dash), mark])}${name}`;
+      return html`${key(colour, [hasLines && stroke(dash), mark])}${name}`;
     }),
     ...others,
   ]);

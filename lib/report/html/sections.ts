@@ -2,11 +2,15 @@
 import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { PROGRAM_TITLE } from '../program-costs.js';
+import { FRONTS_TITLE } from '../fronts.js';
+import { RANKING_TITLE } from '../ranking.js';
 import { costs } from './costs.js';
+import { fronts } from './fronts.js';
 import { health } from './health.js';
 import { isolation } from './isolation.js';
 import { computeLimits, violations } from './limits.js';
 import { pairs, paragraphs } from './prose.js';
+import { ranking } from './ranking.js';
 import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
 import { programCosts } from './program-costs.js';
@@ -89,6 +93,8 @@ export const sections: readonly Section[] = [
   { id: 'summary', title: 'Summary', body: summary },
   { id: 'costs', title: 'What each call costs', body: costs },
   { id: 'program-costs', title: PROGRAM_TITLE, body: programCosts },
+  { id: 'ranking', title: RANKING_TITLE, body: ranking },
+  { id: 'fronts', title: FRONTS_TITLE, body: fronts },
   { id: 'results', title: 'Results', body: results },
   { id: 'isolation', title: 'Isolation in detail', body: isolation },
   { id: 'tails', title: 'Tail latencies', body: tails },

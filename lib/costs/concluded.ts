@@ -1,0 +1,79 @@
+/** A document with what its numbers cost, and with its systems ranked. */
+import type { ComparisonDocument } from '../results/document.js';
+import type { GpuPrices } from '../results/cost-schemas.js';
+import { alignedRounds } from '../results/rounds.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { definitionsIn } from '../metrics/stored-definitions.js';
+import { effects } from '../run/comparison-effects.js';
+import { labelAmong } from '../systems/system-name.js';
+import type { System } from '../systems/system.js';
+import { costMetrics, withCosts } from './cost-metrics.js';
+import { checkPriced, type Prices } from './read-prices.js';
+import { type Card, tenantPrices } from './tenant-prices.js';
+import { rankingsOf } from './ranking.js';
+
+/** Rankings of a document, whatever it had. */
+export function ranked(document: ComparisonDocument): ComparisonDocument {
+  const { rankings: _before, ...rest } = document;
+  const rankings = rankingsOf(document.plan.systems, document.systems, document.plan.order.length > 0);
+  return rankings.length === 0 ? rest : { ...rest, rankings };
+}
+
+export const NOTHING_PRICED =
+  'Prices were given, but no metric of a program is a rate of tokens, requests or steps: give one the unit tokens/s, requests/s or steps/s, or the key per.';
+
+/** Prices of a comparison from before its first round until it has a document. */
+export class Costing {
+  readonly #prices: Prices | null;
+  readonly #systems: readonly System[];
+  #known: GpuPrices | null = null;
+
+  /** Throws UsageError for prices that are not of these systems. */
+  constructor(prices: Prices | null, systems: readonly System[]) {
+    if (prices)
+      checkPriced(
+        prices,
+        systems.map(({ name }) => name),
+      );
+    [this.#prices, this.#systems] = [prices, systems];
+  }
+
+  /** As soon as the card is known and the systems are prepared. Throws UsageError for a card without a price. */
+  onCard(card: Card): void {
+    this.#known = this.#prices && tenantPrices(this.#prices, card, this.#systems);
+  }
+
+  conclude(document: ComparisonDocument): ComparisonDocument {
+    return concluded(document, this.#known);
+  }
+
+  /** Of the metrics that are measured, for thresholds. */
+  definitions(measured: readonly MetricDefinition[]): MetricDefinition[] {
+    return this.#prices ? costMetrics(measured, this.#prices.currency).map(({ definition }) => definition) : [];
+  }
+}
+
+/** Costs are metrics of each round, so that verdicts, gates and ranks are of them as of any other. */
+export function concluded(document: ComparisonDocument, given: GpuPrices | null): ComparisonDocument {
+  if (given === null) return ranked(document);
+  const labels = document.plan.systems;
+  const prices = {
+    ...given,
+    systems: given.systems.map((each) => ({ ...each, system: labelAmong(each.system, labels) })),
+  };
+  const metrics = costMetrics(definitionsIn(document.systems.flat()), prices.currency);
+  if (metrics.length === 0) return ranked({ ...document, prices, warnings: [...document.warnings, NOTHING_PRICED] });
+  const systems = document.systems.map((rounds) => rounds.map((round) => withCosts(round, metrics, prices)));
+  const known = definitionsIn(systems.flat());
+  return ranked({
+    ...document,
+    prices,
+    systems,
+    // All again: Holm's adjustment is over all of them.
+    effects: [
+      ...effects(known, alignedRounds(systems), document.plan.seed),
+      // Of metrics that this version does not know.
+      ...document.effects.filter((effect) => !known.some(({ id }) => id === effect.metric)),
+    ],
+  });
+}

@@ -1,0 +1,113 @@
+/** Costs as metrics of their own: of every rate of tokens, requests or steps what one of them costs, round by round. */
+import type { GpuPrices, SystemPrice } from '../results/cost-schemas.js';
+import type { MetricResult, RunDocument } from '../results/document.js';
+import { grouped } from '../results/grouped.js';
+import { type MetricDefinition, resultHead } from '../metrics/metric.js';
+import { type Counted, countedBy, type Per } from '../metrics/per.js';
+import { isOfProgram, keyOf, workloadOf } from '../metrics/stored-definitions.js';
+import { emptyResult } from '../run/results.js';
+
+const SECONDS_PER_HOUR = 3_600;
+
+/** Of so many at once, since one token costs too little to be read. */
+const kinds: Record<Per, { key: string; name: string; of: string; count: number }> = {
+  token: { key: 'cost-per-million-tokens', name: 'cost per million tokens', of: 'million tokens', count: 1e6 },
+  request: { key: 'cost-per-request', name: 'cost per request', of: 'request', count: 1 },
+  step: { key: 'cost-per-step', name: 'cost per step', of: 'step', count: 1 },
+};
+
+/** What programs may not call metrics of theirs. */
+export const isCostKey = (key: string): boolean => Object.values(kinds).some((kind) => key.startsWith(kind.key));
+
+export interface CostMetric {
+  definition: MetricDefinition;
+  /** What it is computed from. */
+  source: MetricDefinition;
+  /** What a value of the source costs at a price of one an hour, in the definition's unit. */
+  perPrice: (value: number) => number;
+}
+
+/** Of the metrics among `all` that are rates, or times of one; two of one workload and kind are told apart by their keys. */
+export function costMetrics(all: readonly MetricDefinition[], currency: string): CostMetric[] {
+  const rated = all.flatMap((source) => {
+    const counted = isOfProgram(source.id) && !isCostKey(keyOf(source.id)) ? countedBy(source) : null;
+    return counted === null || counted.as === 'number' ? [] : [{ source, counted }];
+  });
+  const groups = grouped(rated, ({ source, counted }) => `${workloadOf(source.id)} ${counted.per}`);
+  return [...groups.values()].flatMap((group) =>
+    group.map(({ source, counted }) => costMetric(source, counted, currency, group.length > 1)),
+  );
+}
+
+function costMetric(source: MetricDefinition, counted: Counted, currency: string, hasOthers: boolean): CostMetric {
+  const { key, name, of, count } = kinds[counted.per];
+  const seconds = counted.as === 'time' ? counted.seconds : null;
+  return {
+    source,
+    definition: {
+      ...source,
+      id: `${workloadOf(source.id)}/${key}${hasOthers ? `.${keyOf(source.id)}` : ''}`,
+      name: hasOthers ? `${name}, by ${source.name}` : name,
+      unit: `${currency} / ${of}`,
+      direction: 'lower',
+      question: 'What does a tenant of the system pay for it?',
+      estimator: 'price of the time that it takes',
+      per: 'none',
+      // A difference in the unit of the source says nothing of money.
+      delta: 'relative' in source.delta ? source.delta : { relative: 0.02 },
+    },
+    perPrice: (value) => (count * (seconds === null ? 1 / value : seconds * value)) / SECONDS_PER_HOUR,
+  };
+}
+
+/** A round with its costs; those that it had are replaced. */
+export function withCosts(round: RunDocument, metrics: readonly CostMetric[], prices: GpuPrices): RunDocument {
+  const price = prices.systems.find(({ system }) => system === round.system.name);
+  const kept = round.metrics.filter(({ id }) => !metrics.some(({ definition }) => definition.id === id));
+  const added = metrics.flatMap((metric) => {
+    const source = kept.find(({ id }) => id === metric.source.id);
+    return source ? [costOf(metric, source, price)] : [];
+  });
+  const order = (a: MetricResult, b: MetricResult) => a.id.localeCompare(b.id, 'en', { numeric: true });
+  return { ...round, metrics: [...kept, ...added].sort(order) };
+}
+
+/** A reason in place of a number is that of the source. */
+function costOf(
+  { definition, perPrice }: CostMetric,
+  source: MetricResult,
+  price: SystemPrice | undefined,
+): MetricResult {
+  const { system: _, ...paid } = price ?? {};
+  const details = { delta: definition.delta, per: 'none', of: source.id, ...(price && { price: paid }) };
+  if (source.status !== 'ok')
+    return { ...emptyResult(definition, source.status, source.reason ?? `${source.id} is ${source.status}`), details };
+  const { value, ci95, ciScope, processes, blocks, checks } = source;
+  if (price === undefined) return { ...emptyResult(definition, 'unsupported', 'the system had no price'), details };
+  /** Null of what has no price: nothing and less a second, or a time of nothing. */
+  const cost = (each: number): number | null => {
+    const found = each > 0 ? price.perHour * perPrice(each) : 0;
+    return found > 0 && Number.isFinite(found) ? found : null;
+  };
+  const own = value === null ? null : cost(value);
+  if (own === null)
+    return {
+      ...emptyResult(definition, 'invalid', `${source.id} is ${value} ${source.unit}, which has no price`),
+      details,
+    };
+  const [ends, costs] = [ci95?.map(cost), blocks?.map(cost)];
+  return {
+    ...resultHead(definition),
+    status: 'ok',
+    value: own,
+    ci95: ends?.every(isNumber) ? (ends.sort((a, b) => a - b) as [number, number]) : null,
+    ciScope,
+    processes,
+    stats: null,
+    ...(costs?.every(isNumber) && { blocks: costs }),
+    details,
+    checks,
+  };
+}
+
+const isNumber = (value: number | null): value is number => value !== null;

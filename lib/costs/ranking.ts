@@ -1,0 +1,119 @@
+/**
+ * Systems in order, metric by metric. A rank says what the intervals show: 1 + the number of systems whose interval lies
+ * wholly on the better side. Systems whose intervals overlap are not told apart by each other; the rounds decide.
+ */
+import type { MetricResult, RunDocument } from '../results/document.js';
+import type { RankedSystem, Ranking } from '../results/cost-schemas.js';
+import { alignedRounds } from '../results/rounds.js';
+import type { MetricDefinition } from '../metrics/metric.js';
+import { countedBy, secondsOf } from '../metrics/per.js';
+import { definitionsIn, isOfProgram, keyOf } from '../metrics/stored-definitions.js';
+import { hasRatio } from '../stats/effect.js';
+import { isCostKey } from './cost-metrics.js';
+import { isEnergyKey } from './energy-metrics.js';
+import { estimateOver } from './estimate.js';
+
+/** Of all intervals of a ranking together (Bonferroni). */
+export const CONFIDENCE = 0.95;
+
+type Rounds = readonly (readonly RunDocument[])[];
+
+/** A latency of which most requests or tokens are below it, by its name. */
+export const isTail = ({ id, unit, direction }: Pick<MetricDefinition, 'id' | 'unit' | 'direction'>): boolean =>
+  direction === 'lower' && secondsOf(unit) !== null && /(^|[._-])p99([._-]|$)/.test(keyOf(id));
+
+const isRanked = (metric: MetricDefinition): metric is MetricDefinition & { direction: 'lower' | 'higher' } => {
+  if (!isOfProgram(metric.id) || metric.direction === 'none') return false;
+  const counted = countedBy(metric);
+  const key = keyOf(metric.id);
+  return (counted !== null && counted.as !== 'number') || isTail(metric) || isCostKey(key) || isEnergyKey(key);
+};
+
+/** Of the rates, p99 latencies, costs and energies of programs. None with fewer than two systems beside the reference. */
+export function rankingsOf(names: readonly string[], systems: Rounds, isInterleaved: boolean): Ranking[] {
+  if (!isInterleaved || names.length < 3) return [];
+  return definitionsIn(systems.flat())
+    .filter(isRanked)
+    .map((metric) => rankingOf(metric, names, systems));
+}
+
+/** The first system is the reference. */
+function rankingOf(
+  metric: MetricDefinition & { direction: 'lower' | 'higher' },
+  names: readonly string[],
+  systems: Rounds,
+): Ranking {
+  const [, ...candidates] = names;
+  const aligned = alignedRounds(systems);
+  // What was measured in different sessions is not compared.
+  const places = aligned[0]?.map((_, place) => aligned.slice(1).every((rounds) => rounds[place] !== undefined)) ?? [];
+  const armsOf = (index: number) =>
+    (aligned[index] ?? []).filter((_, place) => index === 0 || places[place]).flatMap((round) => round ?? []);
+  const arms = names.map((_, index) => measuredIn(armsOf(index), metric.id));
+  const reasons = arms.map((arm) => whyUnranked(arm, places.some(Boolean)));
+  const count = candidates.filter((_, i) => reasons[i + 1] === null).length;
+  const entries = names.map((system, index): RankedSystem => {
+    const { values } = arms[index] as Arm;
+    const reason = index === 0 ? REFERENCE : reasons[index];
+    const estimate = estimateOver(values, hasRatio(metric.delta, values), (1 - CONFIDENCE) / Math.max(1, count));
+    const isValid = reasons[index] === null;
+    return {
+      system,
+      rank: null,
+      rounds: values.length,
+      value: isValid ? (estimate?.value ?? null) : null,
+      interval: isValid ? (estimate?.interval ?? null) : null,
+      ...(reason !== null && reason !== undefined && { reason }),
+    };
+  });
+  const { id, unit, direction } = metric;
+  return { metric: id, unit, direction, confidence: CONFIDENCE, systems: ordered(entries, direction) };
+}
+
+export const REFERENCE = 'reference';
+
+interface Arm {
+  values: number[];
+  /** Of the rounds without a value, in order. */
+  missing: Pick<MetricResult, 'status' | 'reason'>[];
+}
+
+function measuredIn(rounds: readonly RunDocument[], id: string): Arm {
+  const results = rounds.flatMap(({ metrics }) => metrics.filter((result) => result.id === id));
+  return {
+    values: results.flatMap(({ status, value }) => (status === 'ok' && value !== null ? [value] : [])),
+    missing: results.filter(({ status }) => status !== 'ok'),
+  };
+}
+
+const FEWEST_ROUNDS = 2;
+
+/** An invalid round takes the rank away, as it does a verdict. */
+function whyUnranked({ values, missing }: Arm, areBeside: boolean): string | null {
+  const said = ({ status, reason }: Arm['missing'][number]) => (reason ? `${status}: ${reason}` : status);
+  const invalid = missing.find(({ status }) => status === 'invalid');
+  if (invalid) return said(invalid);
+  if (values.length >= FEWEST_ROUNDS) return null;
+  if (!areBeside) return 'not measured beside the others';
+  return missing[0] ? said(missing[0]) : `needs ${FEWEST_ROUNDS} rounds and has ${values.length}`;
+}
+
+type Interval = [number, number];
+
+const liesBetter = (a: Interval, b: Interval, direction: 'lower' | 'higher'): boolean =>
+  direction === 'lower' ? a[1] < b[0] : a[0] > b[1];
+
+function ordered(entries: readonly RankedSystem[], direction: 'lower' | 'higher'): RankedSystem[] {
+  const ranked = entries.filter(({ reason, interval }) => reason === undefined && interval !== null);
+  const intervals = ranked.map(({ interval }) => interval as Interval);
+  const sign = direction === 'lower' ? 1 : -1;
+  return [
+    ...ranked
+      .map((entry, i) => ({
+        ...entry,
+        rank: 1 + intervals.filter((other) => liesBetter(other, intervals[i] as Interval, direction)).length,
+      }))
+      .sort((a, b) => a.rank - b.rank || sign * ((a.value as number) - (b.value as number))),
+    ...entries.filter((entry) => !ranked.includes(entry)),
+  ];
+}

@@ -1,0 +1,19 @@
+/** Prices as a program gives them to `execWorkloads`: the key `prices` of the YAML file of `exec --config`. */
+import type { RawMap } from './config/values.js';
+import { rawOf } from './system-settings.js';
+
+export interface PriceSettings {
+  /** A label. Default `USD`. */
+  currency?: string;
+  /** Of a whole card for an hour: of any card, or by the name that the driver gives it. */
+  cards?: number | Readonly<Record<string, number>>;
+  /**
+   * What one tenant of a system pays for: a share of the card such as `50%`, or a price of an hour. Default: the share of
+   * the card that its memory limit or its compute limit is, the larger of the two; the whole card without a limit.
+   */
+  systems?: Readonly<Record<string, { share: string } | { perHour: number }>>;
+}
+
+/** Throws TypeError for what YAML could not hold either. */
+export const pricesGiven = (prices: PriceSettings | undefined): RawMap | undefined =>
+  rawOf(prices, 'prices') as RawMap | undefined;

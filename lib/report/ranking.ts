@@ -1,0 +1,46 @@
+/** Prices, and systems in order: the words that every format shows. */
+import { CONFIDENCE } from '../costs/ranking.js';
+import type { RankedSystem, Ranking, SystemPrice } from '../results/cost-schemas.js';
+import { isComparison } from '../results/kinds.js';
+import { number, plain } from '../results/plain.js';
+import { type EstimateText, estimateText, inOneLine } from '../results/quantity.js';
+import type { View } from '../results/view.js';
+import type { Fact } from './words.js';
+
+export const RANKING_TITLE = 'Ranking';
+
+export const RANKING_NOTE = `A rank is 1 + the number of systems whose interval lies wholly on the better side, so that systems whose intervals overlap can share a rank. Values are means over rounds, geometric ones where the metric is compared by ratio; the intervals of one metric hold together with ${100 * CONFIDENCE} % confidence (Bonferroni). The baseline is the reference and has no rank.`;
+
+export const rankingsOf = ({ document }: View): readonly Ranking[] =>
+  isComparison(document) ? (document.rankings ?? []) : [];
+
+export const rankedText = ({ value, interval }: RankedSystem, unit: string): EstimateText | null =>
+  value === null ? null : estimateText({ value, ci95: interval }, unit);
+
+export const betterText = ({ direction }: Ranking): string => `${direction} is better`;
+
+/** For the terminal. */
+export function rankingLines(view: View): string[] {
+  const lines = rankingsOf(view).map((ranking) => {
+    const entries = ranking.systems.map((one) => {
+      const text = rankedText(one, ranking.unit);
+      const place = one.rank === null ? `${one.reason ?? 'no rank'}:` : `${one.rank}.`;
+      return text === null ? `${one.system}: ${one.reason ?? 'no rank'}` : `${place} ${one.system} ${inOneLine(text)}`;
+    });
+    return plain(`${ranking.metric} (${betterText(ranking)}): ${entries.join('; ')}`);
+  });
+  return lines.length === 0 ? [] : [RANKING_NOTE, ...lines];
+}
+
+/** `native: 3.5 USD an hour (100 % of the card: whole card)`. */
+export function priceFacts({ document }: View): Fact[] {
+  if (!isComparison(document) || document.prices === undefined) return [];
+  const { currency, systems } = document.prices;
+  return systems.map((price): Fact => ['Price', plain(`${price.system}: ${priceText(price, currency)}`)]);
+}
+
+function priceText({ perHour, sharePercent, from }: SystemPrice, currency: string): string {
+  const price = `${number(perHour)} ${currency} an hour`;
+  if (sharePercent === null) return `${price} for a tenant`;
+  return `${price} for ${number(sharePercent)} % of the card (${from === 'prices' ? 'as given' : from})`;
+}
