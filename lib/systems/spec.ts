@@ -6,8 +6,10 @@ import { NOT_RECORDED } from '../results/document.js';
 /** Better one too many: the names of what is secret are not agreed upon. */
 const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;
 
+export const isSecret = (variable: string): boolean => secret.test(variable);
+
 /** A document is shared more widely than a shell's environment. */
-export const publicValue = (name: string, value: string): string => (secret.test(name) ? NOT_RECORDED : value);
+export const publicValue = (name: string, value: string): string => (isSecret(name) ? NOT_RECORDED : value);
 
 /** Null for what only a file can say, such as the proofs of a custom system. Relative paths are relative to `folder`. */
 export function specOf(kind: string, { library, ...settings }: RawMap, folder: string): string | null {

@@ -133,6 +133,8 @@ export interface System {
   /** The whole environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
+  /** Whether its processes see the measured GPU alone, as device 0. Default false. */
+  readonly showsOneGpu?: boolean;
   /** How its processes come to be. */
   readonly launcher: Launcher;
   /** What a tenant's workers are limited to; null where nothing was set. */

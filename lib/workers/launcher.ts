@@ -3,6 +3,7 @@
  * relates to ours. Everything above, from workers to metrics, is the same for all. `local.ts` starts them on this machine.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { Container } from './container/container.js';
 
 export interface Ending {
   /** In words: "ended with exit code 3", "was killed by SIGSEGV". */
@@ -17,6 +18,18 @@ export interface LaunchOptions {
   environment: NodeJS.ProcessEnv;
   /** Default: the coordinator's own. */
   cwd?: string;
+}
+
+/** A command that starts a process somewhere else, as the client of a container runtime does. */
+export interface RemoteCommand {
+  argv: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** What was started there. */
+  where: () => Container;
+  /** Whether its processes are below the command itself; those of a daemon are not. */
+  isParent: boolean;
+  /** Ends and removes what is left of it; answers why it could not. */
+  remove: () => Promise<string | null>;
 }
 
 /** A process with everything that it started. */
@@ -40,6 +53,8 @@ export interface Launcher {
   readonly name: string;
   /** A command that does not exist is a process that has ended. */
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
+  /** Instead of `start`, where something else keeps the process: absent where that can start the command itself. */
+  remote?(command: readonly string[], options: LaunchOptions): RemoteCommand;
   /** Where a process that it starts finds a file of this machine. */
   pathOf(file: string): string;
   /** Whole nanoseconds: added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW of such a process, it is a time of ours. */
