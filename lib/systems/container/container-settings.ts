@@ -2,8 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 import { isMap, type RawMap, type Values } from '../../config/values.js';
+import { messageOf } from '../../errors/message-of.js';
 import { quoted } from '../../errors/usage-error.js';
 import type { ContainerSource, Mount, Runtime, RuntimeKind } from '../../workers/container/container-type.js';
+import { readBundle } from '../../workers/container/container-launcher.js';
 import { unmountable } from '../../workers/container/engine-command.js';
 import { inPath } from '../in-path.js';
 import type { System } from '../system.js';
@@ -111,6 +113,11 @@ function sourceOf(values: Values, kind: RuntimeKind): ContainerSource['from'] {
   }
   if (!isAbsolute(text) || !statSync(text, { throwIfNoEntry: false })?.isDirectory())
     throw values.expected('bundle', 'the absolute path of a folder with an OCI bundle');
+  try {
+    readBundle(text);
+  } catch (error) {
+    throw values.expected('bundle', 'an OCI bundle', messageOf(error));
+  }
   return { bundle: text };
 }
 
@@ -129,8 +136,7 @@ function mountOf(values: Values, text: string): Mount {
 }
 
 function layerOf(values: Values, name: string, createLayer: CreateLayer): System {
-  const raw = values.map('layer') ?? { kind: 'native' };
-  const { kind = 'native', ...settings } = raw;
+  const { kind = 'native', ...settings } = unfolded(values.map('layer') ?? {});
   if (typeof kind !== 'string' || !layers.includes(kind))
     throw values.expected(
       'layer',
@@ -141,6 +147,19 @@ function layerOf(values: Values, name: string, createLayer: CreateLayer): System
   for (const path of pathsOf(settings))
     if (!isAbsolute(path)) throw values.expected('layer', 'given with absolute paths', `${quoted(path)} is relative.`);
   return values.within('layer', () => createLayer(kind, { ...settings, name }));
+}
+
+/** The command line writes entries of maps `layer.env.NAME=value`. */
+function unfolded(settings: RawMap): RawMap {
+  const result: RawMap = Object.create(null) as RawMap;
+  for (const [key, value] of Object.entries(settings)) {
+    const dot = key.indexOf('.');
+    const [outer, inner] = dot < 0 ? [key, null] : [key.slice(0, dot), key.slice(dot + 1)];
+    const map = result[outer];
+    if (inner === null) result[outer] = value;
+    else result[outer] = { ...(map !== undefined && isMap(map) && map), [inner]: value };
+  }
+  return result;
 }
 
 function pathsOf({ library, env }: RawMap): string[] {

@@ -2,40 +2,35 @@
  * Containers: the processes of another system, by default of the bare driver, each in a container of its own. What that system
  * proves is proven inside; that the process is in its container is proven from outside.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../errors/message-of.js';
 import { UsageError } from '../../errors/usage-error.js';
 import { packageRoot } from '../../package-root.js';
 import type { Container } from '../../workers/container/container.js';
-import { ContainerLauncher, readBundle } from '../../workers/container/container-launcher.js';
-import type { ContainerSource, GpuAccess, Mount } from '../../workers/container/container-type.js';
+import { ContainerLauncher } from '../../workers/container/container-launcher.js';
+import type { ContainerSource, Mount } from '../../workers/container/container-type.js';
 import { CONTAINER_VARIABLE } from '../../workers/container/container-variable.js';
 import { unmountable } from '../../workers/container/engine-command.js';
+import type { LaunchedProcess } from '../../workers/launcher.js';
 import { BoundedLog } from '../../workers/lines.js';
 import type { Description } from '../../workers/description.js';
 import type { Finding } from '../attestation.js';
 import { runCommand } from '../command.js';
 import { sha256 } from '../file-hash.js';
-import { inPath } from '../in-path.js';
 import { judge } from '../judgement.js';
 import { parseVariable } from '../ld-preload.js';
 import { isSecret } from '../spec.js';
 import type { Attestation, Canary, Capabilities, Evidence, Limits, RunState, System, Tenant } from '../system.js';
 import { FIRST_LOOK, SOLE_TENANT } from '../system.js';
 import { NotActive } from '../not-active.js';
+import { Guardian } from './container-guarding.js';
+import { gpuAccess } from './container-gpu.js';
 import { refusalOf } from './container-refusal.js';
 import { inContainer, sameFiles, sameGpu } from './container-proofs.js';
 import { type ContainerOptions, missingRuntime, runtimeProgram } from './container-settings.js';
-import { missingMountPoints, removeMountPoints } from './mount-points.js';
 
-/** The toolkit's hook, for runtimes that are told what to run. */
-const HOOK = 'nvidia-container-runtime-hook';
-const guardianProgram = join(packageRoot, 'dist/systems/container/container-guardian.js');
-const CLEAN_UP_MS = 60_000;
 const TRIAL_MS = 120_000;
 
 /** What a client of a runtime reads of the caller: where its programs, configuration, storage and daemon are. */
@@ -48,11 +43,9 @@ const ofHost = ['PATH', 'HOME', 'USER', 'TMPDIR', 'LD_LIBRARY_PATH'];
 interface Prepared {
   run: RunState;
   launcher: ContainerLauncher;
-  guardian: ChildProcess | null;
-  log: BoundedLog;
+  guardian: Guardian | null;
   directory: string;
   record: Record<string, string>;
-  mountPoints: string[];
   /** Why nothing starts in it; null where the trial did. */
   refusal: string | null;
 }
@@ -73,8 +66,9 @@ export class ContainerSystem implements System {
     this.unavailable = missingRuntime(options.runtime) ?? options.layer.unavailable;
     this.showsOneGpu = options.gpu.by !== 'none';
     // Absent where the layer has none: nothing is known of such a way.
-    if (this.#layer.changeLimit) this.changeLimit = (tenant, percent) => this.#layer.changeLimit!(tenant, percent);
-    if (this.#layer.recover) this.recover = () => this.#layer.recover!();
+    const { layer } = options;
+    if (layer.changeLimit) this.changeLimit = layer.changeLimit.bind(layer);
+    if (layer.recover) this.recover = layer.recover.bind(layer);
   }
 
   changeLimit?: (tenant: Tenant, smPercent: number) => Promise<string | null>;
@@ -127,10 +121,9 @@ export class ContainerSystem implements System {
     const { simulatedDriver } = run.target;
     if (simulatedDriver !== null && (this.#options.pid === 'private' || this.#options.ipc === 'private'))
       throw new UsageError(`Expected pid and ipc of ${this.name} to be host: a simulated card is shared memory.`);
-    const log = new BoundedLog();
     const prefix = `gvb-${run.runId}-${process.pid}-${this.name.toLowerCase().replace(/[^a-z0-9]/g, '')}-`;
     const mounts = this.#mounts(run);
-    const { access, refused } = await this.#gpu(run);
+    const { access, refused } = await gpuAccess(this.#options, run);
     const source: ContainerSource = { ...this.#options, runtime: runtimeProgram(this.#options.runtime), gpu: access };
     const clientEnvironment = this.#clientEnvironment();
     const ask = async (argv: readonly string[]) =>
@@ -140,17 +133,12 @@ export class ContainerSystem implements System {
       });
     const launcher = new ContainerLauncher({ source, prefix, directory, clientEnvironment, mounts, isSecret, ask });
     const prepared: Prepared = {
-      ...{ run, launcher, directory, log, guardian: null, record: {}, mountPoints: [] },
+      ...{ run, launcher, directory, guardian: null, record: {} },
       refusal: refused,
     };
     this.#prepared = prepared;
     if (refused !== null) return;
-    prepared.guardian = startGuardian(source, prefix, clientEnvironment, log);
-    if ('bundle' in source.from)
-      prepared.mountPoints = missingMountPoints(
-        readBundle(source.from.bundle).root.path,
-        mounts.map(({ target }) => target),
-      );
+    prepared.guardian = new Guardian(source.runtime, prefix, clientEnvironment);
     prepared.record = await this.#record(source, ask);
     prepared.refusal = await this.#trial(launcher, run);
   }
@@ -185,7 +173,9 @@ export class ContainerSystem implements System {
   async teardown(): Promise<void> {
     const prepared = this.#prepared;
     this.#prepared = null;
-    const left = prepared ? await cleanedUp(prepared) : [];
+    const left = (await prepared?.guardian?.end()) ?? [];
+    prepared?.launcher.mountPoints.remove();
+    if (prepared) await rm(prepared.directory, { recursive: true, force: true });
     await this.#layer.teardown();
     if (left.length > 0) throw new Error(`${this.name} could not be cleaned up: ${left.join('; ')}.`);
   }
@@ -219,38 +209,6 @@ export class ContainerSystem implements System {
     return mounts.filter(({ source }) => existsSync(source));
   }
 
-  /** `refused`: why there is no such GPU. */
-  async #gpu({ gpu, target }: RunState): Promise<{ access: GpuAccess; refused: string | null }> {
-    const { by, device, nodes } = this.#options.gpu;
-    const { kind } = this.#options.runtime;
-    const way = by ?? (target.simulatedDriver === null ? 'cdi' : 'none');
-    if (way === 'none') return { access: { by: 'none' }, refused: null };
-    if (way === 'devices') return { access: { by: 'devices', nodes }, refused: missingNode(nodes) };
-    if (way === 'hook')
-      return { access: { by: 'hook', gpu: gpu.uuid, program: this.#hook() }, refused: this.#noHook() };
-    const { CDI_FOLDERS, deviceOfGpu, readCdi } = await import('./cdi.js');
-    const cdi = readCdi();
-    const name = device ?? deviceOfGpu(cdi, gpu);
-    const edits = name === null ? undefined : cdi.devices.get(name);
-    const unread = cdi.unread.length > 0 ? ` Not readable: ${cdi.unread.join('; ')}.` : '';
-    const specification = `Make it with nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml.${unread}`;
-    if (name === null || (edits === undefined && kind === 'oci'))
-      return {
-        access: { by: 'none' },
-        refused: `no CDI specification in ${CDI_FOLDERS.join(' or ')} has ${name ?? gpu.uuid}. ${specification}`,
-      };
-    return { access: { by: 'cdi', device: name, edits: edits ?? [] }, refused: null };
-  }
-
-  #hook(): string | null {
-    return inPath(HOOK, this.#options.caller.PATH ?? '');
-  }
-
-  #noHook(): string | null {
-    if (this.#options.runtime.kind !== 'oci' || this.#hook() !== null) return null;
-    return `${HOOK} is not in PATH. Install the NVIDIA container toolkit, or use gpu: cdi.`;
-  }
-
   /** For the document: what would make another container of the same settings. */
   async #record(
     { from, gpu }: ContainerSource,
@@ -271,7 +229,12 @@ export class ContainerSystem implements System {
   async #trial(launcher: ContainerLauncher, { signal }: RunState): Promise<string | null> {
     signal?.throwIfAborted();
     const log = new BoundedLog();
-    const trial = launcher.start([process.execPath, '--version'], { environment: this.environment() });
+    let trial: LaunchedProcess;
+    try {
+      trial = launcher.start([process.execPath, '--version'], { environment: this.environment() });
+    } catch (error) {
+      return refusalOf(this.#options.runtime.name, 'could not be described to the runtime', [messageOf(error)]);
+    }
     trial.stdin.on('error', () => {}).end();
     for (const stream of [trial.stdout, trial.stderr])
       stream.on('data', (chunk: Buffer) => log.append(chunk.toString()));
@@ -288,52 +251,6 @@ export class ContainerSystem implements System {
 
 const withoutHost = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !ofHost.includes(name)));
-
-function missingNode(nodes: readonly string[]): string | null {
-  const missing = nodes.find((node) => !existsSync(node));
-  return missing === undefined
-    ? null
-    : `${missing} is not there. nvidia-modprobe -u -c=0 makes the nodes of the driver.`;
-}
-
-/** It has a group of its own: Ctrl-C is the run's to handle. */
-function startGuardian(
-  { runtime }: ContainerSource,
-  prefix: string,
-  environment: Record<string, string>,
-  log: BoundedLog,
-): ChildProcess {
-  const command = [guardianProgram, prefix, runtime.kind, runtime.program, ...runtime.options];
-  const child = spawn(process.execPath, command, {
-    env: environment,
-    stdio: ['pipe', 'ignore', 'pipe'],
-    detached: true,
-  });
-  child.stderr.on('data', (chunk: Buffer) => log.append(chunk.toString()));
-  child.stdin.on('error', () => {});
-  child.on('error', (error) => log.append(error.message));
-  return child;
-}
-
-/** What could not be removed. */
-async function cleanedUp({ guardian, log, directory, mountPoints }: Prepared): Promise<string[]> {
-  const left: string[] = [];
-  if (guardian?.pid !== undefined && guardian.exitCode === null && guardian.signalCode === null) {
-    const ended = once(guardian, 'exit');
-    guardian.stdin?.end();
-    const late = new AbortController();
-    const exit = await Promise.race([
-      ended.then(([code]) => code as number | null),
-      sleep(CLEAN_UP_MS, undefined, { signal: late.signal }).catch(() => undefined),
-    ]);
-    late.abort();
-    if (exit === undefined) left.push(`its containers are still being removed by process ${guardian.pid}`);
-    else if (exit !== 0) left.push(log.lastLines(1)[0] ?? `its guardian ended with exit code ${exit}`);
-  }
-  removeMountPoints(mountPoints);
-  await rm(directory, { recursive: true, force: true });
-  return left;
-}
 
 /** What was found outside stands before what was found inside. */
 function joined(outside: Attestation, inside: Attestation): Attestation {

@@ -1,11 +1,12 @@
 /** Starts processes in containers, each in one of its own, by the command line of a runtime. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { Launcher, LaunchOptions, RemoteCommand } from '../launcher.js';
 import { local } from '../local.js';
 import { type Ask, Container } from './container.js';
 import { ContainerProcess } from './container-process.js';
 import type { ContainerRequest, ContainerSource, Mount } from './container-type.js';
+import { MountPoints } from './mount-points.js';
 import { engineCommand } from './engine-command.js';
 import { CONTAINER_VARIABLE } from './container-variable.js';
 import { defaultConfig, ociConfig, type OciConfig } from './oci-config.js';
@@ -30,6 +31,8 @@ export class ContainerLauncher implements Launcher {
   readonly clockOffsetNs = 0;
   readonly #place: ContainerPlace;
   readonly #living = new Map<string, Container>();
+  /** In the root file system of a bundle. */
+  readonly mountPoints = new MountPoints();
   #count = 0;
 
   constructor(place: ContainerPlace) {
@@ -94,7 +97,7 @@ export class ContainerLauncher implements Launcher {
     };
     const { argv, passed } =
       'bundle' in source.from
-        ? bundleCommand(source, request, source.from.bundle)
+        ? bundleCommand(source, request, source.from.bundle, this.mountPoints)
         : engineCommand(source, request, isSecret);
     const container = new Container(name, source.runtime, request.files, ask);
     this.#living.set(name, container);
@@ -102,12 +105,13 @@ export class ContainerLauncher implements Launcher {
   }
 }
 
-function bundleCommand(source: ContainerSource, request: ContainerRequest, bundle: string) {
+function bundleCommand(source: ContainerSource, request: ContainerRequest, bundle: string, made: MountPoints) {
   const { program, options } = source.runtime;
   const { pid, bundle: own } = request.files;
   mkdirSync(own, { mode: 0o700 });
   const config = ociConfig(source, request, readBundle(bundle));
   writeFileSync(join(own, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+  made.expect(config.root.path, config.mounts?.map(({ destination }) => destination) ?? []);
   const run = ['run', '--bundle', own, '--pid-file', pid, ...source.args, request.name];
   return { argv: [program, ...options, ...run], passed: {} };
 }
@@ -119,11 +123,11 @@ export function readBundle(bundle: string): OciConfig {
     text = readFileSync(join(bundle, 'config.json'), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return defaultConfig(join(bundle, 'rootfs'));
+    return defaultConfig(realpathSync(join(bundle, 'rootfs')));
   }
   const config = JSON.parse(text) as OciConfig;
   const path: unknown = (config as Partial<OciConfig> | null)?.root?.path;
   if (typeof path !== 'string' || typeof config.process !== 'object')
     throw new Error(`${basename(bundle)}/config.json has no root.path and process: it is no OCI configuration`);
-  return { ...config, root: { ...config.root, path: isAbsolute(path) ? path : resolve(bundle, path) } };
+  return { ...config, root: { ...config.root, path: realpathSync(resolve(bundle, path)) } };
 }
