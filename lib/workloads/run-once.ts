@@ -96,14 +96,15 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     environment: remote?.environment ?? here,
     cwd: remote ? '/' : workload.cwd,
     stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
-    graceMs: GRACE_MS,
+    // The runtime ends it before: a client that is killed leaves its container behind.
+    graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
   });
   const captured = {
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
   const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, request.readGpu, remote?.where());
-  const course = await followed(request, program, captured);
+  const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
   const left = (await remote?.remove()) ?? null;
   const watched = (await watch?.stop()) ?? NOTHING_WATCHED;
@@ -148,13 +149,16 @@ async function followed(
   { workload, whileReady, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
+  remote: RemoteCommand | null,
 ): Promise<Course> {
   const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null };
   const over = new AbortController();
+  let removal: NodeJS.Timeout | undefined;
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
     course.stoppedBecause ??= because;
     program.stop();
+    if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
   };
   const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
   const aborted = () => stop('abort');
@@ -185,6 +189,7 @@ async function followed(
     return course;
   } finally {
     clearTimeout(timer);
+    clearTimeout(removal);
     signal.removeEventListener('abort', aborted);
     over.abort();
   }

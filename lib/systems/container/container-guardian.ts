@@ -1,11 +1,14 @@
 /**
  * A process that removes the containers of a run when its own stdin closes, which happens however the run ends. A client
- * that was killed leaves its container behind. Arguments: how their names begin, the kind of runtime, its command.
+ * that was killed leaves its container behind. Arguments: how their names begin, the kind of runtime, its command. On stdin:
+ * lists of mount points to be removed after the containers, a line each.
  */
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removal } from '../../workers/container/container.js';
 import type { RuntimeKind } from '../../workers/container/container-type.js';
+import { removeMountPoints } from '../../workers/container/mount-points.js';
+import { LineSplitter } from '../../workers/lines.js';
 
 const TIMEOUT_MS = 60_000;
 /** A daemon may still be making one whose client has just been killed. */
@@ -40,12 +43,15 @@ async function removeAll(): Promise<void> {
     }
     if (look + 1 < LOOKS) await sleep(BETWEEN_MS);
   }
+  removeMountPoints(mountPoints);
   if (left !== '') throw new Error(left);
 }
 
 // Ctrl-C is the run's to handle.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
-process.stdin.resume();
+const mountPoints: string[] = [];
+const lines = new LineSplitter((line) => mountPoints.push(...(JSON.parse(line) as string[])));
+process.stdin.on('data', (chunk: Buffer) => lines.push(chunk));
 process.stdin.once('close', () => {
   removeAll().then(
     () => process.exit(0),

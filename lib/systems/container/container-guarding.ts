@@ -29,6 +29,11 @@ export class Guardian {
     this.#child = child;
   }
 
+  /** To be removed after the containers. */
+  noteMountPoints(paths: readonly string[]): void {
+    this.#child.stdin?.write(`${JSON.stringify(paths)}\n`);
+  }
+
   /** Answers what could not be removed. */
   async end(): Promise<string[]> {
     const { pid, exitCode, signalCode } = this.#child;

@@ -26,9 +26,9 @@ const advice: readonly [RegExp, string][] = [
   ],
 ];
 
-export function refusalOf(runtime: string, how: string, lines: readonly string[]): string {
+export function refusalOf(how: string, lines: readonly string[]): string {
   const said = lines.join(' | ').slice(-MOST_CHARACTERS);
   const [, help = 'Start a container with the same options by hand.'] =
     advice.find(([pattern]) => pattern.test(`${said} ${how}`)) ?? [];
-  return `the container ${how}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${runtime} was asked for it. ${help}`;
+  return `the container ${how}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${help}`;
 }

@@ -131,7 +131,10 @@ export class ContainerSystem implements System {
         environment: clientEnvironment,
         cwd: '/',
       });
-    const launcher = new ContainerLauncher({ source, prefix, directory, clientEnvironment, mounts, isSecret, ask });
+    const launcher = new ContainerLauncher({
+      ...{ source, prefix, directory, clientEnvironment, mounts, isSecret, ask },
+      onMountPoints: (paths) => prepared.guardian?.noteMountPoints(paths),
+    });
     const prepared: Prepared = {
       ...{ run, launcher, directory, guardian: null, record: {} },
       refusal: refused,
@@ -174,7 +177,6 @@ export class ContainerSystem implements System {
     const prepared = this.#prepared;
     this.#prepared = null;
     const left = (await prepared?.guardian?.end()) ?? [];
-    prepared?.launcher.mountPoints.remove();
     if (prepared) await rm(prepared.directory, { recursive: true, force: true });
     await this.#layer.teardown();
     if (left.length > 0) throw new Error(`${this.name} could not be cleaned up: ${left.join('; ')}.`);
@@ -233,7 +235,7 @@ export class ContainerSystem implements System {
     try {
       trial = launcher.start([process.execPath, '--version'], { environment: this.environment() });
     } catch (error) {
-      return refusalOf(this.#options.runtime.name, 'could not be described to the runtime', [messageOf(error)]);
+      return refusalOf('could not be described to the runtime', [messageOf(error)]);
     }
     trial.stdin.on('error', () => {}).end();
     for (const stream of [trial.stdout, trial.stderr])
@@ -245,7 +247,7 @@ export class ContainerSystem implements System {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     signal?.throwIfAborted();
-    return exitCode === 0 ? null : refusalOf(this.#options.runtime.name, how, log.lastLines(3));
+    return exitCode === 0 ? null : refusalOf(how, log.lastLines(3));
   }
 }
 

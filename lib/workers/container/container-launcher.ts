@@ -6,7 +6,7 @@ import { local } from '../local.js';
 import { type Ask, Container } from './container.js';
 import { ContainerProcess } from './container-process.js';
 import type { ContainerRequest, ContainerSource, Mount } from './container-type.js';
-import { MountPoints } from './mount-points.js';
+import { missingMountPoints } from './mount-points.js';
 import { engineCommand } from './engine-command.js';
 import { CONTAINER_VARIABLE } from './container-variable.js';
 import { defaultConfig, ociConfig, type OciConfig } from './oci-config.js';
@@ -23,6 +23,8 @@ export interface ContainerPlace {
   mounts: readonly Mount[];
   isSecret: (variable: string) => boolean;
   ask: Ask;
+  /** Told what a container makes in the root file system of a bundle. */
+  onMountPoints: (paths: readonly string[]) => void;
 }
 
 export class ContainerLauncher implements Launcher {
@@ -31,8 +33,6 @@ export class ContainerLauncher implements Launcher {
   readonly clockOffsetNs = 0;
   readonly #place: ContainerPlace;
   readonly #living = new Map<string, Container>();
-  /** In the root file system of a bundle. */
-  readonly mountPoints = new MountPoints();
   #count = 0;
 
   constructor(place: ContainerPlace) {
@@ -97,23 +97,26 @@ export class ContainerLauncher implements Launcher {
     };
     const { argv, passed } =
       'bundle' in source.from
-        ? bundleCommand(source, request, source.from.bundle, this.mountPoints)
+        ? this.#bundleCommand(request, source.from.bundle)
         : engineCommand(source, request, isSecret);
     const container = new Container(name, source.runtime, request.files, ask);
     this.#living.set(name, container);
     return { argv, client: { ...clientEnvironment, ...passed }, container };
   }
-}
 
-function bundleCommand(source: ContainerSource, request: ContainerRequest, bundle: string, made: MountPoints) {
-  const { program, options } = source.runtime;
-  const { pid, bundle: own } = request.files;
-  mkdirSync(own, { mode: 0o700 });
-  const config = ociConfig(source, request, readBundle(bundle));
-  writeFileSync(join(own, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  made.expect(config.root.path, config.mounts?.map(({ destination }) => destination) ?? []);
-  const run = ['run', '--bundle', own, '--pid-file', pid, ...source.args, request.name];
-  return { argv: [program, ...options, ...run], passed: {} };
+  #bundleCommand(request: ContainerRequest, bundle: string) {
+    const { source, onMountPoints } = this.#place;
+    const { program, options } = source.runtime;
+    const { pid, bundle: own } = request.files;
+    const config = ociConfig(source, request, readBundle(bundle));
+    const targets = config.mounts?.map(({ destination }) => destination) ?? [];
+    const made = missingMountPoints(config.root.path, targets);
+    if (made.length > 0) onMountPoints(made);
+    mkdirSync(own, { mode: 0o700 });
+    writeFileSync(join(own, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const run = ['run', '--bundle', own, '--pid-file', pid, ...source.args, request.name];
+    return { argv: [program, ...options, ...run], passed: {} };
+  }
 }
 
 /** With an absolute root. Throws where it is no bundle. */

@@ -47,10 +47,13 @@ export function engineCommand(
   };
 }
 
-/** Without a log of their own, which a program that prints a lot would fill. SELinux would refuse the mounted files. */
+/**
+ * Without a log of their own, which a program that prints a lot would fill. SELinux would refuse the mounted files. What is
+ * removed by force has had its time to end.
+ */
 const particulars = {
   docker: ['--log-driver=none', '--security-opt=label=disable'],
-  podman: ['--log-driver=none', '--security-opt=label=disable', '--http-proxy=false'],
+  podman: ['--stop-timeout=0', '--log-driver=none', '--security-opt=label=disable', '--http-proxy=false'],
   nerdctl: [],
 } as const;
 
