@@ -67,7 +67,7 @@ function inContainer(seen: readonly SeenProcess[], layer: string | null, contain
   if (layer === null)
     return {
       state: 'proven',
-      detail: `in ${where}, whose first process had mounts of its own; ${count(own)} processes were seen in it`,
+      detail: `in ${where}: PID ${first.pid} had mounts of its own, seen from outside`,
     };
   if (own.length === 0) return { state: 'unproven', detail: `no process was seen in ${where}: it ended at once` };
   const { state, detail } = underLayer(own, layer);
