@@ -1,4 +1,4 @@
-/** What the monitor saw in each phase of a program, as a Markdown table: the charts in figures. */
+/** GPU samples by phase of a program as a Markdown table: the data of the charts. */
 import { number } from '../results/plain.js';
 import { markdownTable, markdownText } from './markdown-text.js';
 import { type MonitorTimeline, phaseFigures, phaseHeadings, phaseSummaries } from './monitor-timeline.js';

@@ -1,9 +1,9 @@
-/** Samples of GPUs over the phases of a program: what charts and tables of them show. */
+/** GPU samples over the phases of a program: the data of charts and tables. */
 import { mean } from 'simple-statistics';
 import type { GpuSample } from '../monitor/sample.js';
 import { grouped } from '../results/grouped.js';
 
-/** A stretch of time that has a name, such as start, ready, load or end. In seconds of the samples' `timeS`. */
+/** A named time range, such as start, ready, load or end. In seconds of the samples' `timeS`. */
 export interface MonitorPhase {
   name: string;
   fromS: number;
@@ -11,13 +11,13 @@ export interface MonitorPhase {
 }
 
 export interface MonitorTimeline {
-  /** In the order of time. */
+  /** In chronological order. */
   samples: readonly GpuSample[];
   intervalMs: number;
   phases: readonly MonitorPhase[];
 }
 
-/** Of one GPU in one phase. Null for what NVML did not give. */
+/** One GPU in one phase. Null for values that NVML did not report. */
 export interface PhaseSummary extends MonitorPhase {
   /** NVML's index. */
   gpu: number;
@@ -25,7 +25,7 @@ export interface PhaseSummary extends MonitorPhase {
   gpuPercent: number | null;
   memoryMostMib: number | null;
   powerW: number | null;
-  /** By the counter, interpolated at the ends of the phase. */
+  /** From the counter, interpolated at the ends of the phase. */
   energyJ: number | null;
   hottestC: number | null;
 }
@@ -41,7 +41,7 @@ const mostOf = (values: readonly number[]): number | null =>
 
 export const byGpu = (samples: readonly GpuSample[]): Map<number, GpuSample[]> => grouped(samples, ({ gpu }) => gpu);
 
-/** Null where the counter was not read before and after. */
+/** Null unless the counter was read before and after. */
 function energyAt(samples: readonly GpuSample[], timeS: number): number | null {
   const known = samples.filter((sample): sample is GpuSample & { energyJ: number } => sample.energyJ !== null);
   const [before, after] = [known.findLast((each) => each.timeS <= timeS), known.find((each) => each.timeS >= timeS)];
@@ -55,7 +55,7 @@ function energyOf(samples: readonly GpuSample[], { fromS, toS }: MonitorPhase): 
   return from === null || to === null ? null : to - from;
 }
 
-/** A row for each GPU and phase, GPUs in the order of their indexes. */
+/** One row per GPU and phase, ordered by GPU index. */
 export function phaseSummaries({ samples, phases }: MonitorTimeline): PhaseSummary[] {
   const gpus = [...byGpu(samples)].sort(([a], [b]) => a - b);
   return gpus.flatMap(([gpu, own]) =>
@@ -75,7 +75,7 @@ export function phaseSummaries({ samples, phases }: MonitorTimeline): PhaseSumma
   );
 }
 
-/** Headings of a table of them, numbers from the third on. */
+/** Headings of their table; numbers start with the third column. */
 export const phaseHeadings = [
   'GPU',
   'Phase',

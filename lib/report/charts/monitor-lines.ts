@@ -1,4 +1,4 @@
-/** Utilisation, memory and power over time, a line a GPU, with the phases of the program behind them. */
+/** Utilisation, memory and power over time: one line per GPU, with the program's phases in the background. */
 import { mean } from 'simple-statistics';
 import type { GpuSample } from '../../monitor/sample.js';
 import { grouped } from '../../results/grouped.js';
@@ -7,7 +7,7 @@ import type { Lines, Point } from './lines.js';
 
 /** Points that a drawing of this width can show. */
 const MOST_POINTS = 240;
-/** So many points may be missing before a line is interrupted. */
+/** How many points may be missing before a line is interrupted. */
 const PATIENCE = 3;
 
 interface Quantity {
@@ -23,7 +23,7 @@ const quantities: readonly Quantity[] = [
   { title: 'Power', y: 'W', reading: ({ powerW }) => powerW },
 ];
 
-/** Of a point, in seconds: neighbours become one, of their mean, where there are more than a drawing can show. */
+/** Seconds per point: neighbouring samples are averaged if there are more than a drawing can show. */
 export function secondsPerPoint({ samples, intervalMs }: MonitorTimeline): number {
   const interval = intervalMs / 1_000;
   const span = (samples.at(-1)?.timeS ?? 0) - (samples[0]?.timeS ?? 0);
@@ -38,7 +38,7 @@ function pointsOf(samples: readonly GpuSample[], reading: Quantity['reading'], s
   });
 }
 
-/** Without those that NVML gave nothing of. */
+/** Leaves out charts for which NVML reported nothing. */
 export function monitorLines(timeline: MonitorTimeline): Lines[] {
   const seconds = secondsPerPoint(timeline);
   const gpus = [...byGpu(timeline.samples)].sort(([a], [b]) => a - b);
