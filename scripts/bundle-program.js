@@ -13,6 +13,7 @@ const entries = [
   'cli/main',
   'worker/main',
   'systems/mps-guardian',
+  'systems/container/container-guardian',
   'results/call-profile',
   'results/category-title',
   'results/document',

@@ -207,7 +207,7 @@ function addRounds(command: Command, what: string): Command {
 }
 
 const SYSTEM_SPEC =
-  'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, custom:name=NAME,…; repeatable; the first is the baseline';
+  'native, hami-core:library=FILE,memory=10GiB,sm=PERCENT, vgpu-manager:library=FILE,memory=10GiB,cores=PERCENT,soft-cores=PERCENT,controller=delta|aimd|auto (default delta), fcsp:library=FILE,…, mps:sm=PERCENT,memory=10GiB or mps:partition=CHUNKS, container:runtime=podman,image=IMAGE,gpu=cdi|hook|devices|none, custom:name=NAME,…; repeatable; the first is the baseline';
 
 /** Whether and where a run takes place; alike for metrics and programs. */
 function addPlace(command: Command): Command {

@@ -26,6 +26,8 @@ export interface Release {
   /** How many releases it took until all were ready in time. */
   tries: number;
   starts: WorkerStart[];
+  /** Of each process, from its spawn to its first statement: all are started together, before the release. */
+  spawns: number[];
 }
 
 /** There was no room for all of them; fewer may fit. */
@@ -81,7 +83,11 @@ async function releaseOnce(
     const starts = outcomes.flatMap((outcome, i) =>
       outcome.status === 'fulfilled' ? [byOurClock(outcome.value, workers[i] as WorkerTenant)] : [],
     );
-    return released(starts, startAtNs);
+    return released(
+      starts,
+      startAtNs,
+      workers.map(({ worker }) => worker.timing.spawnToMainNs),
+    );
   } finally {
     await scene.stop();
   }
@@ -117,7 +123,7 @@ function noRoomIn(errors: readonly unknown[], count: number): NoRoom | null {
   return { noRoom: `${errors.length} of ${count} starts failed: ${first.message}` };
 }
 
-function released(starts: WorkerStart[], startAtNs: number): OneTry | TooEarly {
+function released(starts: WorkerStart[], startAtNs: number, spawns: number[]): OneTry | TooEarly {
   const unready = starts.filter(({ readyAtNs }) => readyAtNs > startAtNs).length;
   if (unready > 0) return { unready };
   const firstResults = starts.map(({ firstResultAtNs }) => firstResultAtNs - startAtNs);
@@ -130,5 +136,6 @@ function released(starts: WorkerStart[], startAtNs: number): OneTry | TooEarly {
     late: Math.max(...starts.map(({ beganAtNs }) => beganAtNs - startAtNs)),
     common: span && span.toNs - span.fromNs,
     starts,
+    spawns,
   };
 }

@@ -17,6 +17,7 @@ import { makeRunDirectory, removeAbandonedDirectories } from '../systems/run-dir
 import { removeDirectory } from '../systems/state-files.js';
 import { reapFailure } from '../systems/reaped.js';
 import { violationsIn } from '../results/violations.js';
+import { NotActive } from '../systems/not-active.js';
 import { SOLE_TENANT, type System, systemHead } from '../systems/system.js';
 import { type Description, describe } from '../workers/description.js';
 import { localStart } from '../workers/local.js';
@@ -207,6 +208,8 @@ async function oneRoundOrWhyNot(
   } catch (error) {
     if (request.signal.aborted) return null;
     if (isUsage(error)) throw error;
+    if (error instanceof NotActive)
+      return { ...emptyRound(request, truth, index, 'invalid', error.message), failedProof: error.message };
     return { ...emptyRound(request, truth, index, 'failed', messageOf(error)), failedProof };
   }
 }

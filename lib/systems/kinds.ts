@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
+import { containerKeys, containerOptions } from './container/container-settings.js';
+import { ContainerSystem } from './container/container-system.js';
 import { CustomSystem } from './custom.js';
 import { customKeys, customProfile, stateFiles } from './custom-profile.js';
 import { callerEnvironment } from './environment.js';
@@ -70,6 +72,7 @@ const kinds: Record<string, Kind> = {
     lists: [],
     create: createMps,
   },
+  container: { ...containerKeys, create: createContainer },
   custom: {
     keys: customKeys,
     maps: ['env', 'limits', 'capabilities'],
@@ -77,6 +80,12 @@ const kinds: Record<string, Kind> = {
     create: createCustom,
   },
 };
+
+/** Its layer is a system of another kind. */
+function createContainer(values: Values, name: string, surroundings: Surroundings): System {
+  const layer = (kind: string, settings: RawMap) => createSystem(kind, settings, surroundings);
+  return new ContainerSystem(containerOptions(values, name, surroundings.caller, layer));
+}
 
 export const kindNames = Object.keys(kinds);
 

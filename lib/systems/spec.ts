@@ -6,8 +6,10 @@ import { NOT_RECORDED } from '../results/document.js';
 /** Rather too broad, because there is no standard for the names of secrets. */
 const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;
 
-/** Removes secrets: a document is shared more widely than a shell's environment. */
-export const publicValue = (name: string, value: string): string => (secret.test(name) ? NOT_RECORDED : value);
+export const isSecret = (variable: string): boolean => secret.test(variable);
+
+/** A document is shared more widely than a shell's environment. */
+export const publicValue = (name: string, value: string): string => (isSecret(name) ? NOT_RECORDED : value);
 
 /**
  * Null for settings that only a file can express, such as the proofs of a custom system. Relative paths are relative to

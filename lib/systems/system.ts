@@ -135,7 +135,9 @@ export interface System {
   /** The complete environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
-  /** How its processes are started. */
+  /** Whether its processes see the measured GPU alone, as device 0. Default false. */
+  readonly showsOneGpu?: boolean;
+  /** How its processes come to be. */
   readonly launcher: Launcher;
   /** The limits of a tenant's workers; null if none was set. */
   limits(tenant?: Tenant): Limits;

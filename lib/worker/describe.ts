@@ -1,6 +1,7 @@
 import type { Target } from '../native/addon-types.js';
 import { native } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
+import { containerView } from './container-view.js';
 import type { Handler } from '../workers/serve.js';
 
 /**
@@ -12,5 +13,8 @@ export const describe: Handler = async (params) => {
   const addon = loadAddon();
   const inspection = await native(addon.inspect(target));
   const provenance = await native(addon.provenance(target));
-  return { pid: process.pid, inspection, provenance, preload: preloadEntries(), environment: { ...process.env } };
+  const preload = preloadEntries();
+  const container = await containerView(preload);
+  const environment = { ...process.env };
+  return { pid: process.pid, inspection, provenance, preload, environment, ...(container && { container }) };
 };

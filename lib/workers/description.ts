@@ -10,6 +10,14 @@ export interface PreloadEntry {
   mapped: string | null;
 }
 
+/** What a process in a container says of itself. */
+export interface ContainerView {
+  /** Of the container, as it was started. */
+  name: string;
+  /** Preloaded files; null where one cannot be read. */
+  files: { path: string; sha256: string | null }[];
+}
+
 export interface Description {
   pid: number;
   inspection: Inspection;
@@ -17,6 +25,8 @@ export interface Description {
   preload: PreloadEntry[];
   /** As the worker itself reads it: a prefix or the layer may have changed it. */
   environment: NodeJS.ProcessEnv;
+  /** Absent outside of containers. */
+  container?: ContainerView;
 }
 
 const DEADLINE_MS = 60_000;

@@ -3,6 +3,7 @@
  * clock. Everything above, from workers to metrics, is the same for all. `local.ts` starts them on this machine.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { Container } from './container/container.js';
 
 export interface Ending {
   /** As text: "ended with exit code 3", "was killed by SIGSEGV". */
@@ -19,7 +20,19 @@ export interface LaunchOptions {
   cwd?: string;
 }
 
-/** A process with all processes that it started. */
+/** A command that starts a process somewhere else, as the client of a container runtime does. */
+export interface RemoteCommand {
+  argv: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** What was started there. */
+  where: () => Container;
+  /** Whether its processes are below the command itself; those of a daemon are not. */
+  isParent: boolean;
+  /** Ends and removes what is left of it; answers why it could not. */
+  remove: () => Promise<string | null>;
+}
+
+/** A process with everything that it started. */
 export interface LaunchedProcess {
   /** As the coordinator's machine sees it; null if it could not be started, or runs elsewhere. */
   readonly pid: number | null;
@@ -42,7 +55,9 @@ export interface Launcher {
   readonly name: string;
   /** A command that does not exist gives a process that has ended. */
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
-  /** The path under which its processes find a file of this machine. */
+  /** Instead of `start`, where something else keeps the process: absent where that can start the command itself. */
+  remote?(command: readonly string[], options: LaunchOptions): RemoteCommand;
+  /** Where a process that it starts finds a file of this machine. */
   pathOf(file: string): string;
   /**
    * In whole nanoseconds. Added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW in such a process, it gives a time

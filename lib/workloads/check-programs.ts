@@ -7,7 +7,7 @@ import type { System } from '../systems/system.js';
 import type { Workload } from './workload-type.js';
 
 /** A prefix may start the program elsewhere, as in a container: then only that knows whether it is there. */
-const startsHere = ({ source }: System): boolean => source?.settings.prefix === undefined;
+const startsHere = ({ kind, source }: System): boolean => kind !== 'container' && source?.settings.prefix === undefined;
 
 /** Throws UsageError. */
 export function checkPrograms(

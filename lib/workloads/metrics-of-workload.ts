@@ -56,15 +56,14 @@ const kinds: Record<BuiltInKey, Kind> = {
     unit: 's',
     question: 'How much processor time do all its processes use together, in user and kernel mode?',
     delta: { relative: 0.05 },
-    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, 'what it used is not known'),
+    of: ({ used }) => known(used && (used.cpuUserUs + used.cpuSystemUs) / 1e6, NOT_BELOW),
   },
   'host-memory': {
     name: 'peak host memory',
     unit: 'bytes',
     question: 'How much memory of the host do its processes hold at one time?',
     delta: { relative: 0.02 },
-    of: ({ used, watched }) =>
-      known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), 'what it used is not known'),
+    of: ({ used, watched }) => known(used && Math.max(used.largestProcessBytes, watched.residentBytes ?? 0), NOT_BELOW),
   },
   'gpu-memory': {
     name: 'peak GPU memory',
@@ -91,8 +90,11 @@ const kinds: Record<BuiltInKey, Kind> = {
   },
 };
 
+/** Nobody counts what a program used that a daemon started. */
+const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
+
 /** Where no number is no failure of the program. */
-const optional: readonly BuiltInKey[] = ['gpu-memory', 'energy'];
+const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
 
 export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
   return [

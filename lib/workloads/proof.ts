@@ -5,6 +5,7 @@
 import { basename } from 'node:path';
 import { exportedSymbols } from '../systems/elf.js';
 import { sameFile } from '../systems/ld-preload.js';
+import { type Container, namespacesOf } from '../workers/container/container.js';
 import type { SeenProcess } from './watch.js';
 
 export interface Expected {
@@ -13,6 +14,8 @@ export interface Expected {
   kind: string;
   /** The library that intercepts in its worker; null where none does. */
   layer: string | null;
+  /** In which it ran; absent of a program that was started here. */
+  container?: Container;
 }
 
 /** `outside`: it used the GPU without the layer, or something hooks what should be the bare driver. */
@@ -34,6 +37,7 @@ const who = ({ pid, name }: SeenProcess): string => `process ${pid} (${name})`;
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
+  if (expected.container) return inContainer(seen, expected.layer, expected.container);
   if (seen.length === 0)
     return {
       state: 'unproven',
@@ -48,6 +52,26 @@ export async function proofOf(seen: readonly SeenProcess[], expected: Expected):
   if (expected.kind === 'mps')
     return { state: 'unproven', detail: 'whether a process is a client of MPS does not show from outside' };
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
+}
+
+/** A worker in a container of the same settings showed what is mapped in there. */
+function inContainer(seen: readonly SeenProcess[], layer: string | null, container: Container): ProcessProof {
+  const { first, id, name } = container;
+  const mounts = first?.namespaces.get('mnt');
+  if (first === null || mounts === undefined)
+    return { state: 'unproven', detail: 'the first process of its container could not be looked at from outside' };
+  const where = `container ${id ?? name}`;
+  if (mounts === namespacesOf('self').get('mnt'))
+    return { state: 'outside', detail: `process ${first.pid} of ${where} has the file systems of the host` };
+  const own = seen.filter((each) => each.mounts === mounts);
+  if (layer === null)
+    return {
+      state: 'proven',
+      detail: `in ${where}: PID ${first.pid} had mounts of its own, seen from outside`,
+    };
+  if (own.length === 0) return { state: 'unproven', detail: `no process was seen in ${where}: it ended at once` };
+  const { state, detail } = underLayer(own, layer);
+  return { state, detail: `${detail}, in ${where}` };
 }
 
 function underLayer(seen: readonly SeenProcess[], layer: string): ProcessProof {

@@ -93,7 +93,7 @@ async function setUpAndRun(
     system: context.system,
     caller: settings.caller,
     simulatedDriver: context.simulatedDriver,
-    gpuIndex: context.card?.index ?? null,
+    gpuIndex: context.system.showsOneGpu ? null : (context.card?.index ?? null),
   });
   if ('refused' in given) return failedRound(given.refused);
   const readGpu = gpuReader(context);
@@ -219,6 +219,7 @@ class Runner {
     const run = await runOnce({
       workload: this.#workload,
       argvPrefix: system.argvPrefix(),
+      launcher: system.launcher,
       environment: this.#environment,
       logs: logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`,
       expected: {

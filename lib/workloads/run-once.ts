@@ -5,6 +5,7 @@ import type { GpuState } from '../native/addon-types.js';
 import { keeperProgram, witnessLibrary } from '../native/load.js';
 import { BenchError } from '../native/errors.js';
 import { KeptProgram, type Outcome, type Used } from '../workers/kept-program.js';
+import type { Launcher, RemoteCommand } from '../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
 import { Captured } from './output.js';
 import { type Expected, type ProcessProof, proofOf } from './proof.js';
@@ -17,6 +18,7 @@ export interface RunRequest {
   workload: Workload;
   /** Before the program, e.g. of a custom system. */
   argvPrefix: readonly string[];
+  launcher: Launcher;
   environment: NodeJS.ProcessEnv;
   /** Without ending, for the log files; null keeps none. */
   logs: string | null;
@@ -46,6 +48,8 @@ export interface Run {
 
 /** What the program started may end a moment after it. */
 const STRAGGLER_MS = 2_000;
+/** What a container runtime does after the program has ended, on a busy machine. */
+const REMOVAL_MS = 20_000;
 /** From SIGTERM to SIGKILL, as container runtimes have it. */
 export const GRACE_MS = 10_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, readings: [] };
@@ -57,9 +61,12 @@ export async function runOnce(request: RunRequest): Promise<Run> {
   const early = workload.ready && (await readyTooEarly(workload.ready, { cwd: workload.cwd, outputs: [], signal }));
   if (early) return failedRun(`it cannot be seen when it is ready: ${early}`);
   const before = await fileStates(workload.metrics, workload.cwd);
-  const witness = await witnessOf(witnessLibrary());
+  const { launcher, argvPrefix, environment } = request;
+  const remote = launcher.remote?.([...argvPrefix, ...workload.argv], { environment, cwd: workload.cwd }) ?? null;
+  // What is in a container is looked at from outside: its image may have another C library.
+  const witness = remote ? null : await witnessOf(witnessLibrary());
   try {
-    return await startedRun(request, before, witness);
+    return await startedRun(request, { before, witness, remote });
   } finally {
     await witness?.remove();
   }
@@ -74,27 +81,38 @@ function keeperOrThrow(): string {
   );
 }
 
-async function startedRun(request: RunRequest, before: FileStates, witness: Witness | null): Promise<Run> {
+interface Beginning {
+  before: FileStates;
+  witness: Witness | null;
+  /** Null of a program that is started here. */
+  remote: RemoteCommand | null;
+}
+
+async function startedRun(request: RunRequest, { before, witness, remote }: Beginning): Promise<Run> {
   const { workload, argvPrefix, environment, logs, signal } = request;
-  const program = new KeptProgram([...argvPrefix, ...workload.argv], {
+  const here = witness ? witness.variables(environment) : environment;
+  const program = new KeptProgram(remote?.argv ?? [...argvPrefix, ...workload.argv], {
     keeper: keeperOrThrow(),
-    environment: witness ? witness.variables(environment) : environment,
-    cwd: workload.cwd,
-    stragglerMs: STRAGGLER_MS,
-    graceMs: GRACE_MS,
+    environment: remote?.environment ?? here,
+    cwd: remote ? '/' : workload.cwd,
+    stragglerMs: remote ? REMOVAL_MS : STRAGGLER_MS,
+    // The runtime ends it before: a client that is killed leaves its container behind.
+    graceMs: remote ? GRACE_MS + REMOVAL_MS : GRACE_MS,
   });
   const captured = {
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
-  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, request.readGpu);
-  const course = await followed(request, program, captured);
+  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, request.readGpu, remote?.where());
+  const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
+  const left = (await remote?.remove()) ?? null;
   const watched = (await watch?.stop()) ?? NOTHING_WATCHED;
   const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
   signal.throwIfAborted();
   const seen = [...((await witness?.seen()) ?? []), ...watched.processes];
-  const failure = failureOf(workload, course, outcome, captured.stderr.lastWords() || captured.stdout.lastWords());
+  const words = captured.stderr.lastWords() || captured.stdout.lastWords();
+  const failure = left ?? failureOf(workload, course, outcome, words);
   const extracted = new Map<string, Extracted>();
   if (failure === null)
     for (const metric of workload.metrics)
@@ -107,9 +125,9 @@ async function startedRun(request: RunRequest, before: FileStates, witness: Witn
     notes: cut,
     wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
-    used: outcome.used,
+    used: remote?.isParent === false ? null : outcome.used,
     watched,
-    proof: await proofOf(seen, request.expected),
+    proof: await proofOf(seen, remote ? { ...request.expected, container: remote.where() } : request.expected),
     extracted,
     fromNs,
     toNs,
@@ -131,13 +149,16 @@ async function followed(
   { workload, whileReady, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
+  remote: RemoteCommand | null,
 ): Promise<Course> {
   const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null };
   const over = new AbortController();
+  let removal: NodeJS.Timeout | undefined;
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
     course.stoppedBecause ??= because;
     program.stop();
+    if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
   };
   const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
   const aborted = () => stop('abort');
@@ -168,6 +189,7 @@ async function followed(
     return course;
   } finally {
     clearTimeout(timer);
+    clearTimeout(removal);
     signal.removeEventListener('abort', aborted);
     over.abort();
   }

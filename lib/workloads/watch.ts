@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import type { GpuState } from '../native/addon-types.js';
 import { mappedFiles } from '../systems/ld-preload.js';
+import type { Container } from '../workers/container/container.js';
 import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js';
 
 const INTERVAL_MS = 100;
@@ -20,6 +21,8 @@ export interface SeenProcess {
   files: readonly string[];
   /** It has mounts of its own, as in a container: its paths are not ours. */
   isElsewhere: boolean;
+  /** Its mount namespace; null where it cannot be read, absent of what was not seen from outside. */
+  mounts?: string | null;
 }
 
 export interface GpuReading {
@@ -49,6 +52,7 @@ interface Followed {
 export class Watch {
   readonly #root: number;
   readonly #readGpu: () => Promise<GpuState | null>;
+  readonly #container: Container | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #readings: GpuReading[] = [];
   /** That NVML listed. */
@@ -58,10 +62,11 @@ export class Watch {
   #timer: NodeJS.Timeout;
   #reading: Promise<void> = Promise.resolve();
 
-  /** Of what is below the process `root`. */
-  constructor(root: number, readGpu: () => Promise<GpuState | null>) {
+  /** Of what is below the process `root`, and in `container`, whose processes may be below a daemon. */
+  constructor(root: number, readGpu: () => Promise<GpuState | null>, container?: Container) {
     this.#root = root;
     this.#readGpu = readGpu;
+    this.#container = container;
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
@@ -77,7 +82,7 @@ export class Watch {
   }
 
   #look(): void {
-    const pids = processesBelow(this.#root);
+    const pids = this.#pids();
     const sizes = pids.flatMap((pid) => residentBytes(pid) ?? []);
     if (sizes.length > 0)
       this.#residentBytes = Math.max(
@@ -88,6 +93,12 @@ export class Watch {
     this.#reading = this.#take(pids).finally(() => {
       if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), INTERVAL_MS);
     });
+  }
+
+  #pids(): number[] {
+    const below = processesBelow(this.#root);
+    const first = this.#container?.first?.pid;
+    return first === undefined || below.includes(first) ? below : [...below, first, ...processesBelow(first)];
   }
 
   /**
@@ -102,7 +113,7 @@ export class Watch {
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
     // Empty of one that is just ending: what was seen of it before stands.
-    const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, isElsewhere: isElsewhere(pid) };
+    const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...whereOf(pid) };
     if (seen) this.#followed.set(pid, { seen, looks });
   }
 
@@ -129,11 +140,12 @@ export class Watch {
   }
 }
 
-function isElsewhere(pid: number): boolean {
+function whereOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
   try {
-    return readlinkSync(`/proc/${pid}/ns/mnt`) !== readlinkSync('/proc/self/ns/mnt');
+    const mounts = readlinkSync(`/proc/${pid}/ns/mnt`);
+    return { mounts, isElsewhere: mounts !== readlinkSync('/proc/self/ns/mnt') };
   } catch {
-    return true;
+    return { mounts: null, isElsewhere: true };
   }
 }
 

@@ -22,6 +22,8 @@ interface StartsRow {
   totalMs: number;
   initMs: number;
   contextMs: number;
+  spawnMs: number;
+  slowestSpawnMs: number;
 }
 interface Slope {
   msPerProcess: number;
@@ -112,6 +114,8 @@ function expectRows({ result, alone, together }: Recording, before: number[]): v
     const recorded = mean(starts.map(({ initAt, resultAt }) => (resultAt - initAt) / MS));
     expect(row.fromInitMs).toBeGreaterThan(recorded - 1e-6);
     expect(row.fromInitMs).toBeLessThan(recorded + moreMs + DELAY_MS / releases.length);
+    expect(row.spawnMs).toBeGreaterThan(0);
+    expect(row.slowestSpawnMs).toBeGreaterThanOrEqual(row.spawnMs);
     expect(row.beforeInitMs).toBeGreaterThan(0);
   }
   const [first, most] = [Math.min(...before), Math.max(...before)];

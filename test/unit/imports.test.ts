@@ -69,6 +69,9 @@ describe('the folders of lib/', () => {
     expect(starting.map((file) => relative(lib, file)).sort()).toEqual([
       // The coordinator itself, without the caller's preload.
       'cli/restart.ts',
+      // Containers are removed, however the coordinator ended.
+      'systems/container/container-guardian.ts',
+      'systems/container/container-guarding.ts',
       // The daemon quits after its clients, however the coordinator ended.
       'systems/mps-daemon.ts',
       'systems/mps-guardian.ts',

@@ -52,10 +52,13 @@ describe('systems on the command line', () => {
 
   it.each([
     ['nativ', "Expected a kind of system but received 'nativ': did you mean native?"],
-    ['', "Expected a kind of system but received '': there are native, hami-core, vgpu-manager, fcsp, mps, custom."],
+    [
+      '',
+      "Expected a kind of system but received '': there are native, hami-core, vgpu-manager, fcsp, mps, container, custom.",
+    ],
     [
       '__proto__',
-      "Expected a kind of system but received '__proto__': there are native, hami-core, vgpu-manager, fcsp, mps, custom.",
+      "Expected a kind of system but received '__proto__': there are native, hami-core, vgpu-manager, fcsp, mps, container, custom.",
     ],
     ['hami-core:memry=1GiB', "Expected a key of hami-core but received 'memry': did you mean memory?"],
     [

@@ -9,6 +9,7 @@ import { LOG_BYTES } from '../../lib/workloads/output.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
+import { local } from '../../lib/workers/local.js';
 import { WAIT_MS } from '../limits.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
@@ -39,6 +40,7 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
   const { environment, ...others } = change;
   const found = await runOnce({
     workload: own,
+    launcher: local,
     argvPrefix: [],
     environment: { PATH: process.env.PATH, GVB_TEST_MARK: mark, ...environment },
     logs: null,

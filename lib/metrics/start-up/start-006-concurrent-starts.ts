@@ -76,6 +76,7 @@ function row(group: Group) {
   const { processes, releases } = group;
   const times = releases.flatMap(({ firstResults }) => firstResults.map(milli));
   const starts = releases.flatMap((one) => one.starts);
+  const spawns = releases.flatMap((one) => one.spawns.map(milli));
   const { value, ci95 } = mean(meansOf(group));
   const fromInitMs = milli(mean(starts.map(fromInit)).value);
   return {
@@ -93,6 +94,9 @@ function row(group: Group) {
     commonMs: shortestCommon(releases),
     initMs: milli(median(starts.map(({ initNs }) => initNs)).value),
     contextMs: milli(median(starts.map(({ contextNs }) => contextNs)).value),
+    // Before the release: of so many processes, or containers, started at once.
+    spawnMs: median(spawns).value,
+    slowestSpawnMs: Math.max(...spawns),
   };
 }
 

@@ -1,0 +1,84 @@
+/**
+ * Real containers on the simulated card: podman and runc, an image and a bundle made of busybox and the C library of this
+ * machine, no registry. The storage of podman is in a folder of the test.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addonFile, emptyFolder, parseComparison, simulatedFolder, start } from './command.js';
+import { withoutPodman } from './containers.js';
+
+const cannot = withoutPodman('systems of kind container with podman and runc');
+// This machine's cgroups may be of both versions, which crun refuses, and it may let nobody raise a limit.
+const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
+const IMAGE = 'localhost/gvb-test:1';
+
+/** What Node, the addon and the simulated driver load. */
+function librariesOf(files: readonly string[]): string[] {
+  const text = execFileSync('ldd', [...files], { encoding: 'utf8' });
+  const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
+  return [...new Set(paths)].filter((path) => !path.startsWith(simulatedFolder));
+}
+
+function makeRoot(rootfs: string): void {
+  for (const folder of ['bin', 'dev', 'proc', 'sys', 'tmp']) mkdirSync(join(rootfs, folder), { recursive: true });
+  cpSync(realpathSync('/usr/bin/busybox'), join(rootfs, 'bin/busybox'));
+  const drivers = ['libcuda.so.1', 'libnvidia-ml.so.1'].map((name) => join(simulatedFolder, name));
+  for (const library of librariesOf([process.execPath, addonFile, ...drivers])) {
+    mkdirSync(join(rootfs, dirname(library)), { recursive: true });
+    cpSync(realpathSync(library), join(rootfs, library));
+  }
+}
+
+describe.skipIf(cannot)('podman and runc', () => {
+  const folder = emptyFolder();
+  const bundle = join(folder, 'bundle');
+  const rootfs = join(bundle, 'rootfs');
+  const storage = [
+    ...['root', 'runroot', 'tmpdir'].map((name) => `--${name}=${join(folder, name)}`),
+    ...['--storage-driver=vfs', '--cgroup-manager=cgroupfs', '--runtime=runc', '--events-backend=none'],
+  ];
+  const podman = (...args: string[]) => execFileSync('podman', [...storage, ...args], { encoding: 'utf8' });
+
+  beforeAll(() => {
+    makeRoot(rootfs);
+    const archive = join(folder, 'image.tar');
+    execFileSync('tar', ['-C', rootfs, '-cf', archive, '.']);
+    podman('import', '--quiet', archive, IMAGE);
+  });
+  afterAll(() => void podman('rmi', '--force', IMAGE));
+
+  it('run workers and programs in containers of their own, and leave nothing', async () => {
+    const before = readdirSync(rootfs, { recursive: true });
+    const config = join(folder, 'systems.yaml');
+    const named = [
+      'native',
+      { kind: 'container', name: 'podman', runtime: 'podman', runtimeOptions: storage, args: limits, image: IMAGE },
+      { kind: 'container', name: 'runc', runtime: 'runc', bundle },
+    ];
+    const script = 'echo here; while [ ! -e /proc/self/none ] && [ $((n=n+1)) -lt 300 ]; do sleep 0.001; done';
+    const workloads = [{ name: 'shell', argv: ['/bin/busybox', 'sh', '-c', script], warmup: 0, iterations: 1 }];
+    writeFileSync(config, JSON.stringify({ systems: named, workloads }));
+    const output = join(folder, 'out');
+    const options = ['--simulate', '--rounds', '1', '--config', config, '--output', output, '--json', '-'];
+    const { code, stdout } = await start(['exec', ...options]).done;
+    const { systems } = parseComparison(stdout);
+    expect(systems.map(([round]) => round?.metrics.map(({ id, reason }) => reason && `${id}: ${reason}`))).toEqual(
+      systems.map(() => [undefined, expect.stringContaining('shell/energy'), expect.anything(), undefined, undefined]),
+    );
+    expect(code).toBe(0);
+    for (const [name, round] of systems.slice(1).map((rounds) => [rounds[0]?.system.name, rounds[0]] as const)) {
+      const { attestation = [], processes } = round?.system ?? {};
+      expect(attestation.filter(({ passed }) => !passed)).toEqual([]);
+      const outside = attestation.find(({ proof }) => proof.startsWith('in a container'))?.detail;
+      expect(outside).toMatch(
+        new RegExp(`^container (gvb-|[0-9a-f]{64}).* of ${name}, PID \\d+: own namespaces .*mnt`),
+      );
+      expect(processes).toEqual({ proven: 1, of: 1 });
+    }
+    expect(podman('ps', '--all', '--quiet')).toBe('');
+    expect(execFileSync('runc', ['list', '--quiet'], { encoding: 'utf8' })).not.toContain('gvb-');
+    expect(readdirSync(rootfs, { recursive: true })).toEqual(before);
+  });
+});
