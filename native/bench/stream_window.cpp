@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kPieceBytes = 16, kWordsOfPiece = 4;
 constexpr uint64_t kLeastBytes = uint64_t{64} << 20, kGranule = uint64_t{2} << 20;
 constexpr uint64_t kMovedByKernel = uint64_t{4} << 30;  // about a millisecond of a large card
-constexpr unsigned kThreads = 1024, kBlocksPerMultiprocessor = 2;
+constexpr unsigned kThreads = 1024, kStreamBlocksPerMultiprocessor = 2;
 constexpr size_t kInFlight = 8, kMostKernels = size_t{1} << 16;
 constexpr uint32_t kFactor = 2654435761u, kBandwidthMark = 0x9e3779b9u;  // as in kernels/bandwidth.cu
 constexpr uint32_t kPoison = 0xa5a5a5a5;
@@ -61,7 +61,7 @@ class Streaming {
         module_(kept_module(session, gvb_ptx_bandwidth)),
         kernel_(module_.function(kernel_of(request.kind))),
         multiprocessors_(multiprocessors_of(session)),
-        blocks_(request.blocks == 0 ? kBlocksPerMultiprocessor * multiprocessors_ : request.blocks),
+        blocks_(request.blocks == 0 ? kStreamBlocksPerMultiprocessor * multiprocessors_ : request.blocks),
         bytes_(buffer_bytes(session, request.bytes)),
         seed_(static_cast<uint32_t>(random_())),
         passes_(static_cast<unsigned>(std::max(uint64_t{1}, kMovedByKernel / moved_by_pass()))),
