@@ -3,7 +3,14 @@ import { isMap, Values } from '../config/values.js';
 import { UsageError } from '../errors/usage-error.js';
 import type { Delta } from '../stats/effect.js';
 import { isPointer } from './json-pointer.js';
-import { builtInKeys, choices, type ExtractedMetric, type OutputSource, type Extraction } from './workload-type.js';
+import {
+  builtInKeys,
+  choices,
+  loadKeys,
+  type ExtractedMetric,
+  type OutputSource,
+  type Extraction,
+} from './workload-type.js';
 
 const keys = ['from', 'file', 'regex', 'json', 'jsonl', 'take', 'unit', 'direction', 'delta'] as const;
 const metricKey = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
@@ -19,6 +26,8 @@ export function extractedMetrics(values: Values): ExtractedMetric[] {
       throw values.expected('metrics', 'a map of names of letters, digits and . _ -', `'${key}' is none`);
     if ((builtInKeys as readonly string[]).includes(key))
       throw values.expected('metrics', 'a map of new names', `${key} is measured of every program`);
+    if (values.has('load') && (loadKeys as readonly string[]).includes(key))
+      throw values.expected('metrics', 'a map of new names', `${key} is measured of every load`);
     if (!isMap(raw)) throw values.expected('metrics', 'a map of names to maps', `${key} has no map`);
     const own = new Values(raw, `${key} of ${values.named('metrics')}`, keys, [...values.path, 'metrics', key]);
     return oneMetric(key, own);

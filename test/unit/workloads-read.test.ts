@@ -83,6 +83,7 @@ describe('workloads of a file', () => {
       exitCodes: [0],
       ready: null,
       stopAfterSeconds: null,
+      load: null,
       metrics: [],
     });
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
-import { LOG_BYTES } from '../../lib/workloads/output.js';
+import { LOG_BYTES } from '../../lib/workloads/run-file.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
@@ -29,9 +29,12 @@ const workload = (argv: readonly string[], change: Partial<Workload> = {}): Work
   exitCodes: [0],
   ready: null,
   stopAfterSeconds: null,
+  load: null,
   metrics: [],
   ...change,
 });
+
+const unwatched = { begin: () => {}, end: () => {}, onProcesses: null };
 
 /** Nothing of it is left when this resolves. */
 async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run> {
@@ -43,7 +46,6 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
     environment: { PATH: process.env.PATH, GVB_TEST_MARK: mark, ...environment },
     logs: null,
     expected: native,
-    readGpu: () => Promise.resolve(null),
     signal: new AbortController().signal,
     ...others,
   });
@@ -151,24 +153,26 @@ describe('a run', () => {
     const running = run(sh('echo x; sleep 1000'), {
       signal: stop.signal,
       environment: { GVB_TEST_MARK: mark },
-      readGpu: () => {
-        stop.abort(new Error('enough'));
-        return Promise.resolve(null);
+      gpu: {
+        ...unwatched,
+        begin: () => stop.abort(new Error('enough')),
       },
     });
     await expect(running).rejects.toThrow('enough');
     expect(processesOf(mark)).toEqual([]);
   });
 
-  it('is watched: its processes, their memory, the GPU', async () => {
+  it('is watched: its processes and their memory, from its beginning to its end', async () => {
     const script = 'const all = Buffer.alloc(100e6, 1); setTimeout(() => console.log(all.length), 1000)';
-    const { watched, used } = await run(workload([node, '-e', script]), {
-      readGpu: () => Promise.resolve({ powerW: 100, processes: [{ pid: 1, usedBytes: 5 }] } as never),
+    const times: number[] = [];
+    const { watched, used, phases } = await run(workload([node, '-e', script]), {
+      gpu: { ...unwatched, begin: (atNs) => times.push(atNs), end: (atNs) => times.push(atNs) },
     });
+    expect(phases).toEqual([{ name: 'run', fromNs: times[0], toNs: times[1] }]);
+    expect(watched.pids.size).toBe(1);
     expect(watched.processes).toMatchObject([{ files: expect.arrayContaining([node]), isElsewhere: false }]);
     expect(watched.residentBytes).toBeGreaterThan(100e6);
     expect(used?.largestProcessBytes).toBeGreaterThan(100e6);
-    expect(watched.readings[0]).toMatchObject({ powerW: 100, programBytes: null, foreignPids: [1] });
   });
 });
 

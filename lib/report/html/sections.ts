@@ -2,6 +2,7 @@
 import { VERDICTS } from '../../results/effect-text.js';
 import { html, type Markup } from '../markup.js';
 import { PROGRAM_TITLE } from '../program-costs.js';
+import { TIMELINE_TITLE } from '../program-timelines.js';
 import { costs } from './costs.js';
 import { health } from './health.js';
 import { isolation } from './isolation.js';
@@ -10,6 +11,7 @@ import { pairs, paragraphs } from './prose.js';
 import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
 import { programCosts } from './program-costs.js';
+import { programTimelineCharts } from './program-timelines.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
@@ -90,6 +92,7 @@ export const sections: readonly Section[] = [
   { id: 'costs', title: 'What each call costs', body: costs },
   { id: 'program-costs', title: PROGRAM_TITLE, body: programCosts },
   { id: 'results', title: 'Results', body: results },
+  { id: 'program-timelines', title: TIMELINE_TITLE, body: programTimelineCharts },
   { id: 'isolation', title: 'Isolation in detail', body: isolation },
   { id: 'tails', title: 'Tail latencies', body: tails },
   { id: 'consistency', title: 'Consistency', body: consistency },
