@@ -7,7 +7,7 @@ import { publicValue } from '../systems/spec.js';
 const secretHeader = /COOKIE|SESSION|SIGNATURE/i;
 /** Schemes of `authorization`, whatever the header is called. */
 const credentials = /^\s*(Bearer|Basic|Digest|Token|ApiKey)\s/i;
-const secretParameter = /^(sig|signature|session.*|sid|code|pwd)$/i;
+const secretParameter = /signature|session|^(sig|sid|code|pwd)$/i;
 
 const publicHeader = (name: string, value: string): string =>
   secretHeader.test(name) || credentials.test(value) ? NOT_RECORDED : publicValue(name, value);

@@ -87,7 +87,8 @@ const all = (reading: Reading): LoadReadings => ({
   errors: reading,
 });
 
-function readingsOf(result: LoadResult, { requests }: LoadPlan): LoadReadings {
+/** No number where the client was overloaded, or where requests failed: a server that fails its slowest looks faster. */
+export function readingsOf(result: LoadResult, { requests }: Pick<LoadPlan, 'requests'>): LoadReadings {
   const { errors, invalid, succeeded, completed } = result;
   // Whatever it counted is about the client.
   const isOfClient = succeeded > 0 || errors.some(({ reason }) => reason === OUT_OF_SOCKETS);

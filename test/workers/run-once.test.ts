@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +9,7 @@ import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
 import { WAIT_MS } from '../limits.js';
+import { closedPort, openPort } from '../ports.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -54,18 +54,6 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
 }
 
 const sh = (script: string, change?: Partial<Workload>) => workload(['bash', '-c', script], change);
-
-async function freePort(): Promise<{ port: number; server: Server }> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { port: (server.address() as { port: number }).port, server };
-}
-
-async function closedPort(): Promise<number> {
-  const { port, server } = await freePort();
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 describe('a run', () => {
   it('is timed from its start to its end', async () => {
@@ -243,7 +231,7 @@ describe('a program that serves', () => {
   });
 
   it('is not started where it would seem ready at once', async () => {
-    const { port, server } = await freePort();
+    const { port, server } = await openPort();
     const marker = sh('touch started', { ready: { by: 'port', port } });
     expect((await run(marker)).failure).toMatch(/^it cannot be seen when it is ready: something else listens at port/);
     expect(existsSync(join(marker.cwd, 'started'))).toBe(false);
