@@ -201,7 +201,7 @@ describe('a served program under load', () => {
     for (const name of ['env.API_TOKEN', 'load.url', 'load.headers.Authorization', 'load.headers.cookie'])
       expect(stderr).toContain(`${name} is secret and not recorded, so this comparison cannot be continued`);
     expect(readFileSync(join(output, 'report.md'), 'utf8')).toMatch(
-      /Replace every \\?\(not recorded\\?\) of served@c=4 in .*systems/,
+      /Replace every \\?\(not recorded\\?\) of served\\?@c=4 in .*systems/,
     );
     const [again, resumed] = await Promise.all([
       command(['exec', '--simulate', '--config', join(output, 'systems.yaml'), '--dry-run']),

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
 import { LOG_BYTES } from '../../lib/workloads/run-file.js';
+import { ServedLoad } from '../../lib/workloads/served-load.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
@@ -213,6 +214,40 @@ describe('a program that serves', () => {
     });
     expect(found.failure).toBeNull();
     expect([wasAlive, existsSync(join(own.cwd, 'alive'))]).toEqual([true, false]);
+  });
+
+  it('dies under its load: what it said last is kept, and the requests that were answered', async () => {
+    const port = await closedPort();
+    const requests = join(temporaryFolder(), 'requests.jsonl');
+    const load = {
+      ...({ api: 'http', url: new URL(`http://127.0.0.1:${port}/`), method: 'GET', headers: {}, body: null } as const),
+      ...{ requests: 50, warmup: 0, arrivals: { loop: 'closed', concurrency: 1 } as const, timeoutMs: WAIT_MS },
+    };
+    const served = new ServedLoad(load, requests);
+    const own = workload([node, join(import.meta.dirname, 'fixtures/served.mjs'), `${port}`, 'mortal'], {
+      ...{ load, ready: { by: 'line', text: 'listening' } as const, ...forever },
+    });
+    const found = await run(own, { whileReady: (signal, fromNs) => served.run(signal, fromNs) });
+    expect(found.failure).toBe(
+      'it ended with exit code 3 under its load, before all requests were answered. It last printed: out of memory',
+    );
+    await served.finish();
+    const errors = readFileSync(requests, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { error: unknown }).error);
+    expect(errors.slice(0, 2)).toEqual([null, null]);
+    expect(errors.slice(2)).not.toContain(null);
+    expect(found.phases.map(({ name }) => name)).toEqual(['start', 'ready']);
+  });
+
+  it('is stopped at its time limit under its load, which ends with it', async () => {
+    const load = { requests: 1 } as Workload['load'];
+    const own = sh('echo up; sleep 1000', { load, ready: { by: 'line', text: 'up' }, timeoutSeconds: 1, ...forever });
+    const found = await run(own, {
+      whileReady: (signal) => new Promise((ended) => signal.addEventListener('abort', () => ended())),
+    });
+    expect(found.failure).toMatch(/^its load was not over after 1 s and was stopped/);
   });
 
   it.each([
