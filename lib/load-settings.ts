@@ -23,9 +23,15 @@ type ArrivalSettings =
   /** Default of the seed: 1. */
   | { concurrency?: never; ratePerSecond: number; seed?: number };
 
+type Without<Key extends string> = Partial<Record<Key, never>>;
+
 /** `{request}` in a prompt or body stands for the number of the request. */
 type BodySettings =
-  | { api?: 'http'; method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; body?: string }
+  | (Without<'model' | 'prompt' | 'maxTokens'> & {
+      api?: 'http';
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+      body?: string;
+    })
   /** The default of `maxTokens` is 128. */
   | { api: 'chat' | 'completions'; model: string; prompt: string; maxTokens?: number }
   /** The whole request as JSON; `stream` is set. */
