@@ -39,7 +39,7 @@ export class Watch {
   readonly #root: number;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
-  /** That NVML listed. */
+  /** Those that NVML lists, also of others. */
   readonly #users = new Set<number>();
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
@@ -54,11 +54,9 @@ export class Watch {
   using(listed: readonly number[]): void {
     const fresh = listed.filter((pid) => !this.#users.has(pid));
     if (fresh.length === 0) return;
+    for (const pid of fresh) this.#users.add(pid);
     const pids = this.#processes();
-    for (const pid of fresh.filter((each) => pids.includes(each))) {
-      this.#users.add(pid);
-      this.#lookAt(pid, true);
-    }
+    for (const pid of fresh) if (pids.includes(pid)) this.#lookAt(pid, true);
   }
 
   stop(): Watched {
