@@ -61,7 +61,7 @@ describe('timelines of programs', () => {
     expect(programTimelinesMarkdown(of)).toContain('8 more are in the samples');
   });
 
-  it.each([{}, { ...timeline, timeS: [1e400] }, { ...timeline, powerW: [] }, { ...timeline, intervalMs: 0 }])(
+  it.each([{}, { ...timeline, timeS: [Infinity] }, { ...timeline, powerW: [] }, { ...timeline, intervalMs: 0 }])(
     'are left out where a document has something else: %#',
     (hostile) => {
       const of = view(['a'], () => 1, hostile);

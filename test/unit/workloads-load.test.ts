@@ -151,7 +151,11 @@ describe('the numbers of a load', () => {
     const many = Array.from({ length: 299 }, (_, i) => i + 1);
     expect(readings({ itlMs: many })).toMatchObject({
       ...{ ttft: { value: 35 }, itl: { value: 150 }, tpot: { value: 2.5 }, latency: { value: 45 } },
-      ...{ 'itl-p99': { value: expect.closeTo(296.02) }, 'tokens-per-second': { value: 9 }, 'requests-per-second': { value: 3 } },
+      ...{
+        'itl-p99': { value: expect.closeTo(296.02) },
+        'tokens-per-second': { value: 9 },
+        'requests-per-second': { value: 3 },
+      },
       ...{ errors: { value: 0 } },
       'ttft-p99': { missing: expect.stringContaining('at least 299 requests'), status: 'unsupported' },
     });
