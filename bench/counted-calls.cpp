@@ -1,6 +1,5 @@
-// What a call of the driver's cheapest function takes, looked up as a framework does: ns a call, the median over
-// batches, in as many threads at once as are asked for. bench/counting.js runs it with and without the counting
-// library.
+// The cost of the driver's cheapest function, looked up as a framework does: ns per call, the median over batches, in
+// the requested number of threads at once. bench/counting.js runs it with and without the counting library.
 #include <dlfcn.h>
 
 #include <algorithm>

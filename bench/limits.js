@@ -1,7 +1,7 @@
-// The tool's own cost, as ratios to reference work of the same run, so that the limits hold on slow machines as on fast
-// ones: an empty Node process for the start of the command line and the import of the library, JSON for reports.
-// Shares need no reference: the event loop while measuring, the coordinator's CPU while workers measure. The limits of a
-// scene of tenants and of the simulated card are absolute times.
+// The tool's own cost, as ratios to reference work in the same run, so that the limits hold on slow and fast machines:
+// an empty Node process for the start of the command line and the import of the library, JSON for reports. Shares need
+// no reference: the event loop while measuring, the coordinator's CPU while workers measure. The limits for a scene of
+// tenants and for the simulated card are absolute times.
 // Usage: node bench/limits.js [--simulate]
 import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
@@ -15,13 +15,13 @@ import { simulatedCardRows } from './simulated-card.js';
 
 const RUNS = 9;
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-// Below the package, whose files the fixtures look for.
+// Inside the package, whose files the fixtures look for.
 const folder = mkdtempSync(join(root, 'build/limits-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-// What a process used at most can only be asked from within.
+// A process's peak memory use can only be read from inside.
 const probe = join(folder, 'probe.mjs');
 writeFileSync(probe, "process.on('exit', () => console.error(`PEAK ${process.resourceUsage().maxRSS}`));\n");
 
@@ -37,7 +37,7 @@ function cost(args, runs = RUNS) {
   return { ms: median(all.map(({ ms }) => ms)), kib: median(all.map(({ kib }) => kib)) };
 }
 
-/** Of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each: the one that the tests of reports have. */
+/** A document with 56 metrics, 4 systems and 10 rounds with a thousand raw samples each, as in the report tests. */
 async function largeDocument() {
   const bundle = await rolldown({
     input: `${root}/test/unit/report-fixtures.ts`,
@@ -61,7 +61,7 @@ const rows = [
   },
 ];
 
-// Every format reads the document; what it adds is compared with reading it and writing it again as JSON.
+// Every format reads the document; the rest is compared with reading it and writing it again as JSON.
 const file = join(folder, 'large.json');
 writeFileSync(file, JSON.stringify(await largeDocument()));
 const copy = `import { readFileSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ for (const format of ['html', 'markdown', 'json']) {
   rows.push({ what: `largest report, ${format}: memory / JSON`, value: kib / reference.kib, limit: 2 });
 }
 
-/** What keeping the noise of a layer costs, in times what cutting it into lines does: short lines are the worst. */
+/** The cost of keeping a layer's output, relative to splitting it into lines: short lines are the worst case. */
 const { BoundedLog, LineSplitter } = await import(`${root}/dist/workers/lines.js`);
 function noiseMs(onLine) {
   const chunk = Buffer.from('x\n'.repeat(32 * 1024));

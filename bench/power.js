@@ -1,5 +1,5 @@
-// How likely a comparison is to detect an effect: from how much rounds differed in recorded comparisons, by simulation.
-// Prints the table of docs/method.md. Usage: node bench/power.js DOCUMENT...
+// The probability that a comparison detects an effect: by simulation, from how much rounds differed in recorded
+// comparisons. Prints the table of docs/method.md. Usage: node bench/power.js DOCUMENT...
 import { readFileSync } from 'node:fs';
 import { median, sampleStandardDeviation } from 'simple-statistics';
 import { listMetrics } from '../dist/index.js';
@@ -24,7 +24,7 @@ function uniform(seed) {
   };
 }
 
-/** By Box and Muller. */
+/** By the Box-Muller transform. */
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /** Share of comparisons whose 95 % interval of the ratio lies above 1. */
@@ -39,10 +39,10 @@ function detected(effect, sd, { rounds, t }) {
   return found / RUNS;
 }
 
-/** Others are compared by differences, of which no percentage says anything. */
+/** Other metrics are compared by differences, to which percentages do not apply. */
 const byRatio = new Set(listMetrics().flatMap(({ id, delta }) => (delta.relative === undefined ? [] : [id])));
 
-/** By metric, the standard deviation of the logarithm of the ratio from round to round: of every system and document. */
+/** By metric, over all systems and documents: the standard deviation of the logarithm of the ratio between rounds. */
 const deviations = new Map();
 for (const file of process.argv.slice(2)) {
   const { systems } = JSON.parse(readFileSync(file, 'utf8'));

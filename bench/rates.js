@@ -1,6 +1,6 @@
-// How fast the kernels of LLM-* run on the first visible GPU: memory read, written and copied (GB/s), matrix products in
-// every number format (TFLOPS, the clock, the error, the kernel). To be read beside bench/pytorch.py on the same machine.
-// Usage: node bench/rates.js [--simulate] [SIDE …]   default: 4096 8192, and FP32 alone at 10000
+// How fast the kernels of LLM-* run on the first visible GPU: memory read, written and copied (GB/s), matrix products
+// in every number format (TFLOPS, the clock, the error, the kernel). To compare with bench/pytorch.py on the same
+// machine. Usage: node bench/rates.js [--simulate] [SIDE …]   default: 4096 8192, and FP32 only at 10000
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +17,7 @@ const requests = [
 const batchOf = (leastLaunches, leastNs) => ({ leastLaunches, leastNs });
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const session = await addon.openSession({ simulatedDriver, device: null, path: 'runtime' });
-// The simulated card really moves what its kernels do.
+// The simulated card really moves the bytes of its kernels.
 const bytes = simulatedDriver === null ? 0 : 2 ** 21;
 for (const kind of ['read', 'write', 'copy']) {
   const { movedBytes, launchNs } = await addon.stream(session, { kind, bytes, batches: 5, ...batchOf(20, 1e8) });

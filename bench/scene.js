@@ -1,4 +1,4 @@
-// A scene of eight local tenants on the simulated GPU: how far apart they are released, and what each costs to start.
+// A scene of eight local tenants on the simulated GPU: how far apart they are released, and the cost of starting each.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const window = {
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** The simulated driver initialises at once, so that all of the time is ours. */
+/** The simulated driver initialises instantly, so that all of the time is the tool's. */
 async function timedScene(home) {
   const settings = `region=limits-${randomUUID().slice(0, 8)},init_ms=0,context_ms=0`;
   const start = localStart({ PATH: process.env.PATH, HOME: home, GVB_SIM: settings });

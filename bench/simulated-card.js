@@ -1,4 +1,4 @@
-// Eight processes that launch on one simulated card at the same time: what that costs.
+// The cost of eight processes that launch on one simulated card at the same time.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const LAUNCHES = 10_000;
 
 const simulated = fileURLToPath(new URL('../build/Release/sim', import.meta.url));
 
-/** Processor time, and the cost of the last launches in that of the first ones. */
+/** Processor time, and the cost of the last launches relative to the first. */
 function launches(file, region, settings = '') {
   const GVB_SIM = `region=${region},init_ms=0,context_ms=0,launch_ns=0${settings}`;
   const child = spawn(file, [String(LAUNCHES)], {
@@ -31,8 +31,8 @@ export async function simulatedCardRows() {
   const region = `limits-${randomUUID().slice(0, 8)}`;
   const all = await Promise.all(Array.from({ length: PROCESSES }, () => launches(file, region)));
   const cpu = all.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-  // Alone: beside others it waits for the card as well. Kernels of no time: a launch of half a microsecond is faster than
-  // kernels of one, and the last launches would wait for room in the queue.
+  // A single process, because others would make it wait for the card. Kernels take no time, because a launch takes half
+  // a microsecond: with kernels of one, the last launches would wait for room in the queue.
   const { lastByFirst } = await launches(file, `${region}-alone`, ',kernel_ns=0');
   return [
     { what: `${PROCESSES} processes, ${LAUNCHES} launches each: CPU s`, value: cpu, limit: 2 },

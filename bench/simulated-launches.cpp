@@ -1,6 +1,6 @@
-// What launching costs on the simulated card when several processes use it at the same time. bench/simulated-card.js
+// The cost of launching on the simulated card when several processes use it at the same time. bench/simulated-card.js
 // runs eight of them, with the simulated libraries in LD_LIBRARY_PATH. Usage: simulated_launches COUNT   → one line of
-// JSON: processor time in s, and the last tenth's cost by the first one's
+// JSON: processor time in s, and the last tenth's cost relative to the first.
 #include <dlfcn.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
-// The measurement loops without Node: the same native/bench code as the addon's, linked into a plain program. What the
-// addon adds to a sample (it must be nothing) is the difference between the two; bench/agreement.js takes it.
+// The measurement loops without Node: the same native/bench code as the addon's, linked into a plain program.
+// bench/agreement.js compares the two; the addon must add nothing to a sample.
 // Usage: standalone_bench launch|alloc|free COUNT [SIMULATED_DRIVER_FOLDER]   → one line of JSON, medians in ns
 #include <algorithm>
 #include <cstdio>

@@ -20,17 +20,17 @@ import type { Format } from './rendering.js';
 export * from './metrics/functions.js';
 
 /**
- * All metrics (or those of `metrics`) in worker processes under the caller's environment: the RunDocument of
- * `gpu-virt-bench run`. An abort resolves with `completed: false` and what there is.
+ * Measures all metrics (or those in `metrics`) in worker processes under the caller's environment: the RunDocument of
+ * `gpu-virt-bench run`. An abort resolves with `completed: false` and the results so far.
  */
 export const runMetrics = async (options?: RunMetricsOptions): Promise<RunDocument> =>
   (await import('./whole-runs.js')).runMetrics(options);
 
 /**
- * Systems side by side, in interleaved rounds of fresh workers: the document of `gpu-virt-bench compare`; no file is written.
- * `systems` are texts as --system takes them or objects with the keys of the YAML file of --config, proofs included. Rejects
- * where one cannot be measured here (unless `allowMissing`) or has wrong settings; an abort resolves with
- * `completed: false` and the rounds that there are.
+ * Compares systems in interleaved rounds of fresh workers: the document of `gpu-virt-bench compare`; no file is
+ * written. `systems` are texts as --system takes them or objects with the keys of the YAML file of --config, proofs
+ * included. Rejects where one cannot be measured here (unless `allowMissing`) or has wrong settings; an abort resolves
+ * with `completed: false` and the finished rounds.
  *
  *     await compareSystems({
  *       systems: ['native', { kind: 'custom', name: 'mine', env: { LD_PRELOAD: '/path/layer.so' },
@@ -60,8 +60,8 @@ export const execWorkloads = async (options: ExecWorkloadsOptions): Promise<Comp
   (await import('./exec-workloads.js')).execWorkloads(options);
 
 /**
- * A document as a report: `markdown`, `html` (one page with charts), `csv`, `junit`, `openmetrics`, `bencher` or `json`.
- * Needs no GPU. Rejects with RangeError for another format, with TypeError for what is no document.
+ * A document as a report: `markdown`, `html` (one page with charts), `csv`, `junit`, `openmetrics`, `bencher` or
+ * `json`. Needs no GPU. Rejects with RangeError for another format, with TypeError for anything else than a document.
  */
 export const renderReport = async (document: RunDocument | ComparisonDocument, format: Format): Promise<string> =>
   (await import('./rendering.js')).renderReport(document, format);

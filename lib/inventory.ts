@@ -23,7 +23,10 @@ async function ask<T>(options: InventoryOptions, question: (addon: NativeAddon, 
   }
 }
 
-/** The GPUs this process can use. Initialises the driver, creates no context. Rejects as `measure…` functions do. */
+/**
+ * The GPUs that this process can use. Initialises the driver, creates no context. Rejects like the `measure…`
+ * functions.
+ */
 export async function listDevices(options: InventoryOptions = {}): Promise<GpuInfo[]> {
   const inspection = await ask(options, (addon, target) => addon.inspect(target));
   const { cuda } = inspection;
@@ -31,7 +34,7 @@ export async function listDevices(options: InventoryOptions = {}): Promise<GpuIn
   return inspection.devices.map((device) => gpuInfo(inspection, device));
 }
 
-/** For every driver function and symbol path: the file that owns it, and on which paths that is not the driver. */
+/** For every driver function and symbol path: the file that owns it, and the paths on which that is not the driver. */
 export async function getProvenance(options: InventoryOptions = {}): Promise<FunctionProvenance[]> {
   return functionProvenance(await ask(options, (addon, target) => addon.provenance(target)));
 }

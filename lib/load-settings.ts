@@ -1,4 +1,4 @@
-/** A load as a program describes it to `runLoad`: the keys that a workload's `load` has in YAML. */
+/** A load for `runLoad`: the keys of a workload's `load` in YAML. */
 import { isMap, Values } from './config/values.js';
 import { LOAD_KEYS, readLoad } from './load/load-config.js';
 import type { LoadResult } from './load/load-result.js';
@@ -6,21 +6,21 @@ import { type LoadOptions, runPlan } from './load/run-load.js';
 import { rawOf } from './system-settings.js';
 
 interface CommonSettings {
-  /** Of http or https. */
+  /** http or https. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** Counted requests, from 1 to 100000. */
+  /** Number of counted requests, from 1 to 100000. */
   requests: number;
-  /** Before them, not counted. Default 3. */
+  /** Uncounted requests before them. Default 3. */
   warmup?: number;
-  /** Seconds for each request, from when it is sent to the end of its answer. Default 60. */
+  /** Seconds per request, from when it is sent to the end of its answer. Default 60. */
   timeout?: number;
 }
 
 /** Either a closed loop of this many requests at a time, or an open loop of Poisson arrivals. */
 type ArrivalSettings =
   | { concurrency: number; ratePerSecond?: never; seed?: never }
-  /** Default of the seed: 1. */
+  /** `seed` defaults to 1. */
   | { concurrency?: never; ratePerSecond: number; seed?: number };
 
 type Without<Key extends string> = Partial<Record<Key, never>>;

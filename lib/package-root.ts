@@ -9,14 +9,14 @@ function isRoot(folder: string): boolean {
     const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name?: unknown };
     return name === NAME;
   } catch {
-    // There is none, or it is no JSON: not ours.
+    // Missing or not JSON: not this package.
     return false;
   }
 }
 
 /**
  * The folder of this package, which contains lib/ and dist/, however dist/ is bundled. Inside another program's bundle
- * it is the folder of that bundle; files that are then missing are reported.
+ * it is the folder of that bundle; missing files are then reported.
  */
 export const packageRoot = ((): string => {
   const own = dirname(fileURLToPath(import.meta.url));

@@ -1,18 +1,18 @@
-/** Documents as reports: one file per format in report/, all from the same view. None needs a GPU. */
+/** Renders documents: one file per format in report/, all from the same view. None needs a GPU. */
 import type { ResultDocument } from './results/kinds.js';
 import { readable } from './results/readable.js';
 import { type View, viewOf } from './results/view.js';
 import { type Words, wordsOf } from './report/words.js';
 
-/** As --format and the flags of the command line name them. */
+/** As --format and the command line's flags name them. */
 export const formats = ['json', 'markdown', 'html', 'csv', 'junit', 'openmetrics', 'bencher'] as const;
 export type Format = (typeof formats)[number];
 
-/** In one piece or several, in their order. */
+/** In one piece or several, in order. */
 export type Rendered = string | readonly string[];
 type Render = (view: View, words: Words) => Rendered | Promise<Rendered>;
 
-/** Loaded when asked for: charts alone cost more than the rest of the tool. */
+/** Loaded on demand: charts alone take longer to load than the rest of the tool. */
 const renderers: Record<Format, () => Promise<Render>> = {
   json: async () => {
     const { jsonReport } = await import('./report/json.js');
@@ -33,7 +33,7 @@ const renderers: Record<Format, () => Promise<Render>> = {
   bencher: async () => (await import('./report/bencher.js')).bencherReport,
 };
 
-/** Renders one document in as many formats as are asked for; what they share is drawn once, and for none not at all. */
+/** Renders one document in the requested formats; their common view is computed once, and only if needed. */
 export function rendering(document: ResultDocument): (format: Format) => Promise<Rendered> {
   let drawn: { view: View; forPeople: View; words: Words } | undefined;
   const draw = () => {
@@ -49,8 +49,8 @@ export function rendering(document: ResultDocument): (format: Format) => Promise
 }
 
 /**
- * For programs. The document may be of an earlier schema version. Throws RangeError for a format that there is not,
- * TypeError for what is no document.
+ * For programs. The document may have an earlier schema version. Throws RangeError for an unknown format, TypeError for
+ * anything else than a document.
  */
 export async function renderReport(given: ResultDocument, format: Format): Promise<string> {
   if (!formats.includes(format))

@@ -1,4 +1,4 @@
-/** Systems as a program describes them to `compareSystems`: the keys of the YAML file of `compare --config`. */
+/** Systems for `compareSystems`: the keys of the YAML file of `compare --config`. */
 import { isMap, type RawMap, type RawValue } from './config/values.js';
 import { createSystem, type Surroundings } from './systems/kinds.js';
 import { parseSystem } from './systems/parse.js';
@@ -8,7 +8,7 @@ import type { System } from './systems/system.js';
 type Size = string;
 
 interface Named {
-  /** How documents call it; the kind where it is left out. */
+  /** Its name in documents; default: the kind. */
   name?: string;
 }
 
@@ -21,9 +21,9 @@ export interface HamiCoreSettings extends Named {
   kind: 'hami-core';
   /** Default: /usr/local/vgpu/libvgpu.so. */
   library?: string;
-  /** For all processes of a tenant together. Default: the card. */
+  /** For all processes of a tenant together. Default: the card's. */
   memory?: Size;
-  /** Per cent of GPU time, 1 to 100. Default 100. */
+  /** Percentage of GPU time, 1 to 100. Default 100. */
   sm?: number;
   /** Default `force`. */
   policy?: 'force' | 'disable' | 'default';
@@ -33,9 +33,9 @@ export interface VgpuManagerSettings extends Named {
   kind: 'vgpu-manager';
   library: string;
   memory?: Size;
-  /** Per cent of GPU time, 1 to 100. */
+  /** Percentage of GPU time, 1 to 100. */
   cores?: number;
-  /** What it may reach while others are idle, above `cores`. */
+  /** Limit while others are idle, above `cores`. */
   'soft-cores'?: number;
   /** Default `delta`. */
   controller?: 'delta' | 'aimd' | 'auto';
@@ -43,15 +43,15 @@ export interface VgpuManagerSettings extends Named {
 
 export interface MpsSettings extends Named {
   kind: 'mps';
-  /** For each process. */
+  /** Per process. */
   memory?: Size;
-  /** Per cent of the multiprocessors that a client may use at once, 1 to 100. Not together with `partition`. */
+  /** Percentage of the multiprocessors that a client may use at once, 1 to 100. Not together with `partition`. */
   sm?: number;
   /** Chunks of multiprocessors that a tenant owns; needs driver R590. */
   partition?: number;
 }
 
-/** Its single settings are keys as well: docs/systems.md. */
+/** Its single settings are also keys: see docs/systems.md. */
 export interface FcspSettings extends Named {
   kind: 'fcsp';
   library: string;
@@ -61,10 +61,10 @@ export interface FcspSettings extends Named {
   [setting: string]: Setting | undefined;
 }
 
-/** A command is a list of arguments; no shell reads it. */
+/** A list of arguments; never run by a shell. */
 type Command = readonly string[];
 
-/** How it is seen that the layer is active. One that fails leaves no number. */
+/** How to prove that the layer is active. If one fails, there are no numbers. */
 export type ProofStep =
   | { symbolOwner: { symbol: string; matches: string } }
   | { symbolExported: string }
@@ -76,8 +76,8 @@ export type ProofStep =
   | { command: { argv: Command; exit?: number; matches?: string } };
 
 /**
- * Any other layer. Values may hold `{memoryBytes}`, `{memoryMiB}`, `{smPercent}`, `{gpuUuid}`, `{gpuIndex}`, `{tenant}` and
- * `{runDir}`. docs/systems.md explains each key.
+ * Any other layer. Values may contain `{memoryBytes}`, `{memoryMiB}`, `{smPercent}`, `{gpuUuid}`, `{gpuIndex}`,
+ * `{tenant}` and `{runDir}`. docs/systems.md explains each key.
  */
 export interface CustomSettings {
   kind: 'custom';
@@ -111,7 +111,7 @@ export type SystemSettings =
 
 type Setting = string | number | boolean | readonly Setting[] | { readonly [key: string]: Setting | undefined };
 
-/** Throws TypeError for what YAML could not hold either, and the errors of --config for wrong settings. */
+/** Throws TypeError for values that YAML could not express, and the errors of --config for wrong settings. */
 export function systemFrom(given: string | SystemSettings, surroundings: Surroundings): System {
   if (typeof given === 'string') return parseSystem(given, surroundings);
   const raw = rawOf(given, 'a system');
@@ -120,7 +120,7 @@ export function systemFrom(given: string | SystemSettings, surroundings: Surroun
   return createSystem(raw.kind, raw, surroundings);
 }
 
-/** Texts as a file has them, where every scalar is one. */
+/** Converts scalars to text, as a file would give them. */
 export function rawOf(value: unknown, what: string): RawValue | undefined {
   if (value === undefined || typeof value === 'string') return value;
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);

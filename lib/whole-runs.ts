@@ -18,11 +18,11 @@ import { ownSignal } from './workers/own-signal.js';
 export interface RunMetricsOptions extends MeasureOptions {
   /** Ids, globs over ids, categories. Default: all. */
   metrics?: readonly string[];
-  /** Reject with code `UNHEALTHY` where the machine is not at rest; a disturbed number is invalid. Default: warnings. */
+  /** Reject with code `UNHEALTHY` if the machine is not idle; a disturbed number is invalid. Default: warnings. */
   strict?: boolean;
   /**
-   * A call profile: the file that `profile` wrote, or a shipped one, `eager`, `graphs`, `training` or `jax`. The document
-   * then says what that program would pay for interception. OH-005 has to be among the metrics.
+   * A call profile: the file that `profile` wrote, or a shipped one, `eager`, `graphs`, `training` or `jax`. The
+   * document then says what that program would pay for interception. OH-005 must be among the metrics.
    */
   profile?: string;
 }
@@ -83,7 +83,7 @@ export const hooksOf = (onProgress: ((progress: Progress) => void) | undefined):
 
 /**
  * Measures in worker processes under the caller's environment, as `gpu-virt-bench run` does. An abort resolves with
- * `completed: false` and what there is; it rejects only when nothing could be measured at all.
+ * `completed: false` and the results so far; it rejects only if nothing could be measured at all.
  */
 export async function runMetrics(options: RunMetricsOptions = {}): Promise<RunDocument> {
   const request = prepared(options);
@@ -130,7 +130,7 @@ export async function compareSystems(options: CompareSystemsOptions): Promise<Co
   return pricing(compared);
 }
 
-/** The number of rounds, or what they are planned for. */
+/** The number of rounds, or the aim that they are planned for. */
 function aimOf({ rounds, detect, maxRounds }: Omit<CompareSystemsOptions, 'systems'>): number | Aim {
   if (detect === undefined) {
     if (maxRounds !== undefined) throw new RangeError('Expected maxRounds together with detect but received it alone.');

@@ -1,6 +1,6 @@
 /**
  * A launcher whose processes are functions of the test: they speak the worker's protocol, find files under another root
- * and have a clock of their own.
+ * and have their own clock.
  */
 import { PassThrough } from 'node:stream';
 import { LineSplitter } from '../lib/workers/lines.js';
@@ -11,15 +11,15 @@ import { decode, encode, errorToData, type Reply } from '../lib/workers/protocol
 export type Answer = (params: Record<string, unknown>, process: FakeProcess) => unknown;
 
 export interface FakeOptions {
-  /** Any program in place of a worker: it says nothing by itself, and does not mind that there is no input. */
+  /** Any program instead of a worker: it sends nothing by itself, and needs no input. */
   program?: boolean;
   answers?: Record<string, Answer>;
   root?: string;
-  /** Theirs is less by so much. */
+  /** Their clock is behind by this much. */
   clockOffsetNs?: number;
 }
 
-/** As every fake process says of itself. */
+/** The PID that every fake process reports. */
 export const FAKE_PID = 4_711;
 
 export class FakeProcess implements LaunchedProcess {
@@ -113,7 +113,7 @@ export class FakeLauncher implements Launcher {
     return `${this.#options.root ?? ''}${file}`;
   }
 
-  /** How a process of it starts. */
+  /** How one of its processes starts. */
   get how(): ProcessStart {
     return { launcher: this, environment: { ONLY: 'this' }, argvPrefix: ['prefix'] };
   }

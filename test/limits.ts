@@ -1,6 +1,6 @@
-/** How long a test may take before it counts as hung: a machine may be slow, and busy with other work. */
+/** How long a test may take before it counts as hung: the machine may be slow, and busy with other work. */
 export const TEST_MS = 600_000;
-/** How long a test waits for one thing. Shorter, so that a failure names what was waited for. */
+/** How long a test waits for one thing. Shorter, so that a failure names what it waited for. */
 export const WAIT_MS = 540_000;
-/** How long a test waits for a text of a command: soon said, so that a sentence that has changed fails soon. */
+/** How long a test waits for a text of a command, which should come soon, so that a changed sentence fails soon. */
 export const SAID_MS = 60_000;

@@ -1,7 +1,7 @@
-/** Living processes that carry a mark in their environment, as every process does that they start. */
+/** Running processes with a mark in their environment, which every process inherits. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** By their command lines. */
+/** With their command lines. */
 export function processesOf(mark: string): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-/** Whether this machine has a single processor; then says what is not tested. */
+/** Whether this machine has a single processor; if so, prints what is not tested. */
 export function onOneProcessor(what: string): boolean {
   const isOne = availableParallelism() < 2;
   if (isOne) console.warn(`Skipped on one processor: ${what}.`);

@@ -1,4 +1,4 @@
-/** What the tests of a file put outside their folder, gone after them: test/cleaning.ts removes it after every file. */
+/** What a file's tests create outside their folder; test/cleaning.ts removes it after every file. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,11 +2,16 @@
 import type { MetricResult } from '../lib/results/document.js';
 import { temporaryFolder } from './temporary.js';
 
-/** What takes the host's processor away makes a batch of launches longer than the device says that it was. */
-const EVENTS = String.raw`^the events around .* say [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
+/**
+ * If the host's processor is taken away, a batch of launches lasts longer by the host's clock than by the device's.
+ */
+const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
-/** By metric, for what reasons a busy machine can make its result `invalid`. No layer or card under test has part in them. */
+/**
+ * By metric: the reasons for which a busy machine can make its result `invalid`. The layer and the card under test have
+ * no influence on them.
+ */
 const DISTURBED: Readonly<Record<string, string>> = {
   'OH-001': String.raw`^clock mapping$|^The device answered only \d+ clock exchanges\.$`,
   'OH-004': RELEASE,
@@ -30,7 +35,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'LLM-010': '^speed-up from 1 to the number of ranks: ',
 };
 
-/** What a result says of itself. */
+/** The parts of a result that this file reads. */
 type Said = Pick<MetricResult, 'id' | 'status' | 'reason'>;
 
 export const isDisturbed = ({ id, status, reason = '' }: Said): boolean =>
@@ -39,9 +44,10 @@ export const isDisturbed = ({ id, status, reason = '' }: Said): boolean =>
 const MOST_TIMES = 5;
 
 /**
- * What `measure` resolves with. While a metric in it says that the machine disturbed it, it is measured again, five times
- * in all: what a user would do who reads that reason. No assertion is repeated: a number is the test's, however wrong, and
- * a metric that says so every time fails the test. `unresolved` has further reasons, which the result's own interval shows.
+ * The resolved value of `measure`. While a metric in it reports that the machine disturbed it, it is measured again, up
+ * to five times, as a user who reads that reason would do. No assertion is repeated: any number is the test's, however
+ * wrong, and a metric that reports a disturbance every time fails the test. `unresolved` adds reasons that show in the
+ * result's own interval.
  */
 export async function undisturbed<T>(
   measure: () => Promise<T>,
@@ -57,7 +63,7 @@ export async function undisturbed<T>(
   }
 }
 
-/** The same of one metric whose processes record what they do: each time in a folder of its own, which is empty at first. */
+/** The same for one metric whose processes record their calls: each attempt in a new, empty folder. */
 export const undisturbedRecord = (
   measure: (record: string) => Promise<MetricResult>,
 ): Promise<{ result: MetricResult; record: string }> =>

@@ -46,7 +46,7 @@ static double quantile(std::vector<T> v, double q) {
   return static_cast<double>(v[static_cast<size_t>(q * static_cast<double>(v.size() - 1))]);
 }
 
-// A core of a shared host may be slow for seconds: twenty launches on one, then it is the next one's turn.
+// A core of a shared host may be slow for seconds, so the probe moves to the next one after twenty launches.
 static void nextCore() {
   static cpu_set_t all;
   static int core = -1;

@@ -1,5 +1,5 @@
-// Part 2: comparisons: native against itself, against a known delay, against HAMi-core with and without an SM limit, and
-// against one that exports only dlsym.
+// Part 2: comparisons of native with itself, with a known delay, with HAMi-core with and without an SM limit, and with
+// a build that exports only dlsym.
 import { resolve } from 'node:path';
 import { compare, functionsOf, median, metric, values, verdict } from './evidence.js';
 

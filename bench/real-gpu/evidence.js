@@ -1,4 +1,4 @@
-// What the steps of the evidence share: options, starting the tool, documents, verdicts.
+// Common code of the steps: options, starting the tool, documents, verdicts.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ export function start(command, args, env = {}, timeoutSeconds = 590) {
   return { ...result, seconds: (performance.now() - began) / 1_000 };
 }
 
-/** Any command of the tool; what it says is kept as FILE.txt. */
+/** Runs any command of the tool; its output is kept as FILE.txt. */
 export function command(name, args, env, timeoutSeconds) {
   const result = start(tool, args, env, timeoutSeconds);
   writeFileSync(join(out, `${name}.txt`), `${result.stdout}\n${result.stderr}`);
@@ -62,7 +62,7 @@ export function run(name, args, env) {
   return { document: JSON.parse(readFileSync(path, 'utf8')), seconds: result.seconds };
 }
 
-/** `args` say which systems; the document is read when it is asked for. */
+/** `args` selects the systems; the document is read on demand. */
 export function compareWith(name, args, { timeoutSeconds } = {}) {
   const path = join(out, `${name}.json`);
   const directory = mkdtempSync(join(tmpdir(), 'gvb-'));
@@ -76,10 +76,10 @@ export const systemsOf = (specs) => specs.flatMap((spec) => ['--system', spec]);
 export const compare = (name, systems, args) => compareWith(name, [...args, ...systemsOf(systems)]);
 
 export const metric = (document, id) => document.metrics.find((result) => result.id === id);
-/** One line of a result. */
+/** One line about a result. */
 export const describe = ({ id, status, reason }) => `${id} ${status}${reason ? `: ${reason}` : ''}`;
 export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-/** Where the document says which part of its details a step needs. */
+/** The part of a document's details that a step needs. */
 export const functionsOf = (document) =>
   new Map(metric(document, 'OH-005').details.functions.map((row) => [row.name, row]));

@@ -1,7 +1,7 @@
 // Part 7: isolation and compatibility under two preload layers (vgpu-manager with both of its controllers) and MPS with
-// half of the multiprocessors, tier quick; then compute limits of 30 and 70 %. What holds and what does not is in the
-// documents; here is checked that every metric gave a number or said why not, that the native arm passes, and that no
-// system is left without proof.
+// half of the multiprocessors, tier quick; then compute limits of 30 and 70 %. The documents record what holds and what
+// does not; this only checks that every metric gave a number or a reason, that native passes, and that no system is
+// left without proof.
 import { resolve } from 'node:path';
 import { compareWith, describe, lines, systemsOf, values, verdict } from './evidence.js';
 
@@ -43,7 +43,7 @@ function limits() {
   judge('compute limits', compareWith('compared-limits', args, { timeoutSeconds: 900 }));
 }
 
-/** Slow controllers need the longer windows of tier standard to show how they swing. */
+/** Slow controllers need the longer windows of tier standard to show their oscillation. */
 function controllers() {
   const args = ['IS-003', '--rounds', '1', '--tier', 'standard'];
   const systems = systemsOf([hami(50), vgpu('delta', 50), vgpu('aimd', 50)]);

@@ -1,6 +1,6 @@
-// Part 6: two real preload layers beside native at tier standard, and layers that hide. HAMi-core must measure as before.
+// Part 6: two real preload layers and native at tier standard, and layers that hide. HAMi-core must measure as before.
 // vgpu-manager initialises the driver when a function is looked up, so that its cuInit looks free: START-002 and OH-004
-// must say so. A layer that patches code, and one that replaces libcuda, must be found.
+// must report it. A layer that patches code, and one that replaces libcuda, must be found.
 import { resolve } from 'node:path';
 import { command, compareWith, describe, lines, metric, systemsOf, values, verdict } from './evidence.js';
 
@@ -12,7 +12,7 @@ const systems = () => [
   `vgpu-manager:library=${resolve(values.vgpu)},${MEMORY}`,
 ];
 
-/** What another initialised before it was timed. */
+/** Reported if another object initialised the driver before the timed step. */
 const DONE_BEFORE = /the driver was initialised before cuInit/;
 
 function layers() {

@@ -1,5 +1,5 @@
-// Part 8: the LLM metrics natively, under two preload layers with and without a compute limit, and under MPS, tier quick.
-// Every arm computes the same: the checksums of its results are the native ones, where the work is of one size (LLM-001's
+// Part 8: the LLM metrics natively, under two preload layers with and without a compute limit, and under MPS, tier
+// quick. All systems must compute the same: the checksums equal native's if the size of the work is the same (LLM-001's
 // batch depends on the multiprocessors that MPS leaves).
 import { resolve } from 'node:path';
 import { compareWith, describe, lines, values, verdict } from './evidence.js';

@@ -1,5 +1,5 @@
-// Part 1: a native run, agreement with the hand-written probe, calibration, runs under HAMi-core and under one that
-// exports only dlsym.
+// Part 1: a native run, agreement with the hand-written probe, calibration, and runs under HAMi-core and under a build
+// that exports only dlsym.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -31,7 +31,7 @@ function calibrated() {
   verdict('calibrate recovers every truth', result.status === 0, `exit ${result.status}`);
 }
 
-/** The probe prints one "round trip p50 N" a block; both sides alternate, so that drift of the host hits them alike. */
+/** The probe prints one "round trip p50 N" per block; both sides alternate, so that drift of the host affects both. */
 function probe() {
   const ours = [];
   const theirs = [];
@@ -55,7 +55,7 @@ function probe() {
   );
 }
 
-/** Under a layer as its user would start it. */
+/** Runs under a layer as its user would start it. */
 function under(library, use) {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
   const path = resolve(library);
@@ -84,7 +84,7 @@ const hami = () =>
       `runtime ${owned('runtime')}, dlsym ${owned('dlsym')}, linked ${owned('linked')} functions`,
     );
     const functions = functionsOf(document);
-    // Wide enough for hosts of which one takes 1.6 times as long as another for the same calls.
+    // Wide enough for hosts that differ by a factor of 1.6 for the same calls.
     for (const [name, low, high, { overheadNs, ci95 }] of [
       ['cuMemGetInfo_v2', 500, 1_800, functions.get('cuMemGetInfo_v2')],
       ['cuLaunchKernel (isolated)', 100, 500, metric(document, 'OH-001').details.pair],

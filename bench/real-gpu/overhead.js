@@ -1,5 +1,5 @@
-// Part 3: the overhead and start-up categories at tier quick, native, under HAMi-core with an SM limit and under MPS;
-// what each metric must show there.
+// Part 3: the overhead and start-up categories at tier quick: native, under HAMi-core with an SM limit and under MPS,
+// with what each metric must show there.
 import { resolve } from 'node:path';
 import { compare, metric, values, verdict } from './evidence.js';
 

@@ -1,5 +1,5 @@
-// Part profiles: call profiles of PyTorch and JAX programs (bench/profiled.py), to be shipped, and what they predict for a layer
-// against how much slower the same programs really are under it.
+// Part profiles: call profiles of PyTorch and JAX programs (bench/profiled.py), to be shipped, and their predictions
+// for a layer compared with the real slow-down of the same programs under it.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ const PROGRAMS = {
   training: `PyTorch, a training step of ${MODEL}, batch 2 of 512 tokens, AdamW`,
   jax: 'JAX, a compiled training step of 16 square layers, hidden 2048, 512 rows',
 };
-/** Of a program natively and under the layer, in turn. */
+/** Rounds per program, alternating between native and the layer. */
 const ROUNDS = Number(values.rounds ?? 5);
 const wanted = values.programs?.split(',') ?? Object.keys(PROGRAMS);
 
@@ -25,7 +25,7 @@ function recorded() {
   for (const [name, origin] of Object.entries(PROGRAMS).filter(([each]) => wanted.includes(each))) {
     const options = ['--marks', '--name', name, '--origin', origin, '--output', fileOf(name)];
     const result = command(`profile-${name}`, ['profile', ...options, '--', python, SCRIPT, name]);
-    // A framework that is missing made no call: nothing was written.
+    // A missing framework made no call, so nothing was written.
     if (!existsSync(fileOf(name)) && /is not installed/.test(result.stderr))
       lines.push(`     ${name}: ${/\S+ is not installed/.exec(result.stderr)[0]}, so no profile was recorded`);
     else verdict(`profile of ${name}`, result.status === 0, `exit ${result.status}`);
@@ -34,7 +34,7 @@ function recorded() {
 
 const MEMORY_GIB = 100;
 const MEMORY = `memory=${MEMORY_GIB}GiB`;
-/** What vgpu-manager keeps of the first process's limits. */
+/** Where vgpu-manager keeps the first process's limits. */
 const VGPU_CONFIG = '/etc/vgpu-manager/config/vgpu.config';
 
 const hamiCore = (library) => ({
@@ -49,7 +49,7 @@ const hamiCore = (library) => ({
   }),
 });
 
-/** Asked once, and only where a layer needs it. */
+/** Read once, and only if a layer needs it. */
 let uuid;
 const gpuUuid = () => (uuid ??= /GPU-[0-9a-f-]+/.exec(start('nvidia-smi', ['-L']).stdout)[0]);
 
@@ -67,7 +67,10 @@ const vgpuManager = (library) => ({
   },
 });
 
-/** The environments are those of docs/systems.md: the programs are not started by the tool, whose predictions they test. */
+/**
+ * The environments are those of docs/systems.md: the tool does not start the programs, because its predictions are
+ * tested.
+ */
 const layers = [
   ...(values.hami ? [hamiCore(resolve(values.hami))] : []),
   ...(values.vgpu ? [vgpuManager(resolve(values.vgpu))] : []),
@@ -85,7 +88,7 @@ function prices() {
   verdict('prices of calls', result.status === 0, `exit ${result.status}`);
 }
 
-/** Both figures are published whatever they say: how well a profile predicts is what is asked. */
+/** Both figures are published in any case: the question is how well a profile predicts. */
 function predicted() {
   const document = join(out, 'profiles-prices.json');
   for (const name of wanted.filter((each) => existsSync(fileOf(each)))) {
@@ -97,7 +100,7 @@ function predicted() {
   }
 }
 
-/** Natively and under each layer, in turn. */
+/** Alternates between native and each layer. */
 function measured(name) {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
   const rounds = Array.from({ length: ROUNDS }, (_, round) => ({
@@ -117,7 +120,7 @@ function measured(name) {
 }
 
 export const profiles = [[true, recorded]];
-/** Of the profiles in the output folder. */
+/** For the profiles in the output folder. */
 export const predictions = [
   [values.hami || values.vgpu, prices],
   [values.hami || values.vgpu, predicted],

@@ -1,4 +1,5 @@
-// Part 5: what comes after a comparison: its directory and formats, a baseline, gates that must hold and must not.
+// Part 5: what follows a comparison: its directory and formats, a baseline, gates that must pass and gates that must
+// fail.
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

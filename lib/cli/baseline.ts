@@ -51,7 +51,7 @@ export async function saveBaseline(
   return exitCodes.ok;
 }
 
-/** The results are judged against the baseline that they replace; if they do not pass, the baseline stays. */
+/** Judges the results against the baseline that they would replace; if they do not pass, the baseline is kept. */
 export async function promoteBaseline(
   name: string,
   file: string | undefined,

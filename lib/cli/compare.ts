@@ -24,7 +24,10 @@ export interface RawCompareOptions extends RawComparing, RawDetecting, RawPricin
   config?: string;
 }
 
-/** `isGiven` tells whether the user named an option; the others have defaults, or the values that --resume continues. */
+/**
+ * `isGiven` tells whether the user named an option; the others have defaults, or values from the comparison that
+ * --resume continues.
+ */
 export async function compare(
   selectors: string[],
   given: RawCompareOptions,

@@ -1,4 +1,4 @@
-/** What `compare` and `exec` do once they know what to measure: measure, keep, print and judge. */
+/** The common part of `compare` and `exec`: measure, store, print and judge. */
 import type { ComparisonDocument } from '../results/document.js';
 import { loadAddon, simulatedDriverFolder } from '../native/load.js';
 import { comparisonReport } from '../report/comparison.js';
@@ -34,7 +34,7 @@ export interface RawComparing extends RawRunOptions, RawGating {
   keepGoing?: true;
 }
 
-/** Rounds of each tier (the reference's P, at least). */
+/** Rounds per tier (at least the reference's P). */
 export const ROUNDS = { quick: 2, standard: 5, thorough: 10 } as const;
 
 export interface Comparing {
@@ -45,20 +45,20 @@ export interface Comparing {
   rounds: number;
   /** Null without --detect. */
   aim: Aim | null;
-  /** The plan in words. */
+  /** Text of the plan. */
   words: string;
   kept: StoredRequest;
-  /** It continues what is in its directory. */
+  /** It continues the comparison in its directory. */
   isResumed: boolean;
   gating: Gating | null;
-  /** Files that are read, and must not be written over. */
+  /** Input files, which must not be overwritten. */
   inputs: readonly string[];
-  /** Beside the options, in the plan of every round. */
+  /** Entries for the plan of every round, in addition to the options. */
   recorded?: CompareRequest['recorded'];
-  /** Before anything is measured: where results go. */
+  /** Called with the results directory before anything is measured. */
   onDirectory?: (path: string) => void;
   onRound?: (round: number, index: number, stage: Stage) => void;
-  /** Makes the document that is kept and printed of the one that was measured. */
+  /** Converts the measured document to the one that is stored and printed. */
   finished?: (document: ComparisonDocument) => ComparisonDocument;
 }
 
@@ -74,13 +74,13 @@ export const toleranceOf = (raw: RawComparing) => ({
   keepGoing: raw.keepGoing === true,
 });
 
-/** Of --allow-missing: without it they are refused. */
+/** For --allow-missing; without it they are refused. */
 export function sayUnavailable(systems: readonly System[]): void {
   for (const { name, unavailable } of systems)
     if (unavailable !== null) warn(`${name} cannot be measured here and would be kept as unsupported: ${unavailable}`);
 }
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export async function measureAndPublish(task: Comparing): Promise<number> {
   const { raw, options, systems, kept, aim, rounds, gating } = task;
   await begin(task.inputs, options.outputs);
@@ -133,13 +133,13 @@ const same = (document: ComparisonDocument): ComparisonDocument => document;
 
 export const commandOf = ({ workloads }: StoredRequest): 'compare' | 'exec' => (workloads ? 'exec' : 'compare');
 
-/** Reports name it in the command that measures the same again. */
+/** Reports name the file in the command that repeats the measurement. */
 async function withSystemsFile(document: ComparisonDocument, directory: ResultDirectory): Promise<ComparisonDocument> {
   const config = await directory.systemsFile();
   return config === null ? document : { ...document, plan: { ...document.plan, config } };
 }
 
-/** Checks what can be checked without measuring; then JUnit files of earlier runs no longer count. */
+/** Checks everything possible without measuring; then marks JUnit files of earlier runs as unfinished. */
 async function begin(inputs: readonly string[], outputs: readonly Output[]) {
   await checkOutputs(outputs, inputs);
   await markUnfinished(junitTargets(outputs));
@@ -210,7 +210,7 @@ function recorder(
     onDocument: async (round, index, document, origin) => {
       const which = `${capitalised(roundOf(stage))} ${round + 1}, ${plain(systems[index]?.name ?? '')}`;
       const outcome = origin === 'measured' ? duration(document.durationMs / 1_000) : origin;
-      // It is in the directory already.
+      // Already stored in the directory.
       if (origin === 'reused') return progress.aside(() => say(`${which}: ${outcome}`));
       const failure = await failureOf(directory.keepRound(round, index, document, log, stage));
       log = '';
@@ -231,11 +231,11 @@ async function publishAll(
   judged: Conclusion | undefined,
   before: readonly Error[],
 ): Promise<Error[]> {
-  // The gate's own cases take the place of those of the defaults.
+  // The gate's own cases replace those of the defaults.
   const outputs = asked.filter(({ format }) => !judged || format !== 'junit');
   const free = asked.every(({ target }) => target !== STDOUT);
   const unwritten = [...((await judged?.writeFiles()) ?? []), ...(await directory.finish(document))];
-  // Where the reader of standard output closes it, nothing after this runs.
+  // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = exitCode(document, [...before, ...unwritten], judged?.exitCode);
   const report = comparisonReport(document);
   const isJunitThere = !free && outputs.every(({ target }) => target !== STDOUT);

@@ -8,7 +8,10 @@ function limit(): string {
   return String(report?.userLimits?.open_files?.soft ?? 'unknown');
 }
 
-/** Looks without opening anything; a package that could not be opened is given an entry that it does not have. */
+/**
+ * Checks without opening a file; for a package that could not be opened, Node reports an entry that the package does
+ * not have.
+ */
 function isThere(message: string): boolean {
   const [, missing = '', importer = ''] =
     /^Cannot find (?:package|module) '([^']+)' imported from (.+)$/.exec(message) ?? [];

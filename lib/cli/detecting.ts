@@ -1,4 +1,4 @@
-/** `compare --detect`: its options, and what is said of the plan that its pilot leads to. */
+/** `compare --detect`: its options, and the text about the resulting plan. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { percentOf } from '../report/detection.js';
 import { plain } from '../results/plain.js';
@@ -11,7 +11,7 @@ export interface RawDetecting {
 }
 
 const MOST_PERCENT = 100;
-/** What --rounds takes, too. */
+/** The same limit as that of --rounds. */
 export const MOST_POSSIBLE = 1_000;
 
 /** Null without --detect. */
@@ -42,7 +42,7 @@ function parseMost(text: string | undefined): number {
   );
 }
 
-/** What the pilot led to, in one line. */
+/** The result of the pilot in one line. */
 export function plannedText({ effect, needs }: Detection, rounds: number): string {
   const size = percentOf(effect);
   if (needs.length === 0)

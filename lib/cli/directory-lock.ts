@@ -14,12 +14,12 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 
 export const LOCK = '.lock';
 
-/** Throws UsageError where another process holds it. Returns a function that releases it. */
+/** Throws UsageError if another process holds it. Returns a function that releases it. */
 export async function lockDirectory(directory: string, option: string): Promise<() => Promise<void>> {
   const path = join(directory, LOCK);
   const own = ownIdentity();
   if (!(await write(path, own, link))) await takeOver(path, own, directory, option);
-  // Also where the process exits early: the reader of its output has closed it, or a third Ctrl-C.
+  // Also runs if the process exits early: its output's reader closed it, or after a third Ctrl-C.
   const release = () => rmSync(path, { force: true });
   process.once('exit', release);
   return () => {
@@ -28,7 +28,7 @@ export async function lockDirectory(directory: string, option: string): Promise<
   };
 }
 
-/** Written under another name first, so that it is never read half-written; false where `put` finds it there. */
+/** Written under another name first, so that it is never read half-written; false if it already exists. */
 async function write(path: string, owner: ProcessIdentity, put: typeof link | typeof rename): Promise<boolean> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   const file = await open(temporary, 'wx');
@@ -45,7 +45,7 @@ async function write(path: string, owner: ProcessIdentity, put: typeof link | ty
   }
 }
 
-/** Several processes may find it stale at once: only the one that holds a lock of its own for this may replace it. */
+/** Several processes may find it stale at once: only the one that holds a second lock may replace it. */
 async function takeOver(path: string, own: ProcessIdentity, directory: string, option: string): Promise<void> {
   const found = await ownerOf(path);
   if (!isStale(found)) throw await heldBy(path, directory, option);
@@ -63,7 +63,7 @@ async function takeOver(path: string, own: ProcessIdentity, directory: string, o
 const isStale = (owner: ProcessIdentity | 'gone' | null): boolean =>
   owner === 'gone' || (owner !== null && ownerState(owner) === 'dead');
 
-/** Null where the file does not name an owner. */
+/** Null if the file names no owner. */
 async function ownerOf(path: string): Promise<ProcessIdentity | 'gone' | null> {
   try {
     const found: unknown = JSON.parse(await readFile(path, 'utf8'));

@@ -1,4 +1,4 @@
-/** Where a document goes: files in any format, standard output in one of them or as a table. */
+/** The outputs of a document: files in any format, and standard output in one of them or as a table. */
 import { stat } from 'node:fs/promises';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { closest } from '../errors/closest.js';
@@ -7,7 +7,7 @@ import type { ResultDocument } from '../results/kinds.js';
 import { checkTarget, failureOf, followed, STDOUT, writeStdout, writeText, writeWhole } from './output.js';
 import { say } from './talk.js';
 
-/** `--html FILE` and its like; `--format F` is `--F -`. */
+/** `--html FILE` and similar; `--format F` is `--F -`. */
 export type RawOutputs = Partial<Record<Format, string>> & { format?: string };
 
 export interface Output {
@@ -27,7 +27,7 @@ export function parseOutputs(raw: RawOutputs): Output[] {
   return outputs;
 }
 
-/** `--json --simulate` would otherwise write a file named --simulate. */
+/** Otherwise `--json --simulate` would write a file named --simulate. */
 function checkedTarget(format: Format, target: string): string {
   if (target.startsWith('--'))
     throw new UsageError(`Expected --${format} to be a file or - but received ${quoted(target)}.`);
@@ -42,7 +42,7 @@ function parseFormat(text: string): Format {
   throw new UsageError(`Expected --format to be a format but received ${quoted(text)}: ${hint}`);
 }
 
-/** Before anything is measured: checks that every target is writable, is named only once, and is not an input. */
+/** Checks, before anything is measured, that every target is writable, is named only once, and is not an input. */
 export async function checkOutputs(outputs: readonly Output[], inputs: readonly string[] = []): Promise<void> {
   const taken = new Map<string, string>();
   for (const input of inputs) taken.set(await followed(input), input);
@@ -63,8 +63,8 @@ export async function checkOutputs(outputs: readonly Output[], inputs: readonly 
 }
 
 /**
- * To every place that takes it; answers what went wrong with the others. `report` is for people: on standard output,
- * or on stderr where a format takes that. `write` puts a text into a file.
+ * Writes to all targets; returns the errors. `report` is for people: on standard output, or on stderr if a format uses
+ * that. `write` puts a text into a file.
  */
 export async function publish(
   document: ResultDocument,

@@ -11,14 +11,14 @@ export const exitCodes = {
   ok: 0,
 } as const;
 
-/** Of several that apply. */
+/** If several apply. */
 export const firstOf = (codes: readonly number[]): number =>
   Object.values(exitCodes).find((code) => codes.includes(code)) ?? exitCodes.ok;
 
-/** Errors of the library that are the caller's: a GVB_SIM key, a device that does not exist. */
+/** Library errors that the caller caused: a GVB_SIM key, a device that does not exist. */
 const usageCodes: readonly unknown[] = ['SIM_SETTINGS', 'NO_SUCH_DEVICE'] satisfies ErrorCode[];
 
-/** `error` as thrown by commander, by the checking of options, or by anything below. */
+/** `error` as thrown by commander, by option checks, or by anything below. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof Error)) return exitCodes.failed;
   if (error.name === 'InterruptedError') return exitCodes.interrupted;

@@ -3,8 +3,8 @@ import type { NativeAddon } from '../native/addon-types.js';
 import { FIRST_START } from '../systems/environment.js';
 
 /**
- * Started again without LD_PRELOAD this process leads its own process group, which nothing else would end: it dies with
- * the first start. That may have been killed before this could be arranged, and is then no longer the parent.
+ * Restarted without LD_PRELOAD, this process leads its own process group, which nothing else would end: it dies with
+ * the first start. The first start may have been killed before this is arranged, and is then no longer the parent.
  */
 export function dieWithFirstStart(addon: Pick<NativeAddon, 'dieWithParent'>): void {
   const first = process.env[FIRST_START];

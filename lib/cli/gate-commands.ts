@@ -30,7 +30,7 @@ export function addGate(root: Command): void {
   refusingOptionsAsValues(gate);
 }
 
-/** Of `compare`. */
+/** For `compare`. */
 export const addGating = (compare: Command): Command =>
   refusingOptionsAsValues(
     compare

@@ -4,7 +4,7 @@ import type { MetricDefinition } from '../metrics/metric.js';
 import { type Baseline, readBaseline, STORE } from '../saved/baseline-store.js';
 import { warn } from './talk.js';
 
-/** `metrics`: that there are thresholds for. */
+/** `metrics`: those that thresholds may name. */
 export async function thresholdsOf(
   file: string | undefined,
   option: string,

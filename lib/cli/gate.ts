@@ -39,13 +39,13 @@ export async function gate(file: string | undefined, raw: RawGateOptions): Promi
   const code = (unwritten: readonly Error[]) =>
     exitCodeOfResults(document, [codeOf(found), ...unwrittenCodes(unwritten)]);
   const unwritten = await writeFiles(found, outputs);
-  // Where the reader of standard output closes it, nothing after this runs.
+  // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = code(unwritten);
   const untold = await tell(found, outputs);
   return code([...unwritten, ...untold]);
 }
 
-/** What is read, and must not be written over. */
+/** Input files, which must not be overwritten. */
 const inputsOf = (file: string | undefined, { config }: RawGateOptions): string[] => [
   ...(file === undefined ? [] : [file, join(file, SUMMARY)]),
   ...(config === undefined ? [] : [config]),

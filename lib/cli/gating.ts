@@ -1,4 +1,4 @@
-/** What `compare` does with --baseline and --gate. */
+/** --baseline and --gate of `compare`. */
 import { messageOf } from '../errors/message-of.js';
 import { UsageError } from '../errors/usage-error.js';
 import { checkKinds, checkSameWorld, checkShared } from '../gate/against-baseline.js';
@@ -26,22 +26,22 @@ export interface RawGating {
 }
 
 export interface Gating {
-  /** As soon as a worker has seen the GPU. */
+  /** Called as soon as a worker has seen the GPU. */
   checkWorld: (simulated: boolean) => void;
   conclude: (document: ResultDocument) => Conclusion;
 }
 
 export interface Conclusion {
   exitCode: number;
-  /** The JUnit files; answers what could not be written. */
+  /** Writes the JUnit files; returns the errors. */
   writeFiles: () => Promise<Error[]>;
   /** Prints the report, and JUnit if it goes to standard output; `free`: nothing else is printed there. */
   tell: (free: boolean) => Promise<Error[]>;
 }
 
 /**
- * Reads and checks everything that can be before anything is measured; null where nothing is to be judged. `metrics`: that
- * there may be thresholds for.
+ * Reads and checks everything possible before anything is measured; null if nothing is judged. `metrics`: those that
+ * thresholds may name.
  */
 export async function prepareGating(
   raw: RawGating,
@@ -73,14 +73,14 @@ export async function prepareGating(
 
 interface Verdict {
   exitCode: number;
-  /** Null where nothing was judged. */
+  /** Null if nothing was judged. */
   found: GateDocument | null;
   junit: string;
-  /** Says why nothing was judged. */
+  /** Prints why nothing was judged. */
   say: () => void;
 }
 
-/** A gate that cannot be applied must not discard what was measured. */
+/** A gate that cannot be applied must not discard results. */
 function verdictOn(
   document: ResultDocument,
   thresholds: Thresholds,

@@ -6,7 +6,7 @@ import { packageRoot } from '../package-root.js';
 import { exitCodes } from './exit-codes.js';
 import { writeStdout, writeWithoutLinks } from './output.js';
 
-/** What is written, from the example that the documentation explains. */
+/** The files to write, from the example that the documentation explains. */
 const files = [
   { target: 'thresholds.yaml', example: 'thresholds.yaml' },
   { target: '.github/workflows/gpu-virt-bench.yml', example: 'github-actions.yml' },

@@ -6,12 +6,12 @@ import { formats } from '../rendering.js';
 import type { RawGating } from './gating.js';
 import type { RawOutputs } from './document-outputs.js';
 
-/** Options that --resume takes again: where results go, and what judges them. */
+/** Options that --resume accepts again: where results go, and what judges them. */
 const givenAgain = ['baseline', 'gate', 'store', ...formats, 'format'] as const;
 
 export type Continued = RawGating & RawOutputs;
 
-/** `secrets` are settings that were not recorded: a comparison with one cannot be continued. */
+/** `secrets`: settings that were not recorded; a comparison with one cannot be continued. */
 export function interruptedText(
   { plan, systems }: ComparisonDocument,
   raw: Continued,

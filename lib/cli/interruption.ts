@@ -1,7 +1,6 @@
 /**
- * Handles Ctrl-C and other signals. The first stops measuring: workers are asked to end, state is cleaned up, and what was measured
- * is written. The second kills the workers, for which nothing waits any longer; clean-up and outputs follow all the same.
- * The third leaves at once.
+ * Handles Ctrl-C and other signals. The first stops measuring: workers are asked to end, state is cleaned up, and the
+ * results so far are written. The second kills the workers; clean-up and outputs still follow. The third exits at once.
  */
 import { killKeptPrograms } from '../workers/kept-program.js';
 import { killWorkers } from '../workers/worker.js';
@@ -18,8 +17,8 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Runs a task under a signal that fires at the first interruption. The process stays in charge of interruptions after it:
- * the outputs, which are written then, would otherwise be cut off.
+ * Runs a task with a signal that fires at the first interruption. Interruptions are still handled after the task,
+ * because they would otherwise cut off the outputs, which are written then.
  */
 export async function interruptible<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
@@ -33,7 +32,7 @@ export async function interruptible<T>(task: (signal: AbortSignal) => Promise<T>
       say('Killing the workers, then cleaning up and writing what was measured. A third interruption exits at once.');
       killWorkers();
       killKeptPrograms();
-      // Leaving kills the process groups of what still runs (workers/process-group.ts).
+      // Exiting kills the process groups that still run (workers/process-group.ts).
     } else process.exit(exitCodes.interrupted);
   };
   for (const signal of signals) process.on(signal, listener);

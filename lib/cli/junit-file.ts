@@ -1,4 +1,7 @@
-/** The file of --junit before there is a result: a file of an earlier run must not be taken for this run's result. */
+/**
+ * Marks the file of --junit as unfinished until there is a result: a file of an earlier run must not be taken for this
+ * run's result.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { messageOf } from '../errors/message-of.js';
 import { unjudgedJunitReport } from '../report/junit.js';
@@ -19,8 +22,8 @@ export async function markUnfinished(targets: readonly string[]): Promise<void> 
 }
 
 /**
- * After an error that ended the command. It may have ended before the options were read, so they are searched for here;
- * only what is a JUnit file already is replaced, because the name may be the mistake.
+ * Called after an error that ended the command, possibly before the options were parsed, so it searches the arguments.
+ * Replaces only what is a JUnit file already, because the name may be the mistake.
  */
 export async function replaceStale(argv: readonly string[], error: unknown, code: number): Promise<void> {
   const type = code === exitCodes.usage ? 'refused' : code === exitCodes.interrupted ? 'interrupted' : 'failed';

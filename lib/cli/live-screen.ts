@@ -1,4 +1,4 @@
-/** Text on a terminal that the next one replaces. */
+/** Text on a terminal that is replaced in place. */
 
 export interface Terminal {
   columns?: number;
@@ -6,11 +6,11 @@ export interface Terminal {
   write: (text: string) => boolean;
 }
 
-/** Lines of the terminal that a text takes, where long ones wrap. */
+/** Terminal lines that a text takes, including wrapped ones. */
 const heightOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
 
-/** What fits above the line of the cursor: a text that scrolls could not be replaced. */
+/** The part that fits above the cursor's line: a text that has scrolled could not be replaced. */
 function fitting(lines: readonly string[], { columns = 80, rows = 24 }: Terminal): string[] {
   if (heightOf(lines, columns) < rows) return [...lines];
   const kept: string[] = [];
@@ -34,7 +34,7 @@ export class LiveScreen {
   paint(text: string): void {
     const { columns = 80 } = this.#terminal;
     const lines = fitting(text.split('\n'), this.#terminal);
-    // After a change of width nobody knows how the terminal wrapped what is there: that stays.
+    // After a change of width it is unknown how the terminal wrapped the old text, so that is left in place.
     const isKnown = this.#height > 0 && this.#columns === columns;
     const back = isKnown ? `\u001b[${this.#height}A\r\u001b[J` : '';
     this.#terminal.write(`${back}${lines.join('\n')}\n`);

@@ -6,7 +6,7 @@ import { resolveOptions } from '../metrics/options.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type Output, parseOutputs, type RawOutputs } from './document-outputs.js';
 
-/** As commander hands them over: text, or flags. */
+/** As parsed by commander: text, or flags. */
 export interface RawRunOptions extends RawOutputs {
   device?: string;
   tier: string;
@@ -31,7 +31,7 @@ export interface RunOptions {
   path: ApplicationPath;
   seed: number;
   timeoutSeconds: number | null;
-  /** Only those that were given. */
+  /** Only options that were given. */
   measure: Pick<MeasureOptions, 'iterations' | 'warmup' | 'resolution' | 'samples' | 'workload' | 'model'>;
   outputs: Output[];
   requireGpu: boolean;
@@ -102,7 +102,7 @@ export function parseNumber(option: string, text: string): number {
   return value;
 }
 
-/** The library names its option; the command line names its flag. */
+/** The library's errors name its option; the command line names its flag. */
 function checked(options: MeasureOptions) {
   try {
     return resolveOptions(options);
@@ -112,7 +112,7 @@ function checked(options: MeasureOptions) {
   }
 }
 
-/** Which of them exist is known only when a worker has looked. */
+/** Whether the device exists is known only once a worker has looked. */
 function parseDevice(text: string | undefined): string | undefined {
   if (text === undefined || /^\d{1,4}$|^(GPU|MIG)-[0-9a-f-]+$/i.test(text)) return text;
   throw new UsageError(`Expected --device to be an NVML index or a UUID but received ${quoted(text)}.`);

@@ -1,4 +1,4 @@
-/** Where data goes: standard output, or a file that appears whole or not at all. */
+/** Outputs: standard output, or a file that appears completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export async function checkTarget(target: string, option: string): Promise<void>
   }
 }
 
-/** Makes a directory for results, or refuses one that no file could be put in. Answers whether it is new. */
+/** Creates a directory for results, or refuses one in which no file could be written. Returns whether it is new. */
 export async function makeDirectory(directory: string, option: string): Promise<boolean> {
   const refuse = (why: string) =>
     new UsageError(
@@ -43,7 +43,7 @@ export async function makeDirectory(directory: string, option: string): Promise<
   }
 }
 
-/** As mkdir's `recursive`, which reports a read-only file system as a missing directory (seen with Node 20). */
+/** Like mkdir's `recursive`, which reports a read-only file system as a missing directory (seen with Node 20). */
 async function makePath(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -62,12 +62,12 @@ async function probe(target: string): Promise<void> {
   await rm(path);
 }
 
-/** In one piece, or in as many as it has. */
+/** In one piece or several. */
 export type Text = string | readonly string[];
 
 const chunksOf = (text: Text): readonly string[] => (typeof text === 'string' ? [text] : text);
 
-/** Rejects with an error that names the file and says why. */
+/** Rejects with an error that names the file and the reason. */
 export async function writeWhole(target: string, text: Text): Promise<void> {
   try {
     await replaceFile(target, text);
@@ -77,7 +77,7 @@ export async function writeWhole(target: string, text: Text): Promise<void> {
 }
 
 /**
- * For a name that the user did not choose: a symbolic link in its place is refused, because it could point anywhere.
+ * For a name that the user did not choose: refuses a symbolic link in its place, because that could point anywhere.
  */
 export async function writeWithoutLinks(target: string, text: Text): Promise<void> {
   if (await isLink(target)) throw unwritable(quoted(target), 'it is a symbolic link, which could point anywhere');
@@ -90,14 +90,17 @@ export const isLink = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** What went wrong, or null: for what must not cost whatever is written after it. */
+/** The error, or null: for outputs whose failure must not prevent later ones. */
 export const failureOf = (writing: Promise<void>): Promise<Error | null> =>
   writing.then(
     () => null,
     (error: Error) => error,
   );
 
-/** Written aside, synced, renamed: a reader never meets half a file, nor does a crash leave one under the name. */
+/**
+ * Written to a temporary file, synced and renamed: a reader never sees half a file, and a crash leaves none under the
+ * name.
+ */
 async function replaceFile(target: string, text: Text): Promise<void> {
   const existing = await stat(target).catch(() => null);
   // Renaming over /dev/stderr or a named pipe would replace it.
@@ -122,7 +125,7 @@ async function writeInto(path: string, text: Text, flags = 'w'): Promise<void> {
   }
 }
 
-/** Through symbolic links, so that the link stays and its target is replaced, or made where it is not there yet. */
+/** Follows symbolic links, so that the link is kept and its target is replaced or created. */
 export async function followed(target: string): Promise<string> {
   const found = await realpath(target).catch(() => null);
   if (found !== null) return found;
@@ -138,7 +141,7 @@ async function aside(target: string): Promise<string> {
   return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** Resolves when the text is handed to the system, so that leaving right after cuts nothing off. */
+/** Resolves once the system has accepted the text, so that exiting right after loses nothing. */
 export async function writeStdout(text: Text): Promise<void> {
   for (const chunk of chunksOf(text))
     await new Promise<void>((resolve, reject) => {
@@ -146,5 +149,5 @@ export async function writeStdout(text: Text): Promise<void> {
     });
 }
 
-/** For people; the same as `writeStdout` where the locale has UTF-8. */
+/** For people: the same as `writeStdout` if the locale has UTF-8. */
 export const writeText = (text: string): Promise<void> => writeStdout(shown(text));

@@ -29,7 +29,7 @@ export interface RawProfileOptions {
   origin?: string;
 }
 
-/** The name of the one phase that is not marked. */
+/** The name of the only phase, if none is marked. */
 const PHASE = 'all';
 const LONGEST_S = 30 * 86_400;
 const LONGEST_NAME = 100;
@@ -109,8 +109,8 @@ async function checkOutput(target: string): Promise<void> {
 }
 
 /**
- * A Ctrl-C at a terminal reaches the program too, and twice would be once too often. The second one kills it; the profile
- * of what it did is written all the same.
+ * A Ctrl-C at a terminal already reaches the program, so it is not forwarded. The second one kills the program; the
+ * profile is written anyway.
  */
 function passSignals(program: ForegroundProgram, interruptions: NodeJS.Signals[]): void {
   const isAtTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor)) && process.env[FIRST_START] === undefined;
@@ -122,7 +122,7 @@ function passSignals(program: ForegroundProgram, interruptions: NodeJS.Signals[]
     });
 }
 
-/** Those of the program, as a shell has them. */
+/** The program's exit code, as a shell reports it. */
 const codeOf = ({ exitCode, signal }: Ending): number => exitCode ?? 128 + (signal ? constants.signals[signal] : 0);
 
 function originOf(
@@ -142,7 +142,7 @@ function originOf(
   };
 }
 
-/** Throws where nothing was counted: a profile without calls would price every program as free. */
+/** Throws if nothing was counted: a profile without calls would price every program as free. */
 function withCalls({ phases, counts, ending }: Recording, [interruption]: readonly NodeJS.Signals[]): Phase[] {
   if (counts.refused > 0)
     warn(`${counts.refused} functions that the program looked up have no counter: their calls are not in the profile.`);

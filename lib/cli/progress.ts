@@ -1,6 +1,6 @@
 /**
- * Progress on stderr: a spinner at a terminal, a line per finished metric everywhere. What takes long is never silent: a
- * terminal shows the seconds, other places get a line.
+ * Progress on stderr: a spinner on a terminal, a line per finished metric everywhere. Long steps are never silent: a
+ * terminal shows the seconds, other outputs get a line.
  */
 import yoctoSpinner from 'yocto-spinner';
 import type { MetricResult } from '../results/document.js';
@@ -11,19 +11,19 @@ import { say } from './talk.js';
 export interface ProgressDisplay {
   doing(text: string): void;
   finished(result: MetricResult): void;
-  /** Says something while nothing moves. */
+  /** Prints while the spinner is paused. */
   aside(speak: () => void): void;
   stop(): void;
 }
 
-/** Silence until the first line that says what is waited for, and between further ones. */
+/** Time until the first line that says what it waits for, and between further ones. */
 const FIRST_LINE_MS = 10_000;
 const NEXT_LINE_MS = 60_000;
 const TICK_MS = 1_000;
 
 export function progressDisplay(): ProgressDisplay {
   const spinner = process.stderr.isTTY ? yoctoSpinner({ stream: process.stderr, handleSignals: false }) : null;
-  // Leaving at once must not leave the cursor hidden.
+  // Exiting early must not leave the cursor hidden.
   if (spinner) process.once('exit', () => spinner.stop());
   let now = { text: '', since: performance.now() };
   let spoken = { at: performance.now(), patience: FIRST_LINE_MS };

@@ -23,7 +23,7 @@ export async function report(files: string[], raw: RawOutputs & RawPricing): Pro
   const document = await pricedBy(raw, merge(sources));
   impossible.forEach(warn);
   const code = impossible.length > 0 ? exitCodes.failed : exitCodes.ok;
-  // Where the reader of standard output closes it, nothing after this runs.
+  // If the reader of standard output closes it, nothing after this runs.
   process.exitCode = code;
   const [failure] = await publish(document, outputs, null);
   if (failure) throw failure;

@@ -4,7 +4,7 @@ import { violationsOf } from '../results/violations.js';
 import { isInactive } from '../saved/attested.js';
 import { exitCodes, firstOf } from './exit-codes.js';
 
-/** `others`: what else applies, e.g. a gate's verdict or an output that could not be written. */
+/** `others`: further codes that apply, e.g. for a gate's verdict or an output that could not be written. */
 export const exitCodeOfResults = (document: ResultDocument, others: readonly number[] = []): number =>
   firstOf([...others, ...codesOf(document)]);
 

@@ -26,21 +26,21 @@ const REPORTS = { markdown: 'report.md', html: 'report.html' } as const;
 export interface ResultDirectory {
   path: string;
   /**
-   * A round as it was measured, and what its worker and the layer in it printed; before the first one the request and
-   * its systems, if there is any. Rejects where it cannot be written.
+   * Stores a measured round, and the output of its worker and the layer in it; before the first one the request and its
+   * systems, if there are any. Rejects if it cannot be written.
    */
   keepRound: (round: number, index: number, document: RunDocument, log: string, stage?: Stage) => Promise<void>;
-  /** The file of the systems that `keepRound` wrote, or null. */
+  /** The file of systems that `keepRound` wrote, or null. */
   systemsFile: () => Promise<string | null>;
-  /** The summary, its reports and what was said until then; answers what could not be written. */
+  /** Writes the summary, its reports and the transcript so far; returns the errors. */
   finish: (document: ResultDocument) => Promise<Error[]>;
-  /** What was said, once more when all is said; answers what could not be written. */
+  /** Writes the transcript again at the end; returns the errors. */
   keepTranscript: () => Promise<Error[]>;
-  /** Releases the lock; removes the directory where it is new and empty. */
+  /** Releases the lock; removes the directory if it is new and empty. */
   close: () => Promise<void>;
 }
 
-/** Before anything is measured, so that a directory that cannot be written costs no measurement. */
+/** Called before anything is measured, so that a directory that cannot be written costs no measurement. */
 export async function openDirectory(
   { output, resume }: { output?: string; resume?: string },
   systems: readonly System[],
@@ -52,7 +52,7 @@ export async function openDirectory(
   const made = (await makeDirectory(path, option)) || isUnnamed;
   const close = async (unlock: () => Promise<void>) => {
     await unlock();
-    // One that is not empty stays.
+    // Fails if it is not empty, and then keeps it.
     if (made) await rmdir(path).catch(() => {});
   };
   await refuseLinks(path, option);
@@ -117,7 +117,7 @@ async function keepRound(path: string, name: string, document: RunDocument, log:
 
 async function writeInto(path: string, folder: string, name: string, text: Text): Promise<void> {
   const directory = join(path, folder);
-  // Where it cannot be made, writing the file says why.
+  // If this fails, writing the file reports the reason.
   await mkdir(directory).catch(() => {});
   if (await isLink(directory))
     throw new Error(`Could not write ${quoted(name)}: ${quoted(directory)} is a symbolic link.`);
@@ -164,7 +164,7 @@ function defaultName(systems: readonly System[]): string {
   return `${stamp}-${names}`;
 }
 
-/** With an absolute folder, so that it is the same wherever it is read. */
+/** With an absolute folder, so that it has the same meaning wherever it is read. */
 const inItsFolder = ({ settings, folder }: NonNullable<StoredRequest['workloads']>[number]): RawMap => ({
   ...settings,
   folder: resolve(folder, typeof settings.folder === 'string' ? settings.folder : '.'),
@@ -173,7 +173,10 @@ const inItsFolder = ({ settings, folder }: NonNullable<StoredRequest['workloads'
 export const roundName = (round: number, index: number, stage: Stage = 'round'): string =>
   `${stage}-${String(round + 1).padStart(4, '0')}-system-${index + 1}`;
 
-/** Complete documents of the same systems. Other files in their places, and rounds that failed, are reported and measured again. */
+/**
+ * Complete documents of the same systems. Other files in their places, and failed rounds, are reported and measured
+ * again.
+ */
 export async function finishedRounds(
   directory: string,
   systems: readonly System[],
@@ -196,7 +199,7 @@ export async function finishedRounds(
   return finished;
 }
 
-/** Why a round is not reused, as the end of a sentence; null where it is. */
+/** Why a round is not reused, as the end of a sentence; null if it is. */
 function whyAgain(document: RunDocument): string | null {
   const { metrics } = document;
   if (isUnattested(document)) return 'was not attested';
@@ -220,7 +223,7 @@ const otherSchema = v.object({
   schemaVersion: v.pipe(v.number(), v.notValue(SCHEMA_VERSION)),
 });
 
-/** Null where it cannot be read or is no JSON: then it is not a document. */
+/** Null if it cannot be read or is not JSON: then it is no document. */
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as unknown;

@@ -113,7 +113,7 @@ function measure(
   return runMetrics(request, hooks);
 }
 
-/** Only once a worker has looked: an error before is then the only thing on stderr. */
+/** Only after a worker has looked, so that an earlier error is the only output on stderr. */
 function announce(plan: Plan, target: ChosenTarget, { description }: Prepared, { device, because }: Choice): void {
   if (target.notice) say(plain(target.notice));
   else if (description.inspection.simulated) say(WATERMARK);

@@ -12,7 +12,7 @@ export function errorLine(error: unknown): string {
   return shown(`error: ${oneLine(descriptorShortage(error) ?? messageOf(error))}\n`);
 }
 
-/** One line, however many: the first names file and reason. */
+/** One line for any number of errors: the first names file and reason. */
 export function sayUnwritten([first, ...others]: readonly Error[], advice?: string): void {
   const more = others.length > 0 ? `${others.length} more could not be written.` : undefined;
   if (first) process.stderr.write(errorLine(new Error([first.message, more, advice].filter(Boolean).join(' '))));
@@ -25,12 +25,12 @@ export function say(text: string): void {
   process.stderr.write(shown(`${text}\n`));
 }
 
-/** All that was said so far, with the time. */
+/** Everything printed so far, with the time. */
 export const transcript = (): string => spoken.join('');
 
 const warned = new Set<string>();
 
-/** Each warning once, as soon as it is known. */
+/** Prints each warning once, as soon as it is known. */
 export function warn(text: string): void {
   if (warned.has(text)) return;
   warned.add(text);

@@ -1,4 +1,4 @@
-/** Memory sizes: read once with their unit, written in the form each layer reads correctly. */
+/** Memory sizes: parsed once with their unit, written in the form that each layer reads correctly. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 
 const MIB = 2 ** 20;
@@ -15,13 +15,13 @@ const units: Record<string, number> = {
   tb: 1e12,
 };
 
-/** Before the card is known. */
+/** A size before the card is known. */
 export type Size = { bytes: number } | { percent: number };
 
 export interface SizeRules {
-  /** What the size is of, e.g. `memory of hami-core`. */
+  /** The name of the setting, e.g. `memory of hami-core`. */
   what: string;
-  /** Whether `50%` of the card is a size here. */
+  /** Whether a percentage of the card, e.g. `50%`, is allowed. */
   percent: boolean;
 }
 
@@ -37,7 +37,7 @@ export function parseSize(text: string, { what, percent }: SizeRules): Size {
   return { bytes };
 }
 
-/** Bytes, once the card is known. */
+/** The size in bytes, once the card is known. */
 export function resolveSize(size: Size, cardBytes: number, what: string): number {
   const bytes = 'bytes' in size ? size.bytes : Math.floor((cardBytes * size.percent) / 100);
   if (bytes <= cardBytes) return bytes;
@@ -62,7 +62,7 @@ function parsePercent(percent: number, text: string, what: string, allowed: bool
   return { percent };
 }
 
-/** A bare number is bytes here and MiB to HAMi; `10G` is 2^30 to some layers and 10^9 to others. */
+/** A bare number means bytes here and MiB to HAMi; `10G` is 2^30 to some layers and 10^9 to others. */
 function unitHint(digits: string, unit: string): string | undefined {
   if (unit === '') return Number(digits) > 0 ? `it has no unit; write ${digits}MiB or ${digits}B` : undefined;
   const letter = unit.toUpperCase();

@@ -8,7 +8,7 @@ export interface RawMap {
   [key: string]: RawValue;
 }
 
-/** Knows which setting it is about, so that a file's reader can say the line. */
+/** Knows its setting, so that the reader of a file can report the line. */
 export class SettingError extends UsageError {
   constructor(
     message: string,
@@ -18,7 +18,7 @@ export class SettingError extends UsageError {
   }
 }
 
-/** ELF and shells agree on this much of what a variable may be called. */
+/** Names that both ELF and shells allow. */
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
@@ -28,18 +28,18 @@ export class Values {
   readonly #owner: string;
   readonly #path: readonly (string | number)[];
 
-  /** `owner` is what the keys belong to, e.g. `hami-core`; keys beyond `keys` are refused. */
+  /** `owner` is the object with these keys, e.g. `hami-core`; keys not in `keys` are refused. */
   constructor(raw: RawMap, owner: string, keys: readonly string[], path: readonly (string | number)[] = []) {
     [this.#raw, this.#owner, this.#path] = [raw, owner, path];
     for (const key of Object.keys(raw)) if (!keys.includes(key)) throw this.#unknown(key, keys);
   }
 
-  /** What the keys belong to. */
+  /** The object with these keys. */
   get owner(): string {
     return this.#owner;
   }
 
-  /** Where it is in its file. */
+  /** Its place in the file. */
   get path(): readonly (string | number)[] {
     return this.#path;
   }
@@ -76,7 +76,7 @@ export class Values {
     throw this.expected(key, `an integer from ${least} to ${most}`);
   }
 
-  /** A decimal number; `what` says which, e.g. `a number of %`. */
+  /** A decimal number; `what` describes it, e.g. `a number of %`. */
   number(key: string, what: string, { least = -Infinity, most = Infinity } = {}): number | undefined {
     const value = this.text(key);
     if (value === undefined) return undefined;
@@ -99,7 +99,7 @@ export class Values {
     throw this.expected(key, 'a list of texts');
   }
 
-  /** An argument list. A text would need a shell. */
+  /** An argument list. A single text is refused, because it would need a shell. */
   command(key: string): string[] | undefined {
     const value = this.raw(key);
     if (value === undefined || isCommand(value)) return value;
@@ -125,7 +125,7 @@ export class Values {
     return new Values(this.map(key) ?? {}, this.named(key), keys, [...this.#path, key]);
   }
 
-  /** Variables and what they are set to. */
+  /** Variables with their values. */
   variables(key: string): Record<string, string> {
     const entries = Object.entries(this.map(key) ?? {});
     for (const [name, value] of entries) {
@@ -147,7 +147,7 @@ export class Values {
     return this.has(key) ? this.#raw[key] : undefined;
   }
 
-  /** Runs what throws errors of its own, and says which setting they are about. */
+  /** Attaches the setting to errors thrown by `read`. */
   within<T>(key: string, read: () => T): T {
     try {
       return read();

@@ -1,19 +1,19 @@
-/** Files of settings: YAML, of which JSON is a part. Errors name line and column. */
+/** Settings files in YAML, which includes JSON. Errors name line and column. */
 import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type RawValue, SettingError } from './values.js';
 
 const MAX_BYTES = 2 ** 20;
-/** Enough for a file written by hand; an alias bomb needs many more. */
+/** Enough for a hand-written file; an alias bomb needs many more. */
 const MAX_ALIASES = 100;
 
 export type Path = readonly (string | number)[];
 
 export interface Source {
-  /** Null of an empty file. */
+  /** Null for an empty file. */
   value: RawValue | null;
-  /** Runs what reads the value at `path`, and says where in the file an error is; the innermost says it. */
+  /** Attaches the place in the file to errors of `read`, which reads the value at `path`; the innermost place wins. */
   at: <T>(path: Path, read: () => T) => T;
   error: (path: Path, message: string) => UsageError;
   /** `file:line:column`. */
@@ -22,7 +22,7 @@ export interface Source {
 
 class PlacedError extends UsageError {}
 
-/** Every scalar stays the text it is: `argv: [true]` names a program, and 010 keeps its zero. */
+/** Every scalar stays text: `argv: [true]` names a program, and 010 keeps its zero. */
 export function readYaml(text: string, file: string): Source {
   const lines = new LineCounter();
   const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
@@ -34,7 +34,7 @@ export function readYaml(text: string, file: string): Source {
   const [wrong] = document.errors;
   if (wrong) throw new UsageError(`${placeOf(wrong.pos[0])}: Expected YAML but ${wrong.message}`);
   const value = guarded(file, () => withoutCycle(document.toJS({ maxAliasCount: MAX_ALIASES }) as RawValue | null));
-  /** Of the innermost node of the path that is in the file. */
+  /** The offset of the innermost node of the path that exists in the file. */
   const offsetOf = (path: Path): number => {
     for (let length = path.length; length > 0; length--) {
       const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
@@ -55,7 +55,7 @@ export function readYaml(text: string, file: string): Source {
   return { value, at, error, place };
 }
 
-/** Whatever walks through a value that contains itself would not end. */
+/** Refuses values that contain themselves: traversing one would never end. */
 function withoutCycle<T extends RawValue | null>(value: T, path = new Set<unknown>(), done = new Set<unknown>()): T {
   if (typeof value !== 'object' || value === null || done.has(value)) return value;
   if (path.has(value)) throw new Error('an alias contains itself');
@@ -66,7 +66,7 @@ function withoutCycle<T extends RawValue | null>(value: T, path = new Set<unknow
   return value;
 }
 
-/** Too many aliases and too deep a nesting end in errors of the parser that have no place. */
+/** The parser reports too many aliases and too deep nesting without a place. */
 function guarded<T>(file: string, read: () => T): T {
   try {
     return read();
@@ -77,13 +77,13 @@ function guarded<T>(file: string, read: () => T): T {
   }
 }
 
-/** `option` is what named the file. */
+/** `option` is the option that named the file. */
 export async function readYamlText(file: string, option: string): Promise<string> {
   const refuse = (why: string) =>
     new UsageError(`Expected ${option} to be a file of at most 1 MiB but received ${quoted(file)}: ${why}.`);
   try {
     const found = await stat(file);
-    // A device has no end.
+    // Reading a device may never end.
     if (!found.isFile()) throw refuse('it is not a regular file');
     if (found.size > MAX_BYTES) throw refuse(`it has ${found.size} bytes`);
     return await readFile(file, 'utf8');

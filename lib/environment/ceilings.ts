@@ -1,22 +1,22 @@
-/** The peak rates of a GPU by architecture; a result above them is a counting error. */
+/** Peak rates of GPUs by architecture; a result above them is a counting error. */
 import type { GpuInfo } from '../results/document.js';
 
 /**
- * Fused multiply-adds per clock and multiprocessor of the tensor cores, dense FP16 and BF16, by compute capability.
+ * Fused multiply-adds of the tensor cores per clock and multiprocessor, dense FP16 and BF16, by compute capability.
  * CUDA C++ Programming Guide, arithmetic instructions; architecture white papers.
  */
 const tensorFma: Record<string, number> = { '7.0': 512, '7.5': 512, '8.0': 1024, '8.6': 512, '8.9': 512, '9.0': 2048 };
 
-/** The same of CUDA cores in single precision. */
+/** The same for CUDA cores in single precision. */
 const singleFma: Record<string, number> = {
   ...{ '7.0': 64, '7.5': 64, '8.0': 64 },
   ...{ '8.6': 128, '8.9': 128, '9.0': 128, '10.0': 128, '10.3': 128, '12.0': 128, '12.1': 128 },
 };
 
-/** The same of FP8 on tensor cores. */
+/** The same for FP8 on tensor cores. */
 const fp8Fma: Record<string, number> = { '8.9': 1024, '9.0': 4096 };
 
-/** No NVIDIA GPU is clocked higher; used where a document does not hold the card's own highest clock. */
+/** Higher than the clock of any NVIDIA GPU; used if a document lacks the card's own maximum. */
 const HIGHEST_CLOCK_MHZ = 3_500;
 
 export type SmClock = Pick<GpuInfo, 'computeCapability' | 'multiprocessors' | 'maxSmClockMhz'>;
@@ -29,11 +29,11 @@ const ceilingBy =
     return (multiprocessors * (fma[computeCapability] as number) * 2 * clockMhz * 1e6) / 1e12;
   };
 
-/** Dense FP16 and BF16 TFLOPS, null for an architecture that is not listed. */
+/** Dense FP16 and BF16 TFLOPS; null for an unlisted architecture. */
 export const tensorCeilingTflops = ceilingBy(tensorFma);
 
-/** Single-precision TFLOPS of CUDA cores, null for an architecture that is not listed. */
+/** Single-precision TFLOPS of CUDA cores; null for an unlisted architecture. */
 export const fp32CeilingTflops = ceilingBy(singleFma);
 
-/** Dense FP8 TFLOPS, null for an architecture that is not listed. */
+/** Dense FP8 TFLOPS; null for an unlisted architecture. */
 export const fp8CeilingTflops = ceilingBy(fp8Fma);

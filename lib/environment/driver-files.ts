@@ -1,9 +1,12 @@
-/** What the NVIDIA kernel module says of itself and its GPUs in /proc: no library is needed, and no layer shows. */
+/**
+ * The NVIDIA kernel module's description of itself and its GPUs in /proc, which needs no library and which no layer
+ * changes.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface DriverFiles {
-  /** E.g. 580.159.04; null where there is no module. */
+  /** E.g. 580.159.04; null if there is no module. */
   version: string | null;
   /** Models of all GPUs of the machine. */
   gpus: string[];
@@ -18,7 +21,7 @@ export function readDriverFiles(folder = '/proc/driver/nvidia'): DriverFiles {
   return { version, gpus };
 }
 
-/** Without the module, or where a container hides it, nothing is known. */
+/** Empty if there is no module, or a container hides it. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -3,7 +3,7 @@
 interface EventReason {
   bit: number;
   name: string;
-  /** The card was held back; idle and a user's own settings do not count. */
+  /** The card was throttled; idleness and a user's own settings do not count. */
   isSlowdown: boolean;
 }
 
@@ -35,7 +35,7 @@ export const slowdownsAmong = (names: Iterable<string>): string[] => {
 
 export const isIdle = (mask: number): boolean => has(mask, IDLE);
 
-/** Names of all reasons in a mask; those that newer drivers added by their bits. */
+/** Names of all reasons in a mask; reasons of newer drivers appear as bits. */
 export function eventReasons(mask: number): string[] {
   const known = REASONS.filter((reason) => has(mask, reason));
   const rest = known.reduce((left, { bit }) => left - bit, mask);

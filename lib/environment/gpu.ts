@@ -1,4 +1,4 @@
-/** The GPU and driver of a result document, from what a worker's addon saw. */
+/** The GPU and driver of a result document, from a worker's addon. */
 import type { DriverInfo, GpuInfo } from '../results/document.js';
 import type { Inspection, NativeDevice } from '../native/addon-types.js';
 

@@ -15,7 +15,7 @@ function ticks(): { busy: number; all: number } {
   return sum;
 }
 
-/** Share of all processors' time that was used in the next quarter of a second, from 0 to 1; null where unknown. */
+/** The used fraction of all processors' time over the next quarter of a second, from 0 to 1; null if unknown. */
 export async function hostCpuBusy(signal?: AbortSignal): Promise<number | null> {
   const from = ticks();
   await sleep(WINDOW_MS, undefined, { ...(signal && { signal }) }).catch((error: unknown) => {

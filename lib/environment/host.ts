@@ -1,4 +1,4 @@
-/** The host facts that help to explain numbers. */
+/** Properties of the host that help to explain numbers. */
 import { existsSync, readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import type { HostInfo } from '../results/document.js';
@@ -18,7 +18,7 @@ export function hostInfo(): HostInfo {
   };
 }
 
-/** Docker and Podman leave a file; containerd and Kubernetes show in the path of the control group. */
+/** Docker and Podman leave a file; containerd and Kubernetes are visible in the path of the control group. */
 export function insideContainer(): boolean {
   if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) return true;
   try {

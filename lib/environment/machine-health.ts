@@ -1,4 +1,4 @@
-/** Checks before the measurement whether the machine is idle and healthy; it reports findings and refuses nothing. */
+/** Checks before the measurement whether the machine is idle and healthy; only reports findings. */
 import type { Check } from '../results/document.js';
 import type { GpuState } from '../native/addon-types.js';
 import { isIdle, slowdowns } from './event-reasons.js';
@@ -6,10 +6,10 @@ import { isIdle, slowdowns } from './event-reasons.js';
 const HOTTEST_C = 80;
 const BUSIEST_CPU = 0.1;
 const LEAST_FREE = 0.9;
-/** P0 to P2 are what compute runs in. */
+/** Compute runs in P0 to P2. */
 export const SLOWEST_STATE = 2;
 
-/** A check but for its name. */
+/** A check without its name. */
 export type Judged = Omit<Check, 'name'>;
 
 const unknown = (what: string): Judged => ({ passed: 'not checked', detail: `NVML does not report ${what}` });
@@ -37,7 +37,7 @@ function freeMemory({ freeBytes, totalBytes }: GpuState): Judged {
   return { passed: free > LEAST_FREE, detail: `${percent(free)} free, expected more than ${percent(LEAST_FREE)}` };
 }
 
-/** A host program that measures in its own process does not count as a foreign process. */
+/** A host program that measures in its own process is not a foreign process. */
 function foreignProcesses({ processes }: GpuState): Judged {
   if (processes === null) return unknown('which processes use the GPU');
   const foreign = processes.map(({ pid }) => pid).filter((pid) => pid !== process.pid);
@@ -70,7 +70,7 @@ const ofGpu: readonly [name: string, judge: (state: GpuState) => Judged][] = [
   ['GPU clocks', clocks],
 ];
 
-/** `gpu` is null where NVML cannot be asked; `cpuBusy` is from 0 to 1, null where it is unknown. */
+/** `gpu` is null if NVML is unavailable; `cpuBusy` is from 0 to 1, null if unknown. */
 export function checksBefore(gpu: GpuState | null, cpuBusy: number | null): Check[] {
   const noNvml: Judged = { passed: 'not checked', detail: 'NVML does not list this GPU' };
   return [

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 export interface MpsState {
   pipeDirectory: string;
-  /** A daemon has made its control pipe there; it may have died since. */
+  /** A daemon created its control pipe there; it may have died since. */
   controlPipe: boolean;
 }
 
@@ -13,14 +13,17 @@ export function mpsState(environment: NodeJS.ProcessEnv): MpsState {
   return { pipeDirectory, controlPipe: existsSync(join(pipeDirectory, 'control')) };
 }
 
-/** Beside the pipes of a daemon that a run started: the PIDs of its servers, a line each. */
+/** In the pipe directory of a daemon that a run started: the PIDs of its servers, one per line. */
 export const SERVERS_FILE = 'servers';
 
-/** Servers of the daemon that the run of this process started: NVML lists them as users of the GPU. None of another daemon. */
+/**
+ * Servers of the daemon that this process's run started, which NVML lists as users of the GPU. Empty for another
+ * daemon.
+ */
 export function ownServers({ CUDA_MPS_PIPE_DIRECTORY: pipes }: NodeJS.ProcessEnv): number[] {
   if (pipes === undefined) return [];
   const file = join(dirname(pipes), SERVERS_FILE);
-  // Anybody may have something of this name beside another daemon's pipes.
+  // Anybody can create a file with this name beside another daemon's pipes.
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return [];
   return readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number);
 }

@@ -1,20 +1,20 @@
-/** GPUs by the names that users give them. */
+/** Finds GPUs by the names that users give them. */
 
 export interface NamedGpu {
-  /** NVML's. */
+  /** NVML's index. */
   index: number;
   uuid: string;
 }
 
-/** Undefined where none has that name. */
+/** Undefined if none has that name. */
 export function findGpu<Gpu extends NamedGpu>(gpus: readonly Gpu[], name: string): Gpu | undefined {
   if (/^\d+$/.test(name)) return gpus.find(({ index }) => index === Number(name));
-  // The driver accepts any unambiguous beginning of a UUID; so does this.
+  // Like the driver, accepts any unambiguous beginning of a UUID.
   const matches = gpus.filter(({ uuid }) => uuid.toLowerCase().startsWith(name.toLowerCase()));
   return name.length > 'GPU-'.length && matches.length === 1 ? matches[0] : undefined;
 }
 
-/** All of them, as what was expected. */
+/** The list of GPUs for an error message. */
 export function describeGpus(gpus: readonly NamedGpu[]): string {
   const indexes = gpus.map(({ index }) => index);
   const last = Math.max(...indexes);

@@ -1,6 +1,6 @@
 /**
- * Identifies the owner of something that stays on disk when its owner is killed. PIDs are reused; together with the start
- * time, the boot and the PID namespace it names one process.
+ * Identifies the owner of something that stays on disk if its owner is killed. PIDs are reused, so the start time, the
+ * boot and the PID namespace are needed to identify a process.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import * as v from 'valibot';
@@ -10,20 +10,20 @@ export const processIdentitySchema = v.strictObject({
   /** Clock ticks from boot to the start of the process (proc_pid_stat(5), field 22). */
   startTime: v.string(),
   bootId: v.string(),
-  /** As /proc/self/ns/pid names it: containers of one machine have the same PIDs for different processes. */
+  /** From /proc/self/ns/pid: containers of one machine use the same PIDs for different processes. */
   pidNamespace: v.string(),
   host: v.string(),
 });
 export type ProcessIdentity = v.InferOutput<typeof processIdentitySchema>;
 
-/** `unknown`: it runs, or ran, where this process cannot see it. */
+/** `unknown`: this process cannot see whether it still runs. */
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
 const HIDDEN = 'hidden';
 
 const readText = (path: string): string => readFileSync(path, 'utf8').trim();
 
-/** /proc mounted with hidepid shows no processes of other users (proc(5)), a signal finds them all the same. */
+/** With hidepid /proc shows no processes of other users (proc(5)); a signal still finds them. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -34,7 +34,7 @@ function exists(pid: number): boolean {
 }
 
 /**
- * Null where the process has ended, `hidden` where it runs and cannot be looked at. The name of a process may hold spaces
+ * Null if the process has ended, `hidden` if it runs but cannot be inspected. The name of a process may contain spaces
  * and parentheses, so fields are counted from the last parenthesis.
  */
 function startTimeOf(pid: number): string | null {
@@ -45,7 +45,7 @@ function startTimeOf(pid: number): string | null {
     return exists(pid) ? HIDDEN : null;
   }
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie has ended: it only waits for its parent to ask.
+  // A zombie has ended: it only waits for its parent.
   return state === 'Z' || state === 'X' ? null : (fields[18] as string);
 }
 
@@ -63,7 +63,7 @@ export const ownIdentity = (): ProcessIdentity => ({
 
 export function ownerState({ pid, startTime, bootId, pidNamespace, host }: ProcessIdentity): OwnerState {
   const now = here();
-  // The same host has booted since; another host may share the disk.
+  // This host has rebooted since; another host may share the disk.
   if (bootId !== now.bootId) return host === now.host ? 'dead' : 'unknown';
   if (pidNamespace !== now.pidNamespace) return 'unknown';
   const found = startTimeOf(pid);

@@ -1,15 +1,15 @@
-/** Reads the GPU's state through NVML at a fixed interval while something is measured, from outside what is measured. */
+/** Reads the GPU's state through NVML at a fixed interval during a measurement, from outside the measured process. */
 import type { RunDocument } from '../results/document.js';
 import type { GpuState } from '../native/addon-types.js';
 
 export type Samples = NonNullable<RunDocument['sampler']>;
 
-/** Null, or rejecting, where the GPU cannot be read. */
+/** Null, or a rejection, if the GPU cannot be read. */
 export type ReadGpu = () => Promise<GpuState | null>;
 
 const SHORT_RUN_S = 60;
 
-/** 100 ms, or 1 s for runs that are long enough to fill a document with it. */
+/** 100 ms, or 1 s for long runs, whose samples would fill a document. */
 export const samplingInterval = (estimatedSeconds: number): number => (estimatedSeconds > SHORT_RUN_S ? 1_000 : 100);
 
 export class Sampler {
@@ -31,7 +31,7 @@ export class Sampler {
     this.#timer.unref();
   }
 
-  /** Undefined where not one reading succeeded. */
+  /** Undefined if no reading succeeded. */
   async stop(): Promise<Samples | undefined> {
     clearInterval(this.#timer);
     await this.#reading;
@@ -52,7 +52,7 @@ export class Sampler {
     };
   }
 
-  /** A reading that takes longer than the interval costs the next one: readings never pile up. */
+  /** A reading that takes longer than the interval replaces the next one: readings never pile up. */
   #tick(): void {
     if (this.#busy) return;
     this.#busy = true;
@@ -63,7 +63,7 @@ export class Sampler {
 
   async #take(): Promise<void> {
     const at = Math.round(10 * (performance.now() - this.#from)) / 10;
-    // A reading that fails is a gap in the times, not the end of a measurement.
+    // A failed reading is a gap in the times; the measurement continues.
     const state = await this.#read().catch(() => null);
     if (!state) return;
     this.#times.push(at);

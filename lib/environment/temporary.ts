@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
-/** Throws UsageError where TMPDIR names no folder that can be written. Without the variable nothing was asked for. */
+/** Throws UsageError if TMPDIR names a folder that cannot be written; without the variable nothing is checked. */
 export function checkTemporary(): void {
   if (!process.env.TMPDIR) return;
   const refused = (why: string) =>

@@ -1,4 +1,4 @@
-/** The candidate that a mistyped word most likely meant, or null where none is near. */
+/** The candidate that a mistyped word most likely means, or null if none is close. */
 export function closest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -9,7 +9,7 @@ export function closest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Levenshtein's: insertions, deletions and replacements. */
+/** Levenshtein distance: insertions, deletions and replacements. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** A wrong argument of a library function: Expected X to be Y but received Z. */
+/** Error for a wrong argument of a library function: Expected X to be Y but received Z. */
 
 export function expected(what: string, wanted: string, received: unknown, Kind: typeof TypeError | typeof RangeError) {
   return new Kind(`Expected ${what} to be ${wanted} but received ${show(received)}.`);

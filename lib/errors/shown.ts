@@ -1,3 +1,3 @@
-/** A value that may be anything, as a message shows it: what a document holds need not have a text of its own. */
+/** Formats any value for a message, including values without a text form. */
 export const shown = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));

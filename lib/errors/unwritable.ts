@@ -1,4 +1,4 @@
-/** Why a file cannot be written, in words. */
+/** Explains why a file cannot be written. */
 
 const reasons: Record<string, string> = {
   ENOENT: 'its directory does not exist',

@@ -1,4 +1,4 @@
-/** The request cannot be carried out as written; the command line answers with exit code 2. */
+/** A request that cannot be carried out as written; the command line exits with code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,5 +6,5 @@ export class UsageError extends Error {
   }
 }
 
-/** A received value as an error quotes it: numbers bare, other text in quotes. */
+/** A received value in an error message: numbers bare, other text in quotes. */
 export const quoted = (text: string): string => (/^-?[\d.]+$/.test(text) ? text : `'${text}'`);

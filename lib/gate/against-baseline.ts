@@ -1,6 +1,6 @@
 /**
- * A document against one of another session, for gating only: the sessions share neither rounds nor, often, the state of
- * the machine, so both environments are printed and what differs is a warning.
+ * Compares a document with a stored one of another session, for gates only. The sessions share neither rounds nor,
+ * often, the state of the machine, so both environments are printed and differences are warnings.
  */
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { UsageError } from '../errors/usage-error.js';
@@ -19,7 +19,7 @@ import { settingDifferences } from './settings.js';
 export interface AgainstBaseline {
   environments: { now: Environment; baseline: Environment };
   warnings: string[];
-  /** `baseline` of each is the name of the stored one. */
+  /** The `baseline` of each is the name of the stored one. */
   effects: Effect[];
 }
 
@@ -29,7 +29,7 @@ export type Systems = ReadonlyMap<string, readonly RunDocument[]>;
 export const systemsOf = (document: ResultDocument): Systems =>
   new Map(viewOf(document).systems.map(({ name, rounds }) => [name, rounds]));
 
-/** Refuses, by UsageError, what cannot be compared at all: simulated with real, other systems, another kind. */
+/** Throws UsageError for documents that cannot be compared: simulated with real, other systems, another kind. */
 export function againstBaseline(
   document: ResultDocument,
   { name, document: stored }: Baseline,
@@ -55,7 +55,7 @@ export function againstBaseline(
   };
 }
 
-/** Also asked before anything is measured. */
+/** Also called before anything is measured. */
 export function checkSameWorld(simulated: boolean, { name, document }: Baseline): void {
   const [now, then] = [simulated, isSimulated(document)].map((is) => (is ? 'simulated' : 'real'));
   if (now !== then)
@@ -127,14 +127,14 @@ function judge({ metric: { direction, delta }, now, then, invalid }: Sides): Jud
 
 interface Values {
   values: number[];
-  /** Details, of what could be compared as it is. */
+  /** Details of the compared results. */
   at: MetricResult['details'][];
 }
 
 const resultOf = (round: RunDocument, id: string): MetricResult | undefined =>
   round.metrics.find((result) => result.id === id);
 
-/** One a round. Of a metric that is a difference to native, that to the round that ran beside it. */
+/** One per round. For a metric that is a difference to native: the difference to the native round beside it. */
 function valuesOf(metric: MetricDefinition, system: string, systems: Systems): Values {
   const { againstNative, id } = metric;
   const rounds = systems.get(system) ?? [];

@@ -1,8 +1,8 @@
-/** What a gate found, as programs and reports read it. */
+/** The result of a gate, for programs and reports. */
 import type { Effect, RunDocument } from '../results/document.js';
 import type { Interval } from '../stats/effect.js';
 
-/** What decides the numbers beside the system itself. */
+/** What affects the numbers besides the system itself. */
 export interface Environment {
   startedAt: string;
   tool: string;
@@ -10,10 +10,10 @@ export interface Environment {
   gpu: string;
   driver: string;
   host: string;
-  /** How it was asked for: tier, symbol path, options. */
+  /** The options of the run: tier, symbol path, options. */
   manner: string;
   rounds: number;
-  /** Median of the SM clock while a kernel ran; null where NVML did not tell. */
+  /** Median of the SM clock while a kernel ran; null if NVML did not report it. */
   smClockMhz: number | null;
 }
 
@@ -28,12 +28,12 @@ export interface Case {
   threshold: string;
   outcome: Outcome;
   countsAs: 'passed' | 'failed';
-  /** What was compared with the threshold, in `unit`: the metric's own, or `ratio`, of which above 1 is worse. */
+  /** The value compared with the threshold, in `unit`: the metric's own, or `ratio`, for which above 1 is worse. */
   value: number | null;
   interval: Interval | null;
   unit: string;
   reason: string;
-  /** Said aloud although it changes no outcome. */
+  /** Reported, but without influence on the outcome. */
   improvement?: string;
 }
 
@@ -41,7 +41,7 @@ export interface GateDocument {
   schemaVersion: 2;
   kind: 'gate';
   tool: RunDocument['tool'];
-  /** Of the document that was judged. */
+  /** Start of the judged document. */
   startedAt: string;
   durationMs: number;
   simulated: boolean;

@@ -6,7 +6,7 @@ import { medianOf } from '../results/view.js';
 import { manner } from '../run/resume.js';
 import type { Environment } from './document.js';
 
-/** The health checks allow a clock as much while a metric runs. */
+/** The health checks allow the same change of the clock while a metric runs. */
 const CLOCK_DRIFT = 0.03;
 
 const each = (texts: readonly string[]): string => [...new Set(texts)].join('; ') || 'unknown';

@@ -12,7 +12,7 @@ import { environmentOf } from './environment.js';
 import { judge, judgedSystems } from './judge.js';
 import { checkSystems, defaultThresholds, relabelledThresholds, type Thresholds } from './thresholds.js';
 
-/** Throws UsageError where there is nothing that could be judged, so that no gate passes without checking anything. */
+/** Throws UsageError if there is nothing to judge, so that no gate passes without checking anything. */
 export function gate(
   document: ResultDocument,
   givenThresholds: Thresholds,
@@ -31,7 +31,7 @@ export function gate(
   return withUnjudged(found, systems);
 }
 
-/** Refuses a listed system to which no threshold applies: it would pass without being checked. */
+/** Refuses a listed system to which no threshold applies: it would pass unchecked. */
 function checkHeld(document: ResultDocument, systems: readonly string[], cases: readonly Case[]): void {
   const measured = rowsOf(viewOf(document)).flatMap(({ cells }) => cells.filter(({ value }) => value !== null));
   const idle = systems.find(
@@ -41,7 +41,7 @@ function checkHeld(document: ResultDocument, systems: readonly string[], cases: 
   throw new UsageError(`No threshold applies to system ${quoted(idle)}: give limits, or leave it out of systems.`);
 }
 
-/** A system without a single case that could be checked fails, because nothing shows that it meets the thresholds. */
+/** Fails a system without any case that could be checked, because nothing shows that it meets the thresholds. */
 function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocument {
   const casesOf = (name: string) => found.cases.filter(({ system }) => system === name);
   const unjudged = systems.filter(
@@ -60,8 +60,8 @@ function withUnjudged(found: GateDocument, systems: readonly string[]): GateDocu
 }
 
 /**
- * For a report, which is of any document: every metric that was measured, held against the defaults where there is
- * something to hold it against.
+ * For a report about any document: checks every measured metric against the defaults, if there is something to compare
+ * it with.
  */
 export function gateOfReport(document: ResultDocument, metrics: readonly MetricDefinition[]): GateDocument {
   const defaults = defaultThresholds(metrics);
@@ -123,7 +123,7 @@ function checkJudgeable(document: ResultDocument, thresholds: Thresholds, baseli
     );
 }
 
-/** Before anything is measured: of one round no case could pass. */
+/** Checked before anything is measured: with one round no case could pass. */
 export function checkRounds(rounds: number): void {
   if (rounds >= FEWEST_ROUNDS) return;
   throw new UsageError(

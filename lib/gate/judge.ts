@@ -24,8 +24,8 @@ export interface Judgement {
 const IMPROVEMENT = 0.1;
 
 /**
- * By system, then by metric. Every system is judged, but the first of a comparison, which is what the others are held
- * against, only where the thresholds name it or there is a stored baseline. What failed in it fails the gate either way.
+ * By system, then by metric. The first system of a comparison, the reference, is judged only if the thresholds name it
+ * or there is a stored baseline; all others always. A failure in it fails the gate in any case.
  */
 export function judge({ document, thresholds, metrics, stored }: Judgement): Case[] {
   const { systems, categories, effects } = viewOf(document);
@@ -52,7 +52,7 @@ export function judge({ document, thresholds, metrics, stored }: Judgement): Cas
   );
 }
 
-/** Which systems of a document a gate is about. */
+/** The systems of a document that a gate judges. */
 export const judgedSystems = (systems: readonly SystemView[], thresholds: Thresholds, againstStored: boolean) =>
   systems.filter((system) => isJudged(system, thresholds, againstStored)).map(({ name }) => name);
 
@@ -68,7 +68,7 @@ interface About {
   settings: MetricThresholds;
   missing: Counting;
   oneRoundFails: boolean;
-  /** What the system is compared with, in words. */
+  /** Text of what the system is compared with. */
   reference: string;
   effect: Effect | undefined;
   hasReference: boolean;
@@ -78,7 +78,7 @@ function casesOf(about: About): Case[] {
   const { cell, effect, settings, system, hasReference } = about;
   const broken = brokenCases(about);
   const invalid = broken.filter(({ kind }) => kind === 'measured');
-  // A difference to the native arm has no value of that arm itself.
+  // A difference to native has no value for native itself.
   if (about.metric.againstNative && system.rounds[0]?.system.kind === 'native') return broken;
   if (cell?.value == null && !effect)
     return invalid.length > 0 ? broken : [...broken, notMeasured(about, whyNotMeasured(cell))];
@@ -92,7 +92,7 @@ function casesOf(about: About): Case[] {
   return cases.length > 0 || !settings.named ? cases : [merelyMeasured(about)];
 }
 
-/** A round of it that is invalid leaves an invalid effect. */
+/** An invalid round also makes the effect invalid, and is reported already. */
 const isSaidAlready = (invalid: readonly Case[], effect: Effect | undefined): boolean =>
   invalid.length > 0 && effect?.verdict === 'invalid';
 
@@ -100,10 +100,10 @@ const countAs = (counting: Counting): Case['countsAs'] => (counting === 'pass' ?
 
 const headOf = ({ metric: { id, name, unit }, system }: About) => ({ metric: id, name, system: system.name, unit });
 
-/** What fails the gate whatever the thresholds say. */
+/** Cases that fail the gate regardless of thresholds. */
 const brokenCases = (about: About): Case[] => [...violationCases(about), ...unmeasuredCases(about)];
 
-/** A limit that was shown not to hold. */
+/** Limits that were shown not to hold. */
 const violationCases = (about: About): Case[] =>
   violationsIn(about.system.rounds)
     .filter(({ metric }) => metric === about.metric.id)
@@ -118,7 +118,7 @@ const violationCases = (about: About): Case[] =>
       reason: detail,
     }));
 
-/** One a state and reason, however many rounds say the same. */
+/** One per status and reason, however many rounds share them. */
 function unmeasuredCases(about: About): Case[] {
   const results = (about.cell?.results ?? []).filter(({ status }) => status === 'failed' || status === 'invalid');
   const texts = [...new Set(results.map(stateText))];
@@ -178,11 +178,13 @@ interface Outcomes {
   countsAs: Case['countsAs'];
 }
 
-/** A value outside its interval is within a threshold, or beyond it, only together with the interval. */
+/**
+ * The interval, extended to the value if that lies outside: a result is within or beyond a threshold only with both.
+ */
 const spanning = (value: number | null, [low, high]: Interval): Interval =>
   value === null ? [low, high] : [Math.min(low, value), Math.max(high, value)];
 
-/** On a scale where more is worse: the whole interval decides. */
+/** On a scale where more is worse; the whole interval decides. */
 function outcomeOf(worst: number, interval: Interval, { inconclusive }: MetricThresholds): Outcomes {
   if (interval[0] > worst) return { outcome: 'failed', countsAs: 'failed' };
   if (interval[1] <= worst) return { outcome: 'passed', countsAs: 'passed' };
@@ -228,7 +230,7 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   } as const;
   if (effect.verdict === 'invalid')
     return { ...head, outcome: 'invalid', countsAs: 'failed', reason: effect.reason ?? 'invalid' };
-  // It fails whatever `inconclusive` says, because there is no evidence that the threshold is met.
+  // Fails regardless of `inconclusive`, because there is no evidence that the threshold is met.
   if (!interval)
     return { ...head, outcome: 'inconclusive', countsAs: 'failed', reason: whyNoInterval(effect, isRatio) };
   const span = spanning(value, interval);
@@ -244,7 +246,7 @@ function regressionCase(about: About, effect: Effect, allowed: Delta): Case {
   };
 }
 
-/** `high`: the end of the interval that is the least of an improvement. */
+/** `high`: the end of the interval that shows the smallest improvement. */
 function improvementText({ metric, reference }: About, allowed: Delta, high: number): string | null {
   const isRatio = 'relative' in allowed;
   if (high >= (isRatio ? 1 / (1 + IMPROVEMENT) : -allowed.absolute)) return null;

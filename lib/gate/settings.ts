@@ -1,8 +1,8 @@
-/** How the systems of two sessions that share a name were set up. */
+/** Compares the settings of systems that share a name in two sessions. */
 import type { RunDocument } from '../results/document.js';
 import { lasting } from '../systems/run-directory.js';
 
-/** What changed may be what the gate is there for, such as a new build of a layer: named, and not refused. */
+/** A change may be what the gate is for, such as a new build of a layer, so it is reported and not refused. */
 export function settingDifferences(
   name: string,
   now: readonly RunDocument[],

@@ -39,7 +39,7 @@ export function parseThresholds(text: string, file: string, all: readonly Metric
 
 const emptyMap = (): RawMap => Object.create(null) as RawMap;
 
-/** An empty file, one of comments alone, or a key with nothing behind it. */
+/** An empty file, one with only comments, or a key without a value. */
 const isNothing = (value: RawValue | null): value is null | '' => value === null || value === '';
 
 /** Later entries override earlier ones, key by key. */
@@ -65,7 +65,7 @@ function applyEntry(
 }
 
 function readEntry(selector: string, raw: RawValue, selected: readonly MetricDefinition[]) {
-  // `OH-001:` alone names a metric that must be measured.
+  // `OH-001:` without a value requires the metric to be measured.
   const map = isNothing(raw) ? emptyMap() : raw;
   if (!isMap(map)) throw new UsageError(`Expected ${quoted(selector)} to be a map with keys ${metricKeys.join(', ')}.`);
   const values = new Values(map, selector, metricKeys);
@@ -92,7 +92,9 @@ function checkLimit(values: Values, selected: readonly MetricDefinition[]): void
   checkOneUnit(values, 'limit', selected);
 }
 
-/** Which of the two keys a metric takes is in its definition: one of them would be ignored in silence. */
+/**
+ * A metric's definition decides which of the two keys it takes; the other one is refused, because it would be ignored.
+ */
 function checkRegression(values: Values, selected: readonly MetricDefinition[]): void {
   const absolute = selected.filter(({ delta }) => 'absolute' in delta);
   if (values.has('maxRegression') && absolute.length === selected.length)

@@ -1,4 +1,4 @@
-/** What a gate lets pass, and the defaults; thresholds-file.ts reads the file of --thresholds. */
+/** The thresholds of a gate and their defaults; thresholds-file.ts reads the file of --thresholds. */
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -9,29 +9,31 @@ import { DEFAULT_MAX_DIFFERENCE_DELTAS, DEFAULT_MAX_REGRESSION_PERCENT } from '.
 export type Counting = 'pass' | 'fail';
 
 export interface MetricThresholds {
-  /** The worst value allowed, in the metric's unit. */
+  /** The worst allowed value, in the metric's unit. */
   limit: number | null;
-  /** The largest change for the worse; null where it is not judged. Absolute where values may be zero or negative. */
+  /**
+   * The largest allowed change for the worse; null if it is not judged. Absolute if values may be zero or negative.
+   */
   regression: Delta | null;
-  /** What an inconclusive outcome counts as. */
+  /** How an inconclusive outcome counts. */
   inconclusive: Counting;
-  /** By its own id: then it must be measured, or `missing` says what that counts as. */
+  /** Whether the file names the metric by its own id: it must then be measured, unless `missing` says otherwise. */
   named: boolean;
 }
 
 export interface Thresholds {
   missing: Counting;
-  /** For a report without a gate: a metric that only had to be measured passes on one round. */
+  /** For a report without a gate: a metric that only had to be measured passes with one round. */
   oneRound?: 'pass';
-  /** Null: all. `place` is where in the file each is named. */
+  /** Null: all systems. `place` is where the file names each. */
   systems: { name: string; place: string }[] | null;
-  /** Of every metric, by id. */
+  /** For every metric, by id. */
   metrics: ReadonlyMap<string, MetricThresholds>;
 }
 
 export const OFF = 'off';
 
-/** Where there is no file. */
+/** Used if there is no file. */
 export const defaultThresholds = (all: readonly MetricDefinition[]): Thresholds => ({
   missing: 'fail',
   systems: null,
@@ -53,13 +55,13 @@ export function thresholdsOfEach(
   );
 }
 
-/** With the labels that `labels` have for the same systems. */
+/** Replaces system labels by those in `labels` for the same systems. */
 export const relabelledThresholds = (thresholds: Thresholds, labels: readonly string[]): Thresholds => ({
   ...thresholds,
   systems: thresholds.systems?.map(({ name, place }) => ({ name: labelAmong(name, labels), place })) ?? null,
 });
 
-/** Known before anything is measured: a gate for a system that does not exist would pass everything. */
+/** Checked before anything is measured: thresholds for a system that does not exist would always pass. */
 export function checkSystems({ systems }: Thresholds, measured: readonly string[]): void {
   const unknown = systems?.find(({ name }) => !measured.includes(name));
   if (!unknown) return;

@@ -1,6 +1,6 @@
 /**
- * What each driver call costs under a system, from pairs in one process: the call through the application's pointer and
- * through the driver's own, in turn. This is the strongest evidence available, because differences between processes
+ * The cost of each driver call under a system, from pairs in one process: the call through the application's pointer,
+ * alternating with the driver's own. This is the strongest evidence available, because differences between processes
  * and rounds cancel in every pair. The round is still the unit of replication.
  */
 import * as v from 'valibot';
@@ -10,20 +10,20 @@ import { grouped } from '../results/grouped.js';
 import { againstZero, holmVerdicts, type ZeroEffect } from '../stats/effect.js';
 import { median } from '../stats/median.js';
 
-/** A system's rounds; a gap where it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured beside the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 const finite = v.pipe(v.number(), v.finite());
 
-/** A row of pairs in a metric's details, which may come from any file. */
+/** A row of pairs in a metric's details, which are not trusted. */
 const pairSchema = v.pipe(
   v.object({
-    /** The driver function, and how it is called where a metric calls it in one of several ways; one of the two. */
+    /** The driver function, and the way of calling it if a metric uses several; at least one of them. */
     name: v.optional(v.string()),
     call: v.optional(v.string()),
     owner: v.optional(v.nullable(v.string())),
     intercepted: v.boolean(),
-    /** Median difference of the pairs, and of the driver's own call. */
+    /** Median difference of the pairs, and median cost of the driver's own call. */
     overheadNs: finite,
     bareNs: finite,
   }),
@@ -36,7 +36,7 @@ interface Measured extends v.InferOutput<typeof pairSchema> {
   round: RunDocument;
 }
 
-/** Of every system: what the baseline's calls are off zero by is what the others' could be. */
+/** For every system. The baseline's calls show the error that the others' can have. */
 export function callEffects(systems: readonly Arms[]): CallEffect[] {
   return systems.flatMap((arms) => {
     const measured = arms.flatMap((round) => (round ? pairedCalls(round) : []));
@@ -58,7 +58,7 @@ function pairedCalls(round: RunDocument): Measured[] {
     });
 }
 
-/** Holm's adjustment is over the calls of one metric in one system. */
+/** Holm's adjustment covers the calls of one metric in one system. */
 function ofMetric(measured: readonly Measured[]): CallEffect[] {
   const calls = [...grouped(measured, ({ call }) => call).entries()];
   const judged = calls.map(([, rounds]) => againstZero(rounds.map(({ overheadNs }) => overheadNs)));

@@ -1,4 +1,4 @@
-/** Blocks of samples until there are enough: a fixed number, or an adaptive stop that names its reason. */
+/** Measures blocks of samples until there are enough: a fixed number, or an adaptive stop that names its reason. */
 import type { MedianEstimate } from '../stats/median.js';
 import { median, relativeHalfWidth } from '../stats/median.js';
 
@@ -7,11 +7,11 @@ export type StopReason = 'iterations' | 'resolution reached' | 'noise stopped fa
 export interface Plan {
   /** Exact number of samples, or null for the adaptive stop. */
   iterations: number | null;
-  /** Relative half-width of the 95 % interval of the median that ends the adaptive mode. */
+  /** The adaptive mode ends at this relative half-width of the median's 95 % interval. */
   resolution: number;
   blockSize: number;
   cap: number;
-  /** Whether to stop when the noise does not fall any more. Default true. */
+  /** Whether to stop once more samples no longer reduce the noise. Default true. */
   mayStall?: boolean;
 }
 
@@ -22,13 +22,13 @@ export interface Collected<Block> {
   stop: StopReason;
 }
 
-/** A half-width this close to what half the samples gave is no longer falling as noise does (by 1/√2). */
+/** If the half-width is still this close to that of half the samples, it no longer falls as noise does (by 1/√2). */
 const STALLED = 0.95;
 
 /**
- * `next` measures a block of `count` samples and gets the fraction done so far, for progress. `estimateOf` decides the
- * stop: by default the median of all samples; where blocks carry an error of their own (a clock mapping), an estimate
- * over blocks.
+ * `next` measures a block of `count` samples and receives the fraction done, for progress. `estimateOf` decides the
+ * stop: by default the median of all samples; if blocks have an error of their own (a clock mapping), an estimate over
+ * blocks.
  */
 export async function collect<Block>(
   plan: Plan,

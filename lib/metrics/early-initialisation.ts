@@ -1,4 +1,7 @@
-/** Work done before the step that is timed: a driver that was initialised when a layer was loaded, a context already there. */
+/**
+ * Detects work that was done before the timed step: a driver initialised when a layer was loaded, or an existing
+ * context.
+ */
 import type { Check, MetricResult } from '../results/document.js';
 import type { StartUpAnswer } from '../workers/start-up.js';
 import type { Measured } from './metric.js';
@@ -7,14 +10,17 @@ type Start = Pick<StartUpAnswer, 'initialisedAt' | 'interposer' | 'preloaded' | 
 
 const WHEN = { 'process start': 'at load', load: 'at load', 'look-up': 'at look-up' } as const;
 
-/** Less of the native arm's cuInit is no initialisation: a warm MPS server leaves a tenth (10 ms of 93 on an H200). */
+/**
+ * A smaller fraction of native's cuInit cannot be an initialisation: with a warm MPS server it is a tenth (10 ms of 93
+ * on an H200).
+ */
 const LEAST_SHARE_OF_NATIVE = 0.01;
 
 const ownerOf = ({ interposer, preloaded }: Start): string =>
   interposer ?? (preloaded.length > 0 ? preloaded.join(', ') : 'an unknown object');
 
 /**
- * Why cuInit's time is not that of an initialisation, or null. `timed`: moments that the metric's time begins after.
+ * Why cuInit's time is not that of an initialisation, or null. `timed`: the moments before the metric's timed step.
  */
 export function earlyInitialisation(
   starts: readonly Start[],
@@ -37,7 +43,7 @@ export function initialisationCheck(starts: readonly Start[]): Check {
   };
 }
 
-/** Why the time of the retain is not that of a creation, or null. */
+/** Why the time of the retain is not that of creating a context, or null. */
 export function earlyContext(starts: readonly Start[]): string | null {
   const start = starts.find(({ contextWasActive }) => contextWasActive === true);
   return start ? `the primary context existed before it was retained (${ownerOf(start)})` : null;
@@ -53,7 +59,7 @@ export function contextCheck(starts: readonly Start[]): Check {
   };
 }
 
-/** Instead of a number. */
+/** A result without a number. */
 export const early = (reason: string | null): Pick<Measured, 'status' | 'reason'> =>
   reason === null ? {} : { status: 'invalid', reason };
 
@@ -65,7 +71,7 @@ function initOf({ details }: MetricResult): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** Of two results of one metric: why the first one's cuInit cannot have initialised the driver. */
+/** For two results of one metric: why the first one's cuInit cannot have initialised the driver. */
 export function implausibleInit(own: MetricResult, native: MetricResult): string | null {
   const [took, natively] = [initOf(own), initOf(native)];
   if (took === null || natively === null || took >= LEAST_SHARE_OF_NATIVE * natively) return null;

@@ -9,10 +9,10 @@ import { targetOf } from './scene.js';
 import { scaled } from './units.js';
 
 export const PROCESSES = { quick: 3, standard: 4, thorough: 20 } as const;
-/** A real start takes tens of milliseconds; less means the context was there already. */
+/** A real start takes tens of milliseconds; with less the context existed before. */
 const SHORTEST_CREDIBLE_NS = 5_000_000;
 
-/** In the order in which they happen. */
+/** In chronological order. */
 export const STEPS = [
   'spawnToMainNs',
   'addonLoadNs',
@@ -30,12 +30,12 @@ export const STEPS = [
 export interface Batch {
   contextApi: ContextApi;
   count: number;
-  /** How many of them, the first, release and re-create their context afterwards, and how often. */
+  /** How many of the first processes release and recreate their context afterwards, and how often. */
   recreating?: { processes: number; times: number };
-  /** Processes before it, and in all, for progress. */
+  /** Processes before this batch, and in total, for progress. */
   done: number;
   total: number;
-  /** Beside the system's own. */
+  /** In addition to the system's own. */
   variables?: NodeJS.ProcessEnv;
 }
 
@@ -60,13 +60,13 @@ export async function startMany(context: MeasureContext, batch: Batch): Promise<
   return starts;
 }
 
-/** In each of the first processes of `wholeStarts`. */
+/** Recreations in each of the first processes of `wholeStarts`. */
 const RECREATIONS = { quick: 1, standard: 1, thorough: 3 } as const;
 const RECREATING_PROCESSES = { quick: 1, standard: 1, thorough: 20 } as const;
 
 /**
  * Starts as many fresh processes as the options request. Each retains the primary context and does its first work; the
- * first of them also releases and retains it again. All metrics of the round that use a step of a start share these
+ * first ones also release and retain it again. All metrics of the round that use a step of a start share these
  * processes.
  */
 export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
@@ -83,13 +83,13 @@ export function wholeStarts(context: MeasureContext): Promise<StartUpAnswer[]> {
 
 export type Row<Key extends string> = Record<Key, number> & { ci95: [number, number] | null; count: number };
 
-/** A row of times in nanoseconds, under `key` in the unit that `divisor` makes. */
+/** A table row of times in nanoseconds, under `key` in the unit given by `divisor`. */
 export function timesRow<Key extends string>(times: readonly number[], key: Key, divisor: number): Row<Key> {
   const { value, ci95 } = scaled(median(times), divisor);
   return { [key]: value, ci95, count: times.length } as Row<Key>;
 }
 
-/** A row a step, of those that every process could time. */
+/** One row per step that every process could time. */
 export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], key: Key, divisor: number) {
   return STEPS.flatMap((name) => {
     const times = starts.flatMap((answer) => answer[name] ?? []);
@@ -97,7 +97,7 @@ export function stepRows<Key extends string>(starts: readonly StartUpAnswer[], k
   });
 }
 
-/** Of the first, whose owners the proof of every process compares the others with. */
+/** From the first process; the proofs compare the owners in all other processes with it. */
 export function contextDetails([first]: readonly Pick<
   StartUpAnswer,
   'contextFunction' | 'contextOwner' | 'loadingMode'
@@ -105,7 +105,9 @@ export function contextDetails([first]: readonly Pick<
   return { function: first?.contextFunction, owner: first?.contextOwner ?? null, loadingMode: first?.loadingMode };
 }
 
-/** How the processes of NVML's list can be told: by the PID itself, by the difference around the context, or not. */
+/**
+ * How processes can be identified in NVML's list: by the PID itself, by the change around the context, or not at all.
+ */
 export function mapPid({
   pid,
   processesDuring,
@@ -119,7 +121,7 @@ export function mapPid({
   return appeared.length === 1 ? 'difference' : 'none';
 }
 
-/** What a document says of the processes beside what was timed. */
+/** What a document records about the processes besides the times. */
 export function startDetails(starts: readonly StartUpAnswer[]) {
   const [first] = starts;
   return { context: contextDetails(starts), pidMapping: first ? mapPid(first) : 'none' };
@@ -144,7 +146,7 @@ export function resultCheck(starts: readonly Pick<StartUpAnswer, 'resultCorrect'
   };
 }
 
-/** That every process really started: a result, a credible time, and a context that came and went. */
+/** Checks that every process really started: a result, a credible time, and a context that came and went. */
 export function startChecks(starts: readonly StartUpAnswer[]): Check[] {
   const shortest = Math.min(...starts.map(({ totalNs }) => totalNs));
   return [

@@ -1,4 +1,4 @@
-/** Health evidence from NVML and the samples of a metric; it never changes a number by itself. */
+/** Health checks from NVML and a metric's samples; they never change a number. */
 import type { Check, Stats } from '../results/document.js';
 import { slowdowns } from '../environment/event-reasons.js';
 import { type Judged, percent, SLOWEST_STATE } from '../environment/machine-health.js';
@@ -7,7 +7,7 @@ import type { GpuState, Scheduling } from '../native/addon-types.js';
 const CLOCK_DRIFT = 0.03;
 const MOST_OUTLIERS = 0.05;
 const LARGEST_CV = 0.05;
-/** Of fewer samples neither outliers nor their spread say anything. */
+/** With fewer samples neither outliers nor their spread are meaningful. */
 const FEWEST_SAMPLES = 20;
 
 const notChecked = (detail: string): Judged => ({ passed: 'not checked', detail });
@@ -37,7 +37,7 @@ function performanceState(log: readonly GpuState[]): Judged {
   return { passed: slowest <= SLOWEST_STATE, detail: `P${slowest} at the slowest of ${states.length} readings` };
 }
 
-/** `own`: other processes of this run, which are not foreign. */
+/** `own`: other processes of this run, which do not count as foreign. */
 function foreignProcess(log: readonly GpuState[], own: readonly number[]): Judged {
   const lists = known(log.map(({ processes }) => processes)).map((list) => list.map(({ pid }) => pid));
   if (lists.length === 0 || !lists.every((pids) => pids.includes(process.pid)))
@@ -77,15 +77,15 @@ export function judgeScheduling(scheduling: Scheduling | null): Judged {
   return { passed: scheduling === 'spin', detail: scheduling === 'spin' ? 'spin' : `${scheduling}; ${whose}` };
 }
 
-/** Names of the checks that findings of health have; `--strict` makes a metric that fails one invalid. */
+/** Names of the health checks; `--strict` invalidates a metric that fails one. */
 export const healthCheckNames: readonly string[] = [
   ...[...ofReadings, ...ofSamples].map(([name]) => name),
   SCHEDULING_CHECK,
 ];
 
 /**
- * `log`: readings after blocks, the device under load; `stats`: of the samples behind the value; `own`: PIDs of this run
- * beside this process.
+ * `log`: readings after blocks, with the device under load; `stats`: of the samples behind the value; `own`: PIDs of
+ * this run's other processes.
  */
 export function healthChecks(log: readonly GpuState[], stats: Stats | null, own: readonly number[] = []): Check[] {
   return [
@@ -94,7 +94,7 @@ export function healthChecks(log: readonly GpuState[], stats: Stats | null, own:
   ];
 }
 
-/** Whether NVML lists this process by its own PID; undefined where that was not looked at. */
+/** Whether NVML lists this process by its own PID; undefined if that was not checked. */
 export function ownPidMapping(log: readonly GpuState[]): 'same' | 'none' | undefined {
   if (log.length === 0) return undefined;
   const lists = known(log.map(({ processes }) => processes));

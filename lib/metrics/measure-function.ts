@@ -1,4 +1,6 @@
-/** The exported function of a metric. What measures is loaded with the first call: importing the library stays cheap. */
+/**
+ * The exported function of a metric. Its code is loaded with the first call, so that importing the library is fast.
+ */
 import type { MetricResult } from '../results/document.js';
 import type { MeasureOptions, MetricDefinition } from './metric.js';
 

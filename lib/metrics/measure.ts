@@ -25,19 +25,19 @@ import { ownSignal } from '../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
 
-/** The check that fails where state of a metric's tenants stayed. */
+/** The check that fails if state of a metric's tenants could not be removed. */
 export const CLEAN_UP = 'state of tenants removed';
 
 export interface Surroundings {
-  /** Whose workers are started. Default: the environment as it is. */
+  /** The system whose workers are started. Default: the environment as it is. */
   system?: System;
-  /** Counts and judges the processes that it starts. Default: they are held to the first of them. */
+  /** Counts and judges the processes that it starts. Default: all must match the first of them. */
   proofs?: ProcessProofs;
-  /** What the metrics of its round share. Default: it measures alone. */
+  /** Results shared by the metrics of a round. Default: none. */
   once?: Once;
-  /** What the coordinator's NVML says. Default: the process is not known to be unhooked. */
+  /** Readings of the coordinator's NVML. Default: none, because the process may be hooked. */
   truth?: GroundTruth | null;
-  /** The GPU that the coordinator chose. Default: none did. */
+  /** The GPU that the coordinator chose. Default: none. */
   card?: MeasureContext['card'];
   /** The process is a worker of this tool. Default false. */
   inWorker?: boolean;
@@ -45,8 +45,8 @@ export interface Surroundings {
 
 /**
  * Rejects with TypeError or RangeError for bad options, with `signal.reason` when aborted, with BenchError or CudaError
- * if nothing could be measured at all (no driver, no such device, cuInit failed). What fails later resolves with status
- * `failed`, `invalid` or `unsupported` and its reason.
+ * if nothing could be measured at all (no driver, no such device, cuInit failed). Later failures resolve with status
+ * `failed`, `invalid` or `unsupported` and a reason.
  */
 export async function measureMetric(
   definition: MetricDefinition,
@@ -107,7 +107,7 @@ function withCleanUp(result: MetricResult, left: readonly string[]): MetricResul
   return withCheck(result, { name: CLEAN_UP, passed: false, detail: left.join('; ') });
 }
 
-/** A time taken with an interposed clock is invalid. Other processes check their own clocks. */
+/** Times taken with an interposed clock are invalid. Other processes check their own clocks. */
 function byOwnClock(definition: MetricDefinition, measured: Measured): Measured {
   if (definition.where !== 'process' || (measured.status ?? 'ok') !== 'ok') return measured;
   const { passed, detail, invalid } = judgeClock(loadAddon().clockReading());
@@ -116,7 +116,7 @@ function byOwnClock(definition: MetricDefinition, measured: Measured): Measured 
   return withCheck(measured, check);
 }
 
-/** A host that sleeps while it waits measures the scheduler; a host program may have made its context so before. */
+/** A host that sleeps while it waits measures the scheduler; a host program may have created its context that way. */
 async function withScheduling(
   measured: Measured,
   definition: MetricDefinition,
@@ -144,7 +144,7 @@ function toResult(
   session: Session | undefined,
 ): MetricResult {
   const status = measured.status ?? 'ok';
-  // What is not vouched for is not published, in no form.
+  // Unproven samples are not published in any form.
   const samples = status === 'ok' ? measured.headline : null;
   const log = session?.healthLog ?? [];
   const health = healthDetails(log);

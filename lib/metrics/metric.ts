@@ -1,4 +1,4 @@
-/** The definition of a metric, its options, and the context that it measures in. */
+/** The definition of a metric, its options, and the context in which it measures. */
 import type { ApplicationPath, Check, MetricResult, Tier } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { GroundTruth } from '../native/ground-truth.js';
@@ -77,11 +77,11 @@ export interface Measured {
   ciScope?: MetricResult['ciScope'];
   /** Samples behind `value`, in the metric's unit. */
   headline: Float64Array | null;
-  /** Their medians by block of measurement, where the samples of one share an error; default: consecutive samples. */
+  /** Their medians by block of measurement, if the samples of a block share an error; default: consecutive samples. */
   blocks?: Float64Array;
   details: Record<string, unknown>;
   checks: Check[];
-  /** Limits that it showed not to hold, one sentence each: what was limited to how much, and what was seen. */
+  /** Limits that were shown not to hold, one sentence each: what was limited to how much, and what was observed. */
   violations?: readonly string[];
 }
 
@@ -90,29 +90,29 @@ export interface MeasureContext {
   signal: AbortSignal;
   /** Opens the executor's device session; only `where: 'process'` metrics use it. */
   session: () => Promise<Session>;
-  /** Whether the process is the tool's own worker: what may harm a host program is done only there. */
+  /** Whether the process is the tool's own worker: only there may a metric do what could harm a host program. */
   inWorker: boolean;
-  /** Whose workers and tenants a `fresh-processes` metric starts. */
+  /** The system whose workers and tenants a `fresh-processes` metric starts. */
   system: System;
   /**
-   * Looks at a process that the metric started, once it gave its number. Rejects with INVALID_RESULT where the process was
+   * Proves a process that the metric started, after it gave its number. Rejects with INVALID_RESULT if the process was
    * not under the system. `tenant` defaults to the one whose round it is.
    */
   prove: (worker: Worker, tenant?: Tenant) => Promise<void>;
-  /** Of the round: for programs that are no workers. */
+  /** The round's proofs, for programs that are not workers. */
   proofs: Pick<ProcessProofs, 'reference' | 'countProgram'>;
-  /** The GPU that is measured, as the coordinator's driver lists it; null where no coordinator chose one. */
+  /** The measured GPU as the coordinator's driver lists it; null if no coordinator chose one. */
   card: Pick<NativeDevice, 'index' | 'uuid'> | null;
   /**
-   * What the coordinator's NVML says, for judging from outside. Null where this process may see the GPU through the
-   * layer: where every process is hooked, in a worker, and in a process of the library's caller.
+   * Readings of the coordinator's NVML, for checks from outside. Null if this process may see the GPU through the
+   * layer: if every process is hooked, in a worker, and in a process of the library's caller.
    */
   truth: GroundTruth | null;
   simulatedDriver: string | null;
-  /** Of the round; of this metric alone where there is none. */
+  /** The round's; this metric's own if there is no round. */
   once: Once;
   progress: (step: string, fraction: number) => void;
-  /** Notes state of a tenant that could not be removed: the result keeps its number and says so. */
+  /** Records state of a tenant that could not be removed: the result keeps its number and says so. */
   leftBehind: (what: string) => void;
 }
 
@@ -121,14 +121,16 @@ export interface LineChart {
   title: string;
   /** The name of each axis, with its unit. */
   axes: { x: string; y: string };
-  /** The array in the details, and the fields of a row that are the point. */
+  /** The array in the details, and the fields of a row that give the point. */
   rows: string;
   point: { x: string; y: string };
-  /** Rows whose fields are these alone. Default: all that have both numbers of the point. */
+  /** Only rows with these field values. Default: all rows with both numbers of the point. */
   where?: Readonly<Record<string, string>>;
   /** Points from this x on. */
   fromX?: number;
-  /** Rows with the same value of this field are one point, the median of both numbers over rounds. Default: the x. */
+  /**
+   * Rows with the same value of this field become one point, the median of both numbers over rounds. Default: the x.
+   */
   by?: string;
 }
 
@@ -141,49 +143,49 @@ export interface MetricDefinition {
   /** The one-line question it answers. */
   question: string;
   estimator: string;
-  /** What counts as a difference between systems: relative, or absolute in the unit where values may be ≤ 0. */
+  /** The smallest difference that counts: relative, or absolute in the unit if values may be ≤ 0. */
   delta: Delta;
-  /** What two results must have in common to be compared, e.g. how many processes the value is of. */
+  /** A condition that two results must share to be compared, e.g. the number of processes. */
   comparedAt?: ComparedAt;
-  /** What it needs beyond one GPU and one process, in words; empty when nothing. */
+  /** What it needs beyond one GPU and one process, as text; empty if nothing. */
   needs: string[];
   /** The exported library function, e.g. `measureKernelLaunch`. */
   functionName: string;
-  /** `process`: in the calling process. `fresh-processes`: asks for workers, from the coordinator. */
+  /** `process`: in the calling process. `fresh-processes`: in workers, which the coordinator starts. */
   where: 'process' | 'fresh-processes';
   /**
-   * Of a metric that is a difference to the native arm of the same round, and alone is unsupported: what an arm's details
-   * contribute, and the difference in the metric's unit.
+   * For a metric that is a difference to native in the same round, and `unsupported` alone: the value in an arm's
+   * details, and the difference in the metric's unit.
    */
   againstNative?: {
     arm: (details: MetricResult['details']) => number | null;
     difference: (system: number, native: number) => number;
   };
-  /** Why a result cannot be what it says, beside the native arm's of the same round; null where it can. */
+  /** Why a result is impossible given native's result of the same round; null if it is possible. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
-  /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
+  /** In-process pairs: the row, or the array of rows, in its details. See call-effects.ts for the fields. */
   pairs?: string;
-  /** What the metric's difference to the baseline is the cost of, in a person's words, e.g. `cuInit`. */
+  /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */
   costOf?: string;
-  /** It raises errors on the card: it runs after all others of a round, whatever their order. */
+  /** It raises errors on the card, so it runs after all others of a round, whatever their order. */
   runsLast?: true;
-  /** Line charts of its details, one line a system. */
+  /** Line charts of its details, one line per system. */
   lineCharts?: readonly LineChart[];
   /** Rough wall time at each tier on a real GPU, in seconds, for the plan. */
   seconds: Record<Tier, number>;
-  /** Of what it starts each has a time limit of its own, and these together are this. Default: from `seconds`. */
+  /** The sum of the time limits of everything that it starts. Default: from `seconds`. */
   deadlineSeconds?: number;
   measure: (context: MeasureContext) => Promise<Measured>;
 }
 
-/** Why there is no number. */
+/** The reason for a missing number. */
 export const withoutNumber = (
   status: Exclude<MetricResult['status'], 'ok'>,
   reason: string,
   details: Record<string, unknown> = {},
 ): Measured => ({ status, reason, value: null, ci95: null, headline: null, details, checks: [] });
 
-/** What this machine or system cannot give. */
+/** Something that this machine or system does not support. */
 export const unsupported = (reason: string, details?: Record<string, unknown>): Measured =>
   withoutNumber('unsupported', reason, details);
 
@@ -192,7 +194,7 @@ export function resultHead({ id, name, category, unit, direction, estimator }: M
   return { id, name, category, unit, direction, estimator };
 }
 
-/** What the first check that failed makes of a result. */
+/** The status of a result according to its first failed check. */
 export function invalidBy(checks: readonly Check[]): Pick<Measured, 'status' | 'reason'> {
   const failed = checks.find(({ passed }) => passed === false);
   return failed ? { status: 'invalid', reason: `${failed.name}: ${failed.detail}` } : {};

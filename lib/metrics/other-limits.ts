@@ -1,6 +1,6 @@
 /**
- * Fresh workers under other limits than those of the round, each shown to be under the system. The round's own tenant,
- * whose worker has ended, leaves meanwhile and finds a state of its own again.
+ * Fresh workers under limits other than the round's, each proven to be under the system. The round's own tenant, whose
+ * worker has ended, is removed meanwhile and prepared again afterwards.
  */
 import { messageOf } from '../errors/message-of.js';
 import { BenchError } from '../native/errors.js';
@@ -15,19 +15,19 @@ export interface LimitedWorker {
   tenant: Tenant;
   attestation: Attestation;
   pid: number;
-  /** Asks it, on the device that is measured. */
+  /** Sends it a request on the measured device. */
   ask: (method: string, params: object, deadlineMs: number) => Promise<unknown>;
-  /** By its own clock. */
+  /** Reads its own clock. */
   nowNs: () => number;
 }
 
-/** Asks one of them, of the `kind`-th limits, for its `turn`. */
+/** Uses the worker with the `kind`-th limits, for its `turn`. */
 type Use = (worker: LimitedWorker, kind: number, turn: number) => Promise<void>;
 
 /**
- * A worker for each of `limits`, each of which has so many turns: if the system allows tenants with different limits at
- * the same time, they alternate, so that other activity of the machine affects all of them equally; otherwise they run
- * one after the other.
+ * A worker for each of `limits`, each with that many turns. If the system allows tenants with different limits at the
+ * same time, they alternate, so that other activity of the machine affects all of them equally; otherwise they run one
+ * after the other.
  */
 export async function underOtherLimits(
   context: MeasureContext,
@@ -52,7 +52,7 @@ export async function underOtherLimits(
   });
 }
 
-/** The round's own tenant is gone while `use` runs, so that others can have other limits. */
+/** Removes the round's own tenant while `use` runs, so that others can have other limits. */
 export async function withoutOwnTenant<T>(context: MeasureContext, use: () => Promise<T>): Promise<T> {
   await reapTenant(context, SOLE_TENANT);
   try {
@@ -63,13 +63,15 @@ export async function withoutOwnTenant<T>(context: MeasureContext, use: () => Pr
   }
 }
 
-/** The round's own tenant is prepared again even where the system could not be; neither costs what was measured. */
+/**
+ * Prepares the round's own tenant again, even if the system failed to be restored; neither failure costs the results.
+ */
 async function restore({ system, leftBehind }: MeasureContext): Promise<void> {
   for (const step of [() => system.betweenLimits(), () => system.prepareTenant(SOLE_TENANT)])
     await step().catch((error: unknown) => leftBehind(messageOf(error)));
 }
 
-/** Whether workers start differently under the two: what a system's own commands do for them is not seen. */
+/** Whether workers start differently under the two limits; the effect of a system's own commands is not considered. */
 export const startsDiffer = (system: System, a: Partial<Limits>, b: Partial<Limits>): boolean => {
   const start = (limits: Partial<Limits>) => {
     const tenant = tenantWith(limits, 0);

@@ -1,6 +1,6 @@
 /**
- * What a system costs a program: how often the program calls each driver function, by its call profile, times what
- * interception adds to a call, by the pairs of one process. A call without a price is listed and never counted as free.
+ * The cost of a system to a program: how often the program calls each driver function, by its call profile, times what
+ * interception adds to a call, from pairs in one process. A call without a price is listed and never counted as free.
  */
 import { type CallProfile, callsOf, type Phase, stepsOf } from '../results/call-profile.js';
 import type { CallEffect, ProgramCost, RunDocument } from '../results/document.js';
@@ -9,29 +9,29 @@ import { mean } from '../stats/mean.js';
 import { againstZero, type Interval } from '../stats/effect.js';
 import { callEffects } from './call-effects.js';
 
-/** A system's rounds; a gap where it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured beside the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
-/** It calls in a loop; a metric that makes the call alone is nearer to what a program does. */
+/** OH-005 calls in a loop; a metric that makes single calls is closer to a program. */
 const IN_A_LOOP = 'OH-005';
 
 interface Price {
   metric: string;
-  /** The call whose price it is: with the arguments that it was measured with, where they are said. */
+  /** The call of the price, with the arguments that it was measured with, if known. */
   as: string;
-  /** One a round; 0 in a round in which the program gets the driver's own function. */
+  /** One per round; 0 in a round in which the program gets the driver's own function. */
   ns: number[];
 }
 
 type Priced = { price: Price } | { reason: string };
 
-/** Why no document of it can have prices, or null: OH-005 measures most calls. */
+/** Why none of its documents can have prices, or null: OH-005 measures most calls. */
 export const withoutPrices = (metrics: readonly string[]): string | null =>
   metrics.includes(IN_A_LOOP)
     ? null
     : `the prices of a call profile are measured by ${IN_A_LOOP}, which is not among the metrics`;
 
-/** One entry a system and phase, in their orders. */
+/** One entry per system and phase, in their orders. */
 export function programCosts(profile: CallProfile, systems: readonly Arms[]): ProgramCost[] {
   return systems.flatMap((arms) => {
     const rounds = arms.filter((round) => round !== undefined);
@@ -50,7 +50,7 @@ function costOf(profile: string, phase: Phase, system: string, all: readonly Run
   const wanted = Object.entries(phase.calls).map(([call, count]) => ({ call, callsPerStep: count / steps }));
   const priced = wanted.map((each) => ({ ...each, ...priceOf(each.call, byCall, rounds) }));
   const calls = priced.flatMap((each) => ('price' in each ? [{ ...each, ...each.price }] : []));
-  // Summed within a round before rounds are looked at: what disturbs all prices of a round is then in the interval.
+  // Summed within a round first, so that the interval includes disturbances that affect all prices of a round.
   const sums = rounds.map((_, round) =>
     calls.reduce((sum, { callsPerStep, ns }) => sum + (callsPerStep * (ns[round] as number)) / 1e3, 0),
   );
@@ -120,13 +120,16 @@ const byMetric = (found: readonly CallEffect[]): Candidate[] =>
     found: each,
   }));
 
-/** As the program calls it: alone, then in a loop; then with arguments that stand for all others. */
+/**
+ * Preference for a price: single calls, as a program makes them, before calls in a loop, and those before prices with
+ * arguments that represent all others.
+ */
 function rank({ metric, as }: Candidate, call: string): number {
   if (as !== call) return 2;
   return metric === IN_A_LOOP ? 1 : 0;
 }
 
-/** Another ABI or stream variant is another function, which a layer may hook or not. */
+/** Another ABI or stream variant is another function, which a layer may or may not hook. */
 function unpriced(call: string, byCall: ReadonlyMap<string, unknown>): string {
   const base = call.replace(/(_v\d+)?(_pt[sd][sz])?$/, '');
   const other = [...byCall.keys()].find((name) => name !== call && name.replace(/_v\d+$/, '') === base);

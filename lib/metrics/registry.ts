@@ -84,6 +84,6 @@ export const metrics: readonly MetricDefinition[] = [
   compatibility,
 ];
 
-/** By id, whatever its case. */
+/** By id; not case-sensitive. */
 export const findMetric = (id: string): MetricDefinition | undefined =>
   metrics.find((metric) => metric.id === id.toUpperCase());

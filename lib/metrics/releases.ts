@@ -10,33 +10,33 @@ import { isOutOfMemory } from './row-state.js';
 import { allOrFirstError, FIRST_ID, targetOf } from './scene.js';
 
 const DEADLINE_MS = 300_000;
-/** Tried in turn until every process was ready at the release: on a busy machine requests arrive late. */
+/** Lead times, tried in turn until every process was ready at the release: on a busy machine requests arrive late. */
 const LEADS = [1, 4, 16, 64];
 
 /** Nanoseconds from the release. */
 export interface Release {
-  /** Of each process, to its first result. */
+  /** By process, to its first result. */
   firstResults: number[];
   /** When the last of them had its first result. */
   total: number;
-  /** How much later than the release the last of them began: what the machine's own scheduling took. */
+  /** How much later than the release the last of them began, because of the machine's scheduling. */
   late: number;
-  /** How long all of them were starting; null where one had its result before another began. */
+  /** How long all of them were starting; null if one had its result before another began. */
   common: number | null;
-  /** How many releases it took until one was not too early for any of them. */
+  /** How many releases it took until all were ready in time. */
   tries: number;
   starts: WorkerStart[];
 }
 
-/** There was no room for all of them; whether fewer fit is another release's affair. */
+/** There was no room for all of them; fewer may fit. */
 export interface NoRoom {
   noRoom: string;
 }
 
 /**
  * When this settles, every process has ended, even after an error. If a process was not ready at the release, the
- * release is repeated with new processes and more lead time. This favours no result, because readiness is known before
- * any process begins.
+ * release is repeated with new processes and more lead time. This does not bias the result, because readiness is known
+ * before any process begins.
  */
 export async function release(
   context: MeasureContext,
@@ -87,7 +87,7 @@ async function releaseOnce(
   }
 }
 
-/** Each keeps its context: one that made room for the others would not be a program at work. */
+/** Each keeps its context, as a running program does, and so makes no room for the others. */
 const firstWork = (context: MeasureContext, { worker }: WorkerTenant): Task => ({
   method: 'startUp',
   params: {

@@ -1,17 +1,17 @@
-/** Whether a process gave back the device memory that it took. */
+/** Whether a process returned the device memory that it took. */
 import type { Check } from '../results/document.js';
 import { formatBytes } from './units.js';
 
 const FLOOR_BYTES = 4 * 1024 ** 2;
 const SHARE = 0.01;
 
-/** Of one process, as NVML says it; null where it does not. */
+/** For one process, by NVML; null if NVML does not report it. */
 export interface MemorySpan {
   usedBefore: number | null;
   usedAfter: number | null;
 }
 
-/** Each must give back what it took, within max(4 MiB, 1 %). */
+/** Each must return what it took, within max(4 MiB, 1 %). */
 export function returnedCheck(spans: readonly MemorySpan[]): Check {
   const name = 'memory returned';
   const drifts = spans.flatMap(({ usedBefore, usedAfter }) =>

@@ -1,4 +1,6 @@
-/** The scene of a metric: tenants of the measured system, each prepared before its first process and removed at the end. */
+/**
+ * The scene of a metric: tenants of the measured system, each prepared before its first process and removed at the end.
+ */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { reapFailure } from '../systems/reaped.js';
 import { SOLE_TENANT, startOf, type Tenant } from '../systems/system.js';
@@ -18,7 +20,7 @@ export const targetOf = ({ simulatedDriver, options }: MeasureContext): DeviceTa
   path: options.path,
 });
 
-/** Far above what two readings of one clock differ by. */
+/** Far above the difference of two readings of one clock. */
 const CLOCK_SLACK_NS = 5_000_000;
 
 interface Claim {
@@ -38,7 +40,7 @@ export class MetricScene {
     this.scene = new Scene(context.signal);
   }
 
-  /** A worker of that tenant that has made no driver call yet. `variables`: beside those that the system sets. */
+  /** A worker of that tenant before its first driver call. `variables`: in addition to those that the system sets. */
   async startWorker(tenant: Tenant, role?: Role, variables: NodeJS.ProcessEnv = {}): Promise<WorkerTenant> {
     const start = await this.startOf(tenant);
     const environment = { ...start.environment, ...variables };
@@ -54,10 +56,11 @@ export class MetricScene {
     return worker;
   }
 
-  /** From here on a worker that was started holds a session on that device. */
+  /** Makes a started worker hold a session on that device. */
   async hold(worker: WorkerTenant, device: DeviceTarget['device']): Promise<void> {
     await worker.enter({ ...targetOf(this.#context), device });
-    // Releases at a time of a clock that runs slower would take longer and longer: the proof names who owns it.
+    // With a slower clock, releases at a time by that clock would take longer and longer: the proof names the clock's
+    // owner.
     if (worker.clockOffByNs > CLOCK_SLACK_NS) await this.#context.prove(worker.worker, this.#tenantOf.get(worker));
   }
 
@@ -66,7 +69,7 @@ export class MetricScene {
     return this.scene.startCommand(command, await this.startOf(tenant), role);
   }
 
-  /** How a process of that tenant starts, which is prepared now. */
+  /** How a process of that tenant starts; prepares the tenant. */
   async startOf(tenant: Tenant): Promise<ProcessStart> {
     const { system } = this.#context;
     const claim = this.#claims.get(tenant.id) ?? { tenant, prepared: system.prepareTenant(tenant) };
@@ -75,13 +78,13 @@ export class MetricScene {
     return startOf(system, claim.tenant);
   }
 
-  /** Of a worker that will not live until the end. Rejects where it was not under the system. */
+  /** Proves a worker that will not live until the end. Rejects if it was not under the system. */
   async prove(tenant: WorkerTenant): Promise<void> {
     await this.#context.prove(tenant.worker, this.#tenantOf.get(tenant));
     this.#proven.add(tenant);
   }
 
-  /** Of a worker that gave no number and will give none: it is not proven. */
+  /** Exempts a worker that gives no number from being proven. */
   excuse(tenant: WorkerTenant): void {
     this.#proven.add(tenant);
   }
@@ -90,7 +93,7 @@ export class MetricScene {
     return this.#tenantOf.get(worker);
   }
 
-  /** Of all that were not proven before. */
+  /** Proves all that were not proven before. */
   async proveOthers(): Promise<void> {
     const others = this.scene.workers.filter((tenant) => !this.#proven.has(tenant));
     await allOrFirstError(others.map((tenant) => this.prove(tenant)));
@@ -118,17 +121,20 @@ export async function inScene<T>(context: MeasureContext, use: (scene: MetricSce
   }
 }
 
-/** One tenant whose processes a metric starts by itself; its state is removed when this settles. */
+/** One tenant whose processes a metric starts itself; its state is removed when this settles. */
 export const inOneTenant = <T>(context: MeasureContext, use: (start: ProcessStart) => Promise<T>): Promise<T> =>
   inScene(context, async (scene) => use(await scene.startOf({ id: FIRST_ID })));
 
-/** Never rejects: state that stays is noted in the result. */
+/** Never rejects: the result records state that could not be removed. */
 export async function reapTenant({ system, leftBehind }: MeasureContext, tenant: Tenant): Promise<void> {
   const failure = await reapFailure(system, tenant);
   if (failure !== null) leftBehind(failure);
 }
 
-/** Waits for all tasks, then rejects with the first error: a task that still runs could start a process after the clean-up. */
+/**
+ * Waits for all tasks, then rejects with the first error: a task that still runs could start a process after the
+ * clean-up.
+ */
 export async function allOrFirstError(tasks: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(tasks)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;

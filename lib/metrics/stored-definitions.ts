@@ -1,6 +1,6 @@
 /**
- * Metrics of programs: they are defined by whoever measured them, so that a saved document tells what they are. Their ids
- * hold a slash, which no id of this tool's own metrics does.
+ * Metrics of programs. Users define them, so a saved document contains their definitions. Their ids contain a slash,
+ * unlike ids of this tool's own metrics.
  */
 import * as v from 'valibot';
 import type { MetricResult, RunDocument } from '../results/document.js';
@@ -13,7 +13,7 @@ export const isOfProgram = (id: string): boolean => id.includes('/');
 
 const size = v.pipe(v.number(), v.finite(), v.minValue(0));
 const deltaSchema = v.union([v.strictObject({ relative: size }), v.strictObject({ absolute: size })]);
-/** A result that failed may have lost its details. */
+/** A failed result may have lost its details. */
 const DEFAULT_DELTA: Delta = { relative: 0.02 };
 
 function deltaIn(results: readonly MetricResult[]): Delta {
@@ -36,7 +36,7 @@ function recovered(id: string, results: readonly MetricResult[]): MetricDefiniti
   };
 }
 
-/** Of programs, by id. */
+/** Metrics of programs, by id. */
 export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefinition[] {
   const results = rounds.flatMap(({ metrics: all }) => all.filter(({ id }) => isOfProgram(id)));
   return [...new Set(results.map(({ id }) => id))].sort().map((id) =>
@@ -47,12 +47,12 @@ export function programMetricsIn(rounds: readonly RunDocument[]): MetricDefiniti
   );
 }
 
-/** This tool's own, and those of the programs that the documents are about. */
+/** This tool's own, and those of the programs in the documents. */
 export const metricsOf = (...documents: readonly ResultDocument[]): MetricDefinition[] => [
   ...metrics,
   ...programMetricsIn(documents.flatMap(roundsOf)),
 ];
 
-/** Of this tool, or of a program of the document. */
+/** A metric of this tool, or of a program in the document. */
 export const findMetricOf = (document: ResultDocument, id: string): MetricDefinition | undefined =>
   isOfProgram(id) ? programMetricsIn(roundsOf(document)).find((metric) => metric.id === id) : findMetric(id);

@@ -1,4 +1,4 @@
-/** Tenants that all do the same work at the same time, and the window that they have in common. */
+/** Tenants that all do the same work at the same time, and the window in which all of them worked. */
 import type { TenantWindow } from '../native/addon-types.js';
 import type { Limits, System } from '../systems/system.js';
 import { type Activity, overlapAtWork, type Span } from '../workers/activity.js';
@@ -8,22 +8,22 @@ import type { MeasureContext } from './metric.js';
 import { isOutOfMemory } from './row-state.js';
 import { allOrFirstError, FIRST_ID, inScene } from './scene.js';
 
-/** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: a tenant each. */
+/** `shared`: the processes of one tenant, with one quota and one layer state; `separate`: one tenant each. */
 export type Topology = 'shared' | 'separate';
 
 export interface TenantPlan {
   topology: Topology;
-  /** Instead of the system's own limits. */
+  /** Override the system's own limits. */
   limits?: Partial<Limits>;
 }
 
 export interface Populated {
   scene: Scene;
-  /** Starts more until there are `count`; they hold a session each when this resolves. */
+  /** Starts more until there are `count`; each holds a session when this resolves. */
   growTo: (count: number) => Promise<void>;
 }
 
-/** As `inScene`. */
+/** See `inScene`. */
 export function withTenants<T>(
   context: MeasureContext,
   { topology, limits }: TenantPlan,
@@ -43,10 +43,10 @@ export function withTenants<T>(
   });
 }
 
-/** For `details.context`: of the first, whose owners the proof of every process compares the others with. */
+/** For `details.context`: from the first process; the proofs compare the owners in all other processes with it. */
 export const contextOf = ({ contexts }: Pick<Scene, 'contexts'>): TenantContext | undefined => contexts[0];
 
-/** Why there is no room for that many; null where they are there. */
+/** Why there is no room for that many; null if they were started. */
 export async function grown({ growTo }: Populated, count: number): Promise<string | null> {
   try {
     await growTo(count);
@@ -57,17 +57,17 @@ export async function grown({ growTo }: Populated, count: number): Promise<strin
   }
 }
 
-/** Whether tenants can have separate states: an environment taken as it is has one for all. */
+/** Whether tenants can have separate states: the caller's environment has one for all. */
 export const separable = ({ kind }: System): boolean => kind !== 'environment';
 
-/** As it crosses from a worker. */
+/** As sent by a worker. */
 export interface WireWindow extends Omit<TenantWindow, 'atNs' | 'tookNs'> {
   atNs: number[];
   tookNs: number[];
 }
 
 export interface Common extends Span {
-  /** Per tenant: how long its operations took that began and ended inside. */
+  /** By tenant: durations of its operations that began and ended inside. */
   samples: Float64Array[];
 }
 
@@ -77,7 +77,7 @@ const activityOf = ({ startedNs, endedNs, atNs, tookNs }: WireWindow): Activity 
   marksNs: atNs.map((at, i) => at + (tookNs[i] as number)),
 });
 
-/** What lies in the time in which all were at work; null where there is none, or one made no progress in it. */
+/** The operations in the time in which all were working; null if there is none, or one made no progress in it. */
 export function commonWindow(windows: readonly WireWindow[]): Common | null {
   const span = overlapAtWork(windows.map(activityOf));
   if (!span) return null;

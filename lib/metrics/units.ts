@@ -1,4 +1,4 @@
-/** Nanoseconds to the unit a metric reports in, for values, intervals and samples alike. */
+/** Converts nanoseconds to the unit a metric reports in, for values, intervals and samples. */
 import type { MedianEstimate } from '../stats/median.js';
 
 export const NS_PER_US = 1_000;

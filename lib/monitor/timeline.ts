@@ -1,9 +1,9 @@
-/** Samples of GPUs over the phases of a program: what charts and tables of them show. */
+/** GPU samples over the phases of a program: the data of charts and tables. */
 import { mean } from 'simple-statistics';
 import { grouped } from '../results/grouped.js';
 import type { GpuSample } from './sample.js';
 
-/** A stretch of time that has a name, such as start, ready, load or end. In seconds of the samples' `timeS`. */
+/** A named time range, such as start, ready, load or end. In seconds of the samples' `timeS`. */
 export interface MonitorPhase {
   name: string;
   fromS: number;
@@ -29,7 +29,7 @@ export interface MonitorTimeline {
   summaries?: readonly PhaseSummary[];
 }
 
-/** Of one GPU in one phase. Null for what NVML did not give. */
+/** One GPU in one phase. Null for values that NVML did not report. */
 export interface PhaseSummary extends MonitorPhase {
   /** NVML's index. */
   gpu: number;
@@ -37,7 +37,7 @@ export interface PhaseSummary extends MonitorPhase {
   gpuPercent: number | null;
   memoryMostMib: number | null;
   powerW: number | null;
-  /** By the counter, interpolated at the ends of the phase. */
+  /** From the counter, interpolated at the ends of the phase. */
   energyJ: number | null;
   hottestC: number | null;
 }

@@ -22,10 +22,10 @@ export type AggressorKind =
 
 export interface AggressorRequest {
   kind: AggressorKind;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
-  /** Of memory, which an allocation storm tries to exceed; 0: there is none. */
+  /** Memory quota that an allocation storm tries to exceed; 0: no quota. */
   quotaBytes: number;
 }
 
@@ -39,7 +39,7 @@ export interface Aggression {
   blocks: number;
   /** When operations were seen to finish. */
   marksNs: number[];
-  /** Most device memory that it held at once. */
+  /** Peak device memory. */
   usedBytes: number;
   /** Allocations that were refused. */
   refused: number;
@@ -83,7 +83,7 @@ export interface FreeBlock {
   bytes: number;
   live: number;
   freeNs: Float64Array;
-  /** By this process, on the device; null where NVML cannot tell. */
+  /** By this process, on the device; null if NVML cannot report it. */
   usedBefore: number | null;
   usedAfter: number | null;
 }
@@ -106,13 +106,13 @@ export interface AttentionRequest {
   /** Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory. */
   batch: number;
   causal: boolean;
-  /** Of launches, each timed. */
+  /** Number of timed batches of launches. */
   batches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastLaunches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastNs: number;
-  /** Of the inputs. */
+  /** Seed of the inputs. */
   seed: number;
 }
 
@@ -122,20 +122,20 @@ export interface AttentionRate {
   multiprocessors: number;
   /** Sequences. */
   batch: number;
-  /** Of a launch: 4 · head dimension for each pair of a query and a key it sees. */
+  /** Per launch: 4 · head dimension for each pair of a query and a key that it sees. */
   launchFlops: number;
-  /** Of a launch's operands, each once. */
+  /** Size of a launch's operands, each counted once. */
   launchBytes: number;
-  /** Of each batch. */
+  /** Time per launch in each batch. */
   launchNs: number[];
   /** In a batch. */
   launches: number;
   /** The highest reading while launches ran, which only NVML gives. */
   smClockMhz: number | null;
   sampledRows: number;
-  /** Of sampled rows against double precision, relative to the row's largest value. */
+  /** Largest error of sampled rows against double precision, relative to the row's largest value. */
   worstError: number;
-  /** Of the whole output. */
+  /** Checksum of the whole output. */
   checksum: string;
 }
 
@@ -148,16 +148,16 @@ export interface StreamRequest {
   /** Of a buffer, a multiple of 32 KiB; 0: 1 GiB or eight times the L2 cache. */
   bytes: number;
   batches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastLaunches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastNs: number;
 }
 
 export interface StreamTimes {
   /** By a launch: a copy reads and writes. */
   movedBytes: number;
-  /** Of each batch. */
+  /** Time per launch in each batch. */
   launchNs: number[];
 }
 
@@ -173,22 +173,22 @@ export interface BatchScalingRequest {
   seed: number;
   /** In each of which every batch has its turn. */
   rounds: number;
-  /** Of a turn. */
+  /** Minimum per turn. */
   leastLaunches: number;
-  /** Of a turn. */
+  /** Minimum per turn. */
   leastNs: number;
 }
 
 export interface BatchRow {
   batch: number;
   variant: string;
-  /** Of a launch. */
+  /** Per launch. */
   flops: number;
   /** Of a launch: weights, inputs and outputs, each once. */
   bytes: number;
-  /** Of each round. */
+  /** Time per launch in each round. */
   launchNs: number[];
-  /** Of a layer's outputs. */
+  /** Checksum of a layer's outputs. */
   checksum: string;
 }
 
@@ -222,7 +222,7 @@ export interface ClockRate {
   clock: string;
   libraryNs: number;
   systemNs: number;
-  /** Null where the counter cannot be used, for the reason in `counterUnused`. */
+  /** Null if the counter cannot be used, for the reason in `counterUnused`. */
   counterNs: number | null;
   /** Time between two readings of the same moment. */
   bracketNs: number;
@@ -255,7 +255,7 @@ export interface DecoderShape {
 
 /** Sizes that are all 0 follow from the memory's limit. */
 export interface DecoderRequest extends DecoderShape {
-  /** Of memory, that default sizes follow; 0: what the device has. */
+  /** Memory limit for default sizes; 0: the memory of the device. */
   limitBytes: number;
   /** Sequences that decode together. */
   batch: number;
@@ -270,17 +270,17 @@ export interface DecoderRequest extends DecoderShape {
 export interface PreparedDecoder extends DecoderShape {
   /** That a step reads. */
   weightBytes: number;
-  /** Of keys and values. */
+  /** Size of keys and values. */
   cacheBytes: number;
-  /** Of the device; 0: unknown. */
+  /** L2 cache of the device; 0: unknown. */
   l2Bytes: number;
   /** By its memory clock and bus width; 0: unknown. */
   dramCeilingGbs: number;
-  /** Of a step. */
+  /** Number per step. */
   launches: number;
-  /** Of the matrix products of steps that decode. */
+  /** Variant of the matrix products of decode steps. */
   variant: string;
-  /** Of the matrix products of prompts, and of their attention. */
+  /** Variant of the matrix products of prompts, and of their attention. */
   promptVariant: string;
   /** Whether a kernel begins before the previous one ends (programmatic dependent launch). */
   overlaps: boolean;
@@ -291,7 +291,7 @@ export interface PreparedDecoder extends DecoderShape {
 export interface DecodeRequest {
   /** Steps as one captured graph. */
   graph: boolean;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** For how long requests are started and steps made; the first request is finished. */
   windowNs: number;
@@ -303,17 +303,17 @@ export interface DecodeRequest {
 export interface Decoding {
   startedNs: number;
   endedNs: number;
-  /** Of each request: when its prompt was submitted. */
+  /** Per request: when its prompt was submitted. */
   firstAtNs: number[];
   /** How long after that its first token was visible. */
   firstTokenNs: number[];
-  /** Of each request: of its tokens and of all logits' bits; 0 where the window cut it short. */
+  /** Per request: digest of its tokens and of all bits of its logits; 0 if the window ended before it. */
   digests: number[];
-  /** Of each further step: when it was submitted. */
+  /** Per further step: when it was submitted. */
   atNs: number[];
   /** How long after that its tokens were visible. */
   tokenNs: number[];
-  /** Of matrix products and of attention of prompts, counted by the device. */
+  /** Blocks of the matrix products and of prompt attention, counted by the device. */
   blocks: number;
 }
 
@@ -325,19 +325,19 @@ export interface DecodeAttentionRequest {
   heads: number;
   /** At most eight heads share one. */
   kvHeads: number;
-  /** Of a head: 64 or 128. */
+  /** Head dimension: 64 or 128. */
   dimension: number;
   seed: number;
-  /** Of launches that are timed. */
+  /** Number of timed batches of launches. */
   batches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastLaunches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastNs: number;
 }
 
 export interface DecodeAttentionRate {
-  /** Of keys and values that a launch reads. */
+  /** Size of the keys and values that a launch reads. */
   bytes: number;
   /** Parts of a context. */
   splits: number;
@@ -378,7 +378,7 @@ export interface Discovery {
   functions: DiscoveryFunction[];
   first: DiscoveryPass;
   repeats: DiscoveryPass[];
-  /** Of the GPUs that were found. */
+  /** UUIDs of the GPUs found. */
   uuids: string[];
 }
 
@@ -391,7 +391,7 @@ export interface DriverProbeRequest {
 export interface DriverProbe {
   path: string | null;
   error: string | null;
-  /** It exists, but a process that loads it crashes or hangs; `error` says how. */
+  /** It exists, but a process that loads it crashes or hangs; `error` describes how. */
   fatal: boolean;
 }
 
@@ -424,7 +424,7 @@ export interface Inspection {
   libnvidiaMl: string | null;
   driverVersion: string | null;
   cudaVersion: number | null;
-  /** Set where the library is there but refused. */
+  /** Set if the library exists but was refused. */
   cuda: FailedCall | null;
   nvml: FailedCall | null;
   devices: NativeDevice[];
@@ -442,9 +442,9 @@ export interface CudaOwners {
 
 /** The beginning of a driver function differs from the file it was mapped from. */
 export interface PatchedCode {
-  /** As it is in memory, hexadecimal. */
+  /** Bytes in memory, hexadecimal. */
   bytes: string;
-  /** The object that the jump at its beginning leads to; null where there is no jump, or its target belongs to no object. */
+  /** The object that contains the target of the jump at its beginning; null without a jump, or if no object contains its target. */
   owner: string | null;
 }
 
@@ -473,14 +473,14 @@ export interface MappedObject {
 }
 
 export interface LibcudaInfo {
-  /** What the process gets as libcuda.so.1. */
+  /** The file that the process gets as libcuda.so.1. */
   loaded: string;
-  /** The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it. */
+  /** The driver itself: another file if libcuda.so.1 was replaced by one that forwards to it. */
   driver: string;
   simulated: boolean;
   /** Version of the NVIDIA kernel module; null if unknown. */
   kernelModule: string | null;
-  /** Whether `driver` is of that version; null where it is unknown. */
+  /** Whether `driver` is of that version; null if unknown. */
   carriesKernelVersion: boolean | null;
 }
 
@@ -489,7 +489,7 @@ export interface Provenance {
   nvml: NvmlFunction[];
   /** Objects mapped into the process that export `dlsym` or names beginning with `cu`, drivers and libc aside. */
   objects: MappedObject[];
-  /** Why the driver's code was not compared with its file; null where it was. */
+  /** Why the driver's code was not compared with its file; null if it was. */
   codeUnreadable: string | null;
   libcuda: LibcudaInfo;
 }
@@ -497,7 +497,7 @@ export interface Provenance {
 // Dynamic batching
 
 export interface DynamicBatchingRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** In which sequences arrive. */
   windowNs: number;
@@ -509,13 +509,13 @@ export interface DynamicBatchingRequest {
   mostBatch: number;
   /** Sequences; 0: `load` of the capacity. */
   arrivalsPerS: number;
-  /** Of the capacity, which is measured before the start. */
+  /** Share of the capacity, which is measured before the start. */
   load: number;
   /** As in BatchScalingRequest. */
   n: number;
   k: number;
   layers: number;
-  /** Of weights, inputs and arrivals. */
+  /** Seed of weights, inputs and arrivals. */
   seed: number;
 }
 
@@ -527,7 +527,7 @@ export interface DynamicBatching {
   n: number;
   k: number;
   layers: number;
-  /** Sequences, in steps of the largest batch; null where arrivals were given. */
+  /** Sequences, in steps of the largest batch; null if arrivals were given. */
   capacityPerS: number | null;
   arrivalsPerS: number;
   startedNs: number;
@@ -558,7 +558,7 @@ export interface XidWatch {
 
 /** An error of the GPU that the kernel module reported. */
 export interface XidEvent {
-  /** When it was read, as `now` says it. */
+  /** Time of `now` when it was read. */
   atNs: number;
   /** Which error, as NVIDIA numbers them: 31 is a memory page fault. */
   xid: number;
@@ -600,7 +600,7 @@ export interface HoardRequest {
 export interface Hoard {
   /** That were granted. */
   bytes: number;
-  /** Of the allocation that was refused; 0 where none was. */
+  /** Result of the refused allocation; 0 if none was refused. */
   code: number;
   name: string;
 }
@@ -617,7 +617,7 @@ export interface VerifiedRounds {
   /** Rounds with a wrong result. */
   wrong: number;
   beganNs: number;
-  /** Of the last round. */
+  /** End of the last round. */
   endedNs: number;
   /** Without a verified round, from the begin on. */
   longestGapNs: number;
@@ -754,11 +754,11 @@ export interface Bait {
   address: string;
   /** Likewise, of a block that the victim shares. */
   ipcHandle: string | null;
-  /** Of a block that it shared and has since freed. */
+  /** Handle of a block that it shared and has since freed. */
   staleHandle: string | null;
-  /** Of a shareable handle, in the victim's process; -1: it could not be made. */
+  /** Descriptor of a shareable handle, in the victim's process; -1: it could not be created. */
   descriptor: number;
-  /** Of each block. */
+  /** Size of each block. */
   bytes: number;
   /** The least that the victim's own scan of a block found. */
   taggedBytes: number;
@@ -776,7 +776,7 @@ export interface AttackRequest {
 }
 
 export interface AttackAnswer {
-  /** Of the call that refused; 0: none did. */
+  /** Result of the call that was refused; 0: none was. */
   code: number;
   name: string;
   taggedBytes: number;
@@ -798,9 +798,9 @@ export interface LoadRequest {
   call: LoadCall;
   /** Kernels of a launch; above 1 for graphs alone. */
   nodes: number;
-  /** Of those that the tenant sees; 0: as many as run at once, which a cooperative launch needs. */
+  /** For each multiprocessor that the tenant sees; 0: as many as run at once, which a cooperative launch needs. */
   blocksPerMultiprocessor: number;
-  /** Of the whole kernel, in place of `blocksPerMultiprocessor`; 0: not. */
+  /** Number in the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set. */
   blocks: number;
   threadsPerBlock: number;
   /** Of a block; 0: as many as make a kernel of about `kernelNs`, measured before the start. Tenants that are compared get the `rounds` that one of them measured alone and without a limit. */
@@ -809,14 +809,14 @@ export interface LoadRequest {
   kernelNs: number;
   /** Most launches in flight; 1: each is waited for with cuStreamSynchronize. */
   inFlight: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   /** By the device's clock or the host's, whichever passes first. */
   durationNs: number;
   binNs: number;
   /** The shortest time between two kernels that is listed. */
   gapNs: number;
-  /** Of gaps, kernels and calls; the latest are kept. */
+  /** Maximum number of gaps, kernels and calls; the latest are kept. */
   mostListed: number;
 }
 
@@ -869,15 +869,15 @@ export type GemmFormats = 'all' | 'fp32';
 
 export interface GemmRatesRequest {
   formats: GemmFormats;
-  /** Of all three matrices, a multiple of 16. */
+  /** Side of all three matrices, a multiple of 16. */
   side: number;
   /** In each, a batch of launches of every format. */
   rounds: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastLaunches: number;
-  /** Of a batch. */
+  /** Minimum per batch. */
   leastNs: number;
-  /** Of the inputs, and of the elements behind the checksum. */
+  /** Seed of the inputs and of the choice of elements in the checksum. */
   seed: number;
 }
 
@@ -889,19 +889,19 @@ export interface GemmRate {
   unsupported: string | null;
   variant: string;
   launchFlops: number;
-  /** Of the three matrices, each once. */
+  /** Size of the three matrices, each counted once. */
   launchBytes: number;
-  /** Of each batch. */
+  /** Time per launch in each batch. */
   launchNs: Float64Array;
   /** In a batch. */
   launches: number;
-  /** The highest of the readings while launches ran; null where NVML cannot tell. */
+  /** The highest reading while launches ran; null if NVML cannot report it. */
   smClockMhz: number | null;
   /** Elements compared with double precision. */
   sampled: number;
-  /** Of those, relative to the square root of the side. */
+  /** Largest error of those elements, relative to the square root of the side. */
   worstError: number;
-  /** Of those elements that the seed chose. */
+  /** Checksum of the elements that the seed chose. */
   checksum: string;
 }
 
@@ -932,9 +932,9 @@ export type MemoryPath =
 
 export interface MemoryFillRequest {
   path: MemoryPath;
-  /** Of this call. */
+  /** Maximum for this call. */
   mostBytes: number;
-  /** Of a block; halved where that is refused. */
+  /** Size of the first block; halved if it is refused. */
   firstBytes: number;
   smallestBytes: number;
   mostBlocks: number;
@@ -956,7 +956,7 @@ export interface MemoryFill {
   /** `enough` and `blocks`: as the request bounds it; `spare`: the card has no more to give away. */
   end: 'refused' | 'enough' | 'blocks' | 'spare';
   refusals: Refusal[];
-  /** Why what was granted is no memory of its own; null where it holds what was written to it. */
+  /** Why the granted allocation has no memory of its own; null if it contains what was written to it. */
   noMemory: string | null;
   tookNs: number;
 }
@@ -965,7 +965,7 @@ export interface MemoryReleased {
   blocks: number;
   /** The code of an allocation like the latest one, after that was freed. */
   again: number | null;
-  /** Of frees. */
+  /** Errors of frees. */
   failures: Refusal[];
 }
 
@@ -984,7 +984,7 @@ export interface OtherCode {
 }
 
 export interface Refusals {
-  /** Of those that answered CUDA_ERROR_OUT_OF_MEMORY. */
+  /** Time of calls that returned CUDA_ERROR_OUT_OF_MEMORY. */
   refusedNs: number[];
   /** Each was freed at once; some of them end the attempt. */
   granted: number;
@@ -1002,7 +1002,7 @@ export interface ImportRequest {
 
 export interface ReportedSizes {
   source: string;
-  /** 0 where it answered. */
+  /** 0 if it succeeded. */
   code: number;
   totalBytes: number | null;
   usedBytes: number | null;
@@ -1018,7 +1018,7 @@ export interface ReportedMemory {
   sizes: ReportedSizes[];
   processes: GpuProcess[] | null;
   multiprocessors: number | null;
-  /** As the driver itself says it. */
+  /** As reported by the driver itself. */
   bareMultiprocessors: number | null;
 }
 
@@ -1034,13 +1034,13 @@ export interface PageRoundsRequest {
 
 export interface PageRounds {
   pageBytes: number;
-  /** Of each round, all its pages. */
+  /** Time of each round, for all its pages. */
   commitNs: Float64Array;
-  /** Of each page of each round. */
+  /** Time of each page of each round. */
   pageNs: Float64Array;
-  /** Of each round, all its pages. */
+  /** Time of each round, for all its pages. */
   releaseNs: Float64Array;
-  /** By this process, on the device; null where NVML cannot tell. */
+  /** By this process, on the device; null if NVML cannot report it. */
   usedBefore: number | null;
   usedAfter: number | null;
 }
@@ -1050,7 +1050,7 @@ export interface PoolPairsRequest {
   bytes: number;
   count: number;
   warmup: number;
-  /** What the pool holds before the first pair; 0: left as it is. */
+  /** Size of the pool before the first pair; 0: unchanged. */
   warmBytes: number;
 }
 
@@ -1079,7 +1079,7 @@ export interface PoolRefusal {
   granted: boolean;
   /** The driver's, of the code. */
   name: string;
-  /** Of the request, or of waiting for it. */
+  /** Result of the request, or of waiting for it. */
   code: number;
   before: PoolState;
   after: PoolState;
@@ -1131,7 +1131,7 @@ export interface ProcessSample {
 
 /** What NVML says of a GPU at one time; null for what it does not say. */
 export interface CardSample {
-  /** Before NVML was asked, as `now` says it. */
+  /** Time of `now` before NVML was asked. */
   atNs: number;
   /** Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed. */
   gpuPercent: number | null;
@@ -1158,7 +1158,7 @@ export interface CardSample {
 }
 
 export interface MissingValue {
-  /** Of NVML; in parentheses, which of its values. */
+  /** NVML function; in parentheses, which of its values. */
   call: string;
   reason: string;
   /** In which the value is missing. */
@@ -1180,7 +1180,7 @@ export interface MonitorReport {
 // Pairs of allocations
 
 export interface AllocationPairRequest {
-  /** Of a block. */
+  /** Size of a block. */
   bytes: number;
   /** Blocks of either way, beside the one that is allocated and freed. */
   live: number;
@@ -1204,7 +1204,7 @@ export interface PairBlock {
   /** Per call, one per batch. */
   hookedNs: Float64Array;
   bareNs: Float64Array;
-  /** What the calibration interposer says its hook took at the median; null where it is not loaded. */
+  /** Median delay of the hook as measured by the calibration interposer; null if it is not loaded. */
   achievedNs: number | null;
 }
 
@@ -1236,7 +1236,7 @@ export interface PipelineRequest {
   microBatches: number;
   /** Duration of a stage to aim for. */
   stageNs: number;
-  /** Of arithmetic in a stage; 0: as many as stageNs takes, which is tried out. */
+  /** Rounds of arithmetic in a stage; 0: as many as stageNs takes, which is measured. */
   rounds: number;
   runs: number;
   /** Stages before each run that run alone on the device. */
@@ -1246,7 +1246,7 @@ export interface PipelineRequest {
 /** A value a run. Times of stages by the device's clock, of a run by the host's. */
 export interface PipelineRuns {
   rounds: number;
-  /** Of a stage. */
+  /** Number per stage. */
   blocks: number;
   /** Median stage that ran alone on the device. */
   aloneNs: Float64Array;
@@ -1265,14 +1265,14 @@ export interface PipelineRuns {
 // Requests
 
 export interface RequestsRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   /** For how long after the window requests that arrived in it are still served. */
   graceNs: number;
   /** From one arrival to the next; 0: each when the previous one is done. */
   periodNs: number;
-  /** Of a request, one after the other. */
+  /** Number per request, one after the other. */
   kernels: number;
   /** Of work in a kernel; 0: as many as make it last `kernelNs` alone. */
   rounds: number;
@@ -1289,7 +1289,7 @@ export interface Requests {
   endedNs: number;
   /** Requests that arrived in the window. */
   offered: number;
-  /** Of each that was served. */
+  /** Arrival of each served request. */
   arrivedNs: number[];
   /** From its arrival until its result was there. */
   latencyNs: number[];
@@ -1310,7 +1310,7 @@ export interface DeviceTarget extends Target {
 // Sets of live blocks
 
 export interface LiveSetRequest {
-  /** Of a block. */
+  /** Size of a block. */
   bytes: number;
   /** Live blocks of each cell, beside the one its pairs allocate. */
   lives: number[];
@@ -1329,7 +1329,7 @@ export interface LiveSetCell {
   /** One allocation and one free of a random live block, a pair. */
   allocNs: Float64Array;
   freeNs: Float64Array;
-  /** Of one cuPointerGetAttribute of a random live block. */
+  /** Time of one cuPointerGetAttribute of a random live block. */
   queryNs: Float64Array;
 }
 
@@ -1343,19 +1343,19 @@ export interface CommunicatorId {
   version: string;
   /** In hexadecimal, for every rank. */
   id: string;
-  /** Of NCCL. */
+  /** Error of NCCL. */
   failure: string | null;
 }
 
 export interface JoinRequest {
-  /** Of makeCommunicatorId. */
+  /** Result of makeCommunicatorId. */
   id: string;
   ranks: number;
   rank: number;
 }
 
 export interface Joined {
-  /** Of NCCL. */
+  /** Error of NCCL. */
   failure: string | null;
 }
 
@@ -1372,11 +1372,11 @@ export interface ShardRequest {
 }
 
 export interface PreparedShard {
-  /** Of the matrix products. */
+  /** Variant of the matrix products. */
   variant: string;
-  /** Of a step, on this rank. */
+  /** Per step, on this rank. */
   flops: number;
-  /** Of this rank. */
+  /** Size on this rank. */
   weightBytes: number;
   /** That the all-reduces of a step add up. */
   reducedBytes: number;
@@ -1389,13 +1389,13 @@ export interface StepsRequest {
   ranks: number;
   kind: StepKind;
   steps: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
 }
 
 /** Times are relative to `startAtNs`. */
 export interface StepTimes {
-  /** Of NCCL. */
+  /** Error of NCCL. */
   failure: string | null;
   /** After an all-reduce with which all ranks begin. */
   beganNs: number;
@@ -1413,7 +1413,7 @@ export interface SampleRequest {
 }
 
 export interface BlockSample {
-  /** Of products that were compared with double precision. */
+  /** Number of elements compared with double precision. */
   elements: number;
   /** The largest difference, relative to what rounding allows. */
   worstAllowed: number;
@@ -1429,7 +1429,7 @@ export interface BlockSample {
 export interface ComputeShareRequest {
   /** For how long the host launches, in milliseconds. */
   durationMs: number;
-  /** Of each kernel; 0 asks for 1000 for each of the device's multiprocessors. */
+  /** Number per kernel; 0 asks for 1000 per multiprocessor of the device. */
   blocks: number;
   threadsPerBlock: number;
   /** For how long every block spins, in nanoseconds. */
@@ -1445,9 +1445,9 @@ export interface ComputeShare {
   launches: number;
   /** How long a kernel took at the median. */
   kernelNs: number;
-  /** Of the time from the first kernel's start to the last one's end. */
+  /** Share of the time from the first kernel's start to the last one's end. */
   busyShare: number;
-  /** Of each whole window of `binMs` from the first kernel's start on; a rest behind the last window is in none. */
+  /** Share of each whole window of `binMs` from the first kernel's start; the time after the last one is left out. */
   bins: number[];
 }
 
@@ -1459,7 +1459,7 @@ export interface StartUpRequest extends DeviceTarget {
   contextApi: ContextApi;
   /** How often the primary context is released and retained again after the start. */
   recreations: number;
-  /** As `now` says it, waited for before libcuda is looked for; null, or a time that has passed, starts at once. */
+  /** A time of `now` to wait for before libcuda is searched; null, or a time that has passed, starts at once. */
   startAtNs: number | null;
   /** The context stays until the process ends, as that of a program at work does; nothing is re-created. */
   keep: boolean;
@@ -1477,11 +1477,11 @@ export interface StartUp {
   secondLaunchNs: number;
   /** cuInit … first kernel's result on the host. */
   totalNs: number;
-  /** As `now` says it: the request is there; the start begins; the first result is on the host. */
+  /** Times of `now`: the request is there; the start begins; the first result is on the host. */
   readyAtNs: number;
   beganAtNs: number;
   firstResultAtNs: number;
-  /** Of the context that did the work; null where it is kept. */
+  /** Time for the context that did the work; null if it is kept. */
   firstReleaseNs: number | null;
   resultCorrect: boolean;
   contextFunction: string;
@@ -1491,20 +1491,20 @@ export interface StartUp {
   initialisedAt: 'process start' | 'load' | 'look-up' | 'cuInit' | 'unknown';
   /** The object whose functions a program gets instead of the driver's, or of libc's dlsym. */
   interposer: string | null;
-  /** Whether the primary context was there before it was retained; null where the driver does not tell. */
+  /** Whether the primary context existed before it was retained; null if the driver does not report it. */
   contextWasActive: boolean | null;
-  /** PIDs in NVML's list while the context existed and after its release; null where NVML cannot tell. */
+  /** PIDs in NVML's list while the context existed and after its release; null if NVML cannot report them. */
   processesDuring: number[] | null;
   processesAfter: number[] | null;
-  /** Free memory of the GPU as NVML says it, likewise. */
+  /** Free memory of the GPU according to NVML, at the same times. */
   gpuFreeDuringBytes: number | null;
   gpuFreeAfterBytes: number | null;
   pid: number;
   retainNs: number[];
   releaseNs: number[];
-  /** Whether cuDevicePrimaryCtxGetState said inactive after every release. */
+  /** Whether cuDevicePrimaryCtxGetState reported inactive after every release. */
   inactiveBetween: boolean;
-  /** Whether this process left NVML's list after every release; null where NVML cannot tell. */
+  /** Whether this process left NVML's list after every release; null if NVML cannot report it. */
   leftListBetween: boolean | null;
   /** NVML lists an MPS client until its process ends, even if its context is destroyed. */
   mpsClient: boolean;
@@ -1542,7 +1542,7 @@ export interface GpuState {
 
 export interface UtilizationRequest extends Target {
   uuid: string;
-  /** Of the host's clock, since 1970: older samples of processes are left out. */
+  /** Time of the host's clock since 1970; older samples of processes are left out. */
   sinceUs: number;
 }
 
@@ -1555,7 +1555,7 @@ export interface ProcessUtilization {
 /** Per cent of NVML's last sampling period in which a kernel ran. */
 export interface GpuUtilization {
   gpuPercent: number | null;
-  /** Of those that did something; null if NVML does not report it. */
+  /** Processes that used the GPU; null if NVML does not report them. */
   processes: ProcessUtilization[] | null;
 }
 
@@ -1579,7 +1579,7 @@ export interface DescribedType {
   name: string;
   doc: string;
   base: string | null;
-  /** Of another name for a type; null: an interface. */
+  /** Type for which this is another name; null for an interface. */
   text: string | null;
   fields: DescribedField[];
 }
@@ -1599,7 +1599,7 @@ export interface DescribedTopic {
 // Traces of blocks
 
 export interface BlockTraceRequest {
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   /** For how long every block watches the timer. */
@@ -1610,7 +1610,7 @@ export interface BlockTraceRequest {
 
 /** Stretches of a multiprocessor during which a block of the tenant ran on it; those less than `gapNs` apart are one. */
 export interface BlockTrace {
-  /** Of the device's clock; the other times count from there. */
+  /** Time of the device's clock from which the other times count. */
   originMs: number;
   multiprocessor: number[];
   fromNs: number[];
@@ -1637,13 +1637,13 @@ export interface Work {
 export interface WindowRequest {
   /** `launch` is timed without the synchronisation that follows it; `allocFree` is both calls. */
   operation: 'allocFree' | 'memGetInfo' | 'launch';
-  /** Of an allocation; 0 asks for the granularity. */
+  /** Size of an allocation; 0 asks for the granularity. */
   bytes: number;
-  /** As `now` says it; a time that has passed starts at once. */
+  /** A time of `now`; starts at once if it has passed. */
   startAtNs: number;
   windowNs: number;
   warmup: number;
-  /** Of more operations, only every second, fourth, … is kept. */
+  /** Maximum number; of more operations, only every second, fourth, … is kept. */
   mostSamples: number;
 }
 
@@ -1652,9 +1652,9 @@ export interface TenantWindow {
   startedNs: number;
   endedNs: number;
   operations: number;
-  /** Of allocations: how often two blocks were written and read back, beside the operations. */
+  /** For allocations: how often two blocks were written and read back, in addition to the operations. */
   verified: number;
-  /** Device memory of this process; null where NVML cannot tell, and of other operations. */
+  /** Device memory of this process; null if NVML cannot report it, and for other operations. */
   usedBefore: number | null;
   usedAfter: number | null;
   /** When a sample's operation began, and how long it took. */

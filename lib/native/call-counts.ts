@@ -1,4 +1,7 @@
-/** What libgvb-count.so counted: one file a process, which it maps. The layout is that of native/count/slots.h. */
+/**
+ * Reads the counts of libgvb-count.so: one file per process, which that process maps. The layout is that of
+ * native/count/slots.h.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,19 +13,19 @@ const AT = { slots: 8, refused: 12, simulated: 16, driver: 24 } as const;
 const DRIVER_BYTES = 1_024;
 
 export interface CallCounts {
-  /** By name as the driver exports the function. */
+  /** By exported name of the function. */
   calls: Map<string, number>;
-  /** That the library was loaded into. */
+  /** Processes that loaded the library. */
   processes: number;
-  /** That called the driver. */
+  /** Processes that called the driver. */
   calling: number;
-  /** Functions that were looked up and for which no counter was left. */
+  /** Functions that were looked up after all counters were in use. */
   refused: number;
-  /** As a process that resolved a function of it has it; null where none did. */
+  /** The driver of a process that resolved one of its functions; null if none did. */
   driver: { libcuda: string; simulated: boolean } | null;
 }
 
-/** Of all processes so far, also of those that have ended. May be read at any time. */
+/** Covers all processes so far, including ended ones. May be called at any time. */
 export function readCallCounts(folder: string): CallCounts {
   const counts: CallCounts = { calls: new Map(), processes: 0, calling: 0, refused: 0, driver: null };
   for (const file of readdirSync(folder)) if (file.endsWith('.counts')) add(counts, readFileSync(join(folder, file)));
@@ -30,7 +33,7 @@ export function readCallCounts(folder: string): CallCounts {
 }
 
 function add(counts: CallCounts, file: Buffer): void {
-  // A process that is just making it is seen the next time.
+  // A process that is still creating its file is read the next time.
   if (file.length < HEADER_BYTES || file.toString('latin1', 0, MAGIC.length) !== MAGIC) return;
   counts.processes++;
   counts.refused += file.readUInt32LE(AT.refused);

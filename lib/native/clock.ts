@@ -1,20 +1,20 @@
 /** Whether times come from the system's clock: a layer that interposes the clock controls every latency. */
 import type { ClockReading } from './addon-types.js';
 
-/** Two readings of one kernel clock may differ by what lies between them, and by this share of what passed. */
+/** Two readings of one kernel clock may differ by the time between them, and by this share of the elapsed time. */
 const SAME_CLOCK = 1e-4;
 const SAME_CLOCK_NS = 20_000;
-/** The processor's counter against a clock that is steered by NTP; its stated frequency is good to far less. */
+/** For the processor's counter against a clock that NTP steers; its stated frequency is far more accurate. */
 const SAME_RATE = 0.01;
 
-/** The check of a result that says so. */
+/** Name of the check in results. */
 export const CLOCK_CHECK = "the clock is the system's";
 
 export interface ClockJudgement {
-  /** Null where nothing could be compared. */
+  /** Null if nothing could be compared. */
   passed: boolean | null;
   detail: string;
-  /** Why no time that was taken in that process may be published; null where nothing speaks against them. */
+  /** Why no time measured in that process may be published; null if there is no objection. */
   invalid: string | null;
 }
 
@@ -22,7 +22,7 @@ type Rate = ClockReading['rates'][number];
 
 const times = (ratio: number): string => `${ratio.toFixed(4)} of the rate of`;
 
-/** What a clock disagrees with, as the end of a sentence; null where it agrees. */
+/** What a clock disagrees with, as the end of a sentence; null if it agrees. */
 function disagreement({ clock, libraryNs, systemNs, counterNs, bracketNs }: Rate): string | null {
   const allowed = bracketNs + SAME_CLOCK_NS + SAME_CLOCK * systemNs;
   if (Math.abs(libraryNs - systemNs) > allowed)
@@ -32,7 +32,7 @@ function disagreement({ clock, libraryNs, systemNs, counterNs, bracketNs }: Rate
   return null;
 }
 
-/** A process's whole reading, since its addon was loaded. */
+/** Judges a process's clocks since its addon was loaded. */
 export function judgeClock({ functions, rates, counterUnused }: ClockReading): ClockJudgement {
   const foreign = functions.filter(({ own }) => !own);
   const wrong = rates.map(disagreement).filter((text) => text !== null);

@@ -1,4 +1,4 @@
-/** The errors that a caller can get, distinguished by `code`; messages end with what to do. */
+/** The errors that callers receive, distinguished by `code`; messages end with what to do. */
 
 export type ErrorCode =
   | 'NO_DRIVER'
@@ -67,7 +67,7 @@ function isNativeFailure(value: unknown): value is NativeFailure {
   return value instanceof Error && 'kind' in value && typeof value.kind === 'string';
 }
 
-/** Turns what the addon rejected with into the public classes; an abort becomes the signal's own reason. */
+/** Converts the addon's rejections to the public classes; an abort becomes the signal's own reason. */
 export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
   if (!isNativeFailure(failure)) return failure;
   if (failure.kind === 'aborted') return signal?.aborted ? signal.reason : failure;
@@ -77,7 +77,7 @@ export function fromNative(failure: unknown, signal?: AbortSignal): unknown {
   return code ? new BenchError(code, failure.message) : failure;
 }
 
-/** The addon's promise, rejecting with the public classes. */
+/** The addon's promise; it rejects with the public classes. */
 export async function native<T>(task: Promise<T>): Promise<T> {
   try {
     return await task;

@@ -1,6 +1,6 @@
 /**
- * The driver and NVML functions whose owner a worker reports: native/driver/*_functions.inc, here because settings are
- * checked where there may be no addon. A test compares the two.
+ * The driver and NVML functions whose owner a worker reports. Copied from native/driver/*_functions.inc, because
+ * settings are also checked without an addon. A test compares the two.
  */
 export const functionNames = [
   'cuInit',
@@ -156,7 +156,7 @@ export const functionNames = [
   'nvmlEventSetWait_v2',
 ];
 
-/** Without the version of its ABI, as the driver's own cuGetProcAddress takes it. */
+/** The name without its ABI version, as the driver's own cuGetProcAddress takes it. */
 export const baseName = (name: string): string => name.replace(/_v\d+$/, '');
 
 export const isFunctionName = (name: string): boolean =>

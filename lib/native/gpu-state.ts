@@ -4,13 +4,13 @@ import { BenchError, fromNative } from './errors.js';
 import { loadAddon } from './load.js';
 
 /**
- * Null where there is no NVML or it knows no such GPU, and where this process has loaded the other driver (the real one
- * while the simulated one is asked for, or the other way round).
+ * Null if there is no NVML, it knows no such GPU, or this process has loaded the other driver (the real instead of the
+ * simulated one, or vice versa).
  */
 export const readGpuState = ({ simulatedDriver }: Target, uuid: string, detail: GpuDetail): Promise<GpuState | null> =>
   unlessConflict(loadAddon().gpuState({ simulatedDriver, uuid, detail }));
 
-/** As `readGpuState`. `sinceMs`, of `Date.now()`: older samples of processes are left out. */
+/** Like `readGpuState`. `sinceMs`, by `Date.now()`: older samples of processes are left out. */
 export const readGpuUtilization = (
   { simulatedDriver }: Target,
   uuid: string,

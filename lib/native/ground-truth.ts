@@ -1,4 +1,4 @@
-/** What the coordinator's own NVML, which no layer hooks, says of a GPU while others use it. */
+/** Readings of a GPU, while others use it, from the coordinator's own NVML, which no layer intercepts. */
 import type { GpuState, GpuUtilization, Target } from './addon-types.js';
 import { readGpuState, readGpuUtilization } from './gpu-state.js';
 import { watchXids, type Xids } from './xids.js';
@@ -10,19 +10,19 @@ export interface CardMemory {
 }
 
 export interface GroundTruth {
-  /** In bytes; null where NVML does not list the process by this PID, or does not say how much it holds. */
+  /** In bytes; null if NVML does not list the process by this PID, or does not report its memory. */
   processMemory: (pid: number) => Promise<number | null>;
-  /** Of all processes together; null where NVML does not say. */
+  /** Over all processes; null if NVML does not report it. */
   cardMemory: () => Promise<CardMemory | null>;
-  /** Of the multiprocessors, in MHz; null where NVML does not say. */
+  /** In MHz; null if NVML does not report it. */
   smClockMhz: () => Promise<number | null>;
-  /** It never judges a limit. `sinceMs`: of `Date.now()`; null where NVML does not say. */
+  /** Never used to judge a limit. `sinceMs`: by `Date.now()`; null if NVML does not report it. */
   utilization: (sinceMs: number) => Promise<GpuUtilization | null>;
   /** Since that time of the addon's `now`. */
   xids: (sinceNs: number) => Promise<Xids>;
 }
 
-/** Where NVML is read; a test has its own. */
+/** The source of the readings; a test has its own. */
 export interface Nvml {
   state: () => Promise<GpuState | null>;
   utilization: GroundTruth['utilization'];
@@ -44,7 +44,7 @@ export const truthBy = ({ state, utilization, xids }: Nvml): GroundTruth => ({
   xids,
 });
 
-/** Watches the GPU's errors from now on: NVML tells none from before. */
+/** Watches the GPU's errors from now on: NVML reports no earlier ones. */
 export function groundTruthOf(target: Target, uuid: string): GroundTruth {
   const watch = watchXids(target, uuid);
   watch.catch(() => undefined); // `xids` rejects with it

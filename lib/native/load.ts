@@ -1,4 +1,4 @@
-/** Finds and loads the addon and the simulated driver; says what is missing and what to do about it. */
+/** Finds and loads the addon and the simulated driver; errors say what is missing and what to do. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { packageRoot } from '../package-root.js';
@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 
 let loaded: NativeAddon | null = null;
 
-/** Loads the addon at first use. It needs no driver; measuring does. */
+/** Loads the addon at first use. Loading needs no driver; measuring does. */
 export function loadAddon(): NativeAddon {
   loaded ??= load();
   return loaded;
@@ -41,19 +41,19 @@ function isMusl(): boolean {
   return report?.header?.glibcVersionRuntime === undefined;
 }
 
-/** Where native files other than the addon lie: the build of a checkout, or what the package ships. */
+/** Folders of native files other than the addon: the build of a checkout, or the package's. */
 const nativeFolders = () => [
   `${packageRoot}/build/Release`,
   `${packageRoot}/prebuilds/${process.platform}-${process.arch}`,
 ];
 
-/** Folder of the simulated libcuda.so.1 and libnvidia-ml.so.1, or null where they are not built or shipped. */
+/** Folder of the simulated libcuda.so.1 and libnvidia-ml.so.1, or null if they are neither built nor shipped. */
 export function simulatedDriverFolder(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/sim`);
   return candidates.find((folder) => existsSync(`${folder}/libcuda.so.1`)) ?? null;
 }
 
-/** As a request to the addon names it: null for the machine's own driver. Throws where it is not built. */
+/** For requests to the addon: null means the machine's own driver. Throws if the simulation is not built. */
 export function simulatedDriver(simulate: boolean): string | null {
   if (!simulate) return null;
   const folder = simulatedDriverFolder();
@@ -62,31 +62,34 @@ export function simulatedDriver(simulate: boolean): string | null {
   return folder;
 }
 
-/** The calibration interposer, an LD_PRELOAD library, or null where it is not built or shipped. */
+/** The calibration interposer, an LD_PRELOAD library, or null if it is neither built nor shipped. */
 export function interposerLibrary(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-interpose.so`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
-/** The library that counts a program's driver calls, or null where it is not built or shipped. */
+/** The library that counts a program's driver calls, or null if it is neither built nor shipped. */
 export function counterLibrary(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/interpose/libgvb-count.so`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
-/** The program of the compatibility probes, or null where it is not built or shipped. */
+/** The program of the compatibility probes, or null if it is neither built nor shipped. */
 export function probeProgram(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/probe/gvb-probe`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
-/** The program that starts a user's program and keeps what that starts, or null where it is not built or shipped. */
+/** The program that starts a user's program and tracks its processes, or null if it is neither built nor shipped. */
 export function keeperProgram(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/keeper/gvb-keeper`);
   return candidates.find((file) => existsSync(file)) ?? null;
 }
 
-/** The library that notes what is mapped in each process of a user's program, or null where it is not built or shipped. */
+/**
+ * The library that records the mapped files of each process of a user's program, or null if it is neither built nor
+ * shipped.
+ */
 export function witnessLibrary(): string | null {
   const candidates = nativeFolders().map((folder) => `${folder}/keeper/libgvb-witness.so`);
   return candidates.find((file) => existsSync(file)) ?? null;

@@ -3,7 +3,7 @@ import type { DeviceTarget, GpuState, NativeAddon } from './addon-types.js';
 import { fromNative } from './errors.js';
 import { loadAddon } from './load.js';
 
-/** NVML is asked after a block, at most this often: the reading itself costs about a millisecond. */
+/** NVML is read after a block, but at most this often: a reading takes about a millisecond. */
 const HEALTH_EVERY_MS = 100;
 
 /** Functions of the addon that a session calls: their first argument is its number. */
@@ -19,7 +19,7 @@ type RequestOf<Name extends SessionCall> =
 type AnswerOf<Name extends SessionCall> = Awaited<ReturnType<NativeAddon[Name]>>;
 
 export class Session {
-  /** NVML's readings after blocks, the device under load. */
+  /** NVML's readings after blocks, while the device was under load. */
   readonly healthLog: GpuState[] = [];
   #lastHealth = Number.NEGATIVE_INFINITY;
   readonly #addon: NativeAddon;
@@ -37,7 +37,7 @@ export class Session {
 
   /**
    * Waits for its turn: measurements of one process run one at a time, across worker_threads too. An abort ends the
-   * waiting at once; the turn, when it comes, is given back.
+   * wait at once; the turn is given back when it comes.
    */
   static open(target: DeviceTarget, signal: AbortSignal): Promise<Session> {
     return Session.#take((addon) => addon.openSession(target), signal);
@@ -66,7 +66,7 @@ export class Session {
     }
   }
 
-  /** After an abort it does not wait for a driver call that may still be running; the turn is given back behind it. */
+  /** After an abort it does not wait for a driver call that may still be running; the turn is given back after it. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#onAbort);
     const closed = this.#addon.closeSession(this.#id);
@@ -78,13 +78,13 @@ export class Session {
 
   ask<Name extends SessionCall>(name: Name, ...request: RequestOf<Name>): Promise<AnswerOf<Name>> {
     return this.#run((addon) => {
-      // By its name it takes this request and gives this answer, which TypeScript does not follow through the index.
+      // The name determines the types of request and answer, which TypeScript cannot follow through the index.
       const call = addon[name] as (session: number, ...request: unknown[]) => Promise<AnswerOf<Name>>;
       return call(this.#id, ...request);
     });
   }
 
-  /** As `ask`, for work on the device that is timed: afterwards the state of the GPU is read. */
+  /** Like `ask`, for timed work on the device: reads the GPU's state afterwards. */
   async block<Name extends SessionCall>(name: Name, ...request: RequestOf<Name>): Promise<AnswerOf<Name>> {
     const block = await this.ask(name, ...request);
     if (performance.now() - this.#lastHealth > HEALTH_EVERY_MS) {

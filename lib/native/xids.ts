@@ -3,15 +3,15 @@ import type { Target, XidEvent } from './addon-types.js';
 import { loadAddon } from './load.js';
 import { native } from './errors.js';
 
-/** No list where the errors could not be watched: an empty one says that there were none. */
+/** No list if the errors could not be watched: an empty one means that there were none. */
 export type Xids = { events: XidEvent[] } | { unsupported: string };
 
 export interface XidWatch {
-  /** Those since that time of the addon's `now`; none from before the watch began is known. */
+  /** Events since that time of the addon's `now`; those from before the watch began are unknown. */
   since: (ns: number) => Promise<Xids>;
 }
 
-/** Begins to watch the GPU, for the life of the process. */
+/** Watches the GPU until the process ends. */
 export async function watchXids(target: Target, uuid: string): Promise<XidWatch> {
   const request = { ...target, uuid };
   const { unsupported } = await native(loadAddon().watchXids(request));

@@ -1,9 +1,9 @@
-/** Units as other programs expect them: Prometheus asks for base units, Bencher for nanoseconds. */
+/** Converts units for other programs: Prometheus asks for base units, Bencher for nanoseconds. */
 
 interface BaseUnit {
-  /** As it ends a metric's name. */
+  /** Suffix of a metric's name. */
   name: string;
-  /** What one of the metric's own unit is in it. */
+  /** How many of it make one of the metric's own unit. */
   factor: number;
 }
 
@@ -20,7 +20,7 @@ const known: Record<string, BaseUnit> = {
   TFLOPS: { name: 'flops', factor: 1e12 },
 };
 
-/** An unknown unit stays what it is, its name made of the characters a name may have. */
+/** Keeps an unknown unit, reduced to the characters that a name may have. */
 export function baseUnit(unit: string): BaseUnit {
   if (Object.hasOwn(known, unit)) return known[unit] as BaseUnit;
   const name = unit

@@ -11,7 +11,7 @@ interface Measure {
 
 const NS_PER_SECOND = 1e9;
 
-/** A metric without a number is absent: Bencher has no other way to say so. */
+/** Leaves out metrics without a number, because Bencher has no way to express them. */
 export function bencherReport(view: View): string {
   const entries = rowsOf(view).flatMap((row) =>
     row.cells.flatMap((cell): [string, Record<string, Measure>][] =>

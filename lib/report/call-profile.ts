@@ -1,4 +1,4 @@
-/** A call profile as a person reads it: of every phase the functions that are called most. */
+/** A call profile as text: for every phase its most frequent calls. */
 import { type CallProfile, callsOf, type Phase } from '../results/call-profile.js';
 import { number, plain } from '../results/plain.js';
 import { digits, quantity } from '../results/quantity.js';

@@ -1,10 +1,10 @@
-/** Commands that a reader copies into a POSIX shell. */
+/** Commands for a reader to copy into a POSIX shell. */
 import { plain } from '../results/plain.js';
 
-/** What a shell takes as it is. */
+/** Characters that need no quoting. */
 const bare = /^[\w@%+=:,./-]+$/;
 
-/** A control character of a hostile name is not repeated. */
+/** Drops control characters of hostile names. */
 export function shellQuoted(text: string): string {
   const line = plain(text);
   return bare.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`;

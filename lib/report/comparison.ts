@@ -1,4 +1,4 @@
-/** A comparison for the terminal: violations, one table a category, then what was not measured and why. */
+/** A comparison for the terminal: violations, one table per category, then what was not measured and why. */
 import type { ComparisonDocument } from '../results/document.js';
 import { effectText } from '../results/effect-text.js';
 import { plain } from '../results/plain.js';
@@ -16,7 +16,7 @@ import { type Column, fits, table } from './table.js';
 import { WATERMARK } from './terminal.js';
 import { againstBaseline, type Missing, type Row, type SystemView, type View, viewOf } from '../results/view.js';
 
-/** Side by side where the screen is wide enough, else in tables of fewer systems, each with the baseline. */
+/** Side by side if the screen is wide enough, else several tables with fewer systems, each with the baseline. */
 function categoryTables({ systems }: View, category: string, rows: readonly Row[], on: Screen): string {
   const baseline = systems.filter(({ isBaseline }) => isBaseline);
   const others = systems.filter(({ isBaseline }) => !isBaseline);

@@ -1,4 +1,4 @@
-/** What each driver call costs under each system, from in-process pairs: the rows that every format shows. */
+/** The cost of each driver call under each system, from in-process pairs: the rows that every format shows. */
 import { callEffects } from '../metrics/call-effects.js';
 import type { CallEffect } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
@@ -8,13 +8,13 @@ import type { View } from '../results/view.js';
 
 export interface SystemCosts {
   system: string;
-  /** Intercepted calls whose cost is resolved, most expensive first; of a call that two metrics measured, both. */
+  /** Intercepted calls with a resolved cost, most expensive first; a call that two metrics measured appears twice. */
   calls: CallEffect[];
-  /** Intercepted calls whose interval includes zero, or which one round alone measured. */
+  /** Intercepted calls whose interval includes zero, or that only one round measured. */
   unresolved: CallEffect[];
 }
 
-/** Systems without an intercepted call have no entry. */
+/** Omits systems without an intercepted call. */
 export function callCosts(view: View): SystemCosts[] {
   if (!isComparison(view.document)) return [];
   const all = view.callEffects ?? callEffects(view.systems.map(({ rounds }) => rounds));
@@ -33,20 +33,20 @@ export function callCosts(view: View): SystemCosts[] {
 export const costText = ({ overheadNs, overheadCi95 }: CallEffect): EstimateText =>
   estimateText({ value: overheadNs, ci95: overheadCi95 }, 'ns', true);
 
-/** How a program has to look the function up to meet the layer; null where every way leads to it. */
+/** The symbol paths on which a program meets the layer; null if all do. */
 export function someWays({ interceptedOn }: CallEffect): string | null {
   return interceptedOn === null || interceptedOn.length === 0 || interceptedOn.length === 3
     ? null
     : `${interceptedOn.join(' and ')} only`;
 }
 
-/** Beyond this many a call costs little beside the others. */
+/** Cheaper calls are only counted. */
 export const MOST_CALLS = 12;
 
 export const COSTS_NOTE =
   'Each call is made alternately through the program’s pointer and through the driver’s own, in one process. The interval is over rounds. OH-001 makes the call in isolation; OH-005 makes it in a loop, with the layer’s code and data in the nearest cache; OH-002, OH-003 and OH-007 allocate and free among as many live blocks as the call names.';
 
-/** Of the calls beyond those that are shown. */
+/** Summarises the calls that are not shown. */
 export function restText({ calls, unresolved }: SystemCosts, shown: number): string | null {
   const rest = calls.slice(shown);
   const most = rest[0];

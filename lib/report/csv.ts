@@ -1,4 +1,4 @@
-/** CSV (RFC 4180), tidy: one row per metric, system and round. Text that a spreadsheet would run is quoted by it. */
+/** CSV (RFC 4180), tidy: one row per metric, system and round. Text that a spreadsheet would execute is escaped. */
 import { stringify } from 'csv-stringify/sync';
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
@@ -7,7 +7,7 @@ import type { SystemView, View } from '../results/view.js';
 
 type Value = string | number | null;
 
-/** Columns in order; a number that was not measured is an empty cell. */
+/** In order; an empty cell means that the number was not measured. */
 const columns: Record<string, (result: MetricResult, round: RunDocument) => Value> = {
   metric: ({ id }) => id,
   name: ({ name }) => name,
@@ -46,7 +46,7 @@ const columns: Record<string, (result: MetricResult, round: RunDocument) => Valu
 
 export function csvReport({ systems }: View): string {
   const header = ['system', 'session', 'round', ...Object.keys(columns)];
-  // Control characters in a name would be line breaks in a cell.
+  // Control characters in a name would break lines in a cell.
   return stringify([header, ...systems.flatMap(rowsOfSystem)], { escape_formulas: true, record_delimiter: 'windows' });
 }
 
@@ -54,7 +54,7 @@ function rowsOfSystem({ name, rounds }: SystemView): Value[][] {
   return rounds.flatMap((round, index) =>
     round.metrics.map((result) => {
       const cells = Object.values(columns).map((column) => column(result, round));
-      // Rounds of one session and number ran beside each other.
+      // Rounds with the same session and number ran beside each other.
       const [session, number] = placeOf(round, index).split('.').map(Number) as [number, number];
       return [name, session + 1, number + 1, ...cells].map((cell) => (typeof cell === 'string' ? plain(cell) : cell));
     }),

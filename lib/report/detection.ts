@@ -1,4 +1,4 @@
-/** What --detect planned, in words. */
+/** The result of planning by --detect, in sentences. */
 import type { ComparisonDocument } from '../results/document.js';
 import { number, plain } from '../results/plain.js';
 

@@ -1,4 +1,6 @@
-/** What tenants that generate tokens make together, and how long their users wait: a row a system, mode and number. */
+/**
+ * Total token rate of the tenants against their users' waiting time: one row per system, mode and number of tenants.
+ */
 import { grouped } from '../results/grouped.js';
 import { medianOf, type View } from '../results/view.js';
 
@@ -7,7 +9,7 @@ export interface FrontierLine {
   system: string;
   mode: string;
   coTenants: number;
-  /** Medians of the rounds that have them. */
+  /** Medians over the rounds that have them. */
   tokensPerSecond: number | null;
   p50Ms: number | null;
   p99Ms: number | null;
@@ -41,7 +43,7 @@ function lineOf(metric: string, system: string, rows: readonly Row[]): FrontierL
   };
 }
 
-/** Details are whatever a file holds: a row without a mode and a number of co-tenants is left out. */
+/** Details come from a file and are not trusted: rows without a mode and a number of co-tenants are skipped. */
 export const frontierLines = ({ categories }: View): FrontierLine[] =>
   categories.flatMap(({ rows }) =>
     rows.flatMap(({ id, cells }) =>

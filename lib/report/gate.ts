@@ -1,4 +1,4 @@
-/** What a gate found, for the terminal: what failed comes first. */
+/** The result of a gate for the terminal: failures come first. */
 import type { Case, GateDocument } from '../gate/document.js';
 import { environmentText } from './environment.js';
 import { plain } from '../results/plain.js';
@@ -18,7 +18,7 @@ const order = ['failed', 'invalid', 'inconclusive', 'passed', 'not measured'] as
 const rank = ({ countsAs, outcome }: Case): number =>
   (countsAs === 'failed' ? 0 : order.length) + order.indexOf(outcome);
 
-/** An outcome and, where the name does not tell, what it counts as. */
+/** An outcome and, if the name does not tell, how it counts. */
 function outcomeText({ outcome, countsAs }: Case): string {
   if (countsAs === 'failed') return outcome === 'failed' ? 'FAILED' : `FAILED (${outcome})`;
   return outcome === 'inconclusive' ? 'passed (inconclusive)' : outcome;

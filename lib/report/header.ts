@@ -32,7 +32,7 @@ export function headerFacts(view: View): Fact[] {
 
 const MOST_PROGRAMS = 20;
 
-/** Of `exec`: `decode: python decode.py, 3 + 10 runs a round, git 0123456789ab`. */
+/** For `exec`: `decode: python decode.py, 3 + 10 runs a round, git 0123456789ab`. */
 function programFacts(rounds: readonly RunDocument[]): Fact[] {
   const all = rounds.flatMap(({ plan }) => programsOf(plan) ?? []);
   const texts = distinct(all.map(programText));
@@ -46,7 +46,7 @@ function programText({ name, argv, warmup, iterations, git }: RecordedProgram): 
   return `${name}: ${argv.map(shellQuoted).join(' ')}, ${warmup} + ${iterations} runs a round${commit}`;
 }
 
-/** `13000` → `13.0`, as cuDriverGetVersion counts. */
+/** `13000` → `13.0`, in cuDriverGetVersion's encoding. */
 function cudaVersion(version: number | null): string {
   return version === null ? 'unknown' : `${Math.floor(version / 1_000)}.${Math.floor((version % 1_000) / 10)}`;
 }
@@ -58,7 +58,7 @@ function roundsText({ document, systems }: View): string {
   return measured === String(planned) ? measured : `${measured} of ${planned}`;
 }
 
-/** Its limits and its layer by file and hash, as its first round saw them. */
+/** Its limits, and its layer by file and hash, from its first round. */
 function systemText({ name, rounds }: SystemView): string {
   const [first] = rounds;
   if (!first) return plain(`${name}: no round was measured`);
@@ -77,7 +77,7 @@ function systemText({ name, rounds }: SystemView): string {
   return plain(text === '' ? head.slice(0, -1) : `${head} ${text}`);
 }
 
-/** Of the round in which most proofs failed, since all must pass; null where there are none. */
+/** From the round in which most proofs failed, since all must pass; null if there are none. */
 function confirmationText(rounds: readonly RunDocument[]): string | null {
   const counts = rounds.map(({ system: { attestation } }) => ({
     passed: attestation.filter((proof) => proof.passed).length,
@@ -88,13 +88,13 @@ function confirmationText(rounds: readonly RunDocument[]): string | null {
   const checks = `${worst.passed} of ${worst.of} checks`;
   const kind = rounds[0]?.system.kind;
   if (worst.passed < worst.of) return `NOT confirmed: only ${checks} passed`;
-  // What the caller's environment is under is described, not claimed.
+  // The caller's environment is only described; no system is claimed for it.
   if (kind === 'environment') return `passed ${checks}`;
   const active = rounds[0]?.system.layer ? 'layer active' : 'active';
   return `confirmed: ${kind === 'native' ? 'no layer active' : active} (${checks})`;
 }
 
-/** Over all rounds that say it: the first documents of the schema do not. */
+/** Over all rounds that record it; the first documents of the schema do not. */
 function processesText(rounds: readonly RunDocument[]): string | undefined {
   const counts = rounds.flatMap(({ system }) => system.processes ?? []);
   const of = sum(counts.map((each) => each.of));
@@ -129,7 +129,7 @@ export function environmentFacts(view: View): Fact[] {
   ];
 }
 
-/** Means over the rounds that say it, by category: `isolation 9.5 s (IS-001 4.2 s, IS-002 5.3 s)`. */
+/** Means over the rounds that record them, by category: `isolation 9.5 s (IS-001 4.2 s, IS-002 5.3 s)`. */
 export function timesText(rounds: readonly RunDocument[]): string {
   const timed = rounds.flatMap(({ metrics }) =>
     metrics.flatMap(({ id, category, durationMs }) =>

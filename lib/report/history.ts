@@ -1,4 +1,4 @@
-/** A history for the terminal: the runs, then a line of each metric and system on each card. */
+/** A history for the terminal: the runs, then one line per metric and system for each card. */
 import { findMetric } from '../metrics/registry.js';
 import type { History, HistoryEntry, Trend } from '../saved/history.js';
 import { plain } from '../results/plain.js';
@@ -73,7 +73,7 @@ function trendRow({ metric, name, at, unit, system, points, first, last, changeP
   ];
 }
 
-/** The δ of the metric, in its unit. */
+/** The metric's δ in its unit. */
 function smallestThatCounts(metric: string, values: readonly number[]): number {
   const delta = findMetric(metric)?.delta;
   if (!delta) return 0;

@@ -1,4 +1,4 @@
-/** A comparison or a run as one page that needs nothing else: no network, no script to read it. */
+/** A comparison or a run as one self-contained page, readable without a network or scripts. */
 import { pageAssets } from './html/assets.js';
 import { boundedView, boundedWords, name } from './html/bounds.js';
 import { interruptedNotice, simulatedNotice, watermark } from './html/notices.js';

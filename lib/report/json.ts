@@ -1,11 +1,11 @@
-/** A document as JSON for people and programs: indented, but a row of numbers in one line. */
+/** A document as indented JSON with each array of numbers on one line. */
 
-/** Characters of a chunk, about. */
+/** Approximate size of a chunk in characters. */
 const CHUNK = 2 ** 20;
 
 /**
- * In chunks, and in ASCII alone: a single character beyond Latin-1 doubles what the whole text takes in memory, here
- * and in whatever reads it. One line a number would double it once more where there are raw samples.
+ * In chunks and in pure ASCII: a single character beyond Latin-1 doubles the memory for the whole text, here and in its
+ * readers. One line per number would double it again if there are raw samples.
  */
 export function jsonReport(document: object): string[] {
   const chunks: string[] = [];

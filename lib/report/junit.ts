@@ -1,4 +1,4 @@
-/** What a gate found as JUnit XML, which CI services show: a suite a system, a test case a threshold. */
+/** The result of a gate as JUnit XML for CI services: one suite per system, one test case per threshold. */
 import type { Case, GateDocument } from '../gate/document.js';
 import { type Markup, xml } from './markup.js';
 import { WATERMARK } from './terminal.js';
@@ -18,7 +18,7 @@ export function junitReport(found: GateDocument): string {
 ${suites}</testsuites>`}\n`;
 }
 
-/** Where there are no cases: one error, or a reader would take none for a pass. */
+/** If there are no cases: one error, because readers would take an empty file for a pass. */
 export function unjudgedJunitReport(type: string, reason: string): string {
   return `${xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="gpu-virt-bench gate" tests="1" failures="0" errors="1" skipped="0">
@@ -32,7 +32,7 @@ export function unjudgedJunitReport(type: string, reason: string): string {
 
 type Result = 'failure' | 'error' | 'skipped' | 'passed';
 
-/** An error is what could not be measured as it should; a failure is a threshold that does not hold. */
+/** An error is a failed measurement; a failure is a threshold that is not met. */
 function resultOf({ outcome, countsAs, kind }: Case): Result {
   if (countsAs === 'failed')
     return outcome === 'invalid' || (kind === 'measured' && outcome === 'failed') ? 'error' : 'failure';

@@ -1,4 +1,4 @@
-/** What each call costs, as Markdown tables: one a system. */
+/** The cost of each call as Markdown tables, one per system. */
 import { quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { callCosts, COSTS_NOTE, costText, MOST_CALLS, restText, someWays, type SystemCosts } from './costs.js';
@@ -13,7 +13,7 @@ const columns: readonly MarkdownColumn[] = [
   { title: 'Owner' },
 ];
 
-/** Null where no system intercepts a call. */
+/** Null if no system intercepts a call. */
 export function costsMarkdown(view: View): string | null {
   const systems = callCosts(view);
   return systems.length === 0 ? null : [COSTS_NOTE, ...systems.map(systemTable)].join('\n\n');

@@ -8,7 +8,7 @@ import { type MarkdownColumn, markdownTable, markdownText } from './markdown-tex
 const left = (title: string): MarkdownColumn => ({ title });
 const right = (title: string): MarkdownColumn => ({ title, align: 'right' });
 
-/** Null where no metric has one. */
+/** Null if no metric has one. */
 export function frontierMarkdown(view: View): string | null {
   const lines = frontierLines(view);
   if (lines.length === 0) return null;

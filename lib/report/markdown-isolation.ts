@@ -9,7 +9,7 @@ import { type MarkdownColumn, markdownBlock, markdownTable, markdownText } from 
 import { barline } from './sparkline.js';
 
 const MOST_SHARES = 96;
-/** Of a line of blocks. */
+/** Limit on the blocks in a line. */
 const MOST_BLOCKS = 24;
 
 const left = (title: string): MarkdownColumn => ({ title: markdownText(title) });
@@ -82,7 +82,7 @@ function leftOutMarkdown(view: View): string[] {
   return [titled('Details in an unknown form, shown unchanged', list)];
 }
 
-/** Null where no metric has such details. */
+/** Null if no metric has such details. */
 export function isolationMarkdown(view: View): string | null {
   const parts = [
     ...outcomeTables(view).map(outcomeMarkdown),

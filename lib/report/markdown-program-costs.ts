@@ -1,4 +1,4 @@
-/** What a program would pay under each system, as a Markdown table. */
+/** The cost for a program under each system as a Markdown table. */
 import type { View } from '../results/view.js';
 import { type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import {

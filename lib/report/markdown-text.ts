@@ -1,4 +1,4 @@
-/** Markdown (GitHub's) that says exactly the text it is given. */
+/** GitHub Markdown that shows exactly the given text. */
 import { plain } from '../results/plain.js';
 
 const special = /[\\`*_{}[\]<>#|~&!$@]/g;
@@ -28,7 +28,7 @@ export interface MarkdownColumn {
   align?: 'right';
 }
 
-/** Cells are Markdown already; a bar in one would end it, in a span of code too. */
+/** Cells must already be Markdown; a bar in one would end it, even inside a code span. */
 export function markdownTable(columns: readonly MarkdownColumn[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(barred).join(' | ')} |`;
   const rule = columns.map(({ align }) => (align === 'right' ? '---:' : '---'));

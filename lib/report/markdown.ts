@@ -1,4 +1,4 @@
-/** The comparison report as Markdown: to paste into an issue, a pull request or a wiki. */
+/** The comparison report as Markdown, to paste into an issue, a pull request or a wiki. */
 import type { Effect } from '../results/document.js';
 import { percentileFloors } from '../stats/summary.js';
 import { categoryTitle } from '../results/category-title.js';
@@ -29,7 +29,7 @@ import type { Fact, Words } from './words.js';
 
 type Section = [title: string, body: string | null];
 
-/** A section without content is left out. */
+/** Leaves out sections without content. */
 export function markdownReport(view: View, words: Words): string {
   const names = view.systems.map(({ name }) => name).join(', ');
   const sections: Section[] = [
@@ -84,7 +84,7 @@ function valueText({ value, values, of }: Cell): string {
   return some === null ? cellText(value) : `${cellText(value)} (${some})`;
 }
 
-/** With what made it so, where the document says it. */
+/** The verdict with its reason, if the document has one. */
 const judgementText = (effect: Effect | null): string =>
   effect ? `${effect.verdict}${effect.reason === undefined ? '' : `: ${markdownText(effect.reason)}`}` : '–';
 

@@ -1,6 +1,6 @@
-/** Text for HTML and XML: a template that escapes whatever is not markup of its own. */
+/** Text for HTML and XML: a template that escapes everything except its own markup. */
 
-/** Written by `html` alone, so that only what was escaped counts as markup. */
+/** Created only by `html`, so that only escaped text counts as markup. */
 export class Markup {
   readonly #text: string;
   constructor(text: string) {
@@ -14,8 +14,8 @@ export class Markup {
 export type Interpolated = Markup | string | number | null | undefined | false | readonly Interpolated[];
 
 /**
- * What XML 1.0 does not allow, the rest of the control characters, and what changes the direction of the text around it:
- * a name must not be able to make a neighbouring number read backwards.
+ * Characters that XML 1.0 does not allow, other control characters, and those that change the direction of surrounding
+ * text: a name must not be able to reverse a neighbouring number.
  */
 const UNWANTED =
   // eslint-disable-next-line no-control-regex
@@ -23,14 +23,14 @@ const UNWANTED =
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** For what escapes by itself, and would let them pass. */
+/** For output that is escaped elsewhere but would keep these characters. */
 export const cleaned = (text: string): string => text.replace(UNWANTED, '');
 
-/** For text and for attribute values in double or single quotes, of HTML and of XML. */
+/** For text and for quoted attribute values in HTML and XML. */
 export const escape = (text: string): string =>
   cleaned(text).replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
-/** Only for text that is known to be markup: our own files, and drawings that were checked. */
+/** Only for known markup: our own files, and checked drawings. */
 export const trusted = (text: string): Markup => new Markup(text);
 
 function rendered(value: Interpolated): string {
@@ -40,16 +40,16 @@ function rendered(value: Interpolated): string {
   return typeof value === 'string' ? escape(value) : value.map(rendered).join('');
 }
 
-/** Values are escaped, arrays joined; null, undefined and false are nothing. Attribute values stand in quotes. */
+/** Escapes values and joins arrays; null, undefined and false become nothing. Attribute values must be quoted. */
 export function html(parts: TemplateStringsArray, ...values: Interpolated[]): Markup {
   return new Markup(parts.reduce((text, part, i) => text + rendered(values[i - 1]) + part));
 }
 
-/** Names stay whole up to what a page can bear. */
+/** Shortens only names that are too long for a page. */
 export function short(text: string, length: number): string {
   const characters = text.length > 4 * length ? [...text.slice(0, 4 * length)] : [...text];
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : characters.join('');
 }
 
-/** The same for XML: what is escaped and what is dropped satisfies both. */
+/** The same for XML: the escapes and dropped characters suit both. */
 export const xml = html;

@@ -1,4 +1,4 @@
-/** Samples of GPUs as text: a table of now, or a line for each. */
+/** GPU samples as text: a table of the latest, or one line each. */
 import { number, plain } from '../results/plain.js';
 import type { GpuSample } from '../monitor/sample.js';
 import { type Column, table } from './table.js';
@@ -29,7 +29,7 @@ const right = (title: string, cell: Field['cell'], leaves?: number): Field => ({
   ...(leaves !== undefined && { leaves }),
 });
 
-/** What leaves first where the screen is narrow is what says least about a program's work. */
+/** `leaves` is the order in which columns are dropped on a narrow screen: least relevant to a program's work first. */
 const fields: readonly Field[] = [
   right('GPU', ({ gpu }) => String(gpu)),
   right('GPU %', ({ gpuPercent }) => value(gpuPercent)),
@@ -52,7 +52,7 @@ const processColumns: readonly Column[] = [
   { title: 'Memory MiB', align: 'right' },
 ];
 
-/** The latest sample of each GPU, and its processes below. */
+/** The latest sample of each GPU, with its processes below. */
 export function samplesTable(samples: readonly GpuSample[], on: Screen): string {
   const cards = table(
     fields,
@@ -71,7 +71,7 @@ export function samplesTable(samples: readonly GpuSample[], on: Screen): string 
   return processes.length === 0 ? cards : `${cards}\n\n${table(processColumns, processes, on)}`;
 }
 
-/** One line; what NVML does not say is left out. */
+/** One line; values that NVML did not report are left out. */
 export function sampleLine(sample: GpuSample): string {
   const { timeS, gpu, gpuPercent, memoryPercent, powerW, temperatureC, smClockMhz, memoryClockMhz, processes } = sample;
   const said = (figure: number | null, text: (figure: string) => string) =>

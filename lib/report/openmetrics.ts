@@ -1,6 +1,6 @@
 /**
- * OpenMetrics 1.0 text, for the textfile collector of Prometheus' node exporter too: its parser knows no type but
- * those of the older text format, so everything here is a gauge.
+ * OpenMetrics 1.0 text that also suits the textfile collector of Prometheus' node exporter: its parser knows only the
+ * types of the older text format, so every metric is a gauge.
  */
 import { baseUnit } from './base-units.js';
 import { grouped } from '../results/grouped.js';
@@ -11,7 +11,7 @@ type Labels = Record<string, string>;
 
 interface Family {
   name: string;
-  /** The end of the name, or none. */
+  /** Suffix of the name, if any. */
   unit?: string;
   help: string;
   samples: [labels: Labels, value: number][];
@@ -41,7 +41,7 @@ function commonLabels({ systems, simulated }: View): Labels {
   };
 }
 
-/** A family stands once, however many programs have a metric of that name. */
+/** A family appears once, however many programs have a metric of that name. */
 const merged = (families: readonly Family[]): Family[] =>
   [...grouped(families, ({ name }) => name).values()].map((same) => ({
     ...(same[0] as Family),
@@ -50,7 +50,7 @@ const merged = (families: readonly Family[]): Family[] =>
 
 /**
  * `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. Metrics of programs are
- * `gpu_virt_bench_program_wall_seconds`, with the program in a label.
+ * named `gpu_virt_bench_program_wall_seconds`, with the program as a label.
  */
 function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   const { name: base, factor } = baseUnit(unit);
@@ -74,7 +74,7 @@ function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   ];
 }
 
-/** Without the digits that a product in binary adds: 4.5 us is 4.5e-06 s. */
+/** Removes the digits that binary multiplication adds: 4.5 us becomes 4.5e-06 s. */
 const scaled = (value: number, factor: number): number => Number((value * factor).toPrecision(15));
 
 const slug = (text: string): string =>

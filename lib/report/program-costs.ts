@@ -1,4 +1,4 @@
-/** What a program would pay under each system, by its call profile: the words that every format shows. */
+/** The cost for a program under each system, from its call profile: text shared by all formats. */
 import * as v from 'valibot';
 import type { ProgramCost, RunDocument } from '../results/document.js';
 import { isComparison } from '../results/kinds.js';
@@ -14,7 +14,7 @@ export const PROGRAM_NOTE =
 export const programCostsOf = ({ document }: View): readonly ProgramCost[] =>
   isComparison(document) ? (document.programCosts ?? []) : [];
 
-/** `decode, phase all`, or of a single phase without a mark the profile alone. */
+/** `decode, phase all`; only the profile's name if it has a single unmarked phase. */
 export const programName = ({ profile, phase }: ProgramCost): string =>
   phase === 'all' ? profile : `${profile}, phase ${phase}`;
 
@@ -30,7 +30,7 @@ export const stepText = ({ steps, stepUs, callsPerStep }: ProgramCost): string =
 
 const MOST_NAMED = 5;
 
-/** The calls that make up most of it. */
+/** The calls that contribute most. */
 export function contributorsText({ calls }: ProgramCost): string | null {
   const paid = calls.filter(({ taxUs }) => taxUs !== 0);
   if (paid.length === 0) return calls.length === 0 ? null : 'no call of it is intercepted';
@@ -81,7 +81,7 @@ export function programCostLines(view: View): string[] {
 
 const finite = v.pipe(v.number(), v.finite());
 
-/** Of OH-005's details, which may come from any file. */
+/** The prices in OH-005's details, which come from a file and are not trusted. */
 const pricesSchema = v.array(
   v.object({
     name: v.string(),
@@ -92,7 +92,7 @@ const pricesSchema = v.array(
   }),
 );
 
-/** Of one run, by its own prices. */
+/** For one run, with its own prices. */
 export function profilePriceLines({ metrics }: RunDocument): string[] {
   const read = v.safeParse(pricesSchema, metrics.find(({ id }) => id === 'OH-005')?.details.profiles);
   if (!read.success) return [];

@@ -1,6 +1,6 @@
 /**
- * Which system for which work, from significant differences and nothing else: a system is better in a metric where its
- * verdict is, or where both differ from the baseline the same way and their intervals do not meet.
+ * Recommends systems by use, from significant differences only: a system is better in a metric if its verdict is, or if
+ * both differ from the baseline in the same direction and their intervals do not overlap.
  */
 import type { Effect } from '../results/document.js';
 import { plain } from '../results/plain.js';
@@ -12,7 +12,7 @@ export interface Recommendation {
   text: string;
 }
 
-/** A use is judged by the metrics that it depends on; an unmeasured one says so. */
+/** A use is judged by the metrics that it depends on; if they were not measured, the text says so. */
 const useCases: readonly { name: string; depends: string; metrics: RegExp }[] = [
   { name: 'Multi-tenant isolation', depends: 'isolation metrics (IS)', metrics: /^IS-/ },
   { name: 'LLM serving', depends: 'LLM metrics', metrics: /^LLM-/ },
@@ -30,7 +30,7 @@ export function recommendations(view: View): Recommendation[] {
   });
 }
 
-/** What has no verdict in any system, or an invalid one: it may have said otherwise. */
+/** Metrics without a valid verdict in some system: with it the recommendation might differ. */
 function without(view: View, metrics: RegExp): string {
   const missing = rowsOf(view).filter(
     ({ id, direction, cells }) =>
@@ -43,12 +43,12 @@ function without(view: View, metrics: RegExp): string {
 
 interface Standings {
   name: string;
-  /** Metrics in which it is shown to be better than another one, and worse. */
+  /** Metrics in which it is shown to be better than another system, and worse. */
   better: string[];
   worse: string[];
 }
 
-/** The systems that share the GPU, best first. The baseline is the reference and no candidate. */
+/** Ranks the systems that share the GPU, best first. The baseline is the reference and no candidate. */
 function advice({ systems }: View, effects: readonly Effect[]): string {
   const compared = systems.filter(({ name }) => effects.some(({ system }) => system === name));
   const [only] = compared;
@@ -80,7 +80,7 @@ function standingText({ name, better, worse }: Standings, place: number): string
   return `${place}. ${name}: ${parts.join(', ') || 'no significant difference from the others'}`;
 }
 
-/** Nothing to rank it against: how it stands to the baseline. */
+/** There is no other candidate: compares with the baseline. */
 function alone(name: string, effects: readonly Effect[]): string {
   const ids = (verdict: Effect['verdict']) =>
     effects.filter((effect) => effect.verdict === verdict).map(({ metric }) => metric);
@@ -99,7 +99,7 @@ function doubt(effects: readonly Effect[]): string {
   return open === 0 ? '' : `; ${open} of ${effects.length} effects are inconclusive`;
 }
 
-/** Metrics in which `a` is shown to be better than `b`; none where they were measured in different sessions. */
+/** Metrics in which `a` is shown to be better than `b`; none if they were measured in different sessions. */
 function wins(a: SystemView, b: SystemView, effects: readonly Effect[]): string[] {
   if (besides(a.rounds, b.rounds).length === 0) return [];
   const metrics = [...new Set(effects.map(({ metric }) => metric))];

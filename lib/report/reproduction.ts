@@ -1,4 +1,4 @@
-/** The commands that measure the same again. */
+/** The commands that repeat a measurement. */
 import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
@@ -7,7 +7,7 @@ import { programsOf, programsWithSecrets } from '../results/recorded-programs.js
 import type { SystemView, View } from '../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
 
-/** One line; of systems that `run` measured one each. Empty where no command can say it. */
+/** One line, or for systems that `run` measured one line each. Empty if no command can express it. */
 export function reproduction(view: View): string {
   const { document, systems } = view;
   if (!isCompared(document)) return runLines(view, systems);
@@ -17,18 +17,18 @@ export function reproduction(view: View): string {
     .join('\n');
 }
 
-/** Merged documents of `run` have a plan without an order. */
+/** Documents merged from `run` have a plan without an order. */
 const isCompared = (document: View['document']): document is ComparisonDocument =>
   isComparison(document) && document.plan.order.length > 0;
 
-/** What `run` measured, in a document merged from both. */
+/** Measured by `run`, in a document merged from both commands. */
 const isEnvironment = ({ rounds }: SystemView): boolean => rounds[0]?.system.kind === 'environment';
 
 function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems: readonly SystemView[]): string {
   const named = systemOptions(plan.config, systems);
   const [round] = systems.flatMap(({ rounds }) => rounds);
   const isOfPrograms = round !== undefined && programsOf(round.plan) !== null;
-  // Programs are in a file alone.
+  // Programs are only in the file.
   if (named === null || (isOfPrograms && plan.config === undefined)) return '';
   return commandLine([
     ...(isOfPrograms ? ['exec'] : ['compare', ...[...plan.metrics].sort()]),
@@ -40,20 +40,20 @@ function compareLine({ simulated }: View, { plan }: ComparisonDocument, systems:
   ]);
 }
 
-/** Null where one of them has settings that neither a file nor the document holds. */
+/** Null if one of them has settings that neither a file nor the document holds. */
 function systemOptions(config: string | undefined, systems: readonly SystemView[]): string[] | null {
   if (config !== undefined) return ['--config', config];
   const specs = systems.map(specOf);
   return specs.includes(null) ? null : specs.flatMap((spec) => ['--system', spec ?? '']);
 }
 
-/** As `--system` takes it. `native` alone is said by its name. */
+/** As an argument of `--system`. Only `native` needs no more than its name. */
 function specOf({ name, rounds }: SystemView): string | null {
   const spec = rounds.map(({ system }) => system.spec).find((each) => each !== undefined);
   return spec ?? (name === 'native' ? name : null);
 }
 
-/** It could not be measured there, and a comparison without --allow-missing refuses it. */
+/** It was unavailable, and without --allow-missing a comparison refuses that. */
 const wasMissing = ({ rounds }: SystemView): boolean =>
   rounds.some(
     ({ metrics, provenance }) => provenance.length === 0 && metrics.every(({ status }) => status === 'unsupported'),
@@ -65,7 +65,7 @@ const runLines = ({ simulated }: View, systems: readonly SystemView[]): string =
     .map((round) => runLine(round, simulated ? ['--simulate'] : []))
     .join('\n');
 
-/** In the environment as it was found, as far as it is recorded. */
+/** In the caller's environment, as far as it is recorded. */
 function runLine({ plan, system }: RunDocument, simulate: readonly string[]): string {
   const settings = system.kind === 'environment' ? Object.entries(system.settings) : [];
   const variables = settings.map(([name, value]) => `${plain(name).replace(/\W/g, '_')}=${shellQuoted(value)}`);
@@ -73,7 +73,7 @@ function runLine({ plan, system }: RunDocument, simulate: readonly string[]): st
   return [...variables, commandLine([...argv, ...optionsText(plan), ...simulate])].join(' ');
 }
 
-/** What stands before the command: how an interrupted comparison continues, and what a document cannot hold. */
+/** Notes before the command: how to continue an interrupted comparison, and what the document does not hold. */
 export function toFillIn({ document, systems }: View): string[] {
   if (!isCompared(document)) return [];
   const { config } = document.plan;
@@ -103,7 +103,7 @@ export function toFillIn({ document, systems }: View): string[] {
   ];
 }
 
-/** What measured them. */
+/** The command that measured them. */
 const commandOf = (systems: readonly SystemView[]): 'compare' | 'exec' =>
   systems.some(({ rounds }) => rounds.some(({ plan }) => programsOf(plan) !== null)) ? 'exec' : 'compare';
 

@@ -1,15 +1,15 @@
-/** What text for people is shown on: how wide it is, and which characters it has. */
+/** The screen that text is shown on: its width and its character set. */
 
 export interface Screen {
-  /** Characters in a line; Infinity if unknown, as in a file. */
+  /** Characters per line; Infinity if unknown, as in a file. */
   width: number;
   hasUtf8: boolean;
 }
 
-/** Nothing is laid out for less. */
+/** No layout is narrower than this. */
 const NARROWEST = 40;
 
-/** COLUMNS decides where it is a number, else the terminal on standard output. */
+/** COLUMNS decides if it is a number, else the terminal on standard output. */
 export function screenOf(environment: NodeJS.ProcessEnv, stdout: { isTTY?: boolean; columns?: number }): Screen {
   const asked = /^[1-9]\d*$/.test(environment.COLUMNS ?? '') ? Number(environment.COLUMNS) : null;
   const width = asked ?? (stdout.isTTY ? stdout.columns : undefined);
@@ -18,7 +18,7 @@ export function screenOf(environment: NodeJS.ProcessEnv, stdout: { isTTY?: boole
 
 export const screen = (): Screen => screenOf(process.env, process.stdout);
 
-/** As setlocale(3) looks: the first of the three that is not empty names the locale, and without any it is C. */
+/** Like setlocale(3): the first of the three that is not empty names the locale; without any it is C. */
 function hasUtf8({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
@@ -54,7 +54,7 @@ const inAscii: Record<string, string> = {
   '█': '#',
 };
 
-/** Plain ASCII where the locale has no UTF-8; what has no counterpart becomes `?`. */
+/** Plain ASCII if the locale has no UTF-8; characters without an equivalent become `?`. */
 export function shownOn({ hasUtf8: isUtf8 }: Screen, text: string): string {
   return isUtf8 ? text : text.replace(/[^\0-\x7f]/gu, (character) => inAscii[character] ?? '?');
 }

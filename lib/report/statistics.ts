@@ -1,4 +1,4 @@
-/** How the verdicts were reached, in sentences: of the rounds that there are, not of those that were planned. */
+/** Sentences on how the verdicts were reached; they describe the actual rounds, not the planned ones. */
 import type { ComparisonDocument } from '../results/document.js';
 import { FEWEST_FOR_INTERVAL } from '../stats/median.js';
 import { percentileFloors } from '../stats/summary.js';
@@ -26,7 +26,7 @@ export function statisticsText({ document }: View): string[] {
   ];
 }
 
-/** `5 rounds`, or `2 to 6 rounds` where systems differ. */
+/** `5 rounds`, or `2 to 6 rounds` if systems differ. */
 export function roundsText({ systems }: ComparisonDocument): string {
   const counts = systems.map((rounds) => rounds.length);
   const [fewest, most] = [Math.min(...counts), Math.max(...counts)];

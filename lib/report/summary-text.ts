@@ -10,7 +10,7 @@ import { rowsOf, type View } from '../results/view.js';
 import { roundsNeeded } from '../stats/rounds-needed.js';
 import { callCosts, costText, type SystemCosts } from './costs.js';
 
-/** Beyond these many, the tables say it better. */
+/** More are left to the tables. */
 const MOST_COSTS = 4;
 const MOST_OPEN = 6;
 
@@ -47,7 +47,7 @@ function violated({ violations }: View, name: string): string | null {
     : `${own.length === 1 ? '1 limit' : `${own.length} limits`} did not hold (${metrics}).`;
 }
 
-/** What a person pays for, where definitions name it; else whatever is worse. */
+/** The costs that metric definitions single out for users; without any, whatever is worse. */
 function costs(view: View, effects: readonly Effect[]): string | null {
   const worse = effects.filter(({ verdict }) => verdict === 'slower').sort((a, b) => sizeOf(b) - sizeOf(a));
   const better = effects.filter(({ verdict }) => verdict === 'faster').sort((a, b) => sizeOf(b) - sizeOf(a));
@@ -80,7 +80,7 @@ function effectCost(view: View, effect: Effect): string {
   return `${what}${apart} ${effectText(effect, unit)}`;
 }
 
-/** Of a call that two metrics measured, the more expensive. */
+/** If two metrics measured a call, uses the more expensive result. */
 function calls(own: SystemCosts | undefined): string | null {
   if (!own) return null;
   const worse = own.calls.filter(({ overheadNs }) => overheadNs > 0);
@@ -101,7 +101,10 @@ function tally(effects: readonly Effect[]): string {
   return `Of ${effects.length} metrics: ${parts.join(', ')}.`;
 }
 
-/** Those that fewest further rounds would resolve first. From the document: what counts is in the metric's own unit. */
+/**
+ * The metrics that need the fewest further rounds to be resolved. Uses the document, because the smallest change that
+ * counts is in the metric's own unit.
+ */
 function open({ document }: View, name: string): string | null {
   const effects = isComparison(document) ? document.effects : [];
   const those = effects
@@ -121,7 +124,7 @@ function open({ document }: View, name: string): string | null {
     : `Estimated rounds that the inconclusive metrics need: ${named.join(', ')}${more > 0 ? `; ${more} more` : ''}.`;
 }
 
-/** Differences have units of their own: they come after the ratios. */
+/** Differences have units of their own, so they come after the ratios. */
 const sizeOf = ({ ratio }: Effect): number => (ratio === null || ratio <= 0 ? -1 : Math.abs(Math.log(ratio)));
 
 function states(view: View): string {
@@ -134,7 +137,7 @@ function states(view: View): string {
   return `${rowsOf(view).length} metrics${systems}: ${parts.join(', ') || 'none measured'}.`;
 }
 
-/** A system without a single number says why once, here. */
+/** A system without any number: the reason, once. */
 function unmeasuredSystems(view: View): string[] {
   return view.systems.flatMap(({ name }) => {
     const cells = rowsOf(view).flatMap((row) => row.cells.filter(({ system }) => system === name));

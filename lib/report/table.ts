@@ -1,4 +1,4 @@
-/** Tables without frames, so that they survive copying, as wide as the screen. */
+/** Tables without frames, so that they can be copied, and no wider than the screen. */
 import Table from 'cli-table3';
 import { type Screen, screen, shownOn } from './screen.js';
 
@@ -25,23 +25,25 @@ const bare = {
 export interface Column {
   title: string;
   align?: 'left' | 'right';
-  /** Wraps beyond this many characters. */
+  /** Wraps after this many characters. */
   width?: number;
-  /** Wraps between words where the screen is too narrow. */
+  /** Wraps between words if the screen is too narrow. */
   wraps?: boolean;
-  /** Left out where wrapping is not enough: the smallest first. Without one it stays. */
+  /** Dropped if wrapping is not enough, lowest first. Without it the column is kept. */
   leaves?: number;
 }
 
-/** Of a wrapping column; a longer word is cut. */
+/** In a wrapping column; longer words are cut. */
 const LONGEST_WORD = 24;
 
-/** So wide at least, or a third of its text: a word a line is no reading. */
+/**
+ * A wrapping column is at least this wide, or a third of its text if that is less: one word per line is hard to read.
+ */
 const READABLE = 20;
 
 interface Laid {
   column: Column;
-  /** In `columns`. */
+  /** Index in `columns`. */
   index: number;
   width: number;
   least: number;
@@ -62,7 +64,7 @@ function laid(column: Column, index: number, rows: readonly string[][]): Laid {
 const total = (columns: readonly Laid[], width: (each: Laid) => number): number =>
   columns.reduce((sum, each) => sum + width(each) + GAP.length, -GAP.length);
 
-/** The widest gives way first. */
+/** Narrows the widest columns first. */
 function narrowed(columns: readonly Laid[], width: number): Laid[] {
   const result = columns.map((each) => ({ ...each }));
   for (let excess = total(result, (each) => each.width) - width; excess > 0; excess--) {
@@ -87,7 +89,7 @@ function withoutLeaving(columns: readonly Laid[], width: number): Laid[] {
   );
 }
 
-/** Whether all columns have a place, wrapped where they may be. */
+/** Whether all columns fit, with wrapping where allowed. */
 export function fits(columns: readonly Column[], rows: readonly string[][], { width } = screen()): boolean {
   return fitsIn(
     columns.map((column, index) => laid(column, index, rows)),

@@ -1,4 +1,4 @@
-/** Result documents as a person reads them on a terminal. */
+/** Result documents for the terminal. */
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
 import { digits, quantity, range } from '../results/quantity.js';
@@ -40,7 +40,7 @@ export function runReport(document: RunDocument, on: Screen = screen()): string 
   ].join('\n');
 }
 
-/** Between processes, a process is the sample. */
+/** If the interval is over processes, a process is the sample. */
 function sampleCount({ stats, processes, ciScope }: MetricResult): string {
   return ciScope === 'between-processes' ? `${processes} processes` : `${stats?.count ?? 0}`;
 }

@@ -1,10 +1,10 @@
-/** Violations in words that every format shares. */
+/** Text of violations, shared by all formats. */
 import { plain } from '../results/plain.js';
 import type { Violation } from '../results/violations.js';
 
 export const violationText = ({ system, metric, detail }: Violation): string =>
   plain(`${system}, ${metric}: ${detail}`);
 
-/** For the terminal; nothing where there are none. */
+/** For the terminal; empty if there are none. */
 export const violationLines = (violations: readonly Violation[]): string[] =>
   violations.length === 0 ? [] : [violations.map((one) => `VIOLATION: ${violationText(one)}`).join('\n')];

@@ -1,4 +1,4 @@
-/** What a report says in words, as plain data: every format lays out the same sentences. */
+/** The sentences of a report as plain data, shared by all formats. */
 import { environmentFacts, headerFacts } from './header.js';
 import { recommendations, type Recommendation } from './recommendations.js';
 import { reproduction, toFillIn } from './reproduction.js';
@@ -15,7 +15,7 @@ export interface Words {
   recommendations: Recommendation[];
   /** A command line, quoted for a POSIX shell. */
   reproduction: string;
-  /** What the document does not hold and the command line needs. */
+  /** What the command line needs but the document does not hold. */
   toFillIn: string[];
   environment: Fact[];
 }

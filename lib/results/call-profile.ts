@@ -13,11 +13,11 @@ const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
 export const phaseSchema = v.strictObject({
   name,
-  /** Wall time, over all its occurrences. */
+  /** Wall time, summed over all its occurrences. */
   seconds: v.pipe(v.number(), v.finite(), v.minValue(0)),
-  /** How many steps the program made in it; null if unknown. */
+  /** How many steps the program made in the phase; null if unknown. */
   steps: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-  /** By name as the driver exports the function; only those that were called. */
+  /** By exported name; only functions that were called. */
   calls: v.pipe(
     v.record(v.pipe(v.string(), v.regex(/^cu[A-Z]\w{0,117}$/)), v.pipe(count, v.minValue(1))),
     v.minEntries(1),
@@ -31,7 +31,7 @@ export const callProfileSchema = v.strictObject({
   tool: v.strictObject({ name: v.literal('gpu-virt-bench'), version: v.string() }),
   name,
   origin: v.strictObject({
-    /** As the caller describes it. */
+    /** A note by the caller. */
     note: v.optional(text),
     command: v.array(text),
     recordedAt: v.pipe(v.string(), v.isoTimestamp()),
@@ -41,13 +41,13 @@ export const callProfileSchema = v.strictObject({
     simulated: v.boolean(),
     driver: v.strictObject({
       libcuda: v.nullable(text),
-      /** Of the kernel module. */
+      /** Version of the kernel module. */
       version: v.nullable(text),
     }),
     /** Models of the machine's GPUs, as the kernel module names them. */
     gpus: v.array(text),
   }),
-  /** That called the driver, of all that the program started. */
+  /** Processes that the program started: how many called the driver, of how many. */
   processes: v.strictObject({ calling: count, of: count }),
   phases: v.pipe(v.array(phaseSchema), v.minLength(1), v.maxLength(MOST_PHASES)),
 });
@@ -55,7 +55,7 @@ export const callProfileSchema = v.strictObject({
 export type CallProfile = v.InferOutput<typeof callProfileSchema>;
 export type Phase = v.InferOutput<typeof phaseSchema>;
 
-/** Steps to divide by: a phase without a number of steps is one. */
+/** The number of steps to divide by; a phase without one counts as one step. */
 export const stepsOf = ({ steps }: Phase): number => steps ?? 1;
 
 export const callsOf = ({ calls }: Phase): number => Object.values(calls).reduce((sum, each) => sum + each, 0);

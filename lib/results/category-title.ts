@@ -1,6 +1,6 @@
 import { capitalised } from './plain.js';
 
-/** The heading of a category: its name with a capital, or as the field writes it. */
+/** Headings of categories that are not just the name with a capital. */
 const TITLES: Readonly<Record<string, string>> = { llm: 'LLM' };
 
 export const categoryTitle = (name: string): string =>

@@ -7,7 +7,7 @@ import { MOST_BLOCKS } from '../stats/blocks.js';
 
 export const SCHEMA_VERSION = 2;
 
-/** Stands for a value that is secret. */
+/** Replaces a secret value. */
 export const NOT_RECORDED = '(not recorded)';
 
 const finite = v.pipe(v.number(), v.finite());
@@ -54,24 +54,26 @@ export const metricResultSchema = v.strictObject({
   direction: v.picklist(['lower', 'higher', 'none']),
   status: statusSchema,
   reason: v.optional(v.string()),
-  /** In `unit`; always the absolute term of the metric, never a difference to another run. Null unless status is ok. */
+  /** In `unit`; always the metric's own value, never a difference to another run. Null unless status is ok. */
   value: v.nullable(finite),
   estimator: v.string(),
   ci95: interval,
   ciScope: v.picklist(['within-process', 'between-processes']),
   processes: count,
-  /** Wall time, with the start of its processes. Absent of a metric that was not run, and from the first documents. */
+  /**
+   * Wall time, including the start of its processes. Absent for metrics that were not run, and in the first documents.
+   */
   durationMs: v.optional(v.pipe(finite, v.minValue(0))),
   stats: v.nullable(statsSchema),
   /**
-   * In `unit`: medians of consecutive blocks of the samples behind `value`, in the order they were measured. Present
-   * exactly where status is ok and there were samples.
+   * In `unit`: medians of consecutive blocks of the samples behind `value`, in the order of measurement. Present
+   * exactly if status is ok and there were samples.
    */
   blocks: v.optional(v.pipe(v.array(finite), v.maxLength(MOST_BLOCKS))),
   samples: v.optional(v.array(finite)),
   details: v.record(v.string(), v.unknown()),
   checks: v.array(checkSchema),
-  /** Limits that it showed not to hold; absent where it showed none. */
+  /** Limits that were shown not to hold; absent if there are none. */
   violations: v.optional(v.array(v.strictObject({ detail: v.string() }))),
 });
 
@@ -83,7 +85,7 @@ export const gpuSchema = v.strictObject({
   memoryBytes: count,
   computeCapability: v.string(),
   multiprocessors: count,
-  /** As NVML has it. Absent from the first documents of this schema. */
+  /** Reported by NVML. Absent in the first documents of this schema. */
   maxSmClockMhz: v.optional(v.nullable(count)),
   pciBusId: v.nullable(v.string()),
   migMode: v.picklist(['enabled', 'disabled', 'not supported']),
@@ -105,9 +107,9 @@ export const hostSchema = v.strictObject({
 });
 
 export const driverSchema = v.strictObject({
-  /** Version of the kernel driver as NVML says it, e.g. 580.159.04. */
+  /** Version of the kernel driver as NVML reports it, e.g. 580.159.04. */
   version: v.nullable(v.string()),
-  /** CUDA version of the user-mode driver as cuDriverGetVersion says it, e.g. 13000. */
+  /** CUDA version of the user-mode driver as cuDriverGetVersion reports it, e.g. 13000. */
   cudaVersion: v.nullable(count),
   libcuda: v.nullable(v.string()),
   libnvidiaMl: v.nullable(v.string()),
@@ -120,13 +122,13 @@ export const layerSchema = v.strictObject({
   sha256: v.nullable(v.string()),
   /** How many symbols beginning with `cu` it exports. */
   exports: count,
-  /** Whether it owns at least one driver function, on at least one symbol path, or one of NVML. */
+  /** Whether it owns at least one driver function on a symbol path, or one of NVML's. */
   active: v.boolean(),
 });
 
 export const provenanceSchema = v.strictObject({
   name: v.string(),
-  /** Per symbol path: the object that owns the address, or null where the path does not resolve. */
+  /** Per symbol path: the object that owns the address, or null if the path does not resolve. */
   paths: v.strictObject({
     runtime: v.nullable(v.string()),
     dlsym: v.nullable(v.string()),
@@ -135,8 +137,8 @@ export const provenanceSchema = v.strictObject({
   }),
   interposed: v.array(v.picklist(['runtime', 'dlsym', 'linked'])),
   /**
-   * Where the driver's code in memory is not what its file holds: the bytes it begins with, hexadecimal, and the object
-   * that a jump there leads to. This intercepts on every symbol path and shows in no pointer.
+   * Set if the driver's code in memory differs from its file: its first bytes, hexadecimal, and the object that a jump
+   * there leads to. Such a patch intercepts every symbol path and changes no pointer.
    */
   patched: v.optional(v.strictObject({ bytes: v.string(), owner: v.nullable(v.string()) })),
 });
@@ -147,9 +149,9 @@ const column = v.array(v.nullable(finite));
 export const samplerSchema = v.strictObject({
   source: v.literal('nvml'),
   intervalMs: count,
-  /** From the first reading. */
+  /** Time since the first reading. */
   timeMs: v.array(finite),
-  /** Per cent of NVML's own sampling period in which a kernel ran, or memory was accessed. */
+  /** Percentage of NVML's own sampling period in which a kernel ran, or memory was accessed. */
   gpuPercent: column,
   memoryPercent: column,
   usedBytes: column,
@@ -175,9 +177,12 @@ export const runDocumentSchema = v.strictObject({
   startedAt: v.pipe(v.string(), v.isoTimestamp()),
   durationMs: finite,
   completed: v.boolean(),
-  /** Of a round in a merged comparison: where it is from. Rounds of one place ran beside each other; absent, the n-th did. */
+  /**
+   * For a round of a merged comparison: its origin. Rounds with the same origin ran beside each other; without it, the
+   * n-th rounds did.
+   */
   session: v.optional(v.strictObject({ document: count, round: count })),
-  /** Of a round in a comparison that --resume continued: it was measured before that. */
+  /** Set for rounds that were measured before --resume continued the comparison. */
   reused: v.optional(v.literal(true)),
   host: hostSchema,
   gpu: v.array(gpuSchema),
@@ -187,18 +192,20 @@ export const runDocumentSchema = v.strictObject({
   system: v.strictObject({
     name: v.string(),
     kind: v.string(),
-    /** False of a custom system without proofs, which is shown as `NAME (unverified)`; absent of all others. */
+    /** False for a custom system without proofs, shown as `NAME (unverified)`; absent for all others. */
     verified: v.optional(v.literal(false)),
     settings: v.record(v.string(), v.string()),
-    /** As `--system` takes it; absent where only a file, or no system at all, was named. */
+    /** As an argument of `--system`; absent if a file, or no system, was named. */
     spec: v.optional(v.string()),
     layer: v.optional(layerSchema),
     attestation: v.array(v.strictObject({ proof: v.string(), passed: v.boolean(), detail: v.string() })),
-    /** Why the proofs could not be repeated in every worker after it measured; absent where they were, or none was tried. */
+    /**
+     * Why the proofs could not be repeated in every worker after measuring; absent if they were, or none was attempted.
+     */
     notCheckedAfter: v.optional(v.string()),
     /**
-     * Of the processes that gave numbers (workers, tenants and fresh processes): how many were shown to be under the
-     * system, each by proofs of its own. Absent from the first documents of this schema.
+     * Processes that gave numbers (workers, tenants and fresh processes), and how many of them their own proofs showed
+     * to be under the system. Absent in the first documents of this schema.
      */
     processes: v.optional(v.strictObject({ proven: count, of: count })),
   }),
@@ -214,9 +221,9 @@ export const runDocumentSchema = v.strictObject({
   provenance: v.array(provenanceSchema),
   metrics: v.array(metricResultSchema),
   health: healthSchema,
-  /** Of one core: what the coordinating process used while the metrics ran. */
+  /** The coordinating process's use of one core while the metrics ran. */
   coordinatorCpuPercent: finite,
-  /** Absent where NVML could not be read. */
+  /** Absent if NVML could not be read. */
   sampler: v.optional(samplerSchema),
   warnings: v.array(v.string()),
 });
@@ -227,18 +234,18 @@ export const effectSchema = v.strictObject({
   metric: v.string(),
   system: v.string(),
   baseline: v.string(),
-  /** Rounds in which both arms were ok. */
+  /** Rounds in which both systems' results were ok. */
   rounds: count,
-  /** Oriented: above 1 is worse in the metric's direction. Null where values may be zero or negative. */
+  /** Oriented: above 1 is worse in the metric's direction. Null if values may be zero or negative. */
   ratio: v.nullable(finite),
   ratioCi95: interval,
   /** System − baseline in the metric's unit, signed. */
   difference: v.nullable(finite),
   differenceCi95: interval,
   /**
-   * From a hierarchical bootstrap over rounds and blocks, seeded with the plan's seed: on the scale of `ratio` where the
-   * metric's δ is relative and all values are positive, else on that of `difference`. Null below 10 rounds. It stands
-   * beside the t intervals above, of which one decides the verdict.
+   * From a hierarchical bootstrap over rounds and blocks, seeded with the plan's seed: on the scale of `ratio` if the
+   * metric's δ is relative and all values are positive, else on that of `difference`. Null below 10 rounds. Given in
+   * addition to the t intervals above, one of which decides the verdict.
    */
   bootstrapCi95: interval,
   /** After Holm's adjustment over all effects of the document. */
@@ -249,97 +256,97 @@ export const effectSchema = v.strictObject({
   reason: v.optional(v.string()),
 });
 
-/** What one driver call costs under a system: through the application's pointer less through the driver's own. */
+/** The cost of one driver call under a system: through the application's pointer minus through the driver's own. */
 export const callEffectSchema = v.strictObject({
   metric: v.string(),
   system: v.string(),
-  /** The driver function, or how it was called. */
+  /** The driver function, or the way to call it. */
   call: v.string(),
-  /** The object that a program calls. */
+  /** The object whose function a program calls. */
   owner: v.nullable(v.string()),
-  /** Whether the two pointers differ, in any round. If they do not, the overhead is the error of the measurement. */
+  /** Whether the two pointers differ in any round. If not, the overhead is measurement error. */
   intercepted: v.boolean(),
-  /** Symbol paths on which the layer owns it; null of a function whose owners are not listed. */
+  /** Symbol paths on which the layer owns it; null for a function whose owners are not listed. */
   interceptedOn: v.nullable(v.array(v.picklist(['runtime', 'dlsym', 'linked']))),
   /** Rounds that measured it. */
   rounds: count,
   /** Mean over rounds of each round's median pair, signed. */
   overheadNs: finite,
   overheadCi95: interval,
-  /** The driver's own call: median over rounds. */
+  /** Cost of the driver's own call: median over rounds. */
   bareNs: finite,
   /** Against zero, after Holm's adjustment over the calls of the metric in this system. */
   verdict: verdictSchema,
   verdictRaw: verdictSchema,
 });
 
-/** What interception costs a program, by its call profile: a sum over its calls, in one phase. */
+/** The cost of interception for a program, from its call profile: a sum over its calls in one phase. */
 export const programCostSchema = v.strictObject({
   system: v.string(),
   /** Name of the profile. */
   profile: v.string(),
   phase: v.string(),
-  /** Steps in the phase; null where the profile does not say, and the phase counts as one. */
+  /** Steps in the phase; null if the profile does not say, and the phase counts as one step. */
   steps: v.nullable(count),
-  /** As it was recorded, counting included. */
+  /** Duration of a step as recorded, with counting. */
   stepUs: finite,
   callsPerStep: finite,
-  /** That measured prices. */
+  /** Rounds that measured prices. */
   rounds: count,
-  /** Mean over rounds of each round's sum; null where no call has a price. */
+  /** Mean over rounds of each round's sum; null if no call has a price. */
   taxUs: v.nullable(finite),
   ci95: interval,
-  /** Of the step. */
+  /** Percentage of the step's duration. */
   percent: v.nullable(finite),
   percentCi95: interval,
-  /** That have a price: which metric measured it, and what they add up to in a step. Largest first. */
+  /** Calls with a price: the metric that measured it, and their total per step. Largest first. */
   calls: v.array(
     v.strictObject({
       call: v.string(),
       metric: v.string(),
-      /** The price is of these arguments, e.g. `cuMemAlloc_v2 of 2 MiB, 16 live`; absent where it is of any. */
+      /** The arguments that the price is for, e.g. `cuMemAlloc_v2 of 2 MiB, 16 live`; absent if it is for any. */
       as: v.optional(v.string()),
       callsPerStep: finite,
       priceNs: finite,
       taxUs: finite,
     }),
   ),
-  /** That have none, and are in no sum. Most frequent first. */
+  /** Calls without a price, which are in no sum. Most frequent first. */
   missing: v.array(v.strictObject({ call: v.string(), callsPerStep: finite, reason: v.string() })),
 });
 
 export const computeLimitSchema = v.strictObject({
   system: v.string(),
-  /** As configured: per cent of the card's time. */
+  /** The configured limit, in per cent of the card's time. */
   limitPercent: finite,
   label: v.picklist(['throttled', 'not throttled', 'not checked']),
-  /** Share of time in which a load that fills the card ran, over the second half of the load. */
+  /** Share of time during which a load that fills the card ran, over the second half of the load. */
   achievedPercent: v.nullable(finite),
-  /** The load, or why it was not run. */
+  /** A description of the load, or why it was not run. */
   detail: v.string(),
-  /** Length of one of `sharesPercent`, in milliseconds of the device's time. */
+  /** Length of one bin of `sharesPercent`, in milliseconds of the device's time. */
   binMs: count,
   sharesPercent: v.array(finite),
 });
 
-/** How many rounds were planned for, from the variance between the rounds of a pilot that is no part of the document. */
+/** How many rounds were planned, from the variance between the rounds of a pilot that is not part of the document. */
 const detectionSchema = v.strictObject({
-  /** That the rounds were to detect: 0.05 is 5 %. */
+  /** The effect to detect: 0.05 is 5 %. */
   effect: finite,
   pilotRounds: count,
-  /** The limit of what could be planned. */
+  /** The largest number of rounds that could be planned. */
   mostRounds: count,
-  /** Of every ratio of the pilot: the rounds that detect the effect, and the effect that they detect. */
+  /** For every ratio of the pilot: the rounds that detect the effect, and the effect that they detect. */
   needs: v.array(
     v.strictObject({
       metric: v.string(),
       system: v.string(),
-      /** Null where it takes more than `mostRounds`; then `detects` is what those detect. */
+      /** Null if it takes more than `mostRounds`; `detects` is then what those rounds detect. */
       rounds: v.nullable(count),
       detects: finite,
     }),
   ),
-  /** The document is of the pilot itself, which was interrupted. */
+  /** Set if this is the document of the pilot itself, which was interrupted. */
   isPilot: v.optional(v.literal(true)),
 });
 
@@ -358,19 +365,22 @@ export const comparisonDocumentSchema = v.strictObject({
     seed: count,
     /** Names of the systems in the order they ran, round by round. */
     order: v.array(v.array(v.string())),
-    /** The file of the systems in the directory of the results, for --config; absent where no directory was written. */
+    /** The file of the systems in the results directory, for --config; absent if no directory was written. */
     config: v.optional(v.string()),
-    /** Of --detect. */
+    /** Set by --detect. */
     detect: v.optional(detectionSchema),
   }),
-  /** By system, by round. */
+  /** By system, then by round. */
   systems: v.array(v.array(runDocumentSchema)),
   effects: v.array(effectSchema),
-  /** Of in-process pairs: see callEffectSchema. Absent from documents of schema version 1. */
+  /** From in-process pairs: see callEffectSchema. Absent in documents of schema version 1. */
   callEffects: v.optional(v.array(callEffectSchema)),
-  /** Where --profile named a call profile: of every system and phase. */
+  /** Set if --profile named a call profile: for every system and phase. */
   programCosts: v.optional(v.array(programCostSchema)),
-  /** Whether the compute limits that were set show; measured once, before the rounds. They invalidate nothing. */
+  /**
+   * Whether the configured compute limits take effect; measured once, before the rounds. They do not invalidate
+   * results.
+   */
   computeLimits: v.array(computeLimitSchema),
   /** Limits that a metric showed not to hold. */
   violations: v.array(v.strictObject({ system: v.string(), metric: v.string(), detail: v.string() })),
@@ -393,6 +403,6 @@ export type LayerInfo = v.InferOutput<typeof layerSchema>;
 export type FunctionProvenance = v.InferOutput<typeof provenanceSchema>;
 export type RunDocument = v.InferOutput<typeof runDocumentSchema>;
 export type SymbolPath = keyof FunctionProvenance['paths'];
-/** The paths an application can meet; `bare` is the reference and never measured alone. */
+/** The paths that applications use; `bare` is only a reference and never measured alone. */
 export type ApplicationPath = Exclude<SymbolPath, 'bare'>;
 export type Tier = RunDocument['plan']['tier'];

@@ -1,14 +1,14 @@
-/** Effects in words that every format shares. */
+/** Text of effects, shared by all formats. */
 import type { Effect } from './document.js';
 import { estimateText, type EstimateText, inOneLine, range } from './quantity.js';
 import type { Row } from './view.js';
 
 export type Verdict = Effect['verdict'];
 
-/** In the order in which they are told. */
+/** In the order of presentation. */
 export const VERDICTS: readonly Verdict[] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
-/** On the scale of ratios, where `unit` is null, or of differences. */
+/** A ratio if `unit` is null, else a difference. */
 export interface Scaled {
   unit: string | null;
   ci95: [number, number] | null;
@@ -18,7 +18,10 @@ export interface Size extends Scaled {
   value: number;
 }
 
-/** The ratio where there is one, else the difference: of a metric the same one, however many rounds there are. */
+/**
+ * The ratio if there is one, else the difference; the same kind for all effects of a metric, whatever the number of
+ * rounds.
+ */
 export function sizeOf({ ratio, ratioCi95, difference, differenceCi95 }: Effect, unit: string): Size | null {
   if (ratio !== null) return { value: ratio, unit: null, ci95: ratioCi95 };
   return difference === null ? null : { value: difference, unit, ci95: differenceCi95 };
@@ -26,13 +29,16 @@ export function sizeOf({ ratio, ratioCi95, difference, differenceCi95 }: Effect,
 
 export const sizeText = (size: Size): EstimateText => estimateText(size, size.unit, size.unit !== null);
 
-/** `× 1.080 (1.072 … 1.099)` or `+12.00 ns (+10.00 … +14.00)`; `–` where there is none. */
+/** `× 1.080 (1.072 … 1.099)` or `+12.00 ns (+10.00 … +14.00)`; `–` if there is no effect. */
 export function effectText(effect: Effect | null, unit: string): string {
   const size = effect && sizeOf(effect, unit);
   return size ? inOneLine(sizeText(size)) : '–';
 }
 
-/** A document does not say which scale it is on: it is drawn from values and blocks, and a ratio needs all of them positive. */
+/**
+ * A document does not record the scale of the bootstrap interval, so it is derived here: values and blocks must all be
+ * positive for a ratio.
+ */
 export function bootstrapOf({ ratio, system, baseline, bootstrapCi95 }: Effect, { unit, cells }: Row): Scaled {
   const arms = cells.filter((cell) => cell.system === system || cell.system === baseline);
   const blocks = arms.flatMap(({ results }) => results.flatMap((result) => result.blocks ?? []));

@@ -1,4 +1,4 @@
-/** Values that belong together, in the order in which each key was met first. */
+/** Groups values by key, in the order in which the keys first appear. */
 export function grouped<Key, T>(values: readonly T[], keyOf: (value: T) => Key): Map<Key, T[]> {
   const groups = new Map<Key, T[]>();
   for (const value of values) {

@@ -1,4 +1,4 @@
-/** Findings of health checks: a check is named after what it expects, and its finding says what was observed. */
+/** Findings of health checks: a check is named after what it expects, its finding after what was observed. */
 const findings: Record<string, string> = {
   'SM clock steady': 'SM clock changed by more than 3 %',
   'no slowdown': 'clocks held back',
@@ -14,13 +14,13 @@ const findings: Record<string, string> = {
   'GPU memory as before': 'GPU memory was not returned',
 };
 
-/** What a failed check found, as the beginning of a sentence; a name that is neutral stays. */
+/** The finding of a failed check, as the beginning of a sentence; a neutral name is kept. */
 export const findingText = (name: string): string =>
   Object.hasOwn(findings, name) ? (findings[name] as string) : name;
 
 const OVER_ROUNDS = /^(.+): failed in (\d+ of \d+ rounds): ([^(]+?)( \([^()]*\))?$/;
 
-/** A warning of health in a document of schema version 1, which named the check; any other stays. */
+/** Converts a health warning of schema version 1, which named the check; keeps any other. */
 export function reworded(warning: string): string {
   const [, system, rounds, check = '', which = ''] = OVER_ROUNDS.exec(warning) ?? [];
   if (Object.hasOwn(findings, check)) return `${system}: ${findingText(check)} in ${rounds}${which}`;

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 
-/** Names come from drivers, files and environments: no control character of theirs reaches the terminal. */
+/** Removes control characters: names come from drivers, files and environments, and must not control the terminal. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
@@ -11,7 +11,10 @@ export function plain(text: string): string {
 
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** What was configured or counted, as short as it is: at most four significant digits, in full where that stays short: 0.01234, 3.142, 1234, 1.235e+7. What overflowed is no number. */
+/**
+ * Formats a configured or counted number: at most four significant digits, in full if that is short: 0.01234, 3.142,
+ * 1234, 1.235e+7. An overflow is not printed as a number.
+ */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);

@@ -1,6 +1,6 @@
 /** Measured numbers for people: four significant digits and a unit that fits. Programs get the metric's own unit. */
 
-/** Each from the smallest; sizes are in the smallest. */
+/** Each ordered from the smallest unit; `size` is relative to the smallest. */
 const ladders: readonly (readonly (readonly [unit: string, size: number])[])[] = [
   [
     ['ns', 1],
@@ -17,13 +17,13 @@ const ladders: readonly (readonly (readonly [unit: string, size: number])[])[] =
   ],
 ];
 
-/** What `unit` is shown in: a value divided by `size`. */
+/** The unit to show `unit` in: values are divided by `size`. */
 export interface Scale {
   unit: string;
   size: number;
 }
 
-/** The greatest unit in which the largest of `values` is at least 1; another kind of unit stays. */
+/** The greatest unit in which the largest of `values` is at least 1; unknown units are kept. */
 export function fitting(values: readonly number[], unit: string): Scale {
   const ladder = ladders.find((steps) => steps.some(([name]) => name === unit)) ?? [];
   const own = ladder.find(([name]) => name === unit)?.[1] ?? 1;
@@ -38,7 +38,10 @@ const largestOf = (values: readonly number[]): number =>
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
-/** `201.0`; with as many decimals as the largest of `beside` has where it has four digits. What overflowed is no number. */
+/**
+ * `201.0`; with as many decimals as the largest of `beside`, formatted with four digits, has. An overflow is not
+ * printed as a number.
+ */
 export function digits(value: number, beside: readonly number[] = []): string {
   if (!Number.isFinite(value)) return '–';
   const largest = rounded(largestOf([value, ...beside.filter(Number.isFinite)]));
@@ -54,7 +57,7 @@ function signed(value: number, beside: readonly number[]): string {
   return Number(text) > 0 ? `+${text}` : text;
 }
 
-/** The one form of an interval: `1.071 … 1.099`. */
+/** All intervals have this form: `1.071 … 1.099`. */
 export const range = ([low, high]: readonly [number, number]): string =>
   `${digits(low, [high])} … ${digits(high, [low])}`;
 
@@ -63,11 +66,11 @@ const answers = new Map([
   [0, 'no'],
 ]);
 
-/** Of a metric that is true or false; null of others, and of a mean over rounds that differ. */
+/** For a metric that is true or false; null for others, and for a mean over rounds that differ. */
 const answer = (value: number, unit: string | null): string | null =>
   unit === 'boolean' ? (answers.get(value) ?? null) : null;
 
-/** `201.0 ms`; of a boolean `yes` or `no`. */
+/** `201.0 ms`; for a boolean `yes` or `no`. */
 export function quantity(value: number, unit: string): string {
   const said = answer(value, unit);
   if (said !== null) return said;
@@ -81,14 +84,14 @@ export interface Estimate {
 }
 
 export interface EstimateText {
-  /** With its unit. */
+  /** With unit. */
   value: string;
-  /** In the unit of the value, and with its decimals. */
+  /** In the value's unit, and with its decimals. */
   interval: string | null;
   unit: string;
 }
 
-/** A value with its interval; `unit` is null of a ratio. A difference has signs. */
+/** A value with its interval; `unit` is null for a ratio. A difference is signed. */
 export function estimateText({ value, ci95 }: Estimate, unit: string | null, isDifference = false): EstimateText {
   const all = [value, ...(ci95 ?? [])];
   const scale = unit === null ? { unit: '', size: 1 } : fitting(all, unit);

@@ -1,15 +1,15 @@
-/** A call profile from a file, which may come from anywhere. */
+/** Reads a call profile from a file, which is not trusted. */
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
 import { messageOf } from '../errors/message-of.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { type CallProfile, callProfileSchema, PROFILE_VERSION } from './call-profile.js';
 
-/** A phase of a thousand functions has 40 kB. */
+/** A phase with a thousand functions takes 40 kB. */
 const MAX_MIB = 16;
 const LONGEST_QUOTE = 200;
 
-/** Throws UsageError, which names the file and says what is wrong with it. */
+/** Throws UsageError, which names the file and the problem. */
 export async function readProfile(file: string): Promise<CallProfile> {
   const refused = (why: string) => new UsageError(`Expected a call profile but received ${quoted(file)}: ${why}.`);
   const found = parsed(await contentOf(file, refused), refused);
@@ -39,7 +39,7 @@ async function contentOf(file: string, refused: Refuse): Promise<string> {
   });
   try {
     const found = await handle.stat();
-    // A device has no end.
+    // Reading a device may never end.
     if (!found.isFile()) throw refused('it is not a regular file');
     if (found.size > MAX_MIB * 2 ** 20)
       throw refused(`it has ${Math.round(found.size / 2 ** 20)} MiB, and ${MAX_MIB} at most are read`);
@@ -55,7 +55,7 @@ function parsed(text: string, refused: Refuse): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser quotes a part of the file, which may be anything.
+    // Without the parser's message, which quotes the file's contents.
     throw refused(text.trim() === '' ? 'it is empty' : 'it is not whole JSON, perhaps it was cut off');
   }
 }

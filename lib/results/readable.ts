@@ -1,4 +1,4 @@
-/** A view for people: every metric in a unit that fits its values. Formats for programs take the view as it is. */
+/** A view for people: every metric in a unit that fits its values. Formats for programs use the original view. */
 import type { Effect, MetricResult, Stats } from './document.js';
 import { bootstrapOf } from './effect-text.js';
 import { fitting, type Scale } from './quantity.js';
@@ -16,14 +16,17 @@ export function readable(view: View): View {
   };
 }
 
-/** Without samples, which no report for people shows. */
+/** In a unit that fits. Drops the samples, which no report for people shows. */
 export const readableResult = (result: MetricResult): MetricResult =>
   scaledResult(result, fitting(result.value === null ? [] : [result.value], result.unit));
 
-/** Values that are smaller than the largest by more than this are nothing beside it. */
+/** Values smaller than the largest by more than this factor do not influence the unit. */
 const RANGE = 1e4;
 
-/** The unit of the smallest, so that it has digits, as long as the largest has at most four before the point. */
+/**
+ * The unit of the smallest value, so that it keeps its digits, unless the largest would need more than four before the
+ * point.
+ */
 function scaleOf({ cells, unit }: Row): Scale {
   const sizes = cells.flatMap(({ value }) => (value === null || value === 0 ? [] : [Math.abs(value)]));
   const largest = Math.max(0, ...sizes);

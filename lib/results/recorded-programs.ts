@@ -1,4 +1,4 @@
-/** What the plan of a round says of the programs that it measured (`exec`). Documents may come from anywhere. */
+/** The programs recorded in the plan of a round (`exec`). Documents are not trusted. */
 import * as v from 'valibot';
 import { NOT_RECORDED, type RunDocument } from './document.js';
 
@@ -13,13 +13,13 @@ const recordSchema = v.object({
 
 export type RecordedProgram = v.InferOutput<typeof recordSchema>;
 
-/** Null of a document that is not about programs. */
+/** Null for a document that is not about programs. */
 export function programsOf({ options }: RunDocument['plan']): RecordedProgram[] | null {
   const found = v.safeParse(v.array(recordSchema), options.workloads);
   return found.success ? found.output : null;
 }
 
-/** `decode (SHA-256 0123456789ab…)`: where it differs, something else was measured. */
+/** `decode (SHA-256 0123456789ab…)`: if the hash differs, another program was measured. */
 export const programsText = (programs: readonly RecordedProgram[]): string =>
   programs.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(', ');
 

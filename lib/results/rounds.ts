@@ -1,18 +1,21 @@
-/** Which rounds of two systems ran beside each other (only these may be compared), and how many of all. */
+/** Which rounds of two systems ran beside each other (only these may be compared), and how many there are. */
 import type { RunDocument } from './document.js';
 
-/** A document that was merged says of every round where it is from; in another, the n-th ran beside the n-th. */
+/**
+ * A merged document records the origin of every round; in other documents, rounds with the same index ran beside each
+ * other.
+ */
 export const placeOf = ({ session }: RunDocument, index: number): string =>
   session ? `${session.document}.${session.round}` : `0.${index}`;
 
-/** Of every system its rounds in common places, with a gap where it has none there. */
+/** For every system its rounds by common origin, with gaps where it has none. */
 export function alignedRounds(systems: readonly (readonly RunDocument[])[]): (RunDocument | undefined)[][] {
   const bySystem = systems.map((rounds) => new Map(rounds.map((round, index) => [placeOf(round, index), round])));
   const places = [...new Set(bySystem.flatMap((rounds) => [...rounds.keys()]))];
   return bySystem.map((rounds) => places.map((place) => rounds.get(place)));
 }
 
-/** The pairs, in order. */
+/** Pairs of rounds that ran beside each other, in order. */
 export function besides(
   system: readonly RunDocument[],
   baseline: readonly RunDocument[],
@@ -24,5 +27,5 @@ export function besides(
   });
 }
 
-/** `3 of 4 rounds`; null where it is all of them. */
+/** `3 of 4 rounds`; null if it is all of them. */
 export const partly = (rounds: number, of: number): string | null => (rounds < of ? `${rounds} of ${of} rounds` : null);

@@ -1,12 +1,12 @@
-/** Documents of earlier schema versions, as this version writes them. */
+/** Converts documents of earlier schema versions to this one. */
 import { SCHEMA_VERSION } from './document.js';
 import { reworded } from './health-text.js';
 
 type Entries = Record<string, unknown>;
 
 /**
- * Version 1 called the verdict `inconclusive` `ambiguous`, and a finding of health by the check that failed. Anything that
- * is no document of version 1 comes back as it is.
+ * Version 1 called the verdict `inconclusive` `ambiguous`, and named a health finding after the check that failed.
+ * Anything else than a document of version 1 is returned unchanged.
  */
 export function upgraded(value: unknown): unknown {
   if (!isEntries(value) || value.schemaVersion !== 1) return value;

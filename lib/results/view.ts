@@ -1,6 +1,6 @@
 /**
- * What a report shows, drawn once from a document: systems as columns, metrics as rows. A format only decides how it
- * looks; every number here is null where none was measured.
+ * The contents of a report, derived once from a document: systems as columns, metrics as rows. Formats only decide how
+ * it looks. Numbers that were not measured are null.
  */
 import { medianSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { CallEffect, ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from './document.js';
@@ -16,52 +16,56 @@ export interface View {
   document: ResultDocument;
   simulated: boolean;
   completed: boolean;
-  /** In the document's order; of a comparison the first is the baseline. */
+  /** In the document's order; in a comparison the first is the baseline. */
   systems: SystemView[];
   categories: { name: string; rows: Row[] }[];
   effects: Effect[];
-  /** Null of a document from before they were computed. */
+  /** Null for documents from before they were computed. */
   callEffects: CallEffect[] | null;
   computeLimits: ComparisonDocument['computeLimits'];
   violations: Violation[];
   notMeasured: Missing[];
-  /** Of the document and of all its rounds, each once; what health says of single rounds is summed up in the document's. */
+  /**
+   * Warnings of the document and all its rounds, without repetitions; the document's own summarise the health of single
+   * rounds.
+   */
   warnings: string[];
 }
 
 export interface SystemView {
   name: string;
-  /** The system that the others are compared with; none if the systems were measured separately. */
+  /** The system that the others are compared with; false for all if the systems were measured separately. */
   isBaseline: boolean;
   /** Whether it is compared with the baseline. */
   isCompared: boolean;
-  /** One document a round; empty where it was interrupted before its first. */
+  /** One document per round; empty if the run was interrupted before its first. */
   rounds: RunDocument[];
 }
 
-/** One metric. */
+/** A metric. */
 export interface Row {
   id: string;
   name: string;
   unit: string;
   direction: MetricResult['direction'];
-  /** One a system, in the order of `View.systems`. */
+  /** One per system, in the order of `View.systems`. */
   cells: Cell[];
 }
 
 export interface Cell {
   system: string;
-  /** Every round's result, whatever its state. */
+  /** Every round's result, whatever its status. */
   results: MetricResult[];
   /** Values of the rounds that have one. */
   values: number[];
-  /** How many rounds the system has. */
+  /** The number of rounds of the system. */
   of: number;
   /** Median of `values`. */
   value: number | null;
   /**
-   * Of one round its own. Of several, since the process is the unit of replication, over their values: the t interval up to
-   * five, which always holds the median; from six on the median's own, by order statistics.
+   * With one round, the round's own interval. With several, an interval over their values, because the process is the
+   * unit of replication: the t interval up to five rounds, which always contains the median; from six on the median's
+   * interval by order statistics.
    */
   ci95: [number, number] | null;
   ciScope: MetricResult['ciScope'];
@@ -69,42 +73,45 @@ export interface Cell {
   spread: Spread | null;
   /** Against the baseline. */
   effect: Effect | null;
-  /** Of each of `values` the round that it is of, from 1: a round that failed, or that lacks the metric, counts. */
+  /** For each of `values` the number of its round, from 1; rounds that failed or lack the metric are counted too. */
   rounds: number[];
 }
 
 export type Percentile = 'p50' | 'p95' | 'p99';
 
-/** Of samples within a process: medians over rounds, null below the floor of samples. */
+/** Tails of the samples within a process: medians over rounds, null below the floor of samples. */
 export interface Tail extends Record<Percentile, number | null> {
-  /** Fewest samples of any round. */
+  /** The fewest samples of any round. */
   count: number;
 }
 
 export interface Spread {
-  /** Standard deviation of the rounds' values, and relative to their mean; null below two rounds, or a mean of 0. */
+  /**
+   * Standard deviation of the rounds' values, absolute and relative to their mean; null below two rounds, or if the
+   * mean is 0.
+   */
   between: number | null;
   betweenCv: number | null;
-  /** Of samples within a process: median over rounds. */
+  /** For the samples within a process: median over rounds. */
   within: number | null;
   withinCv: number | null;
-  /** Tukey's, over all rounds. */
+  /** By Tukey's fences, over all rounds. */
   outliers: Stats['outliers'];
   samples: number;
 }
 
 export interface Missing {
-  /** Ids of all that say the same, but for the PIDs in it. */
+  /** Ids of all metrics with the same reason, apart from PIDs. */
   metrics: string[];
   system: string;
   status: Exclude<MetricResult['status'], 'ok'>;
   reason: string;
-  /** How many rounds say so, of how many of the system. */
+  /** How many of the system's rounds have this reason. */
   rounds: number;
   of: number;
 }
 
-/** Of all categories. */
+/** Rows of all categories. */
 export const rowsOf = ({ categories }: View): Row[] => categories.flatMap(({ rows }) => rows);
 
 export function viewOf(document: ResultDocument): View {
@@ -151,11 +158,11 @@ function systemsOf(document: ResultDocument): SystemView[] {
   }));
 }
 
-/** Heads what compares a system with the baseline: `against native`. */
+/** Heading of comparisons with the baseline: `against native`. */
 export const againstBaseline = (systems: readonly SystemView[]): string =>
   `against ${systems.find(({ isBaseline }) => isBaseline)?.name ?? 'the baseline'}`;
 
-/** One result of every metric, by id; whichever round has it. */
+/** One result of every metric, by id, from any round that has it. */
 function definitions(rounds: readonly RunDocument[]): MetricResult[] {
   const known = new Map(rounds.flatMap(({ metrics }) => metrics.map((result) => [result.id, result])));
   return [...known.values()].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
@@ -241,8 +248,8 @@ function betweenRounds(values: readonly number[]): Pick<Spread, 'between' | 'bet
 }
 
 /**
- * However many rounds and metrics say the same: one entry a reason. A metric that is a difference to native stands in the
- * table by its effect.
+ * One entry per reason, however many rounds and metrics share it. Leaves out metrics that are a difference to native:
+ * the table shows them by their effect.
  */
 function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Missing[] {
   const found = new Map<string, Missing[]>();
@@ -268,10 +275,10 @@ function missing(rounds: readonly RunDocument[], effects: readonly Effect[]): Mi
 const sameReason = (a: string, b: string): boolean =>
   messageKey(a) === messageKey(b) || saysMore(a, b) || saysMore(b, a);
 
-/** A round that was given up repeats the reason of the one before it and adds a sentence. */
+/** A round that was stopped repeats the previous round's reason and adds a sentence. */
 const saysMore = (reason: string, than: string): boolean => reason.startsWith(`${than.replace(/\.$/, '')}. `);
 
-/** Those of equally many rounds, so that the number of rounds is that of each. */
+/** Merges only entries with the same number of rounds, so that the number is right for every metric. */
 function byReason(found: readonly Missing[]): Missing[] {
   const grouped = new Map<string, Missing>();
   for (const one of found) {

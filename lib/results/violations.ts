@@ -1,4 +1,4 @@
-/** Limits that metrics showed not to hold. They take precedence over every average, and make a run exit with 4. */
+/** Limits that metrics showed not to hold. They take precedence over averages, and make a run exit with 4. */
 import type { ComparisonDocument, RunDocument } from './document.js';
 import { isComparison, type ResultDocument } from './kinds.js';
 import { partly } from './rounds.js';
@@ -6,7 +6,7 @@ import { messageKey } from './same-message.js';
 
 export type Violation = ComparisonDocument['violations'][number];
 
-/** One a system, metric and message, however many rounds show it. */
+/** One per system, metric and message, however many rounds show it. */
 export function violationsIn(rounds: readonly RunDocument[]): Violation[] {
   const found = new Map<string, { first: Violation; rounds: number }>();
   for (const { system, metrics } of rounds)

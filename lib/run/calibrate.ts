@@ -1,6 +1,7 @@
 /**
  * Compares the tool with known values: workers run under the calibration interposer, whose delays and limits are exact.
- * The truth of an injected delay is what the interposer itself achieved with it, less what it achieved with none.
+ * The true value of an injected delay is what the interposer measured itself with the delay, minus what it measured
+ * without.
  */
 import type { ApplicationPath, MetricResult, Tier } from '../results/document.js';
 import { BenchError } from '../native/errors.js';
@@ -15,16 +16,16 @@ import { Worker } from '../workers/worker.js';
 import { defaultTimeoutSeconds } from './plan.js';
 import { patienceOf } from './run.js';
 
-/** A truth is recovered within this, or within the 99.9 % half-width where that is more. */
+/** Recovered means within this, or within the half-width of the 99.9 % interval if that is more. */
 const TOLERANCE_NS = 15;
 const DELAYS_NS = [50, 100, 250, 1_000];
 const FUNCTIONS = ['cuCtxGetDevice', 'cuMemGetInfo_v2', 'cuLaunchKernel'];
 const MEMORY_LIMIT = 4 * 1024 ** 3;
 const COMPUTE_LIMIT_PERCENT = 50;
 const TOLERANCE_PERCENTAGE_POINTS = 3;
-/** Of a measurement whose metric estimates less. */
+/** The least deadline, for metrics that estimate less. */
 const LEAST_DEADLINE_S = 120;
-/** From the 95 % half-width to the 99.9 % one, of a normal distribution. */
+/** Converts the half-width of a 95 % interval to 99.9 %, for a normal distribution. */
 const WIDEN = 3.2905 / 1.96;
 
 export interface CalibrationRow {
@@ -33,7 +34,7 @@ export interface CalibrationRow {
   truth: number;
   estimate: number;
   bias: number;
-  /** Of the 95 % interval: what the tool can tell apart. Null where the estimate is exact. */
+  /** Half-width of the 95 % interval: the tool's resolution. Null if the estimate is exact. */
   halfWidth: number | null;
   recovered: boolean;
 }
@@ -45,7 +46,7 @@ export interface CalibrationRequest {
   device: string | undefined;
   path: ApplicationPath;
   tier: Tier;
-  /** Deadline of each measurement and of the start of its worker; null gives each its own. */
+  /** Deadline of each measurement and of the start of its worker; null: the defaults. */
   timeoutSeconds: number | null;
   environment: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -75,7 +76,7 @@ async function askUnder(
   }
 }
 
-/** Of a call: on a busy host a launch is else not known to within the tolerance. */
+/** Per call: on a busy host a coarser measurement of a launch would exceed the tolerance. */
 const RESOLUTION = 0.0015;
 
 async function measureUnder(request: CalibrationRequest, interpose: string, id: string): Promise<MetricResult> {
@@ -89,12 +90,14 @@ async function measureUnder(request: CalibrationRequest, interpose: string, id: 
   return result;
 }
 
-/** Processes differ by some nanoseconds (where the loader put things): the middle one of these stands for a setting. */
+/**
+ * Processes differ by some nanoseconds (memory layout by the loader): the median one of these represents a setting.
+ */
 const PROCESSES = { quick: 1, standard: 3, thorough: 3 } as const;
-/** Without a delay: its error is in every row of a function. */
+/** More without a delay, because its error is part of every row of a function. */
 const PROCESSES_WITHOUT = { quick: 3, standard: 7, thorough: 7 } as const;
 
-/** Per function, the row of the process at the median of what it overstates the truth by. */
+/** Per function, the row of the process with the median deviation from the true value. */
 async function functionsUnder(request: CalibrationRequest, delayNs: number): Promise<Map<string, FunctionRow>> {
   const processes: Map<string, FunctionRow>[] = [];
   const count = (delayNs === 0 ? PROCESSES_WITHOUT : PROCESSES)[request.tier];
@@ -165,7 +168,7 @@ async function computeRow(request: CalibrationRequest): Promise<CalibrationRow> 
   };
 }
 
-/** Of the 95 % interval. */
+/** Half-width of the 95 % interval. */
 function halfWidthOfMean(samples: readonly number[]): number {
   const stddev = summarise(samples)?.stddev ?? null;
   if (stddev === null)

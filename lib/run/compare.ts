@@ -1,4 +1,6 @@
-/** Systems side by side: interleaved rounds of fresh workers, one run document each; then effects against the first. */
+/**
+ * Compares systems: interleaved rounds of fresh workers, one run document each, then effects against the first system.
+ */
 import { randomUUID } from 'node:crypto';
 import { callEffects } from '../metrics/call-effects.js';
 import { type Check, type ComparisonDocument, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
@@ -33,36 +35,39 @@ export interface CompareRequest extends Omit<RunRequest, 'system'> {
   /** The first is the baseline. */
   systems: readonly System[];
   rounds: number;
-  /** Rounds of an earlier run of the same request, by system and round: not measured again. Those of another request are refused. */
+  /**
+   * Rounds of an earlier run of the same request, by system and round, which are not measured again. Rounds of another
+   * request are refused.
+   */
   finished: readonly (readonly (RunDocument | undefined)[])[];
   /** Keep systems that cannot be measured here as `unsupported` and measure the others. Default false: refuse. */
   allowMissing?: boolean;
   /** Measure further rounds of a system after one of its proofs failed. Default false. */
   keepGoing?: boolean;
-  /** The caller's environment, from which workers inherit an allow-list. */
+  /** The caller's environment; workers inherit an allow-list of it. */
   environment: NodeJS.ProcessEnv;
 }
 
 export interface CompareHooks extends RunHooks {
-  /** With what is worth a warning before anything is measured. */
+  /** Receives the warnings that can be given before anything is measured. */
   onStart: (choice: Choice, warnings: readonly string[]) => void;
-  /** Before the rounds, once a system; most have no compute limit and are done at once. */
+  /** Called once per system before the rounds; most have no compute limit and need no time. */
   onComputeLimit: (system: System) => void;
   onRound: (round: number, system: System) => void;
-  /** A proof of it failed: its further rounds are not measured. */
+  /** One of its proofs failed: its further rounds are not measured. */
   onGivenUp?: (system: System) => void;
-  /** Awaited: a round that was announced as finished is on disk. */
+  /** Awaited, so that a round that was announced as finished is on disk. */
   onDocument: (round: number, systemIndex: number, document: RunDocument, origin: RoundOrigin) => Promise<void>;
 }
 
-/** `not measured`: its document holds reasons in place of numbers. */
+/** `not measured`: its document contains reasons instead of numbers. */
 export type RoundOrigin = 'measured' | 'reused' | 'not measured';
 
 /** One round of one system. */
 interface Round {
   document: RunDocument;
   origin: RoundOrigin;
-  /** Why the first proof that failed in it did. */
+  /** The reason of the first proof that failed in it. */
   failedProof?: string | undefined;
 }
 
@@ -87,7 +92,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
   const documents: RunDocument[][] = request.systems.map(() => []);
   const warnings: string[] = [];
   const computeLimits: ComputeLimit[] = [];
-  /** Why further rounds of a system are not measured, by its index. */
+  /** By system index: why its further rounds are not measured. */
   const givenUp = new Map<number, string>();
   try {
     const truth = await lookAround(request, hooks);
@@ -107,7 +112,7 @@ export async function compareSystems(request: CompareRequest, hooks: CompareHook
         if (!next) break;
         const { document, origin, failedProof } = next;
         checkSameBuild(finishedOf(request, index), document);
-        // Most likely it would fail again, and a round takes minutes.
+        // It would most likely fail again, and a round takes minutes.
         if (failedProof !== undefined && !request.keepGoing && round + 1 < request.rounds) {
           givenUp.set(index, notMeasuredAfter(round, failedProof));
           hooks.onGivenUp?.(request.systems[index] as System);
@@ -155,7 +160,7 @@ function givenUpRound(request: CompareRequest, truth: Truth, index: number, reas
   return reason === undefined ? null : emptyRound(request, truth, index, 'invalid', reason);
 }
 
-/** The reason stays first: documents are searched by how it begins. */
+/** The original reason comes first: documents are searched by their beginning. */
 const notMeasuredAfter = (round: number, failedProof: string): string =>
   `${failedProof.replace(/\.$/, '')}. Not measured after round ${round + 1}; --keep-going measures further rounds.`;
 
@@ -165,7 +170,7 @@ function reuseNote(documents: readonly (readonly RunDocument[])[]): string[] {
   return reused === 0 ? [] : [`${reused} of ${all.length} rounds were measured before --resume and are reused.`];
 }
 
-/** Throws UsageError where a comparison would lack one of its systems: that is not what was asked for. */
+/** Throws UsageError if the comparison would lack one of the requested systems. */
 export function refuseUnavailable({
   systems,
   allowMissing = false,
@@ -179,8 +184,8 @@ export function refuseUnavailable({
 }
 
 /**
- * Null for a round that was interrupted before its worker could measure: the rounds before it are kept. A round that
- * fails as a whole has a document of failed metrics; the other rounds are still measured.
+ * Null for a round that was interrupted before its worker could measure; earlier rounds are kept. A round that fails as
+ * a whole gets a document of failed metrics, and the other rounds are still measured.
  */
 async function oneRoundOrWhyNot(
   request: CompareRequest,
@@ -212,7 +217,7 @@ const isUsage = (error: unknown): boolean =>
 
 const sortedDefinitions = ({ plan }: CompareRequest) => [...plan.metrics].sort((a, b) => a.id.localeCompare(b.id));
 
-/** Variables that select the GPU without --device; the driver itself reads them, so that it decides on order and UUIDs. */
+/** Variables that select the GPU without --device. The driver reads them itself, so it decides on order and UUIDs. */
 const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     (['CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER'] as const).flatMap((name) => {
@@ -221,7 +226,7 @@ const selection = (environment: NodeJS.ProcessEnv): Record<string, string> =>
     }),
   );
 
-/** A worker without a layer lists the GPUs; the coordinator itself makes no CUDA call. */
+/** A worker without a layer lists the GPUs, because the coordinator makes no CUDA call. */
 async function lookAround(request: CompareRequest, hooks: CompareHooks): Promise<Truth> {
   const { target, environment, device, signal } = request;
   const visible = device === undefined ? selection(environment) : {};
@@ -289,7 +294,7 @@ async function oneRound(
     return failure === null ? document : { ...document, warnings: [...document.warnings, failure] };
   } catch (error) {
     const failure = await reapFailure(system, SOLE_TENANT);
-    // In place, so that its class still says whether the caller can put it right.
+    // Changes the message in place, so that the error's class still says whether the caller can correct it.
     if (failure !== null && error instanceof Error) error.message += ` ${failure}`;
     throw error;
   }
@@ -304,7 +309,7 @@ function circumstances(request: CompareRequest, { description, choice }: Truth):
   };
 }
 
-/** A round that was not measured still has its place in the document, with the reason in place of every number. */
+/** A document for a round that was not measured, with the reason instead of every number. */
 function emptyRound(
   request: CompareRequest,
   truth: Truth,
@@ -331,7 +336,7 @@ function emptyRound(
   return { document, origin: 'not measured' };
 }
 
-/** All systems, even where one fails: that is a warning, and what was measured is kept. */
+/** Tears all systems down even if one fails, which is only a warning: the results are kept. */
 async function tearDownAll(systems: readonly System[]): Promise<string[]> {
   const outcomes = await Promise.allSettled(systems.map((system) => system.teardown()));
   return outcomes.flatMap((outcome, index) =>

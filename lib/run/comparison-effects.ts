@@ -1,4 +1,7 @@
-/** From documents by system and round to effects: every system against the baseline, every metric, Holm over all. */
+/**
+ * Computes effects from documents by system and round: every system against the baseline, for every metric, with Holm's
+ * adjustment over all.
+ */
 import type { Effect, MetricResult, RunDocument } from '../results/document.js';
 import { unlikeConditions } from '../metrics/compared-at.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -14,7 +17,7 @@ interface Pairing {
   invalid: string | null;
 }
 
-/** A system's rounds; a gap where it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured beside the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 const nameOf = (arms: Arms): string => arms.find((round) => round !== undefined)?.system.name ?? '';
@@ -27,10 +30,10 @@ const armOf = (result: MetricResult | undefined): Arm | null =>
     ? { value: result.value, ...(result.blocks && { blocks: result.blocks }) }
     : null;
 
-/** A metric that is a difference to native is `unsupported` by itself, with its arm in the details. */
+/** A metric that is a difference to native is `unsupported` alone; its details hold the value of its arm. */
 const vouchedFor = ({ status }: MetricResult): boolean => status === 'ok' || status === 'unsupported';
 
-/** Both arms of a round, or null where one was not measured. */
+/** Both arms of a round, or null if one was not measured. */
 function roundOf(
   metric: MetricDefinition,
   system: MetricResult | undefined,
@@ -49,7 +52,7 @@ function roundOf(
   return { system: { value: againstNative.difference(measured, against) }, baseline: { value: 0 } };
 }
 
-/** What a simulated GPU shows beside a real one is a difference of worlds, not of systems. */
+/** A simulated GPU must not be compared with a real one. */
 function mixedWorlds(...arms: Arms[]): string | null {
   const worlds = new Set(
     arms.flatMap((rounds) => rounds.flatMap((round) => round?.gpu.map(({ simulated }) => simulated) ?? [])),
@@ -57,7 +60,7 @@ function mixedWorlds(...arms: Arms[]): string | null {
   return worlds.size > 1 ? 'measured partly on a simulated and partly on a real GPU' : null;
 }
 
-/** Rounds count by their number: the n-th of one system ran beside the n-th of the other. */
+/** Pairs rounds by index: the n-th of one system ran beside the n-th of the other. */
 function pair(metric: MetricDefinition, system: Arms, baseline: Arms): Pairing {
   const rounds: ArmRound[] = [];
   const mixed = mixedWorlds(system, baseline);
@@ -94,8 +97,8 @@ function judge({ metric, rounds, invalid }: Pairing, seed: number): Judged {
 }
 
 /**
- * The first system is the baseline. A metric that was not measured in both arms of any round has no effect. Every effect
- * starts again from the seed, so that it does not depend on what else was measured.
+ * The first system is the baseline. A metric has no effect unless some round measured it in both arms. Every effect
+ * restarts from the seed, so that it does not depend on which other metrics were measured.
  */
 export function effects(metrics: readonly MetricDefinition[], systems: readonly Arms[], seed: number): Effect[] {
   const [baseline = [], ...others] = systems;

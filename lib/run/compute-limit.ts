@@ -1,7 +1,7 @@
 /**
- * Whether a layer's compute limit has an effect: a load that fills the card, and the share of time in which it ran. It labels
- * and never invalidates: some limiters need more than a minute on a large card (shared method 0.7), and what they do
- * depends on the grid.
+ * Whether a layer's compute limit has an effect: runs a load that fills the card, and measures the share of time in
+ * which it ran. The result is only a label, because some limiters need more than a minute on a large card (shared
+ * method 0.7), and their effect depends on the grid.
  */
 import { mean } from 'simple-statistics';
 import type { ComparisonDocument, Tier } from '../results/document.js';
@@ -14,11 +14,11 @@ import { Lane, type LaneTarget } from './lane.js';
 
 export type ComputeLimit = ComparisonDocument['computeLimits'][number];
 
-/** For how long the load runs: a limiter's first seconds say little. */
+/** Duration of the load: a limiter's first seconds say little. */
 const SECONDS: Record<Tier, number> = { quick: 3, standard: 10, thorough: 60 };
 const GRACE_MS = 60_000;
 
-/** Null where no limit of compute time was set, and after an abort. */
+/** Null if there is no limit on compute time, and after an abort. */
 export async function labelComputeLimit(
   system: System,
   target: LaneTarget,
@@ -67,7 +67,10 @@ async function load(lane: Lane, target: LaneTarget, seconds: number, signal: Abo
   return (await lane.ask('computeShare', params, options)) as ComputeShare;
 }
 
-/** By the second half, when a limiter has had its time; at least half of what the limit takes away must be gone. */
+/**
+ * Judged by the second half, after the limiter had time to settle: at least half of the intended reduction must be
+ * visible.
+ */
 function judged(limitPercent: number, { bins, busyShare, kernelNs, launches }: ComputeShare): Label {
   const sharesPercent = bins.map((share) => Math.round(1_000 * share) / 10);
   const late = sharesPercent.slice(Math.floor(sharesPercent.length / 2));

@@ -1,6 +1,6 @@
 import { BenchError } from '../native/errors.js';
 
-/** Runs a task under a signal that fires at the deadline too, and then rejects with an error that says so. */
+/** Runs a task with a signal that also fires at the deadline; the promise then rejects with an error that says so. */
 export async function withDeadline<T>(
   ms: number,
   signal: AbortSignal,

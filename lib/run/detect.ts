@@ -1,6 +1,6 @@
 /**
- * Rounds that are planned from a pilot. The pilot tells how much rounds differ and is no part of the result: the number of
- * rounds is fixed before the first that counts, so that intervals keep their coverage.
+ * Plans the number of rounds from a pilot. The pilot measures how much rounds differ and is not part of the result: the
+ * number of rounds is fixed before the first one that counts, so that intervals keep their coverage.
  */
 import type { ComparisonDocument, Effect, RunDocument } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
@@ -12,8 +12,8 @@ export const PILOT_ROUNDS = 5;
 export const FEWEST_ROUNDS = 3;
 export const MOST_ROUNDS = 50;
 /**
- * A pilot of five rounds is often too quiet by chance: of plans for 90 % about 80 % detect the effect (simulated over
- * standard deviations from 1 to 9 % between rounds).
+ * A pilot of five rounds often varies too little by chance: of plans for 90 % about 80 % detect the effect (simulated
+ * with standard deviations from 1 to 9 % between rounds).
  */
 const POWER = 0.9;
 
@@ -29,13 +29,13 @@ export interface Aim {
 export type Stage = 'pilot' | 'round';
 
 export interface Staged {
-  /** Rounds of an earlier run, as CompareRequest has them. */
+  /** Rounds of an earlier run, as in CompareRequest. */
   finished: (stage: Stage, rounds: number) => Promise<readonly (readonly (RunDocument | undefined)[])[]>;
   hooks: (stage: Stage) => CompareHooks;
   onPlanned: (detection: Detection, rounds: number) => void;
 }
 
-/** Throws UsageError where no metric has a ratio that a percentage could be of. */
+/** Throws UsageError if no metric has a ratio to which a percentage could apply. */
 export function checkDetectable(metrics: readonly MetricDefinition[]): void {
   if (metrics.some(({ direction, delta }) => direction !== 'none' && 'relative' in delta)) return;
   const ids = metrics.map(({ id }) => id).sort();
@@ -44,7 +44,7 @@ export function checkDetectable(metrics: readonly MetricDefinition[]): void {
   );
 }
 
-/** A pilot that was interrupted is what is returned, as it is. */
+/** If the pilot is interrupted, returns it unchanged. */
 export async function compareToDetect(
   request: Omit<CompareRequest, 'rounds' | 'finished'>,
   aim: Aim,
@@ -65,7 +65,7 @@ const withDetection = (document: ComparisonDocument, detect: Detection): Compari
   plan: { ...document.plan, detect },
 });
 
-/** Of every ratio of the pilot that has an interval. */
+/** For every ratio of the pilot that has an interval. */
 export function detectionOf(
   effects: readonly Effect[],
   metrics: readonly MetricDefinition[],
@@ -83,6 +83,6 @@ export function detectionOf(
   return { effect, pilotRounds: PILOT_ROUNDS, mostRounds, needs };
 }
 
-/** As many as the metric that needs most, of those that `mostRounds` are enough for; if any needs more, that. */
+/** The largest number among the metrics that `mostRounds` suffice for; `mostRounds` if any metric needs more. */
 export const plannedRounds = ({ needs, mostRounds }: Detection): number =>
   Math.max(FEWEST_ROUNDS, ...needs.map(({ rounds }) => rounds ?? mostRounds));

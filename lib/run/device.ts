@@ -1,4 +1,4 @@
-/** Which GPU a run measures. */
+/** Chooses the GPU that a run measures. */
 import type { NativeDevice } from '../native/addon-types.js';
 import { describeGpus, findGpu } from '../environment/named-gpu.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -6,11 +6,14 @@ import { CudaError } from '../native/errors.js';
 
 export interface Choice {
   device: NativeDevice;
-  /** Who chose it, in words, for the line that says so. */
+  /** The source of the choice, for the line that reports it. */
   because: string;
 }
 
-/** `requested` is --device; without it the first the driver shows, which CUDA_VISIBLE_DEVICES has already filtered. */
+/**
+ * `requested` is --device; without it the first GPU that the driver lists, which CUDA_VISIBLE_DEVICES has already
+ * filtered.
+ */
 export function chooseDevice(
   devices: readonly NativeDevice[],
   requested: string | undefined,
@@ -34,7 +37,7 @@ const namesNoGpu = (visible: string): UsageError =>
 
 const NO_DEVICE = 100;
 
-/** A driver that CUDA_VISIBLE_DEVICES shows no GPU fails in cuInit already, before anything can be listed. */
+/** If CUDA_VISIBLE_DEVICES hides all GPUs, the driver fails in cuInit, before anything can be listed. */
 export function hiddenGpusOr(error: unknown, visible: string | undefined): unknown {
   const isHidden = visible !== undefined && error instanceof CudaError && error.code === NO_DEVICE;
   return isHidden ? namesNoGpu(visible) : error;

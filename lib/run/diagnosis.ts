@@ -1,4 +1,4 @@
-/** What `doctor` looks at: the driver, the GPUs and the layers, from a worker in the caller's environment. */
+/** What `doctor` inspects: the driver, the GPUs and the layers, from a worker in the caller's environment. */
 import type { DriverInfo, GpuInfo, HostInfo, LayerInfo } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
@@ -28,9 +28,9 @@ export interface Diagnosis {
   gpu: GpuInfo[];
   mps: MpsState;
   preload: PreloadEntry[];
-  /** Why no process of this environment could say what it sees. */
+  /** Why no process in this environment could inspect the GPU. */
   workerError: string | null;
-  /** The variable without which one could, and as such a process sees it the driver is given. */
+  /** The variable without which one could; the driver's description is then from such a process. */
   workerWithout: string | null;
   layer: LayerInfo | null;
   /** How many driver functions were looked up on each symbol path. */
@@ -41,10 +41,10 @@ export interface Diagnosis {
 
 export interface DiagnosisRequest {
   system: System;
-  /** Throws where the addon cannot be loaded. */
+  /** Throws if the addon cannot be loaded. */
   loadAddon: () => NativeAddon;
   simulatedFolder: () => string | null;
-  /** Most time for each step of a process that looks. Default: each step's own. */
+  /** Timeout of each step of an inspecting process. Default: each step's own. */
   timeoutMs?: number | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function diagnose(request: DiagnosisRequest): Promise<Diagnosis> {
   };
 }
 
-/** What a process that ended too early was told to preload. */
+/** The preloads of a process that ended too early. */
 const asked = ({ LD_PRELOAD = '' }: NodeJS.ProcessEnv): PreloadEntry[] =>
   parseVariable(LD_PRELOAD).map((entry) => ({ entry, source: 'LD_PRELOAD', mapped: null }));
 
@@ -119,10 +119,10 @@ async function look(request: DiagnosisRequest): Promise<Seen> {
   }
 }
 
-/** What may bring a library into a process that ends it. */
+/** Variables that can load a library which ends the process. */
 const variables = ['LD_PRELOAD', 'LD_LIBRARY_PATH'] as const;
 
-/** Whether a variable of the environment ends the processes, and what is there without it. */
+/** Finds the variable that makes the processes end, and inspects without it. */
 async function withoutPart(
   request: DiagnosisRequest,
   simulatedDriver: string | null,
@@ -137,7 +137,7 @@ async function withoutPart(
       const workerError = `The layer terminates its processes: with ${name}=${value} no process could inspect the GPU, without it one could. ${reason}`;
       return { workerError, workerFix: `unset ${name}`, workerWithout: name, description };
     } catch {
-      // Then this variable is not what ends it, or not alone: the first error stands.
+      // This variable is not the cause, or not the only one: keep the first error.
     }
   }
   return { workerError: reason, description: null };

@@ -1,4 +1,6 @@
-/** What `doctor` concludes: what prevents a measurement of a real GPU, what would disturb it, and how to fix it. */
+/**
+ * The conclusions of `doctor`: what prevents a measurement of a real GPU, what would disturb it, and how to fix it.
+ */
 import type { HostInfo } from '../results/document.js';
 import type { MpsState } from '../environment/mps.js';
 import { judgeClock } from '../native/clock.js';
@@ -8,10 +10,10 @@ import type { Attestation } from '../systems/system.js';
 import type { Description } from '../workers/description.js';
 
 export interface Finding {
-  /** `error` stops a measurement of a real GPU. */
+  /** `error` prevents a measurement of a real GPU. */
   severity: 'error' | 'warning' | 'note';
   text: string;
-  /** A command that fixes it, where one does. */
+  /** A command that fixes it, if there is one. */
   fix: string | null;
 }
 
@@ -19,15 +21,15 @@ export interface Facts {
   host: HostInfo;
   environment: NodeJS.ProcessEnv;
   mps: MpsState;
-  /** Whether an NVIDIA device is on the PCI bus; null where that cannot be read. */
+  /** Whether an NVIDIA device is on the PCI bus; null if the bus cannot be read. */
   pciGpu: boolean | null;
   addonError: string | null;
   driverError: string | null;
-  /** Why no process of this environment could say what it sees. */
+  /** Why no process in this environment could inspect the GPU. */
   workerError: string | null;
-  /** A command that lets one. */
+  /** A command after which one can. */
   workerFix?: string | null;
-  /** The variable of the environment without which one could. */
+  /** The variable without which one could. */
   workerWithout?: string | null;
   description: Description | null;
   attestation: Attestation | null;
@@ -90,7 +92,7 @@ function noDriver(facts: Facts, reason: string): Finding {
 const containerFix = ({ host }: Facts): string | null =>
   host.container ? 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE' : null;
 
-/** Codes of cuInit and cuDeviceGetCount, as the driver API documentation explains them. */
+/** Advice for codes of cuInit and cuDeviceGetCount, after the driver API documentation. */
 function cudaFix(code: number, { environment, mps }: Facts): string | null {
   const fixes: Record<number, string> = {
     46: 'nvidia-smi -q -d COMPUTE',
@@ -169,7 +171,7 @@ function layerFindings({ attestation, interceptors }: Facts): Finding[] {
   return found;
 }
 
-/** Interposed on some paths and not on others: legal, and what decides whether a program is under the layer. */
+/** Interposed on some paths only: legal, and it decides whether a program runs under the layer. */
 function disagreement({ owner, functions, byPath }: Interceptor): Finding[] {
   return applicationPaths.flatMap((path) => {
     const escaped = functions.filter((name) => !byPath[path].includes(name));

@@ -1,4 +1,7 @@
-/** The health of a run: a look before the first measurement, a summary after the last, and what `--strict` makes of both. */
+/**
+ * The health of a run: checks before the first measurement, a summary after the last, and the effect of `--strict` on
+ * both.
+ */
 import type { Check, MetricResult, RunDocument } from '../results/document.js';
 import { checksBefore } from '../environment/machine-health.js';
 import { hostCpuBusy } from '../environment/host-load.js';
@@ -15,12 +18,12 @@ const text = ({ name, detail }: Check): string => `${findingText(name)}: ${detai
 
 const failed = (checks: readonly Check[]): Check[] => checks.filter(({ passed }) => passed === false);
 
-/** While no process of ours uses the GPU. */
+/** Must run while no process of ours uses the GPU. */
 export async function lookBefore(target: Target, uuid: string, signal: AbortSignal): Promise<Check[]> {
   return checksBefore(await readGpuState(target, uuid, 'all'), await hostCpuBusy(signal));
 }
 
-/** Rejects, where `strict` is set, what would otherwise be a warning. */
+/** With `strict`, rejects instead of warning. */
 export function refuseUnhealthy(before: readonly Check[], strict: boolean): void {
   const found = failed(before);
   if (!strict || found.length === 0) return;
@@ -32,7 +35,7 @@ export function refuseUnhealthy(before: readonly Check[], strict: boolean): void
 
 export const healthWarnings = (checks: readonly Check[]): string[] => failed(checks).map(text);
 
-/** Under `strict` a number that was measured under a failed health check is no number. */
+/** With `strict`, invalidates a number that was measured under a failed health check. */
 export function strictly(result: MetricResult): MetricResult {
   const [first, ...others] = failed(result.checks).filter(({ name }) => healthCheckNames.includes(name));
   if (!first || result.status !== 'ok') return result;
@@ -40,12 +43,12 @@ export function strictly(result: MetricResult): MetricResult {
   return disowned(result, `health (--strict): ${text(first)}${more}`);
 }
 
-/** One check a name, over all metrics: failed where it failed for any, with the metrics named. */
+/** One check per name, over all metrics: failed if it failed for any, with those metrics named. */
 export function summariseAfter(results: readonly MetricResult[], samples: Samples | undefined): Check[] {
   return [...healthCheckNames.map((name) => overMetrics(name, results)), whileSampled(samples)];
 }
 
-/** Of all rounds of a comparison, one line a system and check. */
+/** Over all rounds of a comparison, one line per system and check. */
 export function disturbances(systems: readonly (readonly RunDocument[])[]): string[] {
   return systems.flatMap((rounds) => {
     const names = [...new Set(rounds.flatMap(({ health }) => failed(health.after).map(({ name }) => name)))];

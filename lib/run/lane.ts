@@ -1,6 +1,6 @@
 /**
- * The worker that measures what may share a process. A worker that dies takes its metric with it; the next metric gets a
- * new one. Each worker is proven before and after it measures: a failed proof withdraws its numbers.
+ * The worker for metrics that can share a process. A worker that dies fails its current metric; the next metric gets a
+ * new worker. Each worker is proven before and after it measures: a failed proof withdraws its numbers.
  */
 import type { ApplicationPath, MetricResult } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
@@ -14,7 +14,7 @@ import { type RequestOptions, Worker, type WorkerOptions } from '../workers/work
 
 export type Prepared = Attested;
 
-/** What crosses to the worker: plain data. */
+/** Sent to the worker as plain data. */
 export type WireOptions = Omit<MeasureOptions, 'signal' | 'onProgress'>;
 
 export interface LaneRequest {
@@ -23,17 +23,17 @@ export interface LaneRequest {
   onProgress: (progress: Progress) => void;
 }
 
-/** What the workers of a lane measure with. */
+/** What the workers of a lane measure. */
 export interface LaneTarget extends Target {
   /** NVML index or UUID; undefined for the first visible GPU. */
   device: string | undefined;
   path: ApplicationPath;
-  /** How long its workers may take until they can measure, and who is told what they wait for. */
+  /** Timeouts of its workers until they can measure, and who is told what they wait for. */
   patience?: Pick<WorkerOptions, 'patienceMs' | 'onWaiting'>;
 }
 
 export interface LaneHooks {
-  /** What a worker and the layer in it printed, when the worker has ended. */
+  /** The output of a worker and the layer in it, once the worker has ended. */
   onLog?: ((text: string) => void) | undefined;
   onFailedProof?: ((reason: string) => void) | undefined;
 }
@@ -41,14 +41,14 @@ export interface LaneHooks {
 interface Living {
   worker: Worker;
   before: Attestation;
-  /** Ids of the metrics it measured since it was last looked at. */
+  /** Ids of the metrics it measured since its last check. */
   measured: string[];
   /** Those of them that gave a number. */
   numbers: string[];
 }
 
 export class Lane {
-  /** Of the workers, and of the processes that metrics of the same round start. */
+  /** Covers the workers, and the processes that metrics of the same round start. */
   readonly proofs: ProcessProofs;
   readonly #system: System;
   readonly #target: LaneTarget;
@@ -66,22 +66,22 @@ export class Lane {
     this.#onLog = hooks.onLog ?? (() => {});
   }
 
-  /** Starts the first worker and says what it is under, also where that is not the system. */
+  /** Starts the first worker and returns its attestation, even if it is not under the system. */
   prepare(): Promise<Prepared> {
     return this.#start();
   }
 
-  /** Why the numbers of metrics were taken back, by id: the worker that measured them was not under the system after it. */
+  /** By metric id: why its number was withdrawn, because its worker was not under the system after measuring. */
   get takenBack(): ReadonlyMap<string, string> {
     return this.#takenBack;
   }
 
-  /** Why workers whose numbers stand could not be looked at after they measured. */
+  /** Why workers whose numbers are kept could not be checked after they measured. */
   get notSeenAgain(): readonly string[] {
     return this.#notSeenAgain;
   }
 
-  /** Looks once more, when all is measured: a server may have died, a layer may have been lost. */
+  /** Checks once more after all measurements: a server may have died, or a layer may have been lost. */
   async lookAgain(): Promise<Attestation> {
     const living = this.#alive;
     if (!living) return (await this.#start()).attestation;
@@ -109,7 +109,7 @@ export class Lane {
       )) as MetricResult;
       living.measured.push(definition.id);
       if (result.value !== null) living.numbers.push(definition.id);
-      // What failed once may have poisoned the context for every later call.
+      // A failure may have poisoned the context for every later call.
       if (result.status === 'failed') await this.close();
       return result;
     } catch (error) {
@@ -118,12 +118,12 @@ export class Lane {
     }
   }
 
-  /** A request of another kind than a measurement. */
+  /** Sends a request other than a measurement. */
   async ask(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
     return (await this.#ready()).worker.request(method, params, options);
   }
 
-  /** What a worker measured is settled by a last look at it. */
+  /** Checks the worker a last time, which settles its measurements. */
   async close(): Promise<void> {
     const living = this.#living;
     this.#living = null;
@@ -157,7 +157,7 @@ export class Lane {
     this.#countIn(living, null);
   }
 
-  /** `last` is null where it could not be looked at again. */
+  /** `last` is null if the worker could not be checked again. */
   #countIn(living: Living, last: Attestation | null): void {
     if (living.measured.length > 0) this.proofs.count(isProven(living.before) && last !== null && isProven(last));
     living.measured = [];

@@ -1,10 +1,10 @@
-/** In which order systems run, round by round, and metrics within a round. */
+/** The order of systems in each round, and of metrics within a round. */
 import type { MetricDefinition } from '../metrics/metric.js';
 import { shuffled } from '../stats/random.js';
 
 /**
- * So that a drift of the machine meets all systems alike. Two systems alternate A B B A; more are shuffled again each
- * round. One system just repeats.
+ * So that drift of the machine affects all systems equally. Two systems alternate A B B A; more are reshuffled each
+ * round.
  */
 export function roundOrder<T>(systems: readonly T[], rounds: number, seed: number): T[][] {
   return Array.from({ length: rounds }, (_, round) => {
@@ -13,7 +13,7 @@ export function roundOrder<T>(systems: readonly T[], rounds: number, seed: numbe
   });
 }
 
-/** Random, so that a drift of the machine does not always meet the same metric; what may harm the card comes last. */
+/** Random, so that drift does not always affect the same metric; metrics that may harm the card come last. */
 export function metricOrder(metrics: readonly MetricDefinition[], seed: number): MetricDefinition[] {
   const order = shuffled(metrics, seed);
   return [...order.filter(({ runsLast }) => !runsLast), ...order.filter(({ runsLast }) => runsLast)];

@@ -1,7 +1,9 @@
-/** Phases of a program: what was counted between their beginnings and ends, and the marks in its output that name them. */
+/**
+ * Phases of a program: the calls counted between their starts and ends, and the marks in its output that name them.
+ */
 import type { Phase } from '../results/call-profile.js';
 
-/** All calls until then. */
+/** All calls up to a time. */
 export interface Snapshot {
   atMs: number;
   calls: ReadonlyMap<string, number>;
@@ -9,7 +11,7 @@ export interface Snapshot {
 
 interface Counted {
   seconds: number;
-  /** Null as soon as one end does not say. */
+  /** Null once any occurrence does not give its steps. */
   steps: number | null;
   calls: Map<string, number>;
 }
@@ -19,7 +21,7 @@ export interface EndOfPhase {
   seconds: number | null;
 }
 
-/** One at a time; a phase that comes again adds to what it had. */
+/** One phase at a time; a repeated phase adds to its earlier counts. */
 export class Phases {
   readonly #counted = new Map<string, Counted>();
   #open: { name: string; since: Snapshot } | null = null;
@@ -33,7 +35,7 @@ export class Phases {
     this.#open = { name, since: at };
   }
 
-  /** `seconds` where the program measured its phase itself, more exactly than the times at which its marks were read. */
+  /** `seconds` if the program measured the phase itself, more exactly than the times at which its marks were read. */
   end({ steps, seconds }: EndOfPhase, at: Snapshot): void {
     if (!this.#open) return;
     const { name, since } = this.#open;
@@ -51,11 +53,11 @@ export class Phases {
     });
   }
 
-  /** In the order in which they first ended; of each its calls, most frequent first. */
+  /** In the order in which they first ended, with their calls by frequency, highest first. */
   get all(): Phase[] {
     return [...this.#counted].map(([name, { seconds, steps, calls }]) => ({
       name,
-      // Read by people too: no clock here resolves less.
+      // Rounded for readers; no clock here resolves less.
       seconds: Math.round(seconds * 1e6) / 1e6,
       steps,
       calls: Object.fromEntries([...calls].sort(([a, x], [b, y]) => y - x || a.localeCompare(b))),
@@ -69,7 +71,7 @@ export const MARKS = 'gvb:begin NAME, gvb:end, gvb:end STEPS or gvb:end STEPS SE
 const PREFIX = 'gvb:';
 const LONGEST_NAME = 100;
 
-/** One of `MARKS`; null of every other line. */
+/** One of `MARKS`; null for every other line. */
 export function markIn(line: string): Mark | null {
   if (!line.startsWith(PREFIX)) return null;
   const [verb, ...rest] = line.slice(PREFIX.length).trim().split(/\s+/);

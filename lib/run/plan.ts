@@ -1,4 +1,4 @@
-/** What a run will measure, in which order, and about how long it will take. */
+/** What a run measures, in which order, and an estimate of its duration. */
 import type { Tier } from '../results/document.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { metricOrder } from './order.js';
@@ -16,6 +16,6 @@ export function makePlan(metrics: readonly MetricDefinition[], tier: Tier, seed:
   return { metrics: metricOrder(metrics, seed), tier, seed, estimatedSeconds };
 }
 
-/** Generous on purpose: a deadline is for what hangs, not for what is slow. */
+/** Generous, because a deadline is for hangs, not for slow machines. */
 export const defaultTimeoutSeconds = ({ deadlineSeconds, seconds }: MetricDefinition, tier: Tier): number =>
   deadlineSeconds ?? 60 + 10 * seconds[tier];

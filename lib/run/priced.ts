@@ -1,4 +1,4 @@
-/** A document with what its prices of calls come to for a program, by the program's call profile. */
+/** Adds to a document what its prices of calls mean for a program, by the program's call profile. */
 import { alignedRounds } from '../results/rounds.js';
 import type { CallProfile } from '../results/call-profile.js';
 import type { ComparisonDocument, RunDocument } from '../results/document.js';
@@ -6,7 +6,7 @@ import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { withProfilePrices } from '../metrics/overhead/oh-005-profiles.js';
 import { programCosts } from '../metrics/program-costs.js';
 
-/** What an earlier profile said is replaced. */
+/** Replaces the results of an earlier profile. */
 export function priced(document: RunDocument, profile: CallProfile): RunDocument;
 export function priced(document: ComparisonDocument, profile: CallProfile): ComparisonDocument;
 export function priced(document: ResultDocument, profile: CallProfile): ResultDocument;

@@ -1,4 +1,4 @@
-/** What --profile does with a document: prices of calls become what a program would pay. */
+/** Applies --profile to a document: turns prices of calls into costs of a program. */
 import { UsageError } from '../errors/usage-error.js';
 import { callEffects } from '../metrics/call-effects.js';
 import { withoutPrices } from '../metrics/program-costs.js';
@@ -12,7 +12,7 @@ export interface RawPricing {
 
 type Pricing = <T extends ResultDocument>(document: T) => T;
 
-/** Reads and checks everything that can be before anything is measured. Without a profile the document stays as it is. */
+/** Reads and checks everything possible before anything is measured. Without a profile the document is unchanged. */
 export async function preparePricing({ profile: file }: RawPricing, metrics: readonly string[]): Promise<Pricing> {
   if (file === undefined) return (document) => document;
   const why = withoutPrices(metrics);
@@ -21,7 +21,7 @@ export async function preparePricing({ profile: file }: RawPricing, metrics: rea
   return <T extends ResultDocument>(document: T) => priced(document, profile) as T;
 }
 
-/** Of a saved document. */
+/** For a saved document. */
 export async function pricedBy({ profile: file }: RawPricing, document: ResultDocument): Promise<ResultDocument> {
   if (file === undefined) return document;
   const profile = await namedProfile(file);

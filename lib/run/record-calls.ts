@@ -12,12 +12,12 @@ import type { Ending } from '../workers/launcher.js';
 import { LineSplitter } from '../workers/lines.js';
 import { MARKS, markIn, Phases, type Snapshot } from './phases.js';
 
-/** One phase by the clock. */
+/** A phase defined by the clock. */
 export interface Window {
   name: string;
   /** Seconds from the program's start. */
   from: number;
-  /** Seconds; null: until the program ends. */
+  /** Duration in seconds; null: until the program ends. */
   for: number | null;
   steps: number | null;
 }
@@ -27,7 +27,7 @@ export interface RecordRequest {
   environment: NodeJS.ProcessEnv;
   /** libgvb-count.so */
   library: string;
-  /** Null: the phases are those that the program's output marks. */
+  /** Null: the program's output marks the phases. */
   window: Window | null;
   onStart: (program: ForegroundProgram) => void;
   onPhase: (what: string) => void;
@@ -40,7 +40,7 @@ export interface Recording {
   ending: Ending;
 }
 
-/** Throws UsageError where the program cannot be started, or could not be counted. */
+/** Throws UsageError if the program cannot be started, or could not be counted. */
 export async function recordCalls(request: RecordRequest): Promise<Recording> {
   const preload = await preloads(request);
   const folder = await mkdtemp(join(tmpdir(), 'gvb-calls-'));
@@ -56,7 +56,7 @@ export async function recordCalls(request: RecordRequest): Promise<Recording> {
   }
 }
 
-/** The counting library first, so that it sees the calls of whatever else is preloaded, e.g. an allocator. */
+/** Puts the counting library first, so that it sees the calls of other preloaded libraries, e.g. an allocator. */
 async function preloads({ environment, library }: RecordRequest): Promise<string> {
   if (/[\s:]/.test(library))
     throw new Error(
@@ -97,11 +97,11 @@ async function watched(request: RecordRequest, program: ForegroundProgram, folde
   return { phases: phases.all, counts, ending };
 }
 
-/** Answers what stops it. */
+/** Returns a function that stops it. */
 function byClock(phases: Phases, window: Window, { onPhase }: RecordRequest, snapshot: () => Snapshot): () => void {
   const timers: NodeJS.Timeout[] = [];
   const begin = () => {
-    // Nothing was called before the first process made its file.
+    // No calls were made before the first process created its file.
     phases.begin(window.name, window.from > 0 ? snapshot() : { atMs: performance.now(), calls: new Map() });
     if (window.from > 0) onPhase(`phase ${window.name} begins`);
     if (window.for !== null) timers.push(setTimeout(end, window.for * 1_000));

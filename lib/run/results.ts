@@ -1,16 +1,16 @@
-/** Small facts drawn from results. */
+/** Helpers for results. */
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { messageOf } from '../errors/message-of.js';
 import { type MetricDefinition, resultHead } from '../metrics/metric.js';
 import { BenchError } from '../native/errors.js';
 
-/** The result of a metric whose measurement ended in an error instead of a result. */
+/** The result of a metric whose measurement threw an error. */
 export const failedResult = (definition: MetricDefinition, error: unknown): MetricResult =>
   emptyResult(definition, isInvalid(error) ? 'invalid' : 'failed', messageOf(error));
 
 const isInvalid = (error: unknown): boolean => error instanceof BenchError && error.code === 'INVALID_RESULT';
 
-/** A result without a measurement behind it: it says why. */
+/** A result without a measurement, with the reason. */
 export function emptyResult(
   definition: MetricDefinition,
   status: Exclude<MetricResult['status'], 'ok'>,
@@ -42,7 +42,10 @@ export function sortedById(results: readonly MetricResult[]): MetricResult[] {
 
 const mappings: readonly unknown[] = ['same', 'difference', 'none'] satisfies RunDocument['pidMapping'][];
 
-/** OH-004 sees NVML's list with and without its context; the others see whether their own PID is in it. */
+/**
+ * From OH-004, which sees NVML's list with and without its context, and from the other metrics, which see whether their
+ * own PID is in it.
+ */
 export function pidMapping(results: readonly MetricResult[]): RunDocument['pidMapping'] {
   const seen = results.map(({ details }) => details.pidMapping).filter((mapping) => mappings.includes(mapping));
   return (seen.find((mapping) => mapping !== 'none') ?? 'none') as RunDocument['pidMapping'];

@@ -1,4 +1,4 @@
-/** Whether finished rounds may be reused beside new ones: same card, same driver, same request. */
+/** Whether finished rounds may be reused with new ones: same card, same driver, same request. */
 import type { RunDocument } from '../results/document.js';
 import { shown } from '../errors/shown.js';
 import { programsOf, programsText } from '../results/recorded-programs.js';
@@ -7,10 +7,10 @@ import { isOfOneRun } from '../systems/run-directory.js';
 
 export type Circumstances = Pick<RunDocument, 'gpu' | 'driver' | 'plan'>;
 
-/** Options that change the numbers; a time limit or the keeping of samples does not. */
+/** Options that affect the numbers; a time limit or keeping samples does not. */
 const deciding = ['iterations', 'warmup', 'resolution', 'strict', 'workload', 'model'] as const;
 
-/** The settings of a plan, whatever its metrics. */
+/** The settings of a plan, without its metrics. */
 export function manner(plan: RunDocument['plan']): string {
   const { tier, path, options } = plan;
   const given = deciding
@@ -33,7 +33,7 @@ const facts: readonly [what: string, of: (circumstances: Circumstances) => strin
   ['plan', ({ plan }) => planText(plan)],
 ];
 
-/** Throws UsageError at the first difference. Rounds of two cards must not be compared with each other. */
+/** Throws UsageError at the first difference. Rounds on different cards must not be compared. */
 export function checkResumable(finished: readonly RunDocument[], now: Circumstances): void {
   for (const document of finished)
     for (const [what, of] of facts) {
@@ -46,7 +46,7 @@ export function checkResumable(finished: readonly RunDocument[], now: Circumstan
 
 type SystemHead = Pick<RunDocument['system'], 'kind' | 'spec' | 'settings'>;
 
-/** Paths in the directory of a run differ from session to session. */
+/** Paths in a run's directory differ between sessions. */
 const headText = ({ kind, spec, settings }: SystemHead): string =>
   JSON.stringify([
     kind,
@@ -56,7 +56,7 @@ const headText = ({ kind, spec, settings }: SystemHead): string =>
       .sort(),
   ]);
 
-/** Throws UsageError where a round is of a system of that name with other settings. */
+/** Throws UsageError if a round was measured on a system of that name with other settings. */
 export function checkSameSystem(finished: readonly RunDocument[], now: SystemHead & { name: string }): void {
   const other = finished.find(({ system }) => headText(system) !== headText(now));
   if (!other) return;
@@ -65,7 +65,7 @@ export function checkSameSystem(finished: readonly RunDocument[], now: SystemHea
   );
 }
 
-/** A build that is known only once a worker has loaded it, e.g. through a prefix. */
+/** Some builds are known only once a worker has loaded them, e.g. through a prefix. */
 export function checkSameBuild(finished: readonly RunDocument[], { system }: RunDocument): void {
   const build = system.layer?.sha256 ?? null;
   const builds = finished.map((round) => round.system.layer?.sha256 ?? null);

@@ -1,4 +1,4 @@
-/** Measures one round of one system: from a request to a document. */
+/** Measures one round of one system: turns a request into a document. */
 import { type Check, type MetricResult, type RunDocument, SCHEMA_VERSION } from '../results/document.js';
 import { gpuInfo } from '../environment/gpu.js';
 import { hostInfo } from '../environment/host.js';
@@ -29,43 +29,43 @@ export interface RunRequest {
   plan: Plan;
   target: ChosenTarget;
   system: System;
-  /** As --device says it; undefined lets the environment decide. */
+  /** The value of --device; undefined lets the environment decide. */
   device: string | undefined;
   requireGpu: boolean;
-  /** Of every metric; `plan` supplies tier and seed, `device` the device. */
+  /** For every metric; `plan` supplies tier and seed, `device` the device. */
   options: Omit<WireOptions, 'device' | 'tier' | 'seed' | 'simulate'> & Required<Pick<WireOptions, 'path'>>;
-  /** Deadline of each metric; null gives each its own. */
+  /** Deadline of each metric; null: the defaults. */
   timeoutSeconds: number | null;
-  /** Whether a machine that is not idle is refused, and a disturbed number invalid. */
+  /** Whether to refuse a machine that is not idle, and to invalidate a disturbed number. */
   strict: boolean;
-  /** What the plan of a document says beside the options, e.g. which programs are measured. */
+  /** Further entries for the document's plan, e.g. the measured programs. */
   recorded?: Readonly<Record<string, unknown>>;
-  /** The health checks before the first measurement, where they were made already (a comparison makes them once). */
+  /** The health checks before the first measurement, if they were made already (a comparison makes them once). */
   before?: readonly Check[];
   signal: AbortSignal;
 }
 
 export interface RunHooks {
-  /** With what is worth a warning before anything is measured. */
+  /** Receives the warnings that can be given before anything is measured. */
   onPrepared: (prepared: Prepared, choice: Choice, warnings: readonly string[]) => void;
-  /** What is waited for until a worker can measure, e.g. `the worker process to start`. */
+  /** What the run waits for until a worker can measure, e.g. `the worker process to start`. */
   onWaiting?: (what: string) => void;
   onMetric: (definition: MetricDefinition) => void;
   onProgress: (progress: Progress) => void;
   onResult: (result: MetricResult) => void;
-  /** What a worker and the layer in it printed, when it has ended. */
+  /** The output of a worker and the layer in it, once it has ended. */
   onLog?: (text: string) => void;
-  /** A proof that failed, as soon as it did. */
+  /** Called as soon as a proof fails. */
   onFailedProof?: (reason: string) => void;
 }
 
-/** `--timeout` bounds what a worker does before it measures as well. */
+/** `--timeout` also bounds what a worker does before it measures. */
 export const patienceOf = (
   { timeoutSeconds }: Pick<RunRequest, 'timeoutSeconds'>,
   { onWaiting }: Pick<RunHooks, 'onWaiting'>,
 ) => ({ patienceMs: timeoutSeconds === null ? undefined : 1_000 * timeoutSeconds, onWaiting });
 
-/** Rejects when nothing could be measured at all; a metric that fails is a result. An abort gives what there is. */
+/** Rejects if nothing could be measured at all; a failed metric is a result. An abort returns the results so far. */
 export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<RunDocument> {
   const startedAt = new Date();
   const began = performance.now();
@@ -121,7 +121,9 @@ export async function runMetrics(request: RunRequest, hooks: RunHooks): Promise<
   }
 }
 
-/** What hides the GPUs from the caller's own environment is the caller's to change; that of a system is its own. */
+/**
+ * If the caller's own environment hides the GPUs, the caller can change that; a system's environment is the system's.
+ */
 async function prepare({ system }: RunRequest, lane: Lane): Promise<Prepared> {
   try {
     return await lane.prepare();
@@ -153,7 +155,7 @@ async function measureSampled(
 
 interface Attested {
   results: MetricResult[];
-  /** Why workers could not be looked at again after they measured. */
+  /** Why workers could not be checked again after they measured. */
   notCheckedAfter?: string;
 }
 
@@ -179,7 +181,10 @@ async function measureAttested(
   }
 }
 
-/** What no worker took back and what --strict leaves of it, marked where a worker could not be looked at again. */
+/**
+ * The results without withdrawn numbers and those that --strict invalidates, with a note if a worker could not be
+ * checked again.
+ */
 async function standing(
   request: RunRequest,
   lane: Lane,
@@ -238,7 +243,7 @@ async function measureOne(
   const deadlineMs = 1_000 * (request.timeoutSeconds ?? defaultTimeoutSeconds(definition, plan.tier));
   const options = { ...request.options, device, tier: plan.tier, seed: plan.seed, simulate: target.simulate };
   if (definition.where === 'process') return lane.measure(definition, { options, deadlineMs, onProgress });
-  // A worker that waits keeps the driver initialised, so that a fresh process would start faster than it does alone.
+  // A waiting worker keeps the driver initialised, so a fresh process would start faster than without it.
   await lane.close();
   return withDeadline(deadlineMs, signal, (bounded) =>
     measureMetric(definition, { ...options, signal: bounded, onProgress }, shared),

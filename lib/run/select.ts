@@ -1,10 +1,10 @@
-/** Selectors of metrics: ids, globs over ids, category names; upper and lower case alike. */
+/** Selectors of metrics: ids, globs over ids, category names; not case-sensitive. */
 import picomatch from 'picomatch';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
-/** In the order of `all`, each once. No selector selects everything. */
+/** In the order of `all`, without repetitions. No selector selects everything. */
 export function selectMetrics(selectors: readonly string[], all: readonly MetricDefinition[]): MetricDefinition[] {
   if (selectors.length === 0) return [...all];
   const chosen = new Set<MetricDefinition>();
@@ -17,15 +17,15 @@ export function selectMetrics(selectors: readonly string[], all: readonly Metric
 }
 
 /**
- * Wildcards, and one list of words: `OH-{001,002}`. With groups and further lists of patterns a short selector can keep a
- * matcher busy for hours.
+ * Wildcards, and one list of words: `OH-{001,002}`. Groups and further lists would let a short selector keep a matcher
+ * busy for hours.
  */
 const glob = /^[\w*?[\]!^/@=.,+-]*(?:\{[\w,-]*\}[\w*?[\]!^/@=.,+-]*)?$/;
 const LONGEST_GLOB = 100;
 
 function matcher(selector: string): (metric: MetricDefinition) => boolean {
   const wanted = selector.toLowerCase();
-  // Without the test a plain word would go to picomatch too, where a stray bracket or ! has a meaning.
+  // Plain words are not passed to picomatch, where a stray bracket or ! has a meaning.
   const isGlob = selector.length <= LONGEST_GLOB && glob.test(selector) && picomatch.scan(selector).isGlob;
   const matches = isGlob ? picomatch(selector, { nocase: true, noextglob: true }) : () => false;
   return ({ id, category }) => id.toLowerCase() === wanted || category === wanted || matches(id);

@@ -1,15 +1,15 @@
-/** Real or simulated GPU: decided once, before anything is measured, and reported. */
+/** Real or simulated GPU: decided and reported once, before anything is measured. */
 import type { DriverProbe, Inspection, NativeAddon, Target } from '../native/addon-types.js';
 import { BenchError } from '../native/errors.js';
 
 export interface TargetRequest {
   simulate: boolean;
   requireGpu: boolean;
-  /** Most time for loading the driver's library. Null: LOADING_S. */
+  /** Timeout for loading the driver's library. Null: LOADING_S. */
   timeoutSeconds: number | null;
 }
 
-/** Loading a driver takes some 20 ms, and seconds where it comes over a network. */
+/** Loading a driver takes some 20 ms, or seconds over a network. */
 const LOADING_S = 60;
 
 export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeconds: number | null): DriverProbe =>
@@ -17,11 +17,11 @@ export const probeDriver = (addon: Pick<NativeAddon, 'probeDriver'>, timeoutSeco
 
 export interface ChosenTarget extends Target {
   simulate: boolean;
-  /** The warning where there is no driver and the GPU is simulated without --simulate. */
+  /** The warning if there is no driver and the GPU is simulated without --simulate. */
   notice: string | null;
 }
 
-/** `simulatedFolder` is asked only when it is needed. */
+/** `simulatedFolder` is called only if needed. */
 export function chooseTarget(
   request: TargetRequest,
   addon: Pick<NativeAddon, 'probeDriver'>,
@@ -48,10 +48,10 @@ export function chooseTarget(
   );
 }
 
-/** Not "no driver": one is there, and simulating in its place would hide that it is broken. */
+/** Not "no driver": simulating instead would hide that the existing one is broken. */
 export const fatalText = ({ error }: DriverProbe): string => `libcuda.so.1 cannot be loaded: ${error}.`;
 
-/** dlerror() begins with the name, which every message here has said. */
+/** Removes the library's name, which every message here already contains. */
 export const dlopenReason = (error: string | null): string => error?.replace(/^libcuda\.so\.1: /, '') ?? 'not found';
 
 function simulated(simulatedFolder: () => string | null, notice: string | null): ChosenTarget {
@@ -61,7 +61,7 @@ function simulated(simulatedFolder: () => string | null, notice: string | null):
   return { simulatedDriver, simulate: true, notice };
 }
 
-/** What the loaded driver turned out to be decides: the simulated one may also come from LD_LIBRARY_PATH. */
+/** Depends on which driver was loaded: the simulated one may also come from LD_LIBRARY_PATH. */
 export function targetWarnings({ simulated }: Pick<Inspection, 'simulated'>, environment: NodeJS.ProcessEnv): string[] {
   return simulated || environment.GVB_SIM === undefined
     ? []

@@ -1,4 +1,4 @@
-/** Stored baselines: documents under a name, one file each, meant to be committed beside the code that they guard. */
+/** Stored baselines: named documents, one file each, meant to be committed beside the code that they guard. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closest } from '../errors/closest.js';
@@ -11,7 +11,7 @@ import { relabelled } from './relabelled.js';
 
 export const STORE = 'baselines';
 
-/** Portable, never an option, a hidden file or another directory. */
+/** Portable file names: no option, no hidden file, no other directory. */
 const pattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/;
 
 export interface Baseline {
@@ -19,7 +19,7 @@ export interface Baseline {
   document: ResultDocument;
 }
 
-/** Throws UsageError for a name that is none. */
+/** Throws UsageError for an invalid name. */
 export function baselineFile(store: string, name: string): string {
   if (!pattern.test(name))
     throw new UsageError(
@@ -35,7 +35,7 @@ export async function readBaseline(store: string, name: string): Promise<Baselin
   return { name, ...(await readDocument(file)) };
 }
 
-/** Sorted; nothing where there is no store. */
+/** Sorted; empty if there is no store. */
 export async function baselineNames(store: string): Promise<string[]> {
   const files = await readdir(store).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -60,7 +60,7 @@ export function unknownBaseline(store: string, name: string, names: readonly str
   return new UsageError(`Expected a baseline in ${quoted(store)} but received ${quoted(name)}: ${hint}`);
 }
 
-/** Why a document is no baseline, or null: what is compared with it later must be able to rely on it. */
+/** Why a document cannot be a baseline, or null: later comparisons must be able to rely on it. */
 export function notABaseline({ document, problems }: Saved): string | null {
   const rounds = roundsOf(document);
   const unproven = rounds.find(isUnattested);
@@ -71,11 +71,11 @@ export function notABaseline({ document, problems }: Saved): string | null {
   return null;
 }
 
-/** With the labels that `labels` have for the same systems. */
+/** Replaces system labels by those in `labels` for the same systems. */
 export const relabelledBaseline = ({ document, ...rest }: Baseline, labels: readonly string[]): Baseline => ({
   ...rest,
   document: relabelled(document, labels),
 });
 
-/** As it is stored. */
+/** The stored form. */
 export const baselineText = (document: ResultDocument): string => `${JSON.stringify(gatePart(document))}\n`;

@@ -1,4 +1,4 @@
-/** Directories of results, as `compare` leaves them. */
+/** Directories of results that `compare` wrote. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
@@ -7,7 +7,7 @@ import { readDocument, type Saved, summaryFile } from './read.js';
 
 export const RESULTS = 'results';
 
-/** In the directory of a run: every finished round, written before there is a summary. */
+/** In a run's directory: every finished round, written before there is a summary. */
 export const RAW = 'raw';
 
 export interface ResultsDirectory {
@@ -15,7 +15,7 @@ export interface ResultsDirectory {
   modifiedMs: number;
 }
 
-/** The newest first, those that were cut off before their summary included; nothing where there is no such folder. */
+/** Newest first, including runs that were interrupted before their summary; empty if there is no such folder. */
 export async function resultDirectories(folder: string): Promise<ResultsDirectory[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -39,11 +39,11 @@ async function rawFolderMs(path: string): Promise<number | null> {
 export interface NamedDocument extends Saved {
   /** A file or a directory. */
   path: string;
-  /** Newer directories that were passed over, in words. */
+  /** Newer directories that were skipped, as messages. */
   skipped: string[];
 }
 
-/** What the user named, else the newest complete document below ./results. */
+/** The path that the user named, else the newest complete document below ./results. */
 export async function namedOrNewest(path: string | undefined): Promise<NamedDocument> {
   if (path !== undefined) return { path, ...(await readDocument(path)), skipped: [] };
   const skipped: string[] = [];

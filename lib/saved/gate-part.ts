@@ -1,9 +1,9 @@
-/** The part of a document that gates and the history read: what a stored baseline keeps. */
+/** The part of a document that gates and the history use: what a stored baseline keeps. */
 import { findMetric } from '../metrics/registry.js';
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 
-/** Still a document of the schema, which `report` renders: with values, and without how they came about. */
+/** Still a valid document that `report` renders: it has values, but not how they were obtained. */
 export function gatePart(document: ResultDocument): ResultDocument {
   if (!isComparison(document)) return roundPart(document);
   const { config: _, ...plan } = document.plan;
@@ -11,7 +11,7 @@ export function gatePart(document: ResultDocument): ResultDocument {
     ...document,
     plan,
     systems: document.systems.map((rounds) => rounds.map(roundPart)),
-    // A gate computes its own, between the sessions.
+    // A gate computes its own effects between the sessions.
     effects: [],
     computeLimits: [],
   };
@@ -29,7 +29,7 @@ function roundPart({ sampler, ...round }: RunDocument): RunDocument {
 
 type Sampler = NonNullable<RunDocument['sampler']>;
 
-/** Columns of a sampler that a gate reads: the clock under load, by which it warns where the card ran at another one. */
+/** Sampler columns that a gate reads: it warns if the clock under load differed. */
 const kept = ['timeMs', 'gpuPercent', 'smClockMhz'];
 
 function clockPart(sampler: Sampler): Sampler {
@@ -46,7 +46,7 @@ function resultPart({ samples: _samples, blocks: _blocks, details, ...result }: 
   return { ...result, stats: null, checks: [], details: isReadLater(result.id) ? details : {} };
 }
 
-/** Whether values are compared under conditions, or as a difference to native, that the details hold. */
+/** Whether the details hold conditions under which values are compared, or a difference to native. */
 function isReadLater(id: string): boolean {
   const metric = findMetric(id);
   return !metric || metric.comparedAt !== undefined || metric.againstNative !== undefined;

@@ -1,4 +1,4 @@
-/** What was measured before: runs one after another, and how each metric went. */
+/** Earlier measurements: the runs in order, and the trend of each metric. */
 import { join } from 'node:path';
 import { messageOf } from '../errors/message-of.js';
 import { conditionText } from '../metrics/compared-at.js';
@@ -11,7 +11,7 @@ import { baselineNames, STORE } from './baseline-store.js';
 import { RESULTS, resultDirectories } from './directories.js';
 import { readDocument } from './read.js';
 
-/** What is kept of a document: the values without their samples. */
+/** The part of a document that is kept: values without their samples. */
 export interface HistoryEntry {
   source: 'results' | 'baseline';
   path: string;
@@ -32,7 +32,7 @@ export interface HistoryValue {
   unit: string;
   system: string;
   value: number;
-  /** What it was measured at, of a metric that asks. */
+  /** The conditions of the measurement, for metrics that require them to match. */
   at: string | null;
 }
 
@@ -45,13 +45,13 @@ export interface History {
   /** Oldest first. */
   entries: HistoryEntry[];
   unreadable: Unreadable[];
-  /** Directories that were older than the newest so many. */
+  /** How many older directories were not read. */
   leftOut: number;
-  /** Metrics of programs, each as the newest document that was read has it. */
+  /** Metrics of programs, each as the newest document defines it. */
   programs: MetricDefinition[];
 }
 
-/** One document at a time, so that no two are in memory at once. */
+/** Reads one document at a time, so that no two are in memory at once. */
 export async function readHistory(
   { results = RESULTS, store = STORE, limit }: { results?: string; store?: string; limit: number },
   metrics: readonly MetricDefinition[],
@@ -119,13 +119,13 @@ export interface Trend extends Omit<HistoryValue, 'value'> {
   points: { startedAt: string; value: number }[];
   first: number;
   last: number;
-  /** Of last against first; null of metrics whose values may be zero or negative. */
+  /** Last against first value; null for metrics whose values may be zero or negative. */
   changePercent: number | null;
 }
 
 /**
- * Complete runs only; another GPU, driver or world begins another line. A baseline is the run that it was saved from. A
- * system has the label that it had last.
+ * Uses complete runs only; another GPU or driver, or simulated instead of real, starts another line. A baseline counts
+ * as the run that it was saved from. A system gets its latest label.
  */
 export function trendsOf(entries: readonly HistoryEntry[], metrics: readonly MetricDefinition[]): Trend[] {
   const lines = new Map<string, Omit<Trend, 'first' | 'last' | 'changePercent'>>();

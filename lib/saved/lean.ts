@@ -1,4 +1,4 @@
-/** Documents without raw samples, which decide nothing later and are most of them. */
+/** Documents without raw samples, which are most of their size and are not needed later. */
 import type { MetricResult, RunDocument } from '../results/document.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 

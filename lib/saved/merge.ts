@@ -1,6 +1,6 @@
 /**
- * Several saved documents as one comparison. Effects are computed again, within each document's own rounds: what was
- * measured in different sessions is shown side by side but never compared.
+ * Merges several saved documents into one comparison. Effects are computed again, within each document's own rounds:
+ * measurements of different sessions are shown side by side but never compared.
  */
 import { basename } from 'node:path';
 import type { ComparisonDocument, Effect, GpuInfo, MetricResult, RunDocument } from '../results/document.js';
@@ -20,12 +20,12 @@ import { commonLabels, relabelled } from './relabelled.js';
 import { unitClash } from './unit-clash.js';
 
 export interface Source {
-  /** What the caller named it. */
+  /** The file as the caller named it. */
   file: string;
   document: ResultDocument;
 }
 
-/** Throws UsageError for documents that do not belong together; a single one comes back as it is. */
+/** Throws UsageError for documents that cannot be merged; returns a single one unchanged. */
 export function merge(sources: readonly Source[]): ResultDocument {
   const labels = commonLabels(sources.map(({ document }) => document));
   return mergeLabelled(sources.map(({ file, document }) => ({ file, document: relabelled(document, labels) })));
@@ -72,7 +72,7 @@ function checkBelongs(first: Source, other: Source): void {
 
 const apart = (why: string): UsageError => new UsageError(`Expected documents ${why}: report them separately.`);
 
-/** The same rounds twice would look like twice the certainty. */
+/** Counting the same rounds twice would overstate the certainty. */
 function checkOnce(sources: readonly Source[]): void {
   const seen = new Map<string, Source>();
   for (const source of sources)
@@ -85,7 +85,7 @@ function checkOnce(sources: readonly Source[]): void {
     }
 }
 
-/** One value of a metric is of one quantity: at one tier, and of one number of processes, say. */
+/** All values of a metric must measure the same quantity, e.g. at one tier and with one number of processes. */
 function checkAlike(rounds: readonly RunDocument[]): void {
   const seen = new Map<string, string>();
   const check = (key: string, what: string) => {
@@ -105,7 +105,9 @@ function conditionOf({ id, details }: MetricResult): string | null {
   return conditionText(findMetric(id) ?? {}, [details]);
 }
 
-/** A round that failed as a whole saw no layer, and documents of old have no spec: what both know decides. */
+/**
+ * Decides by what both rounds recorded: a round that failed as a whole saw no layer, and old documents have no spec.
+ */
 function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean {
   const settingsOf = ({ settings }: RunDocument['system']) =>
     JSON.stringify(
@@ -121,8 +123,8 @@ function isSame({ system: a }: RunDocument, { system: b }: RunDocument): boolean
 }
 
 /**
- * `run` calls every system `environment`: if two of them differ, they are distinguished by their file names. Systems of
- * a comparison have chosen names, so two different systems of the same name are refused.
+ * `run` calls every system `environment`: if two of them differ, their file names distinguish them. Systems of a
+ * comparison have chosen names, so two different systems of the same name are refused.
  */
 function toldApart(sources: readonly Source[]): Source[] {
   const rounds = sources.flatMap(({ file, document }) => roundsOf(document).map((round) => ({ file, round })));
@@ -144,7 +146,7 @@ function toldApart(sources: readonly Source[]): Source[] {
   });
 }
 
-/** By as much of the end of their paths as tells them apart. */
+/** Labels files by as much of the end of their paths as distinguishes them. */
 function labelled(files: readonly string[]): (file: string) => string {
   const end = (file: string, length: number) => file.split('/').slice(-length).join('/');
   const longest = Math.max(...files.map((file) => file.split('/').length));
@@ -189,7 +191,7 @@ function combined(sources: readonly Source[]): ComparisonDocument {
   };
 }
 
-/** The baseline of the comparisons first. */
+/** The comparisons' baseline comes first. */
 function systemNames(comparisons: readonly ComparisonDocument[], documents: readonly ResultDocument[]): string[] {
   const baselines = [...new Set(comparisons.flatMap(({ plan }) => plan.systems.slice(0, 1)))];
   if (baselines.length > 1) throw apart(`of one baseline but received ${baselines.join(' and ')}`);
@@ -198,7 +200,9 @@ function systemNames(comparisons: readonly ComparisonDocument[], documents: read
   ];
 }
 
-/** By system; every round says from which document it is and where it was there, so that it is paired as it ran. */
+/**
+ * By system. Every round records its document and its place there, so that it is paired with the rounds it ran beside.
+ */
 function placedRounds(documents: readonly ResultDocument[], names: readonly string[]): RunDocument[][] {
   const systems: RunDocument[][] = names.map(() => []);
   const numbers = new Map<string, number>();
@@ -221,7 +225,7 @@ function recomputed(systems: readonly (readonly RunDocument[])[], seed: number):
   return effects(known, alignedRounds(systems), seed);
 }
 
-/** Of metrics that this version does not know, where only one document speaks of them. */
+/** Keeps the effects of metrics that this version does not know, if only one document has them. */
 function carriedOver(comparisons: readonly ComparisonDocument[]): Effect[] {
   const unknown = comparisons.flatMap((document) =>
     document.effects.filter(({ metric }) => !isOfProgram(metric) && !findMetric(metric)),

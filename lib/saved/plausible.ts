@@ -1,4 +1,4 @@
-/** Values that cannot be: a saved document may come from anywhere, and a number that is impossible is no result. */
+/** Finds impossible values: a saved document is not trusted, and an impossible number is no result. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
 import { findMetric } from '../metrics/registry.js';
@@ -7,19 +7,19 @@ import { number } from '../results/plain.js';
 import { callEffects } from '../metrics/call-effects.js';
 import { disowned } from '../run/results.js';
 
-/** Rounding and clocks above their nominal highest. */
+/** Allows for rounding, and for clocks above their nominal maximum. */
 const SLACK = 1.05;
 
-/** Nothing that is measured comes near it, and what is computed from it would not stay finite. */
+/** No measured value comes near it, and beyond it derived values would overflow. */
 const LARGEST = 1e100;
 
 export interface Plausible {
   document: ResultDocument;
-  /** One line an impossible result. */
+  /** One line per impossible result. */
   problems: string[];
 }
 
-/** Impossible results become `invalid`, and with them every effect that was computed from one. */
+/** Marks impossible results, and every effect computed from them, as `invalid`. */
 export function plausible(document: ResultDocument): Plausible {
   const problems: string[] = [];
   const round = (run: RunDocument): RunDocument => ({
@@ -40,7 +40,7 @@ export function plausible(document: ResultDocument): Plausible {
     return withoutNumbers(effect, why);
   });
   if (problems.length === 0) return { document, problems };
-  // Of the profile only its sums are here, and an impossible number may be in them.
+  // The document holds only sums over the profile, which may contain an impossible number.
   const { programCosts: _sums, ...rest } = document;
   return { document: { ...rest, systems, effects, callEffects: callEffects(systems) }, problems };
 }
@@ -49,7 +49,7 @@ function impossibleGpu({ gpu }: RunDocument): string | null {
   return gpu.some(({ memoryBytes }) => memoryBytes === 0) ? 'impossible: the GPU has 0 bytes of memory' : null;
 }
 
-/** Why a result cannot be what it says, or null. */
+/** Why a result is impossible, or null. */
 function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   const { status, value, unit, ci95, stats } = result;
   if (status !== 'ok') return value === null ? null : `impossible: ${status} with a value`;
@@ -73,7 +73,7 @@ const isBeyond = (numbers: readonly (number | null)[]): boolean =>
 const statsNumbers = (stats: Stats | null): number[] =>
   Object.values(stats ?? {}).filter((each): each is number => typeof each === 'number');
 
-/** A metric that is compared by ratio has no value at or below 0. */
+/** Whether a metric's values must be above 0, because it is compared by ratio. */
 function isPositive(id: string): boolean {
   const definition = findMetric(id);
   return definition !== undefined && 'relative' in definition.delta;
@@ -91,7 +91,7 @@ function badArm({ metric, system, baseline }: Effect, systems: ComparisonDocumen
   return results.find(({ reason }) => reason?.startsWith('impossible: '))?.reason ?? null;
 }
 
-/** Why an effect cannot be what it says, or null; rounding may put an end of an interval at its middle. */
+/** Why an effect is impossible, or null. Rounding may move an end of an interval to its middle. */
 function impossibleEffect({ ratio, ratioCi95, difference, differenceCi95, bootstrapCi95 }: Effect): string | null {
   if (isBeyond([ratio, difference, ...(ratioCi95 ?? []), ...(differenceCi95 ?? []), ...(bootstrapCi95 ?? [])]))
     return `impossible: a number beyond ${LARGEST}`;

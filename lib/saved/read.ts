@@ -1,4 +1,7 @@
-/** A saved result document, from a file or from the directory of a run: whole, of a version that is known, and possible. */
+/**
+ * Reads a saved result document from a file or a run's directory: it must be complete, plausible and of a known
+ * version.
+ */
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
@@ -16,10 +19,10 @@ import { upgraded } from '../results/upgraded.js';
 import { plausible } from './plausible.js';
 import { unitClash } from './unit-clash.js';
 
-/** In the directory of a run. */
+/** In a run's directory. */
 export const SUMMARY = 'summary.json';
 
-/** Beside it, of a comparison: its systems, as --config takes them. */
+/** In a comparison's directory: its systems, for --config. */
 export const SYSTEMS = 'systems.yaml';
 
 /** A comparison of 56 metrics, 4 systems and 10 rounds with a thousand raw samples each has 95 MB. */
@@ -27,18 +30,18 @@ const MAX_MIB = 256;
 
 export interface Saved {
   document: ResultDocument;
-  /** What was found impossible in it; those results are `invalid` in `document`. */
+  /** Impossible values; those results are `invalid` in `document`. */
   problems: string[];
 }
 
-/** The document of a run's directory, or null where it has none. */
+/** The document in a run's directory, or null if there is none. */
 export async function summaryFile(directory: string): Promise<{ path: string; modifiedMs: number } | null> {
   const path = join(directory, SUMMARY);
   const found = await stat(path).catch(() => null);
   return found?.isFile() ? { path, modifiedMs: found.mtimeMs } : null;
 }
 
-/** Throws UsageError, which names the file and says what is wrong with it. */
+/** Throws UsageError, which names the file and the problem. */
 export async function readDocument(path: string): Promise<Saved> {
   const { file, text } = await readText(path);
   return plausible(await withOwnSystems(file, checked(file, parsed(file, text))));
@@ -66,7 +69,7 @@ async function readText(path: string): Promise<{ file: string; text: string }> {
       file = join(path, SUMMARY);
       found = await stat(file);
     }
-    // A device has no end.
+    // Reading a device may never end.
     if (!found.isFile()) throw refused(file, 'it is not a regular file');
     if (found.size > MAX_MIB * 2 ** 20)
       throw refused(
@@ -81,7 +84,7 @@ async function readText(path: string): Promise<{ file: string; text: string }> {
   }
 }
 
-/** Into one buffer of its size: what collects pieces needs three times the memory for a large file. */
+/** Reads into one buffer of the file's size: collecting pieces takes three times the memory for a large file. */
 async function readWhole(file: string, size: number): Promise<string> {
   const handle = await open(file);
   try {
@@ -102,7 +105,7 @@ function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser quotes a part of the file, which may be anything.
+    // Without the parser's message, which quotes the file's contents.
     const why = text.trim() === '' ? 'it is empty' : 'it is not complete JSON; it may have been cut off';
     throw refused(file, why);
   }
@@ -137,10 +140,10 @@ function valid<T>(file: string, result: Checked<T>): T {
   throw refused(file, `${at ? `at ${at}: ` : ''}${issue.message}`.slice(0, LONGEST_QUOTE));
 }
 
-/** Longer than any measurement; the sum of many stays a number. */
+/** Longer than any measurement, yet sums of many stay finite. */
 const LONGEST_MS = 1e12;
 
-/** What the schema cannot say: which rounds are whose, and that nothing is there twice. */
+/** Checks what the schema cannot express: which rounds belong to which system, and that nothing occurs twice. */
 function consistent<T extends ResultDocument>(file: string, document: T): T {
   const rounds = roundsOf(document);
   const problem =
@@ -154,7 +157,7 @@ function consistent<T extends ResultDocument>(file: string, document: T): T {
 }
 
 function misplaced({ systems, plan, effects }: ComparisonDocument): string | null {
-  // As reports print them, or two would be one there.
+  // Compares names as reports print them: two that print alike would be mixed up there.
   if (new Set(plan.systems.map(plain)).size !== plan.systems.length) return 'two of its systems have the same name';
   const named = plan.systems.length === systems.length;
   if (!named || systems.some((rounds, index) => rounds.some(({ system }) => system.name !== plan.systems[index])))
@@ -175,7 +178,7 @@ const firstTwice = (texts: readonly string[]): string | null =>
 
 const DEEPEST = 100;
 
-/** What is nested without end would end whatever walks through it. */
+/** Refuses very deep nesting, which would exhaust the stack of any recursive function. */
 function isDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));

@@ -6,11 +6,13 @@ import { isUnverified, labelAmong, nameOfLabel } from '../systems/system-name.js
 export const labelsOf = (document: ResultDocument): string[] =>
   isComparison(document) ? document.plan.systems : [document.system.name];
 
-/** With the labels that `labels` have for the same systems; the document itself where nothing changes. */
+/**
+ * Replaces system labels by those in `labels` for the same systems; returns the document itself if nothing changes.
+ */
 export function relabelled<T extends ResultDocument>(document: T, labels: readonly string[]): T;
 export function relabelled(document: ResultDocument, labels: readonly string[]): ResultDocument {
   const own = labelsOf(document);
-  // Two systems of one name, which only a foreign document has, stay two.
+  // Two systems of one name, which only a foreign document has, stay separate.
   const isAmbiguous = (label: string) => own.filter((each) => nameOfLabel(each) === nameOfLabel(label)).length > 1;
   const label = (name: string) => (isAmbiguous(name) ? name : labelAmong(name, labels));
   if (own.every((name) => label(name) === name)) return document;
@@ -33,7 +35,7 @@ export function relabelled(document: ResultDocument, labels: readonly string[]):
   };
 }
 
-/** One label a system over all documents; unverified where it is so in any of them. */
+/** One label per system over all documents; unverified if it is so in any of them. */
 export function commonLabels(documents: readonly ResultDocument[]): string[] {
   const labels = [...new Set(documents.flatMap(labelsOf))];
   const unverified = labels.filter(isUnverified).map(nameOfLabel);

@@ -1,7 +1,7 @@
-/** A metric whose values have two units: they would be put into one column. */
+/** Detects a metric with values in two units, which would share a column. */
 import type { RunDocument } from '../results/document.js';
 
-/** Such as `OH-001 is in us and in ms`, or null. */
+/** E.g. `OH-001 is in us and in ms`, or null. */
 export function unitClash(rounds: readonly RunDocument[]): string | null {
   const units = new Map<string, string>();
   for (const { id, unit } of rounds.flatMap(({ metrics }) => metrics)) {

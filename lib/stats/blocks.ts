@@ -1,9 +1,9 @@
-/** A summary of a process's samples beside their median, enough to show the variation within the process. */
+/** A summary of a process's samples in addition to their median, which shows the variation within the process. */
 import { median } from './median.js';
 
 export const MOST_BLOCKS = 20;
 
-/** Medians of at most 20 consecutive blocks, as equal in length as can be; up to 20 samples are a block each. */
+/** Medians of at most 20 consecutive blocks of nearly equal length; up to 20 samples, each is a block. */
 export function blockMedians(samples: ArrayLike<number>): number[] {
   const all = Float64Array.from(samples);
   const blocks = Math.min(MOST_BLOCKS, all.length);

@@ -1,9 +1,9 @@
-/** A difference that was measured several times in each of one or more pairs of processes. */
+/** A difference measured several times in each of one or more pairs of processes. */
 import { interval, tEstimate } from './effect.js';
 import { median, type MedianEstimate } from './median.js';
 
 /**
- * Mean over pairs of the median difference in each. Several pairs: a t interval over them, as the process is what varies.
+ * The mean over pairs of each pair's median difference. Several pairs: a t interval over them, because processes vary.
  * One pair: the interval of its median, which says nothing about other processes.
  */
 export function meanOfMedians(pairs: readonly ArrayLike<number>[]): MedianEstimate {

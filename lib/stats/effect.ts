@@ -1,6 +1,6 @@
 /**
- * The effect of a system against a baseline, from one value a round and arm. The round is the unit of replication: both
- * arms ran in it, next to each other, so what drifts between rounds cancels.
+ * The effect of a system against a baseline, from one value per round and arm. The round is the unit of replication:
+ * both arms ran in it, next to each other, so drift between rounds cancels.
  */
 import { mean, sampleStandardDeviation } from 'simple-statistics';
 import type { Effect as DocumentEffect } from '../results/document.js';
@@ -10,7 +10,7 @@ import { mannWhitney, welch } from './tests.js';
 export type Verdict = 'faster' | 'slower' | 'same' | 'inconclusive' | 'invalid';
 export type Interval = [number, number];
 
-/** What counts as a difference: relative (0.02 is 2 %), or absolute in the metric's unit where values may be ≤ 0. */
+/** The smallest change that counts: relative (0.02 is 2 %), or absolute in the metric's unit if values may be ≤ 0. */
 export type Delta = { relative: number } | { absolute: number };
 
 export interface Round {
@@ -19,14 +19,14 @@ export interface Round {
 }
 
 export interface Effect {
-  /** Oriented so that above 1 is worse; null where δ is absolute, or a value is not positive. */
+  /** Oriented so that above 1 is worse; null if δ is absolute, or a value is not positive. */
   ratio: number | null;
   ratioCi95: Interval | null;
   /** System − baseline in the metric's unit, signed, not oriented. */
   difference: number;
   differenceCi95: Interval | null;
   verdictRaw: Verdict;
-  /** Two-sided p of the hypothesis that the effect lies within ±δ; what Holm's method adjusts. */
+  /** Two-sided p of the hypothesis that the effect lies within ±δ; Holm's method adjusts it. */
   pBeyondDelta: number | null;
   pValues: { welch: number | null; mannWhitney: number | null };
 }
@@ -48,25 +48,25 @@ export function tEstimate(values: readonly number[]): TEstimate | null {
   };
 }
 
-/** 95 %. */
+/** 95 % interval. */
 export function interval({ centre, standardError, df }: TEstimate): Interval {
   const half = tCritical(0.05, df) * standardError;
   return [centre - half, centre + half];
 }
 
-/** On a scale where 0 is no effect, positive is worse, and ±bound is what does not count. */
+/** On a scale where 0 is no effect, positive is worse, and changes within ±bound do not count. */
 function judge(estimate: TEstimate | null, bound: number): { verdict: Verdict; p: number | null } {
   if (!estimate) return { verdict: 'inconclusive', p: null };
   const [low, high] = interval(estimate);
   const beyond = (Math.abs(estimate.centre) - bound) / estimate.standardError;
-  // No variation at all leaves no doubt either way.
+  // Without any variation the result is certain.
   const p = Number.isNaN(beyond) ? 1 : Math.min(1, 2 * tUpperTail(beyond, estimate.df));
   if (low > bound) return { verdict: 'slower', p };
   if (high < -bound) return { verdict: 'faster', p };
   return { verdict: low >= -bound && high <= bound ? 'same' : 'inconclusive', p };
 }
 
-/** Whether a ratio says the same from value to value: not where δ is absolute, or a value is zero or negative. */
+/** Whether a ratio is meaningful: not if δ is absolute, or a value is zero or negative. */
 export const hasRatio = (delta: Delta, ...arms: (readonly number[])[]): boolean =>
   'relative' in delta && arms.every((values) => values.length > 0 && values.every((value) => value > 0));
 
@@ -78,7 +78,7 @@ export function effect(rounds: readonly Round[], direction: 'lower' | 'higher', 
   const found = effectOf({ system, baseline, differences, logs: tEstimate(logs) }, direction, delta);
   const [log, ...others] = logs;
   if (log === undefined || others.length > 0) return found;
-  // Of a single round, as of an interrupted run: a ratio like that of the finished one, without an interval.
+  // A single round, e.g. of an interrupted run: a ratio like the finished run's, without an interval.
   return { ...found, ratio: Math.exp(direction === 'lower' ? log : -log) };
 }
 
@@ -87,11 +87,11 @@ export interface Estimates {
   baseline: readonly number[];
   /** System − baseline. */
   differences: TEstimate | null;
-  /** Of the logarithms, where there is a ratio. */
+  /** Estimate of the logarithms, if there is a ratio. */
   logs: TEstimate | null;
 }
 
-/** What both kinds of comparison, by pairs and between sessions, say of their estimates. */
+/** Common to both kinds of comparison, by pairs and between sessions. */
 export function effectOf(
   { system, baseline, differences, logs }: Estimates,
   direction: 'lower' | 'higher',
@@ -114,7 +114,7 @@ export function effectOf(
   };
 }
 
-/** Of a difference that is zero where nothing costs anything, from its value a round. */
+/** The effect of a difference whose expected value without cost is zero, from one value per round. */
 export interface ZeroEffect {
   value: number;
   ci95: Interval | null;
@@ -123,7 +123,7 @@ export interface ZeroEffect {
   pBeyondDelta: number | null;
 }
 
-/** `same` only where every value is zero: a difference however small is one, and how large it is stands beside it. */
+/** `same` only if every value is zero: any other difference counts, however small; its size is shown. */
 export function againstZero(values: readonly number[]): ZeroEffect {
   const estimate = tEstimate(values);
   const { verdict, p } = judge(estimate, 0);
@@ -137,7 +137,7 @@ export function againstZero(values: readonly number[]): ZeroEffect {
 
 /**
  * Holm's step-down adjustment (S. Holm, 1979) over a set of effects: a `slower` or `faster` that does not survive it
- * becomes `inconclusive`. `same` claims no difference and is left alone.
+ * becomes `inconclusive`. `same` claims no difference and is not adjusted.
  */
 export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBeyondDelta'>[], alpha = 0.05): Verdict[] {
   const tested = effects
@@ -154,7 +154,7 @@ export function holmVerdicts(effects: readonly Pick<Effect, 'verdictRaw' | 'pBey
   );
 }
 
-/** As a document holds it; `about` is whose it is. */
+/** The form in a document; `about` names metric and system. */
 export function published(
   { difference, pBeyondDelta: _, ...found }: Effect & Pick<DocumentEffect, 'bootstrapCi95'>,
   about: Pick<DocumentEffect, 'metric' | 'system' | 'baseline' | 'rounds' | 'verdict' | 'reason'>,

@@ -3,7 +3,7 @@ import { mean as average, sampleStandardDeviation } from 'simple-statistics';
 import type { MedianEstimate } from './median.js';
 import { tCritical } from './student-t.js';
 
-/** Throws RangeError without samples; no interval below two. Assumes them independent. */
+/** Throws RangeError without samples; no interval below two. Assumes independent samples. */
 export function mean(samples: readonly number[]): MedianEstimate {
   if (samples.length === 0) throw new RangeError('Expected at least one sample but received none.');
   const value = average([...samples]);

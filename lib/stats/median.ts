@@ -25,7 +25,7 @@ function excludedAtEachEnd(n: number): number {
   return Math.floor(n / 2);
 }
 
-/** Throws RangeError without samples. Assumes them independent; see `ciScope` for what the interval covers. */
+/** Throws RangeError without samples. Assumes independent samples; `ciScope` says what the interval covers. */
 export function median(samples: ArrayLike<number>): MedianEstimate {
   if (samples.length === 0) throw new RangeError('Expected at least one sample but received none.');
   const sorted = Float64Array.from(samples).sort();
@@ -35,7 +35,7 @@ export function median(samples: ArrayLike<number>): MedianEstimate {
   return { value, ci95: [sorted[k - 1] as number, sorted[sorted.length - k] as number] };
 }
 
-/** Half the width of the interval relative to the value; infinite where there is no interval or the value is 0. */
+/** Half the width of the interval relative to the value; infinite if there is no interval or the value is 0. */
 export function relativeHalfWidth({ value, ci95 }: MedianEstimate): number {
   if (!ci95 || value === 0) return Number.POSITIVE_INFINITY;
   return (ci95[1] - ci95[0]) / 2 / Math.abs(value);

@@ -1,7 +1,7 @@
 /** Seeded randomness, so that a run can be repeated from its document. */
 import { shuffle } from 'simple-statistics';
 
-/** Mulberry32 (T. Ettinger): uniform in [0, 1), good enough for orders, not for secrets. */
+/** Mulberry32 (T. Ettinger): uniform in [0, 1); good enough for orders, not for secrets. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** An interval for any figure of windows in time, by drawing windows with replacement. */
+/** An interval for any statistic of time windows, by drawing windows with replacement. */
 import { quantileSorted } from 'simple-statistics';
 import { seededRandom } from './random.js';
 
@@ -7,9 +7,9 @@ const REPLICATES = 1_000;
 export const FEWEST_WINDOWS = 6;
 
 /**
- * 95 %, by percentiles. `counts`: how many windows each of several independent series has; `figure` gets as many places
- * of each, drawn with replacement. What is measured at the same time belongs to one series. It covers the windows' own
- * scatter within the processes, and takes them for independent.
+ * 95 % percentile interval. `counts`: the number of windows in each of several independent series; `figure` receives as
+ * many indices for each, drawn with replacement. Values measured at the same time belong to one series. Covers only the
+ * windows' variation within the processes, and assumes independent windows.
  */
 export function resampledCi95(
   counts: readonly number[],

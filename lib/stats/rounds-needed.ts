@@ -1,4 +1,4 @@
-/** How many rounds an effect needs before its interval leaves one side of what counts as a difference, or of none. */
+/** How many rounds an effect needs until its interval lies on one side of the smallest change that counts. */
 import type { Delta, Interval } from './effect.js';
 import { tCritical } from './student-t.js';
 
@@ -13,8 +13,8 @@ export interface Found {
 }
 
 /**
- * From the variance between the rounds that were seen, assuming that their mean is the true effect: with that many rounds the
- * interval is as short as its distance from the nearest end of ±δ. Null where it cannot be told, or beyond 500.
+ * Estimated from the variance between the rounds so far, assuming that their mean is the true effect: the number of
+ * rounds at which the interval is as short as its distance from the nearest end of ±δ. Null if unknown or above 500.
  */
 export function roundsNeeded({ rounds, ratioCi95, differenceCi95 }: Found, delta: Delta): number | null {
   const onLogs = 'relative' in delta;
@@ -34,13 +34,13 @@ export const deviationOf = ([low, high]: Interval, rounds: number): number =>
   (((high - low) / 2) * Math.sqrt(rounds)) / tCritical(ALPHA, rounds - 1);
 
 /**
- * The effect that so many rounds detect: with the probability `power` their 95 % interval does not hold zero (the usual
- * approximation of the power of a t test by the sum of two quantiles). On the scale of `sd`.
+ * The effect that this many rounds detect: with the probability `power` their 95 % interval excludes zero (the usual
+ * approximation of a t test's power by the sum of two quantiles). On the scale of `sd`.
  */
 export const detectable = (sd: number, rounds: number, power: number): number =>
   ((tCritical(ALPHA, rounds - 1) + tCritical(2 * (1 - power), rounds - 1)) * sd) / Math.sqrt(rounds);
 
-/** The fewest rounds, from `fewest` to `most`, that detect an effect of that size; null where more are needed. */
+/** The fewest rounds, from `fewest` to `most`, that detect an effect of that size; null if more are needed. */
 export function roundsToDetect(
   effect: number,
   sd: number,

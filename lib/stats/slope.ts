@@ -6,7 +6,7 @@ import { tCritical } from './student-t.js';
 export type Point = readonly [x: number, y: number];
 
 /**
- * With the t interval of ordinary least squares where every x has two points at least: a single one far off draws the
+ * Includes the t interval of ordinary least squares if every x has at least two points: a single distant one pulls the
  * line through itself and leaves no residual to judge it by. Null without two different x.
  */
 export function slope(points: readonly Point[]): MedianEstimate | null {

@@ -1,4 +1,4 @@
-/** Student's t distribution, which simple-statistics has no quantiles of. Checked against published tables. */
+/** Student's t distribution, for which simple-statistics has no quantiles. Checked against published tables. */
 
 /** Lanczos approximation (g = 7, n = 9), relative error below 1e-13 for x > 0. */
 function logGamma(x: number): number {
@@ -38,17 +38,17 @@ function regularisedBeta(a: number, b: number, x: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
-  // The fraction converges fast on one side of the mean only; the other side is its mirror image.
+  // The fraction converges fast only on one side of the mean; the other side follows by symmetry.
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(a, b, x)) / a : 1 - (front * betaFraction(b, a, 1 - x)) / b;
 }
 
-/** P(T > t) for `df` degrees of freedom; accurate in the far tail, where p values live. */
+/** P(T > t) for `df` degrees of freedom; accurate in the far tail, where p values lie. */
 export function tUpperTail(t: number, df: number): number {
   const tail = 0.5 * regularisedBeta(df / 2, 0.5, df / (df + t * t));
   return t >= 0 ? tail : 1 - tail;
 }
 
-/** The t with P(|T| > t) = `alpha`: half the width of a confidence interval, in standard errors. */
+/** The t with P(|T| > t) = `alpha`: half the width of a confidence interval in standard errors. */
 export function tCritical(alpha: number, df: number): number {
   let low = 0;
   let high = 1;

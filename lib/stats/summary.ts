@@ -1,4 +1,4 @@
-/** Summaries of samples. Nothing is dropped; a percentile appears only with enough samples behind it. */
+/** Summaries of samples. No sample is dropped; a percentile is given only with enough samples. */
 import { max, mean, medianAbsoluteDeviation, min, quantileSorted, sampleStandardDeviation } from 'simple-statistics';
 import type { Stats } from '../results/document.js';
 
@@ -13,7 +13,10 @@ function percentile(sorted: number[], p: number, floor: number): number | null {
   return sorted.length >= floor ? quantileSorted(sorted, p) : null;
 }
 
-/** Samples beyond Tukey's fences at 1.5 (mild) and 3 (severe) interquartile ranges; severe ones are not counted twice. */
+/**
+ * Counts samples beyond Tukey's fences at 1.5 (mild) and 3 (severe) interquartile ranges; severe ones are not counted
+ * as mild too.
+ */
 function tukeyOutliers(sorted: number[]): Stats['outliers'] {
   const q1 = quantileSorted(sorted, 0.25);
   const q3 = quantileSorted(sorted, 0.75);
@@ -25,7 +28,9 @@ function tukeyOutliers(sorted: number[]): Stats['outliers'] {
   return { mild: beyond(1.5) - severe, severe };
 }
 
-/** Null for no samples. Standard deviation and coefficient of variation need two, and a mean that is not 0. */
+/**
+ * Null without samples. Standard deviation and coefficient of variation need two samples, and a mean that is not 0.
+ */
 export function summarise(samples: ArrayLike<number>): Stats | null {
   if (samples.length === 0) return null;
   const sorted = Array.from(samples).sort((a, b) => a - b);

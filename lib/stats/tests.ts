@@ -1,19 +1,22 @@
-/** Two-sample tests on rounds, shown beside an interval; the interval decides, these do not. */
+/** Two-sample tests on rounds, shown in addition to the interval, which decides. */
 import { cumulativeStdNormalProbability } from 'simple-statistics';
 import { tUpperTail } from './student-t.js';
 import { welchEstimate } from './welch.js';
 
-/** Welch's t test, two-sided (B. L. Welch, 1947); null with fewer than two values an arm or no variation at all. */
+/** Welch's t test, two-sided (B. L. Welch, 1947); null with fewer than two values per arm or without any variation. */
 export function welch(a: readonly number[], b: readonly number[]): number | null {
   const estimate = welchEstimate(a, b);
   if (!estimate || estimate.standardError === 0) return null;
   return 2 * tUpperTail(Math.abs(estimate.centre) / estimate.standardError, estimate.df);
 }
 
-/** Beyond this many values the normal approximation is close and counting all orders is not affordable. */
+/** With more values the normal approximation is close, and counting all orders is too expensive. */
 const EXACT_UP_TO = 40;
 
-/** Mann–Whitney U, two-sided: exact without ties up to 40 values in all, else normal with tie and continuity correction. */
+/**
+ * Mann–Whitney U, two-sided: exact without ties up to 40 values in total, else normal with tie and continuity
+ * correction.
+ */
 export function mannWhitney(a: readonly number[], b: readonly number[]): number | null {
   if (a.length === 0 || b.length === 0) return null;
   const { u, tieTerm } = statistic(a, b);

@@ -1,6 +1,6 @@
 /**
- * A straight line through points of which some may be far off: the median of the slopes of all pairs (H. Theil, 1950;
- * P. K. Sen, 1968), and the median of what that slope leaves.
+ * A straight line through points with possible outliers: the median slope over all pairs (H. Theil, 1950; P. K. Sen,
+ * 1968), and the median of the residuals.
  */
 import { median as middle, quantileSorted } from 'simple-statistics';
 import { REPLICATES } from './bootstrap.js';
@@ -31,7 +31,7 @@ export function theilSen(points: readonly Point[]): Line {
 
 export const at = ({ slope, intercept }: Line, x: number): number => intercept + slope * x;
 
-/** What was found at one place, each time independently; the trimmed mean is the place's point. */
+/** Independent values found at one place; their trimmed mean is the place's point. */
 export interface Cell {
   x: number;
   values: readonly number[];
@@ -39,7 +39,7 @@ export interface Cell {
 
 export interface LineIntervals {
   slope: Interval;
-  /** Of the line at the place asked for. */
+  /** Interval of the line at the given place. */
   at: Interval;
 }
 
@@ -48,8 +48,8 @@ const redrawn = (values: readonly number[], random: () => number): number =>
   trimmed(values.map(() => values[Math.floor(random() * values.length)] as number));
 
 /**
- * 95 % percentile intervals from 1 000 lines, each through cells whose values were resampled: a handful of
- * points is too few for Sen's own interval. Null with fewer than six values in a cell.
+ * 95 % percentile intervals from 1 000 lines through cells with resampled values: a handful of points is too few for
+ * Sen's own interval. Null if a cell has fewer than six values.
  */
 export function theilSenCi95(cells: readonly Cell[], x: number, seed: number): LineIntervals | null {
   if (cells.some(({ values }) => values.length < FEWEST_FOR_INTERVAL)) return null;

@@ -1,6 +1,6 @@
 /**
- * The mean of what is left when a fifth is taken off at either end: a few values that are far off do not move it, and it
- * moves evenly where values are at two levels. Interval by J. W. Tukey and D. H. McLaughlin (1963).
+ * The mean without the lowest and highest fifth of the values: outliers do not move it, and it changes smoothly if
+ * values lie at two levels. Interval by J. W. Tukey and D. H. McLaughlin (1963).
  */
 import { sampleStandardDeviation } from 'simple-statistics';
 import type { MedianEstimate } from './median.js';
@@ -17,10 +17,10 @@ const cut = (sorted: Float64Array): Float64Array => {
 
 const average = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The mean alone; NaN without values. */
+/** Only the mean; NaN without values. */
 export const trimmed = (values: readonly number[]): number => average(cut(inOrder(values)));
 
-/** Throws RangeError without values; no interval where fewer than two are left. Assumes them independent. */
+/** Throws RangeError without values; no interval if fewer than two remain. Assumes independent values. */
 export function trimmedMean(values: readonly number[]): MedianEstimate {
   const count = values.length;
   if (count === 0) throw new RangeError('Expected at least one value but received none.');

@@ -1,12 +1,12 @@
 /**
- * The effect of a system against values of another session. Nothing pairs their rounds, so what drifted between the
- * sessions is in the effect: good enough to raise an alarm, not to compare systems.
+ * The effect of a system against values of another session. Their rounds are not paired, so drift between the sessions
+ * is part of the effect: good enough to raise an alarm, not to compare systems.
  */
 import { mean } from 'simple-statistics';
 import { type Delta, type Effect, effectOf, hasRatio } from './effect.js';
 import { welchEstimate } from './welch.js';
 
-/** With one value on a side there is no interval, hence no verdict but `inconclusive`. */
+/** With one value on a side there is no interval, so the verdict is `inconclusive`. */
 export function unpairedEffect(
   system: readonly number[],
   baseline: readonly number[],

@@ -1,11 +1,11 @@
 /**
- * The difference of two means of unequal variances, whose samples have nothing to do with one another: B. L. Welch (1947),
- * with the degrees of freedom of F. E. Satterthwaite (1946).
+ * The difference of two means of independent samples with unequal variances: B. L. Welch (1947), with the degrees of
+ * freedom of F. E. Satterthwaite (1946).
  */
 import { mean, sampleVariance } from 'simple-statistics';
 import type { TEstimate } from './effect.js';
 
-/** a − b; null with fewer than two values an arm. */
+/** a − b; null with fewer than two values per arm. */
 export function welchEstimate(a: readonly number[], b: readonly number[]): TEstimate | null {
   if (a.length < 2 || b.length < 2) return null;
   const [va, vb] = [sampleVariance([...a]) / a.length, sampleVariance([...b]) / b.length];
@@ -13,7 +13,7 @@ export function welchEstimate(a: readonly number[], b: readonly number[]): TEsti
   return {
     centre: mean([...a]) - mean([...b]),
     standardError: Math.sqrt(va + vb),
-    // Variances too small to be squared, or none: the interval has no width either way.
+    // Variances too small to be squared, or zero: the interval has no width in either case.
     df: Number.isFinite(satterthwaite) && satterthwaite > 0 ? satterthwaite : a.length + b.length - 2,
   };
 }

@@ -1,4 +1,4 @@
-/** Attests one running worker: its description of itself, its probes, and the judgement of its system. */
+/** Attests one running worker from its description, its probes and its system's judgement. */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { CLOCK_CHECK, judgeClock } from '../native/clock.js';
 import { CudaError } from '../native/errors.js';
@@ -20,7 +20,7 @@ export interface Look {
 
 const PROBE_DEADLINE_MS = 120_000;
 
-/** Rejects with CudaError where the worker cannot look for GPUs at all. */
+/** Rejects with CudaError if the worker cannot look for GPUs at all. */
 export async function attestWorker(worker: Worker, system: System, look: Look): Promise<Attested> {
   const { phase, target, signal } = look;
   const description = await describe(worker, target, signal);
@@ -42,12 +42,12 @@ async function judgeBySystem(
   const judge = (probe: Probe | null) => system.attest(description, { phase, tenant, probe, path: target.path });
   if (system.wantsProbe && phase !== 'process') return judge(await probeLayer(worker, system, look));
   const attestation = await judge(null);
-  // A system that is known by the allocations it refuses alone.
+  // Some systems are recognised only by the allocations they refuse.
   if (phase !== 'process' || attestation.proofs.length > 0 || system.canaries(tenant).length === 0) return attestation;
   return judge(await probeLayer(worker, system, look));
 }
 
-/** Under whatever system: what a foreign clock measured is no number. */
+/** Applies to every system: times from a foreign clock are no result. */
 export function withClock(attestation: Attestation, description: Description, phase: Evidence['phase']): Attestation {
   const { passed, detail, invalid } = judgeClock(description.inspection.clock);
   const proof = phase === 'after' ? `${CLOCK_CHECK}, after` : CLOCK_CHECK;

@@ -1,4 +1,4 @@
-/** Proofs that systems share: each checks one observation of a worker, a probe or the coordinator. */
+/** Proofs shared by systems: each checks one observation of a worker, a probe or the coordinator. */
 import type { ApplicationPath, LayerInfo } from '../results/document.js';
 import type { NativeDevice } from '../native/addon-types.js';
 import type { Description } from '../workers/description.js';
@@ -14,11 +14,11 @@ export interface Finding {
   proof: string;
   passed: boolean | null;
   detail: string;
-  /** What to do where it failed, in one sentence. */
+  /** What to do if it failed, in one sentence. */
   advice?: string;
 }
 
-/** The order of what a user can act on. */
+/** Advice that a user can act on. */
 export const advice = {
   wrongBuild: 'Rebuild the layer with exported symbols, e.g. CMAKE_BUILD_TYPE=Debug for HAMi-core.',
   wrongLibrary: 'Give the library of this layer, built with its exported symbols.',
@@ -42,7 +42,7 @@ const finding = (proof: string, passed: boolean | null, detail: string, help?: s
   ...(help !== undefined && { advice: help }),
 });
 
-/** What the layer's file is in the worker; null where it is not mapped. */
+/** The layer's file in the worker; null if it is not mapped. */
 export async function layerInfo(description: Description, library: string): Promise<LayerInfo | null> {
   const isLibrary = (path: string) => sameFile(path, library);
   const object = description.provenance.objects.find(({ path }) => isLibrary(path));
@@ -71,7 +71,7 @@ export function exportCount(layer: LayerInfo | null, least: number, help: string
   return finding('exported driver functions', exports >= least, detail, help);
 }
 
-/** Exported names carry their version (cuMemAlloc_v2), the driver's own table does not. */
+/** Exported names carry their version (cuMemAlloc_v2); the driver's own table does not. */
 const baseName = (name: string): string => name.replace(/_v\d+$/, '');
 
 export function functionOwners(
@@ -85,7 +85,7 @@ export function functionOwners(
   const escaped = names.flatMap((name) =>
     paths.flatMap((path) => {
       const row = seen.find((candidate) => baseName(candidate.name) === baseName(name));
-      // What is patched belongs to whom its code jumps to, whatever path leads there.
+      // A patched function belongs to the object that its code jumps to, on every path.
       const owner = row?.patched?.owner ?? row?.owners[path] ?? null;
       return owner !== null && realPath(owner) === real ? [] : [`${name} on ${path} (${owner ?? 'nobody'})`];
     }),
@@ -106,8 +106,8 @@ export function nvmlOwner(description: Description, library: string): Finding {
 }
 
 /**
- * The driver owns everything, and nothing that could hook it is mapped. Exported names beginning with cu are no sign by
- * themselves: helper libraries of the driver have them too. None of those exports cuInit.
+ * The driver owns all functions, and no object that could intercept is mapped. Exporting names that begin with cu is no
+ * sign by itself, because helper libraries of the driver do so too; none of those exports cuInit.
  */
 export function bareDriver(description: Description): Finding[] {
   const { provenance, preload } = description;
@@ -145,7 +145,7 @@ export function noMpsClient(device: NativeDevice | undefined): Finding {
   return finding(MPS_PROOF, !device.mpsClient, device.mpsClient ? 'it is an MPS client' : '0', advice.mps);
 }
 
-/** Without its daemon a client starts all the same, and is none. */
+/** A client without its daemon starts anyway and is not a client. */
 export function mpsClient(device: NativeDevice | undefined): Finding {
   if (!device || device.mpsClient === null) return finding(MPS_PROOF, null, 'the driver does not report it');
   return finding(MPS_PROOF, device.mpsClient, device.mpsClient ? '1' : '0: it runs without MPS', advice.noMps);
@@ -158,10 +158,10 @@ export function deviceSeen(device: NativeDevice | undefined, gpu: TrueGpu): Find
   return finding('the GPU that is measured', device !== undefined, detail, advice.noDevice);
 }
 
-/** NVML's total holds a part that the driver keeps for itself. */
+/** NVML's total includes a part that the driver reserves. */
 const RESERVED = 0.05;
 
-/** What the tenant is shown must be the limit, or, without one, the card as the coordinator's NVML shows it. */
+/** The tenant must be shown the limit or, without one, the card's size by the coordinator's NVML. */
 export function memoryView(
   device: NativeDevice | undefined,
   probe: Probe | null,
@@ -191,7 +191,7 @@ export function allocationCanary(probe: Probe | null, canaries: readonly Canary[
   });
 }
 
-/** A limit as the layer itself says it: a cache that another process made holds other values. */
+/** A limit as the layer itself reports it: a cache created by another process would hold other values. */
 export function limitReadBack(proof: string, read: number | null | undefined, wanted: number): Finding {
   if (read === null || read === undefined) return finding(proof, null, 'the layer was not queried');
   return finding(proof, read === wanted, `the layer says ${read}, ${wanted} was set`, advice.staleCache);

@@ -1,14 +1,17 @@
-/** What a named system's processes inherit from the caller: an allow-list, so that no setting of a layer leaks in. */
+/**
+ * The variables that a named system's processes inherit from the caller: an allow-list, so that no setting of a layer
+ * leaks in.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { realPath } from './ld-preload.js';
 
 const inherited = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|TMPDIR|GVB_SIM)$/;
 
-/** File names of the layers met in the field, and of this tool's own interposer. */
+/** File names of known layers, and of this tool's own interposer. */
 const layerFile = /^lib(vgpu|fcsp|hami|gemhook|gpushare|cuda-control|gvb[-_]?interpose)[\w.-]*\.so/;
 
-/** `layerFolders` hold the libraries of the systems that are measured. */
+/** `layerFolders`: the folders of the measured systems' libraries. */
 export function baseEnvironment(
   caller: NodeJS.ProcessEnv,
   layerFolders: readonly string[] = [],
@@ -22,14 +25,14 @@ export function baseEnvironment(
 }
 
 /**
- * A CUDA process joins any MPS daemon it finds at the default pipe directory; one that does not exist keeps it out.
- * Source: the MPS documentation, "CUDA_MPS_PIPE_DIRECTORY".
+ * A CUDA process joins any MPS daemon at the default pipe directory, so this names one that does not exist. Source: the
+ * MPS documentation, "CUDA_MPS_PIPE_DIRECTORY".
  */
 export const withoutMps = (runDirectory: string): { CUDA_MPS_PIPE_DIRECTORY: string } => ({
   CUDA_MPS_PIPE_DIRECTORY: join(runDirectory, 'no-mps'),
 });
 
-/** An empty entry means the working folder to the loader; it is dropped too. */
+/** Also drops empty entries, which mean the working folder to the loader. */
 function withoutLayers(searchPath: string, layerFolders: readonly string[]): string {
   const kept = (folder: string) => folder !== '' && !layerFolders.includes(realPath(folder)) && !holdsLayer(folder);
   return searchPath.split(/[:;]/).filter(kept).join(':');

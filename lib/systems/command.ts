@@ -1,4 +1,4 @@
-/** Commands of a custom system: an argument list, never a shell. */
+/** Commands of a custom system: argument lists, never run by a shell. */
 import { once } from 'node:events';
 import { BoundedLog } from '../workers/lines.js';
 import { local } from '../workers/local.js';
@@ -8,16 +8,16 @@ export interface CommandOptions {
   cwd: string;
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
-  /** What it reads from stdin. Default: nothing. */
+  /** Text for its stdin. Default: nothing. */
   input?: string;
 }
 
 export interface Finished {
-  /** Null where it did not start, was killed, or ran past its time. */
+  /** Null if it did not start, was killed, or timed out. */
   exit: number | null;
-  /** In words, e.g. "ended with exit code 3". */
+  /** As text, e.g. "ended with exit code 3". */
   how: string;
-  /** The end of stdout and stderr together. */
+  /** The end of its combined stdout and stderr. */
   output: string;
 }
 
@@ -27,7 +27,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   options.signal?.throwIfAborted();
   const { environment, cwd, timeoutMs = TIMEOUT_MS, input = '' } = options;
   const process = local.start(argv, { environment, cwd });
-  // A command that does not read its input may be gone before it is written.
+  // A command that does not read its input may end before it is written.
   process.stdin.on('error', () => {}).end(input);
   const log = new BoundedLog();
   for (const stream of [process.stdout, process.stderr])
@@ -47,7 +47,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   }
 }
 
-/** Throws where it does not end with exit code 0. `what` names it, e.g. `setup of mine`. */
+/** Throws unless it ends with exit code 0. `what` names it, e.g. `setup of mine`. */
 export async function mustSucceed(what: string, argv: readonly string[], options: CommandOptions): Promise<void> {
   const { exit, how, output } = await runCommand(argv, options);
   if (exit === 0) return;

@@ -4,7 +4,7 @@ import { NOT_RECORDED } from '../results/document.js';
 import { resolvedSettings } from './source.js';
 import type { System } from './system.js';
 
-/** Proofs and absolute paths of libraries included, secrets excluded; `workloads` of `exec` beside them. */
+/** Includes proofs and absolute paths of libraries, excludes secrets; adds the `workloads` of `exec`. */
 export async function configText(systems: readonly System[], workloads?: readonly RawMap[]): Promise<string> {
   const { stringify } = await import('yaml');
   const entries = systems.map(({ name, source }) => {

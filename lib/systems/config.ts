@@ -1,4 +1,4 @@
-/** Systems from the file of --config. */
+/** Reads systems from the file of --config. */
 import { dirname, resolve } from 'node:path';
 import { isMap, type RawValue, Values } from '../config/values.js';
 import { readYaml, readYamlText, type Source } from '../config/yaml.js';
@@ -25,7 +25,7 @@ export function parseConfig(text: string, file: string, surroundings: Surroundin
   return { systems: systemsIn(top.raw('systems'), source, surroundings) };
 }
 
-/** Of the key `systems` of a file. */
+/** Systems of a file's key `systems`. */
 export function systemsIn(list: RawValue | undefined, source: Source, surroundings: Surroundings): System[] {
   if (!Array.isArray(list) || list.length === 0)
     throw source.error(['systems'], 'Expected systems of the configuration to be a list of systems.');

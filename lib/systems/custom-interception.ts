@@ -1,5 +1,5 @@
 /**
- * Whether the libraries that a custom system names intercept anything: one that does not measures the bare driver under
+ * Whether the libraries that a custom system names intercept anything: if not, it would measure the bare driver under
  * another name.
  */
 import { basename } from 'node:path';
@@ -11,7 +11,9 @@ import { namesFile, parseVariable, realPath, sameFile } from './ld-preload.js';
 
 const sharedObject = /\.so(\.\d+)*$/;
 
-/** Preloaded in the worker, by whatever set it, or named by one of the system's variables: as mapped, or as written. */
+/**
+ * Libraries preloaded in the worker, for whatever reason, or named by the system's variables: as mapped, or as written.
+ */
 export function namedLibraries({ preload }: Description, variables: Readonly<Record<string, string>>): string[] {
   const preloaded = preload.flatMap(({ source, entry, mapped }) => (source === 'LD_PRELOAD' ? [mapped ?? entry] : []));
   const named = Object.values(variables).flatMap(parseVariable);
@@ -19,7 +21,10 @@ export function namedLibraries({ preload }: Description, variables: Readonly<Rec
   return libraries.filter((library, index) => libraries.findIndex((other) => sameFile(other, library)) === index);
 }
 
-/** By pointers to driver or NVML functions, on any symbol path; what hooks every process of the machine is not the system's. */
+/**
+ * Interceptors by pointers to driver or NVML functions, on any symbol path. Excludes those that hook every process of
+ * the machine, which do not belong to the system.
+ */
 export function ownInterceptors({ provenance, preload }: Description): Interceptor[] {
   const everywhere = preload.flatMap(({ source, mapped }) =>
     source === 'LD_PRELOAD' || mapped === null ? [] : [realPath(mapped)],
@@ -27,7 +32,10 @@ export function ownInterceptors({ provenance, preload }: Description): Intercept
   return interceptors(provenance).filter(({ owner }) => !everywhere.includes(realPath(owner)));
 }
 
-/** The first interceptor that is one of the libraries; a libcuda.so.1 in place of the driver intercepts, whatever pointers show. */
+/**
+ * The first interceptor among the libraries. A libcuda.so.1 in place of the driver intercepts whatever the pointers
+ * show.
+ */
 export function namedInterceptor(description: Description, libraries: readonly string[]): string | undefined {
   const replacement = replacedLibcuda(description)?.by;
   const owners = ownInterceptors(description).map(({ owner }) => owner);
@@ -35,7 +43,7 @@ export function namedInterceptor(description: Description, libraries: readonly s
   return all.find((owner) => libraries.some((library) => namesFile(library, owner)));
 }
 
-/** Null where there is nothing to ask: the system names no library. */
+/** Null if the system names no library. */
 export function intercepts(description: Description, libraries: readonly string[]): Finding | null {
   if (libraries.length === 0) return null;
   const names = libraries.join(', ');

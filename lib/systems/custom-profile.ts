@@ -1,4 +1,4 @@
-/** A user's description of a layer; everything is checked here, before anything runs. */
+/** A user's description of a layer; it is checked here completely, before anything runs. */
 import { type Step, verifySteps } from './custom-verify.js';
 import { checkPlaceholders, type Placeholder, placeholders } from './placeholders.js';
 import type { Size } from '../config/size.js';
@@ -37,7 +37,7 @@ export interface CustomProfile {
   memory: Size | undefined;
   sm: number | undefined;
   verify: readonly Step[];
-  /** Whether the libraries it names must be seen to intercept. */
+  /** Whether the named libraries must be seen to intercept. */
   interposes: boolean;
   capabilities: Capabilities;
 }

@@ -39,7 +39,7 @@ export function judgeStep(step: Step, context: StepContext): Finding | Promise<F
   }
 }
 
-/** On the path that is measured: a layer on another one says nothing of these numbers. */
+/** Only on the measured path: a layer on another path says nothing about these numbers. */
 async function symbolOwner(
   { symbol, matches: pattern }: Of<'symbolOwner'>,
   { description, evidence, signal }: StepContext,
@@ -96,7 +96,7 @@ function smCount({ least, most }: Of<'smCount'>, { description, gpu }: StepConte
 }
 
 function totalMemory({ least, most }: Of<'totalMemory'>, { description, evidence, gpu }: StepContext): Finding {
-  // A bound is no limit: it may lie above the card.
+  // A bound may exceed the card's memory, unlike a limit.
   const bytes = (size: typeof least) =>
     'bytes' in size ? size.bytes : resolveSize(size, gpu.memoryBytes, 'totalMemory');
   const [low, high] = [bytes(least), bytes(most)];
@@ -119,7 +119,7 @@ async function command({ argv, exit, matches: pattern }: Of<'command'>, context:
   const filled = argv.map(fill);
   const wanted = pattern ? `, output matching ${pattern.source}` : '';
   const proof = `${filled.join(' ')} ends with exit code ${exit}${wanted}`;
-  // It says something of the system, and nothing of one process.
+  // Tests the system, not a single process.
   if (evidence.phase === 'process') return { proof, passed: null, detail: 'it is run once a round' };
   const finished = await run(filled);
   const found = pattern === null || (await matches(pattern, finished.output, { signal }));

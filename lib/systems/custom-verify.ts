@@ -17,7 +17,7 @@ export type Step =
 
 type Reader = (values: Values, key: string, allowed: readonly Placeholder[]) => Step;
 
-/** Long patterns are the ones that take for ever. */
+/** Patterns that take forever are usually long. */
 const LONGEST_PATTERN = 200;
 
 const readers: Record<Step['step'], Reader> = {
@@ -89,7 +89,7 @@ function pair(values: Values, key: string): string[] {
   return list;
 }
 
-/** An empty pattern matches everything, as the documentation's example has it. */
+/** An empty pattern matches everything, as in the documentation's example. */
 function pattern(values: Values, key: string): RegExp | null {
   const text = values.raw(key);
   if (text === undefined) return null;

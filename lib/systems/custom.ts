@@ -22,13 +22,16 @@ import { unverifiedLabel } from './system-name.js';
 
 export interface CustomOptions extends Omit<ProfileOptions, 'layerFolders'> {
   profile: CustomProfile;
-  /** Why it cannot be measured here: a library that it preloads is not there. */
+  /** Why it cannot be measured here: a preloaded library is missing. */
   missing?: string;
-  /** Most time each command may take. */
+  /** Timeout of each command. */
   commandTimeoutMs?: number;
 }
 
-/** The dynamic loader continues without a library that it cannot load: even an unverified system is then not what it says. */
+/**
+ * The dynamic loader continues without a library that it cannot load, so even an unverified system would be a different
+ * one.
+ */
 function missingPreloads({ preload }: Description): Finding[] {
   const missing = preload.filter(({ source, mapped }) => source === 'LD_PRELOAD' && mapped === null);
   return missing.map(({ entry }) => ({
@@ -42,9 +45,9 @@ function missingPreloads({ preload }: Description): Finding[] {
 export class CustomSystem extends Profile {
   readonly kind = 'custom';
   override readonly unavailable: string | null;
-  /** Nothing is known of it, and the careful way is right for all. */
+  /** The layer is unknown, and staggered starts are safe for all. */
   override readonly staggerStarts = true;
-  /** Where nothing is to be done between limits, and nothing is kept for all tenants. */
+  /** True if no commands run between limits and tenants share no state files. */
   override readonly limitsCoexist: boolean;
   readonly #profile: CustomProfile;
   readonly #timeoutMs: number | undefined;
@@ -98,7 +101,7 @@ export class CustomSystem extends Profile {
     const steps = await asyncMap(this.#profile.verify, (step) => judgeStep(step, context));
     const libraries = namedLibraries(description, this.variables(look.tenant));
     const interception = this.#profile.interposes ? intercepts(description, libraries) : null;
-    // That it intercepts does not stand for steps of which none could be checked.
+    // Seen interception is no substitute for verify steps none of which could be checked.
     const counts = interception && (!interception.passed || steps.length === 0 || steps.some(isProof));
     const findings = [...missingPreloads(description), ...(counts ? [interception] : []), ...steps];
     const owner = namedInterceptor(description, libraries) ?? libraries[0] ?? ownInterceptors(description)[0]?.owner;
@@ -107,7 +110,7 @@ export class CustomSystem extends Profile {
     return { ...judge(description, look, layer, findings), warnings };
   }
 
-  /** What its label leaves open. */
+  /** Warning for a system without proofs. */
   #unverified(description: Description): string {
     const seen = interceptionSeen(description);
     return `${this.name}: observed: ${seen}. Not verified: its limits, and whether it does anything else; add verify steps (--config) to prove them.`;
@@ -129,7 +132,7 @@ export class CustomSystem extends Profile {
     await this.#runAll('setup', SOLE_TENANT);
   }
 
-  /** Every command has its turn, whatever became of the one before; an abort does not spare the clean-up. */
+  /** Runs every command even if an earlier one failed; an abort does not skip the clean-up. */
   protected override async end(): Promise<string[]> {
     const left = await asyncMap(this.#profile.teardown, async (argv) => {
       try {
@@ -152,7 +155,7 @@ export class CustomSystem extends Profile {
     return Object.fromEntries(Object.entries(this.#profile.env).map(([name, value]) => [name, filler(value)]));
   }
 
-  /** Those of one tenant, or those that all share. */
+  /** The files of one tenant, or those shared by all. */
   #stateFiles(tenant: Tenant, ofTenant: boolean): string[] {
     const chosen = this.#profile.stateFiles.filter((path) => usesPlaceholder(path, 'tenant') === ofTenant);
     return chosen.map(this.#filler(tenant));
@@ -169,7 +172,7 @@ export class CustomSystem extends Profile {
     return mustSucceed(`${key} of ${this.name}`, argv.map(this.#filler(tenant)), options);
   }
 
-  /** The coordinator's side is never under the layer, so commands run without its preload. */
+  /** The coordinator is never under the layer, so commands run without its preload. */
   #commandOptions(tenant: Tenant): CommandOptions {
     const { LD_PRELOAD: _, ...environment } = this.environment(tenant);
     const { run, directory } = this.prepared;

@@ -1,4 +1,4 @@
-/** Reads from the file of a shared object for which machine it is built and what it exports. */
+/** Reads a shared object's machine type and exports from its file. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export interface ElfHeader {
@@ -12,7 +12,7 @@ export interface ElfHeader {
 const SHARED_OBJECT = 3;
 const machines: Record<number, string> = { 3: 'x86', 40: 'arm', 62: 'x64', 183: 'arm64', 243: 'riscv64', 21: 'ppc64' };
 
-/** From the first 20 bytes; null where they do not begin an ELF file. */
+/** From the first 20 bytes; null if they are not the beginning of an ELF file. */
 export function parseElfHeader(bytes: Buffer): ElfHeader | null {
   if (bytes.length < 20 || bytes.readUInt32BE(0) !== 0x7f454c46) return null;
   const little = bytes[5] !== 2;
@@ -20,7 +20,7 @@ export function parseElfHeader(bytes: Buffer): ElfHeader | null {
   return { bits: bytes[4] === 2 ? 64 : 32, type: half(16), machine: half(18) };
 }
 
-/** What is wrong with it as a library to preload on this machine, or null. */
+/** Why it cannot be preloaded on this machine, or null. */
 export function unsuitable(header: ElfHeader | null, arch: string = process.arch): string | null {
   if (!header) return 'it is not an ELF file';
   if (header.type !== SHARED_OBJECT) return 'it is not a shared object';
@@ -30,10 +30,10 @@ export function unsuitable(header: ElfHeader | null, arch: string = process.arch
 
 const DYNAMIC_SYMBOLS = 11;
 const SYMBOL_BYTES = 24;
-/** No layer comes near it; a hostile file must not fill the memory. */
+/** Far more than any layer needs; a hostile file must not fill the memory. */
 const MAX_TABLE = 64 * 2 ** 20;
 
-/** Names of defined dynamic symbols, or null where the file cannot be read as a 64-bit little-endian ELF. */
+/** Names of defined dynamic symbols, or null if the file cannot be read as a 64-bit little-endian ELF. */
 export async function exportedSymbols(path: string): Promise<Set<string> | null> {
   let file: FileHandle | undefined;
   try {
@@ -76,7 +76,7 @@ function definedNames(symbols: Buffer, names: Buffer): Set<string> {
   for (let at = 0; at + SYMBOL_BYTES <= symbols.length; at += SYMBOL_BYTES) {
     const start = symbols.readUInt32LE(at);
     const end = names.indexOf(0, start);
-    // Section 0 holds what the object imports.
+    // Imported symbols have section 0.
     if (symbols.readUInt16LE(at + 6) !== 0 && end > start) found.add(names.toString('latin1', start, end));
   }
   return found;

@@ -1,4 +1,4 @@
-/** The caller's environment as it finds it: `run` without a named system. */
+/** The caller's environment, unchanged: `run` without a named system. */
 import type { LayerInfo } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
 import type { Description, PreloadEntry } from '../workers/description.js';
@@ -10,16 +10,16 @@ import { interceptionText, type Interceptor, interceptors } from './interception
 import { PRELOAD_FILE, realPath } from './ld-preload.js';
 import { type Attestation, type Capabilities, NO_LIMITS, type Proof, type System } from './system.js';
 
-/** Where the CLI keeps the caller's LD_PRELOAD while it runs without it itself. */
+/** Where the CLI stores the caller's LD_PRELOAD while it runs without it. */
 export const CALLER_PRELOAD = 'GVB_CALLER_LD_PRELOAD';
-/** Where the process that started the CLI again says which it is. */
+/** Where the process that restarted the CLI stores its PID. */
 export const FIRST_START = 'GVB_FIRST_START_PID';
 
-/** Recorded because they change what is measured. Nothing else of the caller's environment enters a document. */
+/** Recorded because they affect the measurement. No other variable of the caller enters a document. */
 const recorded =
   /^(LD_PRELOAD|LD_LIBRARY_PATH|CUDA_\w+|NVIDIA_VISIBLE_DEVICES|GPU_CORE_UTILIZATION_POLICY|ACTIVE_OOM_KILLER|RECORD_KERNEL_INTERVAL|LIBCUDA_LOG_LEVEL|MANAGER_\w+|VGPU_\w+|LOGGER_LEVEL|BUD_\w+|GVB_SIM|GVB_INTERPOSE)$/;
 
-/** The environment as it was before the CLI stepped out of it. */
+/** The environment before the CLI removed LD_PRELOAD from it. */
 export function callerEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const { [CALLER_PRELOAD]: preload, [FIRST_START]: _first, ...rest } = environment;
   return preload === undefined ? rest : { ...rest, LD_PRELOAD: preload };
@@ -55,7 +55,7 @@ export function environmentSystem(environment = callerEnvironment()): System {
 /** Its state belongs to the user who set it up. */
 const nothing = () => Promise.resolve();
 
-/** Its limits, if any, were not set here, so no metric may check them. */
+/** Any limits were set elsewhere, so no metric may check them. */
 const unknownCapabilities: Capabilities = NO_LIMITS;
 
 type MappedObject = Provenance['objects'][number];
@@ -93,7 +93,7 @@ async function describeLayer(path: string, provenance: Provenance, active: boole
 export const groundTruth = ({ provenance, preload }: Description): Attestation['groundTruth'] =>
   preloadFileHooks(provenance, preload, interceptors(provenance)) ? 'none' : 'nvml';
 
-/** Every process is then hooked, including the coordinator: no process sees the bare GPU. */
+/** Every process is then hooked, the coordinator included, so no process sees the bare GPU. */
 function preloadFileHooks(provenance: Provenance, preload: readonly PreloadEntry[], found: readonly Interceptor[]) {
   const everywhere = preload.filter(({ source }) => source === PRELOAD_FILE);
   if (preloadedObjects(provenance, everywhere).length > 0) return true;

@@ -1,6 +1,6 @@
 /**
- * The variables that BUD-FCSP's documents describe (fcsp_vs_mig.md of BudEcosystem/GPU-Virt-Bench). No binary of it is
- * public, so what a library makes of them is unknown.
+ * The variables in BUD-FCSP's documents (fcsp_vs_mig.md of BudEcosystem/GPU-Virt-Bench). No binary is public, so the
+ * effect on a library is unknown.
  */
 import type { Values } from '../config/values.js';
 
@@ -9,7 +9,7 @@ export const memoryModes = ['hard', 'soft'] as const;
 
 type Kind = 'percent' | 'flag' | 'integer' | 'text';
 
-/** Key of a configuration → variable, and what it holds. */
+/** Configuration key, with its variable and type. */
 const table = {
   tenantFloor: ['BUD_TENANT_FLOOR_PCT', 'percent'],
   sharedPool: ['BUD_SHARED_POOL_PCT', 'percent'],
@@ -35,7 +35,7 @@ type SettingKey = keyof typeof table;
 
 export const settingKeys = Object.keys(table) as SettingKey[];
 
-/** Sub-profiles as the documents describe them, in their variables. */
+/** Sub-profiles from the documents, in their variables. */
 export const presets = {
   inference: {
     BUD_ISOLATION_MODE: 'adaptive',
@@ -71,7 +71,7 @@ export const presets = {
 
 export const presetNames = Object.keys(presets) as (keyof typeof presets)[];
 
-/** The preset first, then single settings, then `env`. */
+/** First the preset, then single settings, then `env`. */
 export function fcspVariables(values: Values): Record<string, string> {
   const preset = values.choice('preset', presetNames);
   const mode = values.choice('mode', modes);

@@ -1,6 +1,6 @@
 /**
- * BUD-FCSP: closed, known from its documents alone. Its library has the same file name as HAMi-core's, so a name proves
- * nothing; where it keeps its state is found by looking at what appears when a process starts.
+ * BUD-FCSP: closed source, known only from its documents. Its library has the same file name as HAMi-core's, so a name
+ * proves nothing. Its state is found by looking for files that appear when a process starts.
  */
 import { dirname } from 'node:path';
 import type { Description } from '../workers/description.js';
@@ -18,22 +18,22 @@ import { SOLE_TENANT } from './system.js';
 const hooked = ['cuMemAlloc', 'cuLaunchKernel'];
 
 export interface FcspOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
-  /** Checked, absolute; null where none was named. */
+  /** Checked and absolute; null if none was named. */
   library: string | null;
-  /** Why there is no library, where one was named. */
+  /** Why the named library is missing. */
   missing?: string;
-  /** Everything but the limits. */
+  /** All variables except the limits. */
   variables: Record<string, string>;
   /** Deleted between tenants and at the end, so that no limit outlives its run. */
   stateFiles: readonly string[];
-  /** Where state is looked for; elsewhere in tests. */
+  /** Where to look for state; tests use other places. */
   places?: readonly string[];
 }
 
 export class FcspSystem extends Profile {
   readonly kind = 'fcsp';
   override readonly unavailable: string | null;
-  /** Nothing is known of how its starts meet; HAMi-core's meet badly. */
+  /** Whether simultaneous starts work is unknown; with HAMi-core they do not. */
   override readonly staggerStarts = true;
   readonly capabilities: Capabilities = {
     memLimit: 'perTenantPool',
@@ -67,18 +67,18 @@ export class FcspSystem extends Profile {
 
   override async reap({ id }: Tenant): Promise<void> {
     this.#living.delete(id);
-    // Whether tenants share state is unknown: as long as one lives, all of it stays.
+    // Whether tenants share state is unknown, so all of it is kept while any tenant runs.
     if (this.#living.size === 0) await this.#forget();
   }
 
-  /** Its documents change limits by variables, which a process that runs cannot see. */
+  /** By its documents limits change through variables, which a running process does not re-read. */
   changeLimit(): Promise<string> {
     return Promise.resolve(
       'BUD-FCSP reads its limits from environment variables at start, so a running process keeps them',
     );
   }
 
-  /** `soft` grants what is over the limit, by its documents. */
+  /** By its documents `soft` grants memory over the limit. */
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     return this.#options.variables.BUD_MEMORY_LIMIT_MODE === 'soft' ? [] : super.canaries(tenant);
   }
@@ -117,13 +117,16 @@ export class FcspSystem extends Profile {
     return {
       LD_PRELOAD: this.#library,
       ...(memoryBytes !== null && { BUD_MEMORY_LIMIT: `${memoryBytes}` }),
-      // The documents name the first, the upstream runner sets the second.
+      // The documents name the first variable; the upstream runner sets the second.
       ...(smPercent !== null && { BUD_SM_LIMIT: `${smPercent}`, BUD_COMPUTE_LIMIT: `${smPercent}` }),
       ...this.#options.variables,
     };
   }
 
-  /** Files the worker holds that were not there before it started are the layer's: deleted with the rest. */
+  /**
+   * Files that the worker holds and that did not exist before it started belong to the layer and are deleted with the
+   * rest.
+   */
   async #newState(pid: number): Promise<string[]> {
     if (!this.#before) return [];
     const { held, unclaimed } = await discover(this.#before, pid, this.#options.places);
@@ -143,7 +146,7 @@ export class FcspSystem extends Profile {
   }
 }
 
-/** HAMi-core's library has none; the file name is the same. */
+/** HAMi-core's library has the same file name but none of these exports. */
 async function ownExports(library: string): Promise<proofs.Finding> {
   const names = [...((await exportedSymbols(library)) ?? [])].filter((name) => name.startsWith('bud_'));
   return {

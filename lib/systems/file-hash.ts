@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
-/** SHA-256 in hexadecimal, or null where the file cannot be read. */
+/** SHA-256 in hexadecimal, or null if the file cannot be read. */
 export async function sha256(path: string): Promise<string | null> {
   const hash = createHash('sha256');
   try {
@@ -14,10 +14,10 @@ export async function sha256(path: string): Promise<string | null> {
   }
 }
 
-/** Hashing so much takes about a second. */
+/** Hashing a file of this size takes about a second. */
 const LARGEST_HASHED = 2 ** 30;
 
-/** What a change of a file changes: its content, or, where that is too large or cannot be read, its size and time. */
+/** A text that changes with the file: its hash or, if it is too large or unreadable, its size and time. */
 export async function fileState(path: string): Promise<string> {
   const { size, mtimeNs } = await stat(path, { bigint: true });
   const hash = size <= LARGEST_HASHED ? await sha256(path) : null;

@@ -1,4 +1,4 @@
-/** HAMi-core: one preloaded library; limits are read by the process that makes the shared cache. */
+/** HAMi-core: one preloaded library; the process that creates the shared cache reads the limits. */
 import { chmod, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../errors/usage-error.js';
@@ -14,9 +14,9 @@ import type { Attestation, Canary, Capabilities, Evidence, Probe, Tenant } from 
 import { overLimit, SOLE_TENANT } from './system.js';
 
 const MIB = 2 ** 20;
-/** A debug build exports 202; every other build type exports `dlsym` alone. */
+/** A debug build exports 202; all other build types export only `dlsym`. */
 const LEAST_EXPORTS = 190;
-/** Why a system cannot be measured for which no library was named. */
+/** Why a system without a named library cannot be measured. */
 export const NO_LIBRARY = 'library not available: name it with library=FILE';
 const hooked = ['cuInit', 'cuMemAlloc', 'cuMemGetInfo', 'cuLaunchKernel'];
 
@@ -24,12 +24,12 @@ export const HAMI_LIBRARY = '/usr/local/vgpu/libvgpu.so';
 export const policies = ['force', 'disable', 'default'] as const;
 
 export interface HamiOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
-  /** Checked, absolute; null where none was named and none is at HAMi's default path. */
+  /** Checked and absolute; null if none was named and HAMi's default path has none. */
   library: string | null;
-  /** Why there is no library, where one was named. */
+  /** Why the named library is missing. */
   missing?: string;
   policy: (typeof policies)[number];
-  /** Elsewhere in tests. */
+  /** Tests use other places. */
   places?: { lockDirectory: string; overrideFile: string };
 }
 
@@ -38,13 +38,13 @@ const PLACES = { lockDirectory: '/tmp/vgpulock', overrideFile: '/overrideEnv' };
 export class HamiCoreSystem extends Profile {
   readonly kind = 'hami-core';
   override readonly unavailable: string | null;
-  /** Each has a cache of its own, and the limits are in it. */
+  /** Each tenant has its own cache, which holds its limits. */
   override readonly limitsCoexist = true;
-  /** With private caches nothing serialises starts, and two tenants can take each other's PID for their own. */
+  /** With private caches starts are not serialised, and two tenants can mistake each other's PID for their own. */
   override readonly staggerStarts = true;
   readonly #options: HamiOptions;
   readonly #library: string;
-  /** A limit is fixed when a cache is made: other limits need another cache. */
+  /** A cache's limit is fixed at creation: other limits need another cache. */
   #generation = 0;
   #sha256: string | null = null;
   #madeLockDirectory = false;
@@ -80,14 +80,14 @@ export class HamiCoreSystem extends Profile {
     await this.prepared.files.remove([this.#cache(tenant)]);
   }
 
-  /** init_utilization_watcher reads it once, and shrreg-tool sets none (HAMi-core 8f3a89c). */
+  /** init_utilization_watcher reads the limit once, and shrreg-tool cannot set it (HAMi-core 8f3a89c). */
   changeLimit(): Promise<string> {
     return Promise.resolve('a process of HAMi-core keeps the compute limit that it read when it started');
   }
 
   override canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     const { memoryBytes } = this.#enforced(tenant);
-    // Three quarters, less what a context takes, must fit.
+    // Three quarters, minus a context's memory, must fit.
     const under = Math.floor(memoryBytes * 0.75) - 640 * MIB;
     const refused = overLimit(memoryBytes, this.prepared.run.gpu);
     return under > 0 ? [...refused, { bytes: under, expected: 'granted' }] : refused;
@@ -133,7 +133,7 @@ export class HamiCoreSystem extends Profile {
 
   protected override async end(_prepared: Prepared): Promise<string[]> {
     const { lockDirectory } = this.#options.places ?? PLACES;
-    // Not empty means that another process of HAMi-core uses it by now.
+    // Not empty means that another HAMi-core process uses it.
     if (this.#madeLockDirectory) await rmdir(lockDirectory).catch(() => {});
     this.#madeLockDirectory = false;
     return [];
@@ -144,7 +144,7 @@ export class HamiCoreSystem extends Profile {
     const { policy } = this.#options;
     return {
       LD_PRELOAD: this.#library,
-      // The same file: a second copy would hold a second set of state.
+      // The same file: a second copy would have separate state.
       CUDA_REDIRECT: this.#library,
       CUDA_DEVICE_MEMORY_SHARED_CACHE: this.#cache(tenant),
       CUDA_DEVICE_MEMORY_LIMIT: forHami(memoryBytes),
@@ -154,7 +154,7 @@ export class HamiCoreSystem extends Profile {
     };
   }
 
-  /** Without a memory limit cuDeviceTotalMem is 0, so there always is one: the card's size. 100 % does not throttle. */
+  /** Without a memory limit cuDeviceTotalMem returns 0, so the card's size is always set. 100 % does not throttle. */
   #enforced(tenant: Tenant) {
     const { memoryBytes, smPercent } = this.limits(tenant);
     return { memoryBytes: memoryBytes ?? this.prepared.run.gpu.memoryBytes, smPercent: smPercent ?? 100 };
@@ -165,7 +165,7 @@ export class HamiCoreSystem extends Profile {
   }
 }
 
-/** Its memory limit works all the same, so this takes away the compute limit and no more (systems.md 15). */
+/** The memory limit works without the PID, so only the compute limit is withdrawn (systems.md 15). */
 function withPidFound(attestation: Attestation, probe: Probe | null): Attestation {
   const pidFound = probe?.pidFound ?? null;
   if (pidFound === true) return attestation;
@@ -181,7 +181,7 @@ function withPidFound(attestation: Attestation, probe: Probe | null): Attestatio
   };
 }
 
-/** Releases before 2026-02 keep a lock file in it. Whether it was made here. */
+/** Releases before 2026-02 keep a lock file in it. Returns whether it was created here. */
 async function makeShared(directory: string): Promise<boolean> {
   try {
     await mkdir(directory);
@@ -189,7 +189,7 @@ async function makeShared(directory: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  // The mode given to mkdir is cut by the umask.
+  // The umask restricts the mode given to mkdir.
   await chmod(directory, 0o1777);
   return true;
 }

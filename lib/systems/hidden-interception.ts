@@ -1,4 +1,4 @@
-/** Interception that no pointer shows: code that was patched in memory, and a libcuda.so.1 that is not the driver. */
+/** Interception that no pointer shows: patched code in memory, and a libcuda.so.1 that is not the driver. */
 import type { DriverInfo } from '../results/document.js';
 import { driverInfo } from '../environment/gpu.js';
 import type { Provenance } from '../native/addon-types.js';
@@ -10,7 +10,7 @@ import { realPath, sameFile } from './ld-preload.js';
 /** A driver function whose code in memory differs from its file. */
 export interface PatchedFunction {
   name: string;
-  /** Null where no jump to an object's code was found. */
+  /** Null if no jump to an object's code was found. */
   owner: string | null;
 }
 
@@ -18,12 +18,12 @@ export function patchedFunctions({ functions, nvml }: Provenance): PatchedFuncti
   return [...functions, ...nvml].flatMap(({ name, patched }) => (patched ? [{ name, owner: patched.owner }] : []));
 }
 
-/** The file name of an NVIDIA library ends in its version, where no link hides it. */
+/** The file name of an NVIDIA library ends in its version, unless a link hides it. */
 const versionOf = (path: string): string | null => /\.so\.(\d{3}\.\d+(?:\.\d+)?)$/.exec(realPath(path))?.[1] ?? null;
 
 /**
- * A second library that exports cuInit, under another name, in this link namespace: the driver itself, where `libcuda.so.1`
- * only forwards to it. A layer that is preloaded or owns functions exports cuInit too, and is no second driver.
+ * A second library under another name in this link namespace that exports cuInit: the driver itself, if `libcuda.so.1`
+ * only forwards to it. A preloaded layer, or one that owns functions, also exports cuInit and is no second driver.
  */
 function secondDriver({ provenance, preload }: Description): string | undefined {
   const layers = [
@@ -58,7 +58,7 @@ export function replacedLibcuda(description: Description): NonNullable<DriverInf
   return null;
 }
 
-/** The driver of a document, as a worker saw it. */
+/** The driver for a document, as a worker saw it. */
 export function seenDriver(description: Description): DriverInfo {
   const replaced = replacedLibcuda(description);
   return { ...driverInfo(description.inspection), ...(replaced && { replaced }) };
@@ -68,7 +68,7 @@ const TAKE_OUT = 'Remove the layer from /etc/ld.so.preload, the library path and
 const OWN_LIBRARY =
   "Unset LD_LIBRARY_PATH, or name the driver's own folder first; a CUDA forward-compatibility library counts as a replacement too.";
 
-/** Functions and owners as a sentence's subject; many are counted. */
+/** The subject of a sentence about functions and owners; if there are many, their number. */
 export function patchedText(patched: readonly PatchedFunction[]): string {
   const byOwner = new Map<string | null, string[]>();
   for (const { name, owner } of patched) byOwner.set(owner, [...(byOwner.get(owner) ?? []), name]);
@@ -81,8 +81,8 @@ export function patchedText(patched: readonly PatchedFunction[]): string {
 }
 
 /**
- * `library`: the layer that may patch code; null: none may.
- * An unknown owner is never the layer: a breakpoint and a hidden trampoline look alike.
+ * `library`: the layer that may patch code; null: none may. An unknown owner never counts as the layer: a breakpoint
+ * and a hidden trampoline look the same.
  */
 export function driverCode({ provenance }: Description, library: string | null): Finding {
   const proof = 'driver code is as in its file (first 32 bytes of each function)';

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file that is started for a program's name under a PATH, or null. */
+/** The file that a program's name resolves to in a PATH, or null. */
 export function inPath(program: string, path: string): string | null {
   const isExecutable = (file: string) => {
     try {

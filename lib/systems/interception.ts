@@ -1,16 +1,16 @@
-/** Which object owns the driver functions an application would call, per symbol path. */
+/** Which object owns the driver functions that an application would call, by symbol path. */
 import type { ApplicationPath, FunctionProvenance } from '../results/document.js';
 import type { Provenance } from '../native/addon-types.js';
 
 export const applicationPaths = ['runtime', 'dlsym', 'linked'] as const satisfies readonly ApplicationPath[];
 
-/** An object other than the driver that owns functions; names of functions per path. */
+/** An object other than the driver that owns functions, with their names by path. */
 export interface Interceptor {
   owner: string;
   functions: string[];
   byPath: Record<ApplicationPath, string[]>;
   nvml: string[];
-  /** Functions whose code jumps to it: they are in every list of `byPath`. */
+  /** Functions whose code jumps to it; every list of `byPath` contains them. */
   patched: string[];
 }
 
@@ -23,7 +23,7 @@ export function functionProvenance(provenance: Provenance): FunctionProvenance[]
   });
 }
 
-/** Most functions first. */
+/** Sorted by number of functions, highest first. */
 export function interceptors(provenance: Provenance): Interceptor[] {
   const found = new Map<string, Interceptor>();
   const of = (owner: string): Interceptor => {
@@ -56,7 +56,7 @@ export function interceptors(provenance: Provenance): Interceptor[] {
   return [...found.values()].sort((a, b) => b.functions.length - a.functions.length || b.nvml.length - a.nvml.length);
 }
 
-/** Who intercepts how much of the `total` driver functions, in words. */
+/** A sentence about who intercepts how many of the `total` driver functions. */
 export const interceptionText = (found: readonly Interceptor[], total: number): string =>
   found.map((interceptor) => ownedText(interceptor, total)).join('; ');
 

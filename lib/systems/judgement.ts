@@ -1,4 +1,4 @@
-/** From findings to an attestation: whether numbers may be published under the system's name, and if not, why. */
+/** Turns findings into an attestation: whether numbers may be published under the system's name, and if not, why. */
 import type { LayerInfo } from '../results/document.js';
 import type { Description } from '../workers/description.js';
 import { asProof, type Finding, isProof } from './attestation.js';
@@ -25,7 +25,7 @@ export function judge(
   };
 }
 
-/** The first failed proof decides what to do; the others follow from it, and stand in the document. */
+/** The first failed proof decides what to do; the others follow from it, and the document lists them. */
 function whyInvalid(proofs: readonly Proof[], notChecked: readonly { proof: string }[]): string | null {
   const [first, ...others] = proofs.filter(({ passed }) => !passed);
   const more = others.length > 0 ? ` (failed too: ${others.map(({ proof }) => proof).join(', ')})` : '';

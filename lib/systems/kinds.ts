@@ -1,4 +1,4 @@
-/** Every kind of system, the keys it takes, and how it is made from them. */
+/** All kinds of systems with their keys, and how each is created. */
 import { existsSync } from 'node:fs';
 import { closest } from '../errors/closest.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
@@ -20,11 +20,11 @@ import { type RawMap, type RawValue, Values } from '../config/values.js';
 import { NOT_RECORDED } from '../results/document.js';
 
 export interface Surroundings {
-  /** The caller's environment as it was before the CLI stepped out of it. */
+  /** The caller's environment before the CLI removed LD_PRELOAD from it. */
   caller: NodeJS.ProcessEnv;
-  /** What relative paths of libraries are relative to. */
+  /** Base of relative library paths. */
   folder: string;
-  /** Whether a library that is not there makes its system unavailable instead of an error. Default false. */
+  /** A missing library makes its system unavailable instead of causing an error. Default false. */
   allowMissing?: boolean;
 }
 
@@ -32,9 +32,9 @@ export const here = (): Surroundings => ({ caller: callerEnvironment(), folder: 
 
 interface Kind {
   keys: readonly string[];
-  /** Keys that hold a map; the command line writes their entries `env.NAME=value`. */
+  /** Keys with a map; the command line writes their entries as `env.NAME=value`. */
   maps: readonly string[];
-  /** Keys that hold a list; the command line repeats them. */
+  /** Keys with a list; the command line repeats them. */
   lists: readonly string[];
   create: (values: Values, name: string, surroundings: Surroundings) => System;
 }
@@ -88,10 +88,10 @@ export function findKind(name: string): Kind {
   throw new UsageError(`Expected a kind of system but received ${quoted(name)}: ${hint}`);
 }
 
-/** Chunks of SMs of one partition; far more than any GPU has. */
+/** Chunks of SMs per partition; far more than any GPU has. */
 const MOST_CHUNKS = 256;
 
-/** It names folders and files, and must read the same everywhere. */
+/** Safe in names of folders and files, and unambiguous in text. */
 const label = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,39}$/;
 
 export function createSystem(kindName: string, raw: RawMap, surroundings: Surroundings): System {
@@ -108,7 +108,7 @@ export function createSystem(kindName: string, raw: RawMap, surroundings: Surrou
   });
 }
 
-/** A stored file or command stands without its secrets, and would measure with this text in their place. */
+/** A stored file or command lacks its secrets, and would be measured with this text in their place. */
 function refuseUnrecorded(what: string, value: RawValue): void {
   if (value === NOT_RECORDED)
     throw new UsageError(
@@ -118,7 +118,10 @@ function refuseUnrecorded(what: string, value: RawValue): void {
     for (const [key, inner] of Object.entries<RawValue>(value)) refuseUnrecorded(`${key} of ${what}`, inner);
 }
 
-/** Two systems of one name could not be told apart in a document, nor two that differ in case on every disk. */
+/**
+ * Systems with equal names, or names that differ only in case, could not be distinguished in documents or on some file
+ * systems.
+ */
 export function checkLabels(systems: readonly System[]): void {
   const seen = new Set<string>();
   for (const { name } of systems) {
@@ -145,7 +148,7 @@ function createHami(values: Values, name: string, surroundings: Surroundings): S
 }
 
 function createVgpuManager(values: Values, name: string, surroundings: Surroundings): System {
-  // The layer's own name for it, and the name that every system takes.
+  // The layer's own key, and the one that every system accepts.
   const cores = oneOf(values, 'cores', 'sm');
   const sm = values.integer(cores, 1, 100);
   const softCores = values.integer('soft-cores', 1, 100);
@@ -162,7 +165,7 @@ function createVgpuManager(values: Values, name: string, surroundings: Surroundi
   });
 }
 
-/** The one of two names of a setting that was given. */
+/** Returns the given value of two keys for one setting. */
 function oneOf(values: Values, first: string, second: string): string {
   if (values.has(first) && values.has(second))
     throw values.error(second, `Expected ${first} or ${second} of vgpu-manager but received both.`);

@@ -1,4 +1,4 @@
-/** Libraries the dynamic loader was told to load first, and whether it did. */
+/** The libraries that the dynamic loader was told to preload, and whether it did. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { PreloadEntry } from '../workers/description.js';
@@ -8,7 +8,7 @@ export const PRELOAD_FILE = '/etc/ld.so.preload';
 /** ld.so(8): LD_PRELOAD separates by spaces or colons. */
 export const parseVariable = (value: string): string[] => value.split(/[\s:]+/).filter((entry) => entry !== '');
 
-/** The file separates by white space or colons too, and a # begins a comment. */
+/** The file also separates by white space or colons; a # starts a comment. */
 export const parseFile = (text: string): string[] =>
   text.split('\n').flatMap((line) => parseVariable(line.replace(/#.*/, '')));
 
@@ -16,7 +16,7 @@ export function readPreloadFile(path = PRELOAD_FILE): string[] {
   try {
     return parseFile(readFileSync(path, 'utf8'));
   } catch {
-    // Absent on most machines; where it cannot be read, the mapped objects still tell.
+    // Most machines have none; if it cannot be read, the mapped objects still show its effect.
     return [];
   }
 }
@@ -31,7 +31,7 @@ export function mappedFiles(maps = readMaps()): string[] {
   return [...files];
 }
 
-/** What this process was told to preload, and which file, if any, is mapped for each entry. */
+/** The entries that this process was told to preload, each with the file mapped for it, if any. */
 export function preloadEntries(environment = process.env, files = mappedFiles()): PreloadEntry[] {
   const found = (entry: string, source: PreloadEntry['source']) => ({
     entry,
@@ -44,7 +44,9 @@ export function preloadEntries(environment = process.env, files = mappedFiles())
   ];
 }
 
-/** An entry without a slash is searched for like any library, and `$ORIGIN`, `$LIB` are expanded: there the name decides. */
+/**
+ * The loader searches for an entry without a slash and expands `$ORIGIN` and `$LIB`; such entries are compared by name.
+ */
 const isSearched = (entry: string): boolean => !entry.includes('/') || entry.includes('$');
 
 function findMapped(entry: string, files: readonly string[]): string | null {
@@ -53,11 +55,11 @@ function findMapped(entry: string, files: readonly string[]): string | null {
   return files.find((file) => file === entry || file === real) ?? null;
 }
 
-/** Whether the name of a library, as LD_PRELOAD takes it, means that file. */
+/** Whether a library's name in LD_PRELOAD means that file. */
 export const namesFile = (library: string, file: string): boolean =>
   isSearched(library) ? basename(file) === basename(library) : sameFile(library, file);
 
-/** The loader names an object as the first who opened it did: libcuda.so.1 here may be libcuda.so.580.1 there. */
+/** The loader names an object after its first opener: libcuda.so.1 here may be libcuda.so.580.1 there. */
 export const sameFile = (a: string, b: string): boolean => a === b || realPath(a) === realPath(b);
 
 export function realPath(path: string): string {

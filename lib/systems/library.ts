@@ -1,10 +1,10 @@
-/** A library that processes are told to preload: checked before anything runs. */
+/** A library that processes preload; checked before anything runs. */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { parseElfHeader, unsuitable } from './elf.js';
 
-/** Its absolute path. `what` names the setting, `folder` is what a relative path is relative to. */
+/** Returns its absolute path. `what` names the setting; relative paths are relative to `folder`. */
 export function checkLibrary(path: string, what: string, folder: string, arch?: string): string {
   const absolute = resolve(folder, path);
   const fault = separator(absolute) ?? unreadable(absolute) ?? unsuitable(parseElfHeader(firstBytes(absolute)), arch);
@@ -14,10 +14,10 @@ export function checkLibrary(path: string, what: string, folder: string, arch?: 
   );
 }
 
-/** Why it is not there to be read; null where it is. Whether it suits this machine is another question. */
+/** Why it cannot be read; null if it can. Does not check whether it suits this machine. */
 export const missingLibrary = (path: string, folder: string): string | null => unreadable(resolve(folder, path));
 
-/** ld.so(8): LD_PRELOAD is separated by spaces and colons, and expands `$`. There is no way to escape them. */
+/** ld.so(8): LD_PRELOAD is separated by spaces and colons, and expands `$`. They cannot be escaped. */
 const separator = (path: string): string | null =>
   /[\s:$\0]/.test(path) ? 'LD_PRELOAD cannot hold a path with white space, : or $ in it' : null;
 

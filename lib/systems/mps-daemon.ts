@@ -21,16 +21,16 @@ const POLL_MS = 50;
 const guardian = join(packageRoot, 'dist/systems/mps-guardian.js');
 
 export interface DaemonOptions {
-  /** What its messages call it. */
+  /** Name for messages. */
   name: string;
   /** The control program. */
   control: string;
   path: string;
-  /** Of which pipes and logs are part. */
+  /** Contains its pipes and logs. */
   directory: string;
   run: RunState;
   startTimeoutMs: number;
-  /** Whether its clients get partitions of the SMs of their own: then each needs one. */
+  /** Whether each client needs its own partition of the SMs. */
   partitioned: boolean;
 }
 
@@ -52,7 +52,7 @@ export class MpsDaemon {
     this.#environment = { PATH: path, ...placesOf(directory), CUDA_VISIBLE_DEVICES: run.gpu.uuid };
   }
 
-  /** In new folders: what an earlier daemon left in them would mislead this one. */
+  /** Uses new folders, because files of an earlier daemon would mislead this one. */
   async start(): Promise<void> {
     const { directory, run } = this.#options;
     for (const place of Object.values(placesOf(directory))) {
@@ -66,13 +66,13 @@ export class MpsDaemon {
     await writeFile(join(directory, SERVERS_FILE), (await this.#servers()).map((pid) => `${pid}\n`).join(''));
   }
 
-  /** What it answers to a command of its control program. */
+  /** Returns the answer to a command of the control program. */
   async ask(command: string): Promise<string> {
     const options = { environment: this.#environment, cwd: '/', timeoutMs: 10_000, input: `${command}\n` };
     return (await runCommand([this.#options.control], options)).output;
   }
 
-  /** A new partition of so many chunks of SMs, as clients name it. */
+  /** Creates a partition of that many chunks of SMs and returns its name for clients. */
   async addPartition(chunks: number): Promise<string> {
     const { name, run } = this.#options;
     const answer = await this.ask(`sm_partition add ${run.gpu.uuid} ${chunks}`);
@@ -86,7 +86,7 @@ export class MpsDaemon {
     await this.ask(`sm_partition rm ${this.#options.run.gpu.uuid} ${partition}`);
   }
 
-  /** Closing its guardian's stdin makes the daemon quit. Answers what could not be ended. */
+  /** Closing its guardian's stdin makes the daemon quit. Returns what could not be ended. */
   async quit(): Promise<string[]> {
     const child = this.#guardian;
     this.#guardian = null;
@@ -99,7 +99,7 @@ export class MpsDaemon {
 
   #startGuardian(): ChildProcess {
     const { control, partitioned } = this.#options;
-    // A group of its own: Ctrl-C is the run's to handle, which still has clients.
+    // A process group of its own: Ctrl-C must reach only the run, which still has clients.
     const child = spawn(process.execPath, [guardian, control, ...(partitioned ? ['-S'] : [])], {
       env: this.#environment,
       stdio: ['pipe', 'ignore', 'pipe'],
@@ -111,7 +111,7 @@ export class MpsDaemon {
     return child;
   }
 
-  /** Their PIDs. */
+  /** Returns their PIDs. */
   async #servers(): Promise<string[]> {
     return (await this.ask('get_server_list')).match(/^\d+$/gm) ?? [];
   }
@@ -139,7 +139,7 @@ export class MpsDaemon {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-/** Control programs of drivers before R590 (13.1) do not know the command; its name is a text in those that do. */
+/** Control programs of drivers before R590 (13.1) do not know the command; newer ones contain its name as text. */
 export function knowsPartitions(control: string): boolean {
   try {
     return readFileSync(control).includes('sm_partition');

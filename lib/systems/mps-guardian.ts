@@ -1,12 +1,12 @@
 /**
- * A process that stands between a run and its MPS control daemon: it starts the daemon in the foreground, and makes it
- * quit when its own stdin closes, which happens however the run ends. Its arguments are the control program and further
- * options of the daemon.
+ * A process between a run and its MPS control daemon: it starts the daemon in the foreground, and makes it quit when
+ * its own stdin closes, which happens however the run ends. Its arguments are the control program and the daemon's
+ * further options.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Clients that are still there are given this many seconds by the daemon itself. */
+/** The daemon gives remaining clients this many seconds. */
 const QUIT = 'quit -t 5\n';
 const PATIENCE_MS = 10_000;
 
@@ -30,7 +30,7 @@ process.stdin.once('close', () => {
   setTimeout(killDaemon, PATIENCE_MS);
 });
 
-/** Ends the server first: without its daemon, nothing else would end it. */
+/** Ends the server first: without its daemon, nothing else would. */
 function killDaemon(): void {
   const pid = daemon.pid;
   if (pid === undefined) return;

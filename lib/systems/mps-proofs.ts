@@ -1,6 +1,6 @@
 /**
- * Whether MPS applied the limits that were set: a daemon may ignore one and say nothing (k8s-device-plugin issues 467 and
- * 569, dra-driver-nvidia-gpu issue 319).
+ * Whether MPS applied the configured limits: a daemon may silently ignore one (k8s-device-plugin issues 467 and 569,
+ * dra-driver-nvidia-gpu issue 319).
  */
 import { inWords } from '../config/size.js';
 import type { Finding, SeenDevice } from './attestation.js';
@@ -9,7 +9,7 @@ import type { Probe } from './system.js';
 /** Counts are rounded to hardware units; on a GPU with 82 SMs, 50 % gave 40. */
 const ROUNDING = 0.06;
 const LEAST_ROUNDING = 2;
-/** A client's context is charged to its own limit: about 300 MiB on an H200. */
+/** A client's context counts against its own limit: about 300 MiB on an H200. */
 const CONTEXT_BYTES = 2 ** 30;
 
 export function threadPercentage(device: SeenDevice, whole: number, percent: number): Finding {
@@ -29,7 +29,7 @@ export function threadPercentage(device: SeenDevice, whole: number, percent: num
   };
 }
 
-/** Its total stays the card's: what MPS clamps is what is free. */
+/** The total remains the card's: MPS only limits the free memory. */
 export function pinnedMemory(probe: Probe | null, cardBytes: number, limit: number): Finding {
   const proof = 'free memory in the tenant against its pinned limit';
   const free = probe?.visibleFreeBytes ?? null;

@@ -1,8 +1,9 @@
 /**
- * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that find
- * it by CUDA_MPS_PIPE_DIRECTORY. It lives only while a tenant does: its server holds a context, which would warm the driver
- * for the other systems (cuInit of a plain process took 8 ms instead of 97 on an H200). A client that does not reach its
- * daemon runs without MPS and says nothing, so being a client is what is proven. Source: the MPS documentation.
+ * NVIDIA MPS: a private control daemon in the run's own directory, one server on the measured GPU, and clients that
+ * find it by CUDA_MPS_PIPE_DIRECTORY. The daemon runs only while a tenant does: its server holds a context, which would
+ * warm the driver for the other systems (cuInit of a plain process took 8 ms instead of 97 on an H200). A client that
+ * does not reach its daemon silently runs without MPS, so every process must prove that it is a client. Source: the MPS
+ * documentation.
  */
 import type { Description } from '../workers/description.js';
 import { allocationCanary, bareDriver, deviceSeen, type Finding, measuredDevice, mpsClient } from './attestation.js';
@@ -17,13 +18,13 @@ import { SOLE_TENANT } from './system.js';
 const CONTROL = 'nvidia-cuda-mps-control';
 const MIB = 2 ** 20;
 const START_MS = 30_000;
-/** A socket's path has 108 bytes, and the daemon adds names of its own. */
+/** A socket's path has at most 108 bytes, and the daemon appends names. */
 const LONGEST_DIRECTORY = 80;
 
 export interface MpsOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
-  /** Chunks of SMs that each tenant owns (static partitioning); the driver ignores thread percentages then. */
+  /** Chunks of SMs that each tenant owns (static partitioning); the driver then ignores thread percentages. */
   partition?: number | undefined;
-  /** Most time for each step of the daemon's start. Default 30 s. */
+  /** Timeout of each step of the daemon's start. Default 30 s. */
   startTimeoutMs?: number;
 }
 
@@ -36,7 +37,7 @@ export class MpsSystem extends Profile {
   readonly #control: string | null;
   #daemon: MpsDaemon | null = null;
   #starting: Promise<void> | null = null;
-  /** Every living tenant, and its partition of the SMs. */
+  /** Every running tenant, with its partition of the SMs. */
   readonly #living = new Map<number, string | null>();
 
   constructor(options: MpsOptions) {
@@ -44,7 +45,7 @@ export class MpsSystem extends Profile {
     this.#options = options;
     this.#control = inPath(CONTROL, options.caller.PATH ?? '');
     this.unavailable = whyUnavailable(this.#control, options.partition);
-    // Tenants with partitions have all the same: that of the system.
+    // Partitions are all of the system's size.
     this.limitsCoexist = options.partition === undefined;
     this.capabilities = {
       memLimit: 'perProcess',
@@ -56,7 +57,7 @@ export class MpsSystem extends Profile {
     };
   }
 
-  /** A partition has its size: no tenant can be given another percentage. */
+  /** With partitions no tenant can have another percentage. */
   override limits(tenant: Tenant = SOLE_TENANT): Limits {
     const limits = super.limits(tenant);
     return this.#options.partition === undefined ? limits : { ...limits, smPercent: null };
@@ -82,7 +83,7 @@ export class MpsSystem extends Profile {
     ]);
   }
 
-  /** set_active_thread_percentage of the control program is for new clients. */
+  /** set_active_thread_percentage of the control program affects only new clients. */
   changeLimit(): Promise<string> {
     return Promise.resolve('MPS fixes the thread percentage of a client when it starts');
   }
@@ -110,7 +111,7 @@ export class MpsSystem extends Profile {
     if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
   }
 
-  /** A server that saw a fault accepts nobody until all its clients have left; a new daemon surely does. */
+  /** After a fault the server accepts no client until all clients have left; a new daemon accepts them at once. */
   async recover(): Promise<void> {
     const [left] = await this.#quit();
     if (left !== undefined) throw new Error(`${this.name}: ${left}.`);
@@ -132,7 +133,7 @@ export class MpsSystem extends Profile {
     return this.#quit();
   }
 
-  /** A daemon that does not come up is ended again: left running, it would warm the driver for the other systems. */
+  /** Ends a daemon that fails to start: left running, it would warm the driver for the other systems. */
   async #startOnce(control: string): Promise<MpsDaemon> {
     this.#daemon ??= this.#newDaemon(control);
     const daemon = this.#daemon;
@@ -169,7 +170,7 @@ export class MpsSystem extends Profile {
       ...placesOf(this.prepared.directory),
       ...(smPercent !== null && { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: `${smPercent}` }),
       ...(partition !== null && { CUDA_MPS_SM_PARTITION: partition }),
-      // The daemon shows its clients the measured GPU alone, as device 0.
+      // The daemon shows its clients only the measured GPU, as device 0.
       ...(memoryBytes !== null && { CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: `0=${Math.floor(memoryBytes / MIB)}M` }),
     };
   }

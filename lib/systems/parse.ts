@@ -1,10 +1,10 @@
-/** A system as the command line names it: `native`, `hami-core:library=/path,memory=10GiB,sm=50`. */
+/** Parses a system from the command line: `native`, `hami-core:library=/path,memory=10GiB,sm=50`. */
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { checkLabels, createSystem, findKind, here, type Surroundings } from './kinds.js';
 import type { System } from './system.js';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 
-/** All of one command line. */
+/** All systems of one command line. */
 export function parseSystems(texts: readonly string[], surroundings = here()): System[] {
   const systems = texts.map((text) => parseSystem(text, surroundings));
   checkLabels(systems);
@@ -17,7 +17,7 @@ export function parseSystem(text: string, surroundings: Surroundings = here()): 
   return createSystem(kind, colon < 0 ? {} : parsePairs(kind, text.slice(colon + 1)), surroundings);
 }
 
-/** Pairs are separated by commas; `\,` is a comma in a value, and a value may hold any further `=`. */
+/** Pairs are separated by commas; `\,` is a comma in a value, and a value may contain further `=`. */
 function parsePairs(kindName: string, text: string): RawMap {
   const { maps, lists } = findKind(kindName);
   // Without a prototype, so that a key such as __proto__ is refused like any other.

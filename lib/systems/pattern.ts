@@ -1,12 +1,12 @@
 /**
- * Patterns of users are matched in a thread of their own, with a time limit: some take for ever (`^(0+)+$x`), and nothing
- * else could run meanwhile in the thread that matches, not even what Ctrl-C asks for.
+ * Matches users' patterns in a separate thread with a time limit: some take forever (`^(0+)+$x`) and would block their
+ * thread, including the handling of Ctrl-C.
  */
 import { Worker } from 'node:worker_threads';
 
 const LIMIT_MS = 5_000;
 
-/** As source, so that it needs no compiled file beside this one. It holds nothing that a user wrote. */
+/** As source text, so that it needs no separate compiled file. It contains nothing that a user wrote. */
 const program = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { source, flags, text, most } = workerData;
@@ -22,22 +22,22 @@ const program = `
   parentPort.postMessage(most === undefined ? pattern.test(text) : groups());
 `;
 
-/** The same few paths are matched for every process of a system. */
+/** Results by pattern and text, because the same few paths are matched for every process of a system. */
 const known = new Map<string, boolean>();
 const MOST_KNOWN = 1_000;
 const LONGEST_KNOWN = 4_096;
 
-/** Patterns that took too long once: they are not tried again, or each process of a system would cost the limit. */
+/** Patterns that timed out: trying them again would cost the time limit for each process of a system. */
 const tooSlow = new Set<string>();
 
 export interface MatchOptions {
-  /** Its reason rejects. */
+  /** The promise rejects with its reason. */
   signal?: AbortSignal | undefined;
   /** Default 5 s. */
   limitMs?: number;
 }
 
-/** Null where the pattern took longer than the limit, for this text or an earlier one. */
+/** Null if the pattern timed out, for this text or an earlier one. */
 export async function matches({ source, flags }: RegExp, text: string, options: MatchOptions = {}) {
   const { signal, limitMs = LIMIT_MS } = options;
   signal?.throwIfAborted();
@@ -52,12 +52,12 @@ export async function matches({ source, flags }: RegExp, text: string, options: 
   return found;
 }
 
-/** As many as say something of one run. */
+/** Enough for one run. */
 const MOST_GROUPS = 100_000;
 
 /**
- * The first group of every match, of at most 100 000; `pattern` has the flag g. Null where that took longer than the
- * limit, for this text or an earlier one.
+ * The first group of every match, of at most 100 000; `pattern` has the flag g. Null if it timed out, for this text or
+ * an earlier one.
  */
 export async function firstGroups({ source, flags }: RegExp, text: string, options: MatchOptions = {}) {
   const { signal, limitMs = LIMIT_MS } = options;
@@ -79,7 +79,7 @@ async function matchInThread<T>(
   let stop = () => {};
   try {
     return await new Promise<T | null>((resolve, reject) => {
-      // From when it runs: starting a thread takes time on a busy machine, and is not the pattern's.
+      // Counts from the thread's start, which takes time on a busy machine that the pattern must not be charged for.
       thread.once('online', () => {
         timer = setTimeout(() => resolve(null), limitMs);
       });
@@ -95,6 +95,6 @@ async function matchInThread<T>(
   }
 }
 
-/** For a finding, where the answer of `matches` is null. */
+/** Detail of a finding whose `matches` returned null. */
 export const tookTooLong = ({ source }: RegExp): string =>
   `matching ${source} took more than ${LIMIT_MS / 1_000} s and was stopped: nested repetition, e.g. (0+)+, takes exponential time`;

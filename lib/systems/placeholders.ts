@@ -1,4 +1,4 @@
-/** `{memoryBytes}` and the like in the settings of a custom system. */
+/** Placeholders such as `{memoryBytes}` in the settings of a custom system. */
 import { closest } from '../errors/closest.js';
 import { UsageError } from '../errors/usage-error.js';
 
@@ -15,7 +15,7 @@ export type Placeholder = (typeof placeholders)[number];
 
 const pattern = /\{(\w+)\}/g;
 
-/** Refuses names that mean nothing, and those that mean nothing here. */
+/** Refuses unknown names, and those that have no value here. */
 export function checkPlaceholders(text: string, what: string, allowed: readonly Placeholder[]): void {
   for (const [whole, name = ''] of text.matchAll(pattern)) {
     if ((allowed as readonly string[]).includes(name)) continue;

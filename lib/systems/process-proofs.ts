@@ -1,6 +1,6 @@
 /**
- * Every process that gives a number is judged: by the proofs of its system, and by being under the same layer as the
- * first process that was looked at, which is the only check for a system without proofs of its own.
+ * Judges every process that gives a number: by the proofs of its system, and by being under the same layer as the first
+ * process, which is the only check for a system without proofs of its own.
  */
 import type { RunDocument } from '../results/document.js';
 import { CLOCK_CHECK } from '../native/clock.js';
@@ -27,23 +27,23 @@ export class ProcessProofs {
   #proven = 0;
   #of = 0;
 
-  /** `onFailure` learns of a failed proof as soon as it fails. */
+  /** `onFailure` is called as soon as a proof fails. */
   constructor(system: System, onFailure: (reason: string) => void = () => {}) {
     this.#system = system;
     this.#onFailure = onFailure;
   }
 
-  /** Of the processes that were counted. */
+  /** Over all counted processes. */
   get counts(): ProcessCounts {
     return { proven: this.#proven, of: this.#of };
   }
 
-  /** What the first process that was looked at showed; null before. */
+  /** The observations of the first process; null before. */
   get reference(): Attested | null {
     return this.#reference;
   }
 
-  /** Looks at a worker without counting it; `invalid` says why none of its numbers may be published. */
+  /** Checks a worker without counting it; `invalid` says why none of its numbers may be published. */
   async attest(worker: Worker, look: Look): Promise<Attested> {
     const attested = await attestWorker(worker, this.#system, look);
     const invalid = attested.attestation.invalid ?? this.#unlikeReference(attested, look);
@@ -55,19 +55,22 @@ export class ProcessProofs {
     return { ...attested, attestation: { ...attested.attestation, invalid } };
   }
 
-  /** A process that gave a number. */
+  /** Counts a process that gave a number. */
   count(isProven: boolean): void {
     this.#of += 1;
     if (isProven) this.#proven += 1;
   }
 
-  /** A program that was looked at from outside; `invalid` says why its numbers may not be published, null where they may. */
+  /**
+   * Counts a program that was checked from outside; `invalid` says why its numbers may not be published, null if they
+   * may.
+   */
   countProgram(isProven: boolean, invalid: string | null): void {
     this.count(isProven);
     if (invalid !== null) this.#onFailure(invalid);
   }
 
-  /** Looks at a worker that gave a number and counts it. Rejects with INVALID_RESULT where the number may not be published. */
+  /** Checks and counts a worker that gave a number. Rejects with INVALID_RESULT if the number may not be published. */
   async prove(worker: Worker, look: Look): Promise<Attestation> {
     const attestation = await this.#attestAtAll(worker, look);
     this.count(isProven(attestation));
@@ -94,7 +97,7 @@ export class ProcessProofs {
   }
 }
 
-/** At least one proof of its system, and none that failed. The clock is no proof of a system. */
+/** At least one proof of its system, and none that failed. The check of the clock is no proof of a system. */
 export const isProven = ({ proofs, invalid }: Attestation): boolean =>
   invalid === undefined &&
   proofs.some(({ proof }) => !proof.startsWith(CLOCK_CHECK)) &&

@@ -1,4 +1,4 @@
-/** What native, HAMi-core, FCSP and custom systems have in common: a clean environment and private state. */
+/** The base of native, HAMi-core, FCSP and custom systems: a clean environment and private state. */
 import { join } from 'node:path';
 import { UsageError } from '../errors/usage-error.js';
 import type { Description } from '../workers/description.js';
@@ -13,9 +13,9 @@ import { FIRST_LOOK, overLimit, SOLE_TENANT } from './system.js';
 
 export interface ProfileOptions {
   name: string;
-  /** The caller's environment, from which the allow-list is taken. */
+  /** The caller's environment, filtered by the allow-list. */
   caller: NodeJS.ProcessEnv;
-  /** Folders of the layer's libraries: they leave LD_LIBRARY_PATH. */
+  /** Folders of the layer's libraries: they are removed from LD_LIBRARY_PATH. */
   layerFolders?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export abstract class Profile implements System {
   readonly #options: ProfileOptions;
   #prepared: Prepared | null = null;
 
-  /** `shownAs` is what documents call it. */
+  /** `shownAs` is its name in documents. */
   constructor(options: ProfileOptions, shownAs = options.name) {
     this.#options = options;
     this.name = shownAs;
@@ -55,7 +55,7 @@ export abstract class Profile implements System {
     return { ...this.inherited(), ...this.variables(tenant) };
   }
 
-  /** What `environment` adds for the layer. */
+  /** The variables that `environment` adds for the layer. */
   get settings(): Record<string, string> {
     return this.#prepared ? publicVariables(this.variables(SOLE_TENANT)) : {};
   }
@@ -70,7 +70,7 @@ export abstract class Profile implements System {
     return limitsOf(this.wantedLimits(), tenant, this.prepared.run, this.name);
   }
 
-  /** What is over the limit must be refused; above the card the driver itself refuses. */
+  /** An allocation over the limit must be refused; one larger than the card would be refused by the driver itself. */
   canaries(tenant: Tenant = SOLE_TENANT): Canary[] {
     return overLimit(this.limits(tenant).memoryBytes, this.prepared.run.gpu);
   }
@@ -112,7 +112,7 @@ export abstract class Profile implements System {
     return { memory: undefined, sm: undefined };
   }
 
-  /** Before anything is made: whether the run can be carried out at all. */
+  /** Called before anything is created: whether the run is possible at all. */
   protected checkRun(run: RunState): void {
     limitsOf(this.wantedLimits(), SOLE_TENANT, run, this.name);
   }
@@ -121,7 +121,7 @@ export abstract class Profile implements System {
     return Promise.resolve();
   }
 
-  /** Undoes `begin`; answers what could not be undone. */
+  /** Undoes `begin`; returns what could not be undone. */
   protected end(_prepared: Prepared): Promise<string[]> {
     return Promise.resolve([]);
   }

@@ -1,10 +1,10 @@
-/** Clean-up that must not cost what was measured. */
+/** Clean-up whose failure must not cost results. */
 import { messageOf } from '../errors/message-of.js';
 import type { System, Tenant } from './system.js';
 
 /**
- * Why a tenant's state could not be removed, or null. It is no reason to lose a result or another tenant's clean-up: what
- * state that stays does to the next worker is what attestation looks for.
+ * Why a tenant's state could not be removed, or null. Results and other tenants' clean-up are kept; attestation detects
+ * whether remaining state affects the next worker.
  */
 export async function reapFailure(system: System, tenant: Tenant): Promise<string | null> {
   try {

@@ -1,4 +1,4 @@
-/** The directory that a run makes for itself, and those that killed runs left behind. */
+/** A run's own directory, and removal of those that killed runs left behind. */
 import { constants } from 'node:fs';
 import { lstat, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,26 +17,26 @@ const OWN_NAME = /^gvb-[A-Za-z0-9]{6}$/;
 const OWNER_FILE = 'owner.json';
 const LARGEST_OWNER_FILE = 4_096;
 
-/** What a run puts below its directory is at another path in every session. */
+/** Paths below a run's directory differ in every session. */
 const ownPath = /\/gvb-[A-Za-z0-9]{6}(?=[/,;:]|$)[^,;:]*/g;
 
-/** A setting as it is the same in every session. */
+/** A setting in a form that is the same in every session. */
 export const lasting = (value: string): string => value.replace(ownPath, '/{runDir}');
 
-/** Whether it says where a run was and nothing of the system. */
+/** Whether it only names a run's directory and says nothing about the system. */
 export const isOfOneRun = (value: string): boolean => lasting(value) !== value;
 
-/** A new directory that names its owner, so that a later start can remove it if this process is killed. */
+/** Creates a directory that records its owner, so that a later start can remove it if this process is killed. */
 export async function makeRunDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), PREFIX));
   await writeFile(join(path, OWNER_FILE), JSON.stringify(ownIdentity()), { flag: 'wx', mode: 0o600 });
   return path;
 }
 
-/** Longer than any process takes from making the directory to naming its owner. */
+/** Longer than any process takes between creating the directory and recording its owner. */
 const UNNAMED_MS = 3_600_000;
 
-/** Of a process that was killed before it had named itself: then nothing else was put in. */
+/** Left by a process that was killed before it recorded itself: the directory then holds nothing else. */
 async function isUnnamed(directory: string): Promise<boolean> {
   if (Date.now() - (await lstat(directory)).mtimeMs < UNNAMED_MS) return false;
   const [name, ...others] = await readdir(directory);
@@ -46,7 +46,7 @@ async function isUnnamed(directory: string): Promise<boolean> {
   return file.isFile() && file.size === 0;
 }
 
-/** Null where the file is not one that `makeRunDirectory` wrote. */
+/** Null if the file was not written by `makeRunDirectory`. */
 async function ownerOf(directory: string): Promise<ProcessIdentity | null> {
   const file = await open(
     join(directory, OWNER_FILE),
@@ -70,18 +70,18 @@ async function isAbandoned(directory: string): Promise<boolean> {
     const owner = await ownerOf(directory);
     return owner !== null && ownerState(owner) === 'dead';
   } catch {
-    // Removed in between, not readable or not one of ours: none of it is this process's to remove.
+    // Removed in the meantime, unreadable or foreign: not this process's to remove.
     return false;
   }
 }
 
-/** Removes the run directories of this user's processes that have ended without doing so; returns their paths. */
+/** Removes the run directories that this user's ended processes left behind; returns their paths. */
 export async function removeAbandonedDirectories(): Promise<string[]> {
   const names = await readdir(tmpdir()).catch(() => [] as string[]);
   const removed: string[] = [];
   for (const directory of names.filter((name) => OWN_NAME.test(name)).map((name) => join(tmpdir(), name))) {
     if (!(await isAbandoned(directory))) continue;
-    // What cannot be removed now is tried again at the next start.
+    // A failed removal is tried again at the next start.
     const gone = await rm(directory, { recursive: true, force: true }).then(
       () => true,
       () => false,

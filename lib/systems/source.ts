@@ -1,4 +1,4 @@
-/** The settings that a system was made from, and the files that they name. */
+/** The settings that a system was created from, and the files that they name. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
@@ -10,33 +10,38 @@ import { publicValue } from './spec.js';
 export interface SystemSource {
   kind: string;
   settings: RawMap;
-  /** What relative paths are relative to. */
+  /** Base of relative paths. */
   folder: string;
 }
 
-/** What a placeholder or the loader expands, or a search finds, is known only when a worker has started. */
+/**
+ * Entries without placeholders or loader expansions; what those become, or a search finds, is known only once a worker
+ * has started.
+ */
 export const fixedPreloads = (value: string): string[] =>
   parseVariable(value).filter((path) => /^[^${]*\/[^${]*$/.test(path));
 
-/** With the paths that `fixedPreloads` finds absolute: the loader knows the current directory alone. */
+/**
+ * Makes the paths that `fixedPreloads` finds absolute, because the loader resolves them against the current directory.
+ */
 export const absolutePreloads = (value: string, folder: string): string =>
   value
     .split(/([\s:]+)/)
     .map((part) => (fixedPreloads(part).length === 1 ? resolve(folder, part) : part))
     .join('');
 
-/** Files there change with every look, or are devices. */
+/** Files there change on every read, or are devices. */
 const notKept = /^\/(proc|sys|dev)\//;
 
 /**
- * The regular files that settings name by a path, whole or as a part of a text (LD_PRELOAD, `--config=FILE`, a script).
- * Relative paths are looked for in the system's folder and in the current one, in which commands of a prefix run; the
- * first word of a list, which may name a program, in PATH.
+ * The regular files that settings name by a path, as a whole or as part of a text (LD_PRELOAD, `--config=FILE`, a
+ * script). Relative paths are resolved in the system's folder and in the current one, where commands of a prefix run;
+ * the first word of a list, which may be a program, in PATH.
  */
 export function namedFiles(source: SystemSource): string[] {
   const { kind, settings, folder } = source;
   const standard = kind === 'hami-core' && settings.library === undefined ? [HAMI_LIBRARY] : [];
-  // What is secret is not recorded, nor is the file that it names.
+  // Secrets are not recorded, nor are the files they name.
   const recorded = publicSettings(source);
   const paths = textsOf(recorded)
     .flatMap(pathsIn)
@@ -45,7 +50,7 @@ export function namedFiles(source: SystemSource): string[] {
   return [...new Set([...standard, ...paths, ...programs])].filter(isKeptFile).sort();
 }
 
-/** Programs are looked for as they are started: in the system's own PATH, where it has one. */
+/** Programs are searched as when they are started: in the system's own PATH, if it has one. */
 function searchPath({ env }: RawMap): string {
   const own = env !== undefined && isMap(env) ? env.PATH : undefined;
   return typeof own === 'string' ? own : (process.env.PATH ?? '');
@@ -74,14 +79,14 @@ function isKeptFile(path: string): boolean {
   }
 }
 
-/** For a file that is shared: without secrets, and with the absolute path of the library. */
+/** For a shared file: without secrets, and with the library's absolute path. */
 export function publicSettings({ settings, folder }: SystemSource): RawMap {
   const { library } = settings;
   const found = typeof library === 'string' ? { ...settings, library: resolve(folder, library) } : settings;
   return publicMap(found);
 }
 
-/** As `publicSettings`, and the same in whatever folder they are read. */
+/** Like `publicSettings`, but independent of the folder in which they are read. */
 export function resolvedSettings(source: SystemSource): RawMap {
   const { kind, folder } = source;
   const settings = publicSettings(source);

@@ -1,15 +1,18 @@
-/** A system's settings as `--system` takes them, so that they can be measured again. */
+/** A system's settings as an argument of `--system`, so that it can be measured again. */
 import { resolve } from 'node:path';
 import { isMap, type RawMap, type RawValue } from '../config/values.js';
 import { NOT_RECORDED } from '../results/document.js';
 
-/** Better one too many: the names of what is secret are not agreed upon. */
+/** Rather too broad, because there is no standard for the names of secrets. */
 const secret = /TOKEN|SECRET|PASS|CREDENTIAL|KEY|PRIVATE|AUTH/i;
 
-/** A document is shared more widely than a shell's environment. */
+/** Removes secrets: a document is shared more widely than a shell's environment. */
 export const publicValue = (name: string, value: string): string => (secret.test(name) ? NOT_RECORDED : value);
 
-/** Null for what only a file can say, such as the proofs of a custom system. Relative paths are relative to `folder`. */
+/**
+ * Null for settings that only a file can express, such as the proofs of a custom system. Relative paths are relative to
+ * `folder`.
+ */
 export function specOf(kind: string, { library, ...settings }: RawMap, folder: string): string | null {
   const found = typeof library === 'string' ? { library: resolve(folder, library), ...settings } : settings;
   const pairs = Object.entries(found).flatMap(([key, value]) => pairsOf(key, value) ?? [null]);
@@ -19,7 +22,7 @@ export function specOf(kind: string, { library, ...settings }: RawMap, folder: s
 
 function pairsOf(key: string, value: RawValue): string[] | null {
   if (typeof value === 'string') {
-    // Before the comma that follows, a backslash would be read as a part of it.
+    // A trailing backslash would escape the comma that follows it.
     return value.endsWith('\\') ? null : [`${key}=${publicValue(key, value).replaceAll(',', '\\,')}`];
   }
   const entries: [string, RawValue][] = isMap(value)

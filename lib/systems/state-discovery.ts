@@ -1,4 +1,4 @@
-/** State a layer keeps in places its documents do not name: found by what appeared around the start of a process. */
+/** Finds state that a layer keeps in undocumented places: files that appeared around the start of a process. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mappedFiles } from './ld-preload.js';
@@ -17,7 +17,7 @@ export async function snapshot(folders: readonly string[] = places): Promise<Sna
 export interface Discovered {
   /** New since the snapshot, and mapped or open in the process: the layer's own. */
   held: string[];
-  /** New since the snapshot; whose they are is not known, so they are only reported. */
+  /** New since the snapshot, with an unknown owner, so they are only reported. */
   unclaimed: string[];
 }
 
@@ -32,7 +32,7 @@ export async function discover(
   return { held: appeared.filter(isHeld), unclaimed: appeared.filter((path) => !isHeld(path)) };
 }
 
-/** Empty where the process is in another PID namespace or of another user. */
+/** Empty if the process is in another PID namespace or belongs to another user. */
 async function heldFiles(pid: number): Promise<Set<string>> {
   const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '');
   const folder = `/proc/${pid}/fd`;

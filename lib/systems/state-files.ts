@@ -1,9 +1,9 @@
-/** Files a layer leaves behind. Only what this run made is ever deleted. */
+/** Files that a layer leaves behind. Only files that this run created are ever deleted. */
 import { lstat, mkdir, realpath, rm, unlink } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 
-/** A folder only this user can enter, made now: one that is already there may hold another run's state. */
+/** Creates a folder that only this user can enter; an existing one may hold another run's state. */
 export async function privateDirectory(path: string): Promise<string> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -34,7 +34,7 @@ export class StateFiles {
     this.#directory = directory;
   }
 
-  /** Before anything runs. Throws where one exists: it would decide the limits, and is not this run's to delete. */
+  /** Called before anything runs. Throws if one exists: it would decide the limits, and this run may not delete it. */
   async claim(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       if (this.#claimed.has(path)) continue;
@@ -46,12 +46,12 @@ export class StateFiles {
     }
   }
 
-  /** Files that were seen to appear. */
+  /** Adds files that were seen to appear. */
   adopt(paths: readonly string[]): void {
     for (const path of paths) this.#claimed.add(path);
   }
 
-  /** Deletes what was claimed, all of it or the given part; says what had to stay and why. */
+  /** Deletes claimed files, all or the given ones; returns which could not be deleted, and why. */
   async remove(only: readonly string[] = [...this.#claimed]): Promise<string[]> {
     const left: string[] = [];
     for (const path of only) {
@@ -69,7 +69,7 @@ export class StateFiles {
       const folder = await realpath(dirname(path));
       const own = await realpath(this.#directory);
       const inside = folder === own || folder.startsWith(own + sep);
-      // Through a symbolic link that the layer made in place of a folder.
+      // The layer may have replaced a folder by a symbolic link.
       if (path.startsWith(this.#directory + sep) && !inside) return 'its folder leads out of the run directory';
       if (stat.uid !== process.getuid?.()) return 'it belongs to another user';
       if (!stat.isDirectory()) await unlink(path);
@@ -92,7 +92,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Removes a folder that `privateDirectory` made, with all that is in it; does not follow links. */
+/** Removes a folder created by `privateDirectory` and its contents; does not follow links. */
 export async function removeDirectory(path: string): Promise<string[]> {
   try {
     await rm(path, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** What a measured system is: how its workers start, and how it is shown that a worker is under it. */
+/** A measured system: how its workers start, and how they prove that they are under it. */
 import type { ApplicationPath, LayerInfo, RunDocument } from '../results/document.js';
 import type { LayerProbe, NativeDevice, Target } from '../native/addon-types.js';
 import type { SystemSource } from './source.js';
@@ -13,24 +13,24 @@ export interface Attestation {
   proofs: Proof[];
   groundTruth: RunDocument['groundTruth'];
   warnings: string[];
-  /** What would have been a proof, had somebody looked: `proof` names it, `detail` says what was missing. */
+  /** Missing evidence: `proof` names the proof, `detail` says what was missing. */
   notChecked?: { proof: string; detail: string }[];
-  /** Why no number may be published under the system's name; absent where every proof held. */
+  /** Why no number may be published under the system's name; absent if every proof held. */
   invalid?: string;
-  /** Why compute-limit metrics are unsupported although the layer is on; absent where nothing speaks against them. */
+  /** Why compute-limit metrics are unsupported although the layer is active; absent if there is no reason. */
   computeLimitUnsupported?: string;
 }
 
 export interface Limits {
   memoryBytes: number | null;
-  /** Per cent of the card's compute, from 1 to 100. What a per cent means is the layer's own (Capabilities). */
+  /** Percentage of the card's compute, from 1 to 100. What it means depends on the layer (Capabilities). */
   smPercent: number | null;
 }
 
-/** One customer of the GPU: the processes that share one quota. */
+/** A customer of the GPU: processes that share one quota. */
 export interface Tenant {
   id: number;
-  /** Instead of the system's own limits. */
+  /** Override the system's own limits. */
   limits?: Partial<Limits>;
 }
 
@@ -41,28 +41,28 @@ export type TrueGpu = Pick<NativeDevice, 'index' | 'uuid' | 'memoryBytes' | 'mul
 
 export interface RunState {
   runId: string;
-  /** Exists, belongs to this run alone, and is short: a socket's whole path has 108 bytes. */
+  /** Exists, belongs to this run only, and is short: a socket's whole path has at most 108 bytes. */
   directory: string;
   gpu: TrueGpu;
   target: Target;
   signal?: AbortSignal;
-  /** Most time for each step of preparing a system, e.g. a command of it. Default: the system's own. */
+  /** Timeout of each step of preparing a system, e.g. a command. Default: the system's own. */
   timeoutMs?: number;
 }
 
 export interface Capabilities {
-  /** perTenantPool: one quota over a tenant's processes; perProcess: each has its own. */
+  /** perTenantPool: a tenant's processes share a quota; perProcess: each has its own. */
   memLimit: 'none' | 'perProcess' | 'perTenantPool' | 'hardware';
   /** softDutyCycle: a target for utilisation over time; smCap: SMs in use at once. */
   computeLimit: 'none' | 'softDutyCycle' | 'smCap' | 'hardware';
   needsRoot: boolean;
   needsIdleGpu: boolean;
   changesGlobalGpuState: boolean;
-  /** Smallest step of each limit; null where there is no such limit or its step is unknown. */
+  /** Smallest step of each limit; null if there is no such limit or its step is unknown. */
   limitGranularity: { memoryBytes: number | null; smPercent: number | null };
 }
 
-/** Of what sets no limit and changes nothing. */
+/** For systems that set no limit and change nothing. */
 export const NO_LIMITS: Capabilities = {
   memLimit: 'none',
   computeLimit: 'none',
@@ -72,7 +72,7 @@ export const NO_LIMITS: Capabilities = {
   limitGranularity: { memoryBytes: null, smPercent: null },
 };
 
-/** An allocation whose fate proves the limit. */
+/** An allocation that tests the limit: it must be granted or refused. */
 export interface Canary {
   bytes: number;
   expected: 'granted' | 'refused';
@@ -80,28 +80,28 @@ export interface Canary {
 
 const OVER_BYTES = 2 ** 28;
 
-/** An allocation over a tenant's limit; none where there is no limit, or the card is no larger. */
+/** An allocation over a tenant's limit; empty if there is no limit, or the card is no larger. */
 export function overLimit(memoryBytes: number | null, gpu: TrueGpu): Canary[] {
   if (memoryBytes === null || memoryBytes + OVER_BYTES > gpu.memoryBytes) return [];
   return [{ bytes: memoryBytes + OVER_BYTES, expected: 'refused' }];
 }
 
-/** What a worker found out about its layer by trying; `allocations` is null where none was tried. */
+/** What a worker learned about its layer by trying; `allocations` is null if none was tried. */
 export type Probe = Omit<LayerProbe, 'allocations'> & { allocations: LayerProbe['allocations'] | null };
 
 export interface Evidence {
   /**
-   * `before` and `after` what a worker measures. `process`: after what a process of a metric's own was asked, by what it
-   * costs little to see; nothing is allocated and no command is run for it.
+   * `before` and `after`: around a worker's measurement. `process`: after a process of a metric's own has answered;
+   * limited to cheap checks, without allocations and commands.
    */
   phase: 'before' | 'after' | 'process';
   tenant: Tenant;
   probe: Probe | null;
-  /** The symbol path that is measured. */
+  /** The measured symbol path. */
   path: ApplicationPath;
 }
 
-/** What a document says of a system before anything is known of its layer. */
+/** A system's part of a document before anything is known about its layer. */
 export const systemHead = ({ name, kind, settings, spec }: System) => ({
   name,
   kind,
@@ -113,48 +113,50 @@ export const systemHead = ({ name, kind, settings, spec }: System) => ({
 export interface System {
   name: string;
   kind: string;
-  /** What was set for it: environment variables, limits. */
+  /** Its configuration: environment variables, limits. */
   readonly settings: Record<string, string>;
-  /** As `--system` takes it; null or absent where that cannot say it. */
+  /** As an argument of `--system`; null or absent if that cannot express it. */
   readonly spec?: string | null;
-  /** What it was made from; absent of the environment as it is. */
+  /** The settings it was created from; absent for the caller's environment. */
   readonly source?: SystemSource;
   readonly capabilities: Capabilities;
   /** Why it cannot be measured here at all, e.g. `library not available`: every metric is then `unsupported`. */
   readonly unavailable: string | null;
-  /** Whether tenants with different limits may live at one time. */
+  /** Whether tenants with different limits may run at the same time. */
   readonly limitsCoexist: boolean;
   /** Whether a tenant must be ready before the next one starts. */
   readonly staggerStarts: boolean;
-  /** Once, before any process of this system starts. Rejects with UsageError where a limit does not fit the card. */
+  /**
+   * Called once, before any process of this system starts. Rejects with UsageError if a limit does not fit the card.
+   */
   prepare(run: RunState): Promise<void>;
-  /** Before a tenant's first process. */
+  /** Called before a tenant's first process. */
   prepareTenant(tenant: Tenant): Promise<void>;
-  /** The whole environment of its workers. */
+  /** The complete environment of its workers. */
   environment(tenant?: Tenant): NodeJS.ProcessEnv;
   argvPrefix(tenant?: Tenant): readonly string[];
-  /** How its processes come to be. */
+  /** How its processes are started. */
   readonly launcher: Launcher;
-  /** What a tenant's workers are limited to; null where nothing was set. */
+  /** The limits of a tenant's workers; null if none was set. */
   limits(tenant?: Tenant): Limits;
-  /** Whether a worker should try out its layer before it is judged; `run`, which takes things as they are, does not. */
+  /** Whether a worker should probe its layer before it is judged; `run` without a system does not. */
   readonly wantsProbe: boolean;
   /** Allocations a probe should try, in this order. */
   canaries(tenant?: Tenant): readonly Canary[];
-  /** Judges what a living worker said of itself. */
+  /** Judges a running worker's description of itself. */
   attest(description: Description, evidence?: Evidence): Promise<Attestation>;
-  /** After every tenant has ended and before the first starts with other limits. */
+  /** Called after all tenants have ended and before one starts with other limits. */
   betweenLimits(): Promise<void>;
   /**
-   * Changes the compute limit of a running tenant. Resolves with why the layer cannot; null where it was told. Absent:
-   * nothing is known of such a way.
+   * Changes the compute limit of a running tenant. Resolves with the reason if the layer cannot, with null on success.
+   * Absent if no way is known.
    */
   changeLimit?(tenant: Tenant, smPercent: number): Promise<string | null>;
-  /** After a fault that reached other tenants, when all have ended: makes sure that new ones can start. */
+  /** Called after a fault that reached other tenants, once all have ended: makes sure that new ones can start. */
   recover?(): Promise<void>;
-  /** After the tenant's last process has ended. */
+  /** Called after the tenant's last process has ended. */
   reap(tenant: Tenant): Promise<void>;
-  /** After all tenants were reaped; also after a failure anywhere above, and twice does no harm. */
+  /** Called after all tenants were reaped, also after a failure in any of the above; may be called twice. */
   teardown(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The file that vgpu-manager's first process writes and every later one reads in place of its environment. Layout:
+ * The file that vgpu-manager's first process writes and every later one reads instead of its environment. Layout:
  * `resource_data_t` in library/include/hook.h of coldzerofear/vgpu-manager 3d7f66d (layout version 1).
  */
 import { open, readdir, readFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ const MAGIC = 0x56474346;
 const LAYOUT_VERSION = 1;
 const FILE_BYTES = 8192;
 const offsets = { podUid: 128, containerName: 304, device: 512 } as const;
-/** From the start of a device's entry. */
+/** Offsets from the start of a device's entry. */
 const fields = {
   version: 0,
   uuid: 8,
@@ -21,19 +21,19 @@ const fields = {
 } as const;
 const TEXT_BYTES = { podUid: 48, containerName: 64, uuid: 48 } as const;
 
-/** What the file says of its first device, the only one this project gives it. */
+/** The entry of the first device, the only one this project configures. */
 export interface VgpuConfig {
   /** VGPU_CONTAINER_NAME and VGPU_POD_UID of the process that wrote it. */
   containerName: string;
   podUid: string;
   uuid: string;
-  /** Null where the limit is off. */
+  /** Null if the limit is off. */
   memoryBytes: number | null;
   cores: number | null;
   softCores: number | null;
 }
 
-/** Null where there is no file; `unknown` where it has another layout. */
+/** Null if there is no file; `unknown` if it has another layout. */
 export async function readVgpuConfig(path: string): Promise<VgpuConfig | 'unknown' | null> {
   try {
     return parseVgpuConfig(await readFile(path));
@@ -61,8 +61,8 @@ export function parseVgpuConfig(bytes: Buffer): VgpuConfig | 'unknown' {
 }
 
 /**
- * Sets the cores of its first device, for processes that have it mapped: they take a copy only between two even numbers of
- * its version (get_device_snapshot in library/src/loader.c), and see what is written in place, not a new file.
+ * Sets the cores of its first device for processes that have it mapped. They copy it only between two even numbers of
+ * its version (get_device_snapshot in library/src/loader.c), and see changes in place, but not a new file.
  */
 export async function writeCores(path: string, cores: number): Promise<void> {
   const file = await open(path, 'r+');
@@ -82,7 +82,9 @@ export async function writeCores(path: string, cores: number): Promise<void> {
   }
 }
 
-/** Whether the file holds what this run set. A layer that wrote none, or writes another layout, is not judged by it. */
+/**
+ * Whether the file holds the limits that this run set. A layer that wrote none, or another layout, is not judged by it.
+ */
 export function configFinding(found: VgpuConfig | 'unknown' | null, wanted: VgpuConfig): Finding {
   const proof = 'limits in its configuration file';
   if (found === null) return { proof, passed: null, detail: 'it wrote none: each process uses its environment' };
@@ -102,7 +104,7 @@ export function configFinding(found: VgpuConfig | 'unknown' | null, wanted: Vgpu
   };
 }
 
-/** Processes of which this one can see that they have the file mapped. */
+/** Processes with the file mapped, as far as this process can see. */
 export async function processesUsing(path: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const maps = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')));

@@ -1,7 +1,7 @@
 /**
- * vgpu-manager: one preloaded library. The first process writes its limits to one fixed file, and every later process goes
- * by that file whatever its environment says; it is removed whenever no tenant lives. Facts: library/src/loader.c and
- * util.c of coldzerofear/vgpu-manager 3d7f66d, and a run on an H200.
+ * vgpu-manager: one preloaded library. The first process writes its limits to a fixed file, and every later process
+ * uses that file regardless of its environment; the file is removed whenever no tenant runs. Facts:
+ * library/src/loader.c and util.c of coldzerofear/vgpu-manager 3d7f66d, and a run on an H200.
  */
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,24 +18,27 @@ import { exists } from './state-files.js';
 import { type Attestation, type Capabilities, type Evidence, type Limits, SOLE_TENANT, type Tenant } from './system.js';
 import { configFinding, processesUsing, readVgpuConfig, type VgpuConfig, writeCores } from './vgpu-manager-config.js';
 
-/** 586 to 594 in the builds that were looked at. */
+/** 586 to 594 in the builds examined. */
 const LEAST_EXPORTS = 500;
-/** It exports every driver function, but hands out its own on `runtime` and `dlsym` only for those that it changes. */
+/** It exports every driver function, but on `runtime` and `dlsym` returns its own only for those that it changes. */
 const hooked = ['cuInit', 'cuMemAlloc', 'cuMemGetInfo', 'cuLaunchKernel'];
-/** VGPU_CONTAINER_NAME, which the configuration file keeps: a file that a killed run of ours left is known by it. */
+/**
+ * VGPU_CONTAINER_NAME, which is stored in the configuration file and identifies a file that one of our killed runs
+ * left.
+ */
 const OURS = 'gpu-virt-bench';
 
 export const controllers = ['delta', 'aimd', 'auto'] as const;
 
 export interface VgpuManagerOptions extends Omit<ProfileOptions, 'layerFolders'>, WantedLimits {
-  /** Checked, absolute; null where none was named. */
+  /** Checked and absolute; null if none was named. */
   library: string | null;
-  /** Why there is no library, where one was named. */
+  /** Why the named library is missing. */
   missing?: string;
   controller: (typeof controllers)[number];
-  /** Per cent up to which idle compute may be used; above `sm`. */
+  /** Limit in per cent for using idle compute; above `sm`. */
   softCores?: number | undefined;
-  /** Elsewhere in tests: the library has no setting for them. */
+  /** Tests use other places; the library has no setting for them. */
   places?: { manager: string; locks: string };
 }
 
@@ -45,7 +48,7 @@ export class VgpuManagerSystem extends Profile {
   readonly kind = 'vgpu-manager';
   override readonly unavailable: string | null;
   readonly capabilities: Capabilities = {
-    // Outside containers it counts the memory of every process on the GPU against the limit (its host mode).
+    // Outside containers it counts the memory of all processes on the GPU against the limit (its host mode).
     memLimit: 'perTenantPool',
     computeLimit: 'softDutyCycle',
     needsRoot: false,
@@ -57,11 +60,11 @@ export class VgpuManagerSystem extends Profile {
   readonly #library: string;
   readonly #places: { manager: string; locks: string };
   #sha256: string | null = null;
-  /** Folders that were not there before: the library makes them. */
+  /** Folders that did not exist before: the library creates them. */
   #madeFolders: string[] = [];
-  /** The variables that each living tenant has. */
+  /** The variables of each running tenant. */
   readonly #living = new Map<number, string>();
-  /** Compute limits that living tenants were given in place of their own. */
+  /** Changed compute limits of running tenants. */
   readonly #changed = new Map<number, number>();
 
   constructor(options: VgpuManagerOptions) {
@@ -86,7 +89,7 @@ export class VgpuManagerSystem extends Profile {
     await this.#removeConfig();
   }
 
-  /** Its watcher takes a copy of the file in every period. */
+  /** Its watcher copies the file in every period. */
   async changeLimit({ id }: Tenant, smPercent: number): Promise<string | null> {
     const found = await readVgpuConfig(this.#config);
     if (found === null || found === 'unknown') return `${this.#config} is missing, or its layout is unknown`;
@@ -144,7 +147,7 @@ export class VgpuManagerSystem extends Profile {
     this.#changed.clear();
     const left = await files.remove();
     if (this.#madeFolders.includes(this.#places.locks)) await removeLocks(this.#places.locks);
-    // Not empty means that another process of vgpu-manager uses it by now.
+    // Not empty means that another vgpu-manager process uses it.
     for (const folder of this.#madeFolders.reverse()) await rmdir(folder).catch(() => {});
     this.#madeFolders = [];
     return left;
@@ -155,12 +158,12 @@ export class VgpuManagerSystem extends Profile {
     const { run } = this.prepared;
     return {
       LD_PRELOAD: this.#library,
-      // Any other GPU that CUDA shows ends the process: "cannot find the corresponding host device".
+      // Any other visible GPU ends the process: "cannot find the corresponding host device".
       CUDA_VISIBLE_DEVICES: run.gpu.uuid,
       MANAGER_VISIBLE_DEVICES: run.gpu.uuid,
       VGPU_CONTAINER_NAME: OURS,
       VGPU_POD_UID: run.runId,
-      // It takes a variable that is not set from process 1, e.g. of the container that this runs in.
+      // If a variable is unset, it takes that of process 1, e.g. of the container this runs in.
       CUDA_MEM_LIMIT_0: memoryBytes === null ? '' : forVgpuManager(memoryBytes),
       CUDA_MEM_RATIO_0: '',
       CUDA_MEM_OVERSOLD_0: 'false',
@@ -208,7 +211,7 @@ export class VgpuManagerSystem extends Profile {
         throw new UsageError(
           `Expected ${path} not to be in use but process ${users.join(', ')} uses it, and this run would use it too: end that process first.`,
         );
-      // Left by a run that was killed, with the folders that the library made for it.
+      // Left by a killed run, with the folders that the library created for it.
       files.adopt([path]);
       this.#madeFolders = [...new Set([this.#places.manager, dirname(path), ...this.#madeFolders])];
     }
@@ -223,11 +226,11 @@ export class VgpuManagerSystem extends Profile {
   }
 }
 
-/** Its limiter counts blocks at 100 % too, so that a tenant without a limit must have none. */
+/** Its limiter counts blocks even at 100 %, so a tenant without a limit must have none. */
 const coresOf = (smPercent: number | null): number | null =>
   smPercent === null || smPercent >= 100 ? null : smPercent;
 
-/** Made by the library where it was not there before; its files hold no state. */
+/** Removes folders that the library created; its files there hold no state. */
 async function removeLocks(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => /^vgpu_\d+\.lock$/.test(each)))

@@ -1,5 +1,5 @@
 import { loadAddon } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 
-/** What its clock says now. */
+/** Reads the worker's clock. */
 export const clock: Handler = () => Promise.resolve({ nowNs: loadAddon().now() });

@@ -3,7 +3,9 @@ import { native } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 
-/** What this process sees: driver, devices, who owns each function, which preloads took effect, its environment. */
+/**
+ * Reports what this process sees: driver, devices, who owns each function, which preloads took effect, its environment.
+ */
 export const describe: Handler = async (params) => {
   const target = params as Target;
   const { preloadEntries } = await import('../systems/ld-preload.js');

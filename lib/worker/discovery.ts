@@ -3,5 +3,5 @@ import { native } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 
-/** How long finding all GPUs through NVML takes. */
+/** Measures how long finding all GPUs through NVML takes. */
 export const discovery: Handler = (params) => native(loadAddon().discovery(params as DiscoveryRequest));

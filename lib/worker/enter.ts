@@ -7,7 +7,7 @@ import { rememberThreads } from './threads.js';
 
 const CONTEXT_FUNCTION = 'cuDevicePrimaryCtxRetain';
 
-/** A tenant holds its session from here on. */
+/** Opens the session that a tenant holds from here on. */
 export const enter: Handler = async (params) => {
   const { Session } = await import('../native/session.js');
   const target = params as DeviceTarget;

@@ -1,6 +1,6 @@
 /**
- * What a worker process executes: one file for each request that it answers. What they need is imported late: the first
- * statement is the moment START metrics call "main", and loading the addon is timed by itself.
+ * The program of a worker process: one file for each request that it answers. Imports are late: the first statement is
+ * the moment that START metrics call "main", and loading the addon is timed separately.
  */
 const mainNs = process.hrtime.bigint();
 
@@ -8,7 +8,7 @@ const { loadAddon } = await import('../native/load.js');
 const { serve } = await import('../workers/serve.js');
 const { requests } = await import('./requests.js');
 
-/** Null where it cannot be loaded: every request then says why. */
+/** Null if it cannot be loaded: every request then reports why. */
 function timeToLoadAddon(): number | null {
   const before = process.hrtime.bigint();
   try {

@@ -3,7 +3,7 @@ import { simulatedDriver } from '../native/load.js';
 import type { Handler } from '../workers/serve.js';
 import { keepContext } from './on-device.js';
 
-/** A metric that is measured within one process. */
+/** Measures a metric that runs within one process. */
 export const measure: Handler = async (params, progress) => {
   const { id, options } = params as { id: string; options: MeasureOptions };
   const { findMetric } = await import('../metrics/registry.js');

@@ -2,7 +2,7 @@ import type { ImportRequest, MemoryFillRequest, RefusalsRequest, NativeAddon } f
 import type { Handler } from '../workers/serve.js';
 import { heldSession } from './on-device.js';
 
-/** Functions of the addon about memory limits, each with its request. */
+/** Functions of the addon about memory limits, with their requests. */
 interface Asked {
   fillMemory: MemoryFillRequest;
   importMemory: ImportRequest;
@@ -14,7 +14,7 @@ interface Asked {
 
 export type MemoryAnswer<Name extends keyof Asked> = Awaited<ReturnType<NativeAddon[Name]>>;
 
-/** What a tenant is granted, holds and is told of the memory of the device. */
+/** Asks how much device memory a tenant is granted, holds and is told. */
 export const memory: Handler = async (params) => {
   const session = await heldSession();
   const { ask, request } = params as { [Name in keyof Asked]: { ask: Name; request: Asked[Name] } }[keyof Asked];

@@ -1,4 +1,4 @@
-/** The device sessions of a worker: it makes one context, which all of them share, and may hold one while it acts as a tenant. */
+/** The device sessions of a worker: they share one context, and a tenant holds one of them. */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { native } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
@@ -25,14 +25,14 @@ export async function inSession<T>(target: DeviceTarget, use: (session: Session)
   }
 }
 
-/** The part of a request that says on which device; the rest of it is the request's own. */
+/** Separates the device from the rest of a request. */
 export function splitTarget<T extends DeviceTarget>({ simulatedDriver, device, path, ...request }: T) {
   return { target: { simulatedDriver, device, path } satisfies DeviceTarget, request };
 }
 
 let held: Promise<Session> | null = null;
 
-/** From here on a tenant takes part in what is asked of all tenants together. */
+/** From here on a tenant takes part in requests to all tenants together. */
 export async function holdSession(target: DeviceTarget): Promise<void> {
   const { Session } = await import('../native/session.js');
   held ??= Session.open(target, new AbortController().signal);

@@ -2,7 +2,7 @@ import type { DeviceTarget } from '../native/addon-types.js';
 import type { Handler } from '../workers/serve.js';
 import { inSession, splitTarget } from './on-device.js';
 
-/** What the layer says of itself, and the fate of each allocation that is tried. */
+/** Asks the layer about itself, and tries each of the given allocations. */
 export const probe: Handler = (params) => {
   const { target, request } = splitTarget(params as DeviceTarget & { allocations: number[] });
   return inSession(target, (session) => session.ask('probeLayer', request));

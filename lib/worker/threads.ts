@@ -3,13 +3,13 @@ import type { ThreadReading } from '../workers/threads.js';
 
 let beforeDriver: ThreadReading | null = null;
 
-/** Once, before the first driver call; `startExecutor` starts the addon's own thread. */
+/** Called once, before the first driver call; `startExecutor` starts the addon's own thread. */
 export async function rememberThreads(startExecutor: () => Promise<void>): Promise<void> {
   const { threadsBeforeDriver } = await import('../workers/threads.js');
   beforeDriver ??= await threadsBeforeDriver(startExecutor);
 }
 
-/** What the threads of this process have used, now and before the first driver call. */
+/** The processor use of this process's threads, now and before the first driver call. */
 export const threads: Handler = async () => {
   const { readThreads } = await import('../workers/threads.js');
   return { beforeDriver, now: readThreads() };

@@ -1,9 +1,9 @@
-/** What a tenant did and when, and when several did it at the same time. Activities that are compared share a clock. */
+/** What a tenant did and when, and when several tenants ran at the same time. Compared activities share a clock. */
 
 export interface Activity {
   startNs: number;
   endNs: number;
-  /** When a piece of its work was done: empty where it cannot say. */
+  /** When parts of its work were done; empty if unknown. */
   marksNs: readonly number[];
 }
 
@@ -12,7 +12,7 @@ export interface Span {
   toNs: number;
 }
 
-/** From the last start to the first end; null where there is no such time. */
+/** From the last start to the first end; null if they did not overlap. */
 export function overlap(activities: readonly Pick<Activity, 'startNs' | 'endNs'>[]): Span | null {
   if (activities.length === 0) return null;
   const fromNs = Math.max(...activities.map(({ startNs }) => startNs));
@@ -20,7 +20,7 @@ export function overlap(activities: readonly Pick<Activity, 'startNs' | 'endNs'>
   return toNs > fromNs ? { fromNs, toNs } : null;
 }
 
-/** As `overlap`, but null as well where one of them did nothing in that time. */
+/** Like `overlap`, but also null if one of them did nothing in that time. */
 export function overlapAtWork(activities: readonly Activity[]): Span | null {
   const span = overlap(activities);
   const worked = ({ marksNs }: Activity) => marksNs.some((ns) => span && ns >= span.fromNs && ns <= span.toNs);

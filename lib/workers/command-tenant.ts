@@ -1,4 +1,4 @@
-/** Any program as a tenant. Each line that it prints is a mark of its progress; one that prints nothing has none. */
+/** Any program as a tenant. Each line it prints is a mark of its progress. */
 import { loadAddon } from '../native/load.js';
 import type { Activity } from './activity.js';
 import type { Ending, LaunchedProcess, ProcessStart } from './launcher.js';
@@ -24,7 +24,7 @@ export class CommandTenant implements TenantHandle {
     });
     this.#process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
     this.#process.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
-    // It may be gone before it reads that there is no input.
+    // It may end before it reads the end of its input.
     this.#process.stdin.on('error', () => {}).end();
     this.exit = this.#process.ended;
     void this.exit.then(() => {
@@ -32,17 +32,17 @@ export class CommandTenant implements TenantHandle {
     });
   }
 
-  /** As this machine sees it, e.g. for NVML; null where it could not be started, or runs elsewhere. */
+  /** As this machine sees it, e.g. in NVML; null if it could not be started, or runs elsewhere. */
   get pid(): number | null {
     return this.#process.pid;
   }
 
-  /** So far; of one that runs, until now. */
+  /** Up to now while it runs. */
   get activity(): Activity {
     return { startNs: this.#startNs, endNs: this.#endNs ?? loadAddon().now(), marksNs: this.#marks.marksNs };
   }
 
-  /** The end of what it printed, at most 64 KiB. */
+  /** The end of its output, at most 64 KiB. */
   get log(): string {
     return this.#log.text;
   }

@@ -1,4 +1,4 @@
-/** What a worker says of itself: which driver it sees, who owns each function, which preloads took effect. */
+/** A worker's description of itself: which driver it sees, who owns each function, which preloads took effect. */
 import type { Inspection, Provenance, Target } from '../native/addon-types.js';
 import type { Worker } from './worker.js';
 
@@ -6,7 +6,7 @@ export interface PreloadEntry {
   /** As written, e.g. `libvgpu.so` or `/usr/local/vgpu/libvgpu.so`. */
   entry: string;
   source: 'LD_PRELOAD' | '/etc/ld.so.preload';
-  /** The file mapped for it, or null where the dynamic loader did not load it. */
+  /** The file mapped for it, or null if the dynamic loader did not load it. */
   mapped: string | null;
 }
 

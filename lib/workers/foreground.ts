@@ -1,33 +1,33 @@
-/** A user's program at the user's terminal: it has its input and output, and the terminal's signals reach it. */
+/** A user's program at the user's terminal: it has the terminal's input and output, and receives its signals. */
 import { spawn } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Ending } from './launcher.js';
 
 export interface ForegroundProgram {
-  /** Its standard output, which passes to ours; null where it writes into ours itself. */
+  /** Its standard output, to be forwarded to ours; null if it writes to ours itself. */
   stdout: Readable | null;
-  /** Whether and why not it could be started. */
+  /** An error if it could not be started. */
   started: Promise<Error | null>;
   ended: Promise<Ending>;
   signal: (name: NodeJS.Signals) => void;
 }
 
 /**
- * Node makes the pipes that it writes to non-blocking, and whoever shares one meets that: a program that does not expect it
- * fails at the first full pipe. For the same reason nobody here may look at `process.stdin`.
+ * Node makes the pipes that it writes to non-blocking, also for programs that share them: one that does not expect it
+ * fails at the first full pipe. For the same reason nothing here may access `process.stdin`.
  */
 function isPipe(descriptor: number): boolean {
   try {
     const found = fstatSync(descriptor);
     return found.isFIFO() || found.isSocket();
   } catch {
-    // It is closed, and stays so for the program.
+    // It is closed, also for the program.
     return false;
   }
 }
 
-/** `isRead`: its standard output comes to us first. It stays in our process group. */
+/** `isRead`: its standard output is piped to us first. It stays in our process group. */
 export function startInForeground(
   [command = '', ...args]: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -48,7 +48,7 @@ export function startInForeground(
     child.once('error', (error) =>
       resolve({ how: `could not be started (${error.message})`, exitCode: null, signal: null }),
     );
-    // Once all that it printed has been read. A child of it that holds the pipe open belongs to the program.
+    // Waits until its whole output has been read. A child that holds the pipe open belongs to the program.
     child.once('close', (exitCode, signal) => resolve({ how: signal ?? `exit code ${exitCode}`, exitCode, signal }));
   });
   return { stdout: child.stdout, started, ended, signal: (name) => void child.kill(name) };

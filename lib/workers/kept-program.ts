@@ -1,7 +1,7 @@
 /**
- * A user's program under gvb-keeper (native/keeper), which becomes the parent of whatever forks away from it: what it used
- * is known of all its processes, and none outlives the run. Times are of CLOCK_MONOTONIC, in nanoseconds, as
- * `process.hrtime.bigint` has them.
+ * A user's program under gvb-keeper (native/keeper), which becomes the parent of every process that forks away from it:
+ * resource use covers all its processes, and none outlives the run. Times are of CLOCK_MONOTONIC in nanoseconds, like
+ * those of `process.hrtime.bigint`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,14 +11,14 @@ import { LineSplitter } from './lines.js';
 import { killMarked } from './marked-processes.js';
 
 export interface KeptOptions {
-  /** The program gvb-keeper. */
+  /** Path of gvb-keeper. */
   keeper: string;
-  /** The whole environment of the program; a mark is added. */
+  /** The complete environment of the program; a mark is added. */
   environment: NodeJS.ProcessEnv;
   cwd: string;
-  /** How long what the program started may outlive it. */
+  /** How long processes that the program started may outlive it. */
   stragglerMs: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   graceMs: number;
 }
 
@@ -31,29 +31,32 @@ export interface Begun {
 export interface MainEnding {
   /** `ended with exit code 3`, `was killed by signal 9`. */
   how: string;
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   exitCode: number | null;
   signal: number | null;
   atNs: number;
 }
 
-/** Of all its processes together. */
+/** Summed over all its processes. */
 export interface Used {
   cpuUserUs: number;
   cpuSystemUs: number;
-  /** Of the largest single process. */
+  /** Peak of the largest single process. */
   largestProcessBytes: number;
 }
 
 export interface Outcome {
-  /** Why it could not be started; null where it ran. */
+  /** Why it could not be started; null if it ran. */
   refused: string | null;
   main: MainEnding | null;
-  /** Null where the keeper was killed. */
+  /** Null if the keeper was killed. */
   used: Used | null;
-  /** What still ran when the program had ended, and was killed: `PID:NAME`, the first few; null where nothing did. */
+  /**
+   * Processes that still ran when the program had ended, and were killed: the first few as `PID:NAME`; null if there
+   * were none.
+   */
   left: { count: number; named: string } | null;
-  /** What could not be killed. */
+  /** Processes that could not be killed. */
   stuck: string | null;
 }
 
@@ -61,7 +64,7 @@ const KEEPER_MARK = 'GVB_KEPT';
 
 const living = new Set<KeptProgram>();
 
-/** Kills them at once, with all that they started. */
+/** Kills them at once, with all processes that they started. */
 export function killKeptPrograms(): void {
   for (const program of living) program.kill();
 }
@@ -69,13 +72,13 @@ export function killKeptPrograms(): void {
 export class KeptProgram {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Of the keeper, below which all processes of the program are; null where it could not be started. */
+  /** PID of the keeper, the ancestor of all processes of the program; null if it could not be started. */
   readonly keeperPid: number | null;
-  /** Null where it could not be started. */
+  /** Null if it could not be started. */
   readonly begun: Promise<Begun | null>;
   /** When its first process has ended, or nothing started. */
   readonly mainEnded: Promise<MainEnding | null>;
-  /** When all have ended and all that they printed was read. Never rejects. */
+  /** When all processes have ended and all output was read. Never rejects. */
   readonly done: Promise<Outcome>;
   readonly #control: Writable;
   readonly #outcome: Outcome = { refused: null, main: null, used: null, left: null, stuck: null };
@@ -87,7 +90,7 @@ export class KeptProgram {
     const child = spawn(keeper, [cwd, String(stragglerMs), String(graceMs), ...command], {
       env: {},
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      // A Ctrl-C at the terminal is ours to pass on.
+      // Ctrl-C at the terminal must not reach it directly: this process forwards it.
       detached: true,
       shell: false,
     });
@@ -98,7 +101,7 @@ export class KeptProgram {
     this.stdout = stdout;
     this.stderr = stderr;
     this.#control = control;
-    // It may be gone before it reads; its end says so.
+    // It may end before it reads; its end is reported.
     control.on('error', () => {});
     control.write(encoded({ ...environment, [KEEPER_MARK]: mark.slice(KEEPER_MARK.length + 1) }));
     const lines = new LineSplitter((line) => this.#note(line));
@@ -107,12 +110,12 @@ export class KeptProgram {
     this.done = this.#doneOf(child, mark);
   }
 
-  /** SIGTERM for all its processes, SIGKILL after the grace. */
+  /** Sends SIGTERM to all its processes, and SIGKILL after the grace time. */
   stop(): void {
     this.#control.write('S');
   }
 
-  /** SIGKILL for all its processes. */
+  /** Sends SIGKILL to all its processes. */
   kill(): void {
     this.#control.write('K');
   }
@@ -123,7 +126,7 @@ export class KeptProgram {
       child.once('close', () => resolve(null));
     });
     if (failure) this.#outcome.refused = `gvb-keeper could not be started: ${failure.message}`;
-    // Only a keeper that was killed leaves something.
+    // Only a killed keeper leaves processes behind.
     if (this.#outcome.used === null && this.#outcome.refused === null) killMarked(mark);
     for (const stream of child.stdio) stream?.destroy();
     living.delete(this);
@@ -132,7 +135,7 @@ export class KeptProgram {
     return this.#outcome;
   }
 
-  /** As native/keeper/main.cpp writes them. */
+  /** Parses the reports of native/keeper/main.cpp. */
   #note(line: string): void {
     const [kind, first = '', second = '', third = ''] = line.split(' ');
     const outcome = this.#outcome;
@@ -152,7 +155,7 @@ export class KeptProgram {
   }
 }
 
-/** As native/keeper/main.cpp reads it. */
+/** The format that native/keeper/main.cpp reads. */
 function encoded(environment: NodeJS.ProcessEnv): Buffer {
   const texts = Object.entries(environment).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}\0`],

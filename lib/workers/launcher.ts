@@ -1,48 +1,53 @@
 /**
- * How processes are started, and what differs between the ways to start them: where they find files, and how their clock
- * relates to ours. Everything above, from workers to metrics, is the same for all. `local.ts` starts them on this machine.
+ * How processes are started, and what differs between the ways to start them: paths of files, and the offset of their
+ * clock. Everything above, from workers to metrics, is the same for all. `local.ts` starts them on this machine.
  */
 import type { Readable, Writable } from 'node:stream';
 
 export interface Ending {
-  /** In words: "ended with exit code 3", "was killed by SIGSEGV". */
+  /** As text: "ended with exit code 3", "was killed by SIGSEGV". */
   how: string;
-  /** Null where it was killed or could not be started. */
+  /** Null if it was killed or could not be started. */
   exitCode: number | null;
   signal: NodeJS.Signals | null;
 }
 
 export interface LaunchOptions {
-  /** The whole environment of the process; nothing is added. */
+  /** The complete environment of the process; nothing is added. */
   environment: NodeJS.ProcessEnv;
   /** Default: the coordinator's own. */
   cwd?: string;
 }
 
-/** A process with everything that it started. */
+/** A process with all processes that it started. */
 export interface LaunchedProcess {
-  /** As the coordinator's machine sees it; null where it could not be started, or runs elsewhere. */
+  /** As the coordinator's machine sees it; null if it could not be started, or runs elsewhere. */
   readonly pid: number | null;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. */
   readonly ended: Promise<Ending>;
-  /** To all of them. */
+  /** Sends a signal to all of them. */
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM, then SIGKILL. Resolves even where it cannot end, as one that is stuck in a driver call of the kernel. */
+  /**
+   * SIGTERM, then SIGKILL. Resolves even if it cannot end, e.g. because it is stuck in a driver call in the kernel.
+   */
   kill(): Promise<void>;
-  /** Lets it end by itself for so long, then kills it. */
+  /** Lets it end by itself for that time, then kills it. */
   endWithin(ms: number): Promise<void>;
 }
 
 export interface Launcher {
   readonly name: string;
-  /** A command that does not exist is a process that has ended. */
+  /** A command that does not exist gives a process that has ended. */
   start(command: readonly string[], options: LaunchOptions): LaunchedProcess;
-  /** Where a process that it starts finds a file of this machine. */
+  /** The path under which its processes find a file of this machine. */
   pathOf(file: string): string;
-  /** Whole nanoseconds: added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW of such a process, it is a time of ours. */
+  /**
+   * In whole nanoseconds. Added to a time of CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW in such a process, it gives a time
+   * here.
+   */
   readonly clockOffsetNs: number;
 }
 

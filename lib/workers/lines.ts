@@ -1,7 +1,7 @@
-/** Text arriving in chunks: cut into lines, and its end kept within a bound. */
+/** Splits text that arrives in chunks into lines, and keeps a bounded end of it. */
 import { StringDecoder } from 'node:string_decoder';
 
-/** No message of ours comes near it; an endless line of somebody else's must not fill the memory. */
+/** Far longer than our messages; an endless foreign line must not fill the memory. */
 const MAX_LINE = 256 * 1024 * 1024;
 
 export class LineSplitter {
@@ -36,8 +36,8 @@ export class LineSplitter {
 }
 
 /**
- * What a worker printed beside the protocol: the last `limit` characters of it. Up to twice as many are held, so that
- * a character is copied at most twice, however short the pieces are in which it arrives.
+ * A worker's output besides the protocol: its last `limit` characters. Stores up to twice as many, so that a character
+ * is copied at most twice, however short the chunks are.
  */
 export class BoundedLog {
   readonly #limit: number;

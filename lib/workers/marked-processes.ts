@@ -1,7 +1,7 @@
-/** Processes that carry a variable in their environment, as every process does that a program with it starts. */
+/** Finds processes by a variable in their environment, which every process inherits from a program started with it. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes of other users cannot be looked at, and are none of ours. */
+/** Processes of other users cannot be read, and are not ours. */
 function carries(pid: string, text: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text);
@@ -16,7 +16,7 @@ export const markedProcesses = (text: string): number[] =>
     .filter((name) => /^\d+$/.test(name) && carries(name, text))
     .map(Number);
 
-/** What is killed may just have started another: looked for until none is left. */
+/** Repeats until none is left: a process may start another one just before it is killed. */
 export function killMarked(text: string): void {
   for (let look = 0; look < 100; look++) {
     const pids = markedProcesses(text);

@@ -1,4 +1,4 @@
-/** A child that leads its own process group: how it ended, and making the whole group end. */
+/** A child that leads its own process group: how it ended, and how to end the whole group. */
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Ending, LaunchedProcess } from './launcher.js';
 
 const living = new Set<ProcessGroup>();
 
-/** Workers must not outlive the coordinator, however it leaves. */
+/** Workers must not outlive the coordinator, however it ends. */
 function killAll(): void {
   for (const group of living) group.signal('SIGKILL');
 }
@@ -33,7 +33,7 @@ export class ProcessGroup implements LaunchedProcess {
     living.add(this);
     this.ended = new Promise<Ending>((resolve) => {
       child.once('error', (error) => resolve(unended(`could not be started (${error.message})`)));
-      // `close` waits for the last output; a grandchild that holds the pipes open must not hold us up.
+      // `close` waits for the last output, but a grandchild that keeps the pipes open must not delay it forever.
       child.once('exit', (code, signal) => setTimeout(() => resolve(ending(code, signal)), 500));
       child.once('close', (code, signal) => resolve(ending(code, signal)));
       this.#giveUp = () => {
@@ -61,7 +61,7 @@ export class ProcessGroup implements LaunchedProcess {
     if (!(await this.#endsWithin(this.#patience.term))) this.signal('SIGKILL');
     if (!(await this.#endsWithin(this.#patience.kill))) this.#giveUp();
     await this.ended;
-    // Members that ignored SIGTERM and outlived their leader.
+    // For members that ignored SIGTERM and outlived their leader.
     this.signal('SIGKILL');
   }
 

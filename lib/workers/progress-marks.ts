@@ -1,4 +1,4 @@
-/** When a program made progress: of more marks than are kept every second, fourth, … one stays. */
+/** When a program made progress. If there are more marks than are kept, every second, fourth, … one stays. */
 
 const MOST_MARKS = 65_536;
 

@@ -1,6 +1,6 @@
 /**
- * The line protocol between a coordinator and its workers: one JSON object a line, told from the noise a layer
- * prints by its `gvb` key. It crosses stdin and stdout only, so that docker, srun and kubectl exec carry it.
+ * The line protocol between a coordinator and its workers: one JSON object per line, distinguished from a layer's
+ * output by its `gvb` key. It uses only stdin and stdout, so it works through docker, srun and kubectl exec.
  */
 import { messageOf } from '../errors/message-of.js';
 import { BenchError, CudaError, type ErrorCode } from '../native/errors.js';
@@ -26,12 +26,12 @@ export interface ErrorData {
   call?: string;
 }
 
-/** A newline first: a layer may have left a line of its own unfinished on the same stream. */
+/** Starts with a newline, because a layer may have left a line of its own unfinished on the same stream. */
 export const encode = (message: Request | Reply): string => `\n${JSON.stringify(message)}\n`;
 
 const kinds: readonly unknown[] = ['request', 'ready', 'progress', 'result', 'error'];
 
-/** The envelope; what is inside is the requester's to judge. A layer that prints something alike is noise. */
+/** Checks only the envelope; the requester checks the content. Similar output of a layer is ignored. */
 function isMessage(value: unknown): value is Request | Reply {
   if (typeof value !== 'object' || value === null || !('gvb' in value) || !kinds.includes(value.gvb)) return false;
   if (value.gvb === 'ready') return 'pid' in value && 'mainNs' in value && typeof value.mainNs === 'string';

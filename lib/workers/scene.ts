@@ -1,6 +1,6 @@
 /**
- * Tenants that run at the same time. Each has a role and a handle of its own. The death of one is a result and does not
- * affect the others. Workers among them can be released together, at one absolute time.
+ * Tenants that run at the same time, each with a role and a handle. The death of one is a result and does not affect
+ * the others. Workers among them can be released together, at one absolute time.
  */
 import { loadAddon } from '../native/load.js';
 import { CommandTenant } from './command-tenant.js';
@@ -10,7 +10,7 @@ import type { Role, TenantHandle } from './tenant-handle.js';
 import { type Task, type TenantContext, WorkerTenant } from './worker-tenant.js';
 import { Worker } from './worker.js';
 
-/** From the request to the release: enough for the request to reach every worker of a machine that is not busy. */
+/** From the request to the release: enough for it to reach every worker on a machine that is not busy. */
 const LEAD_NS = 20_000_000;
 const LEAD_PER_TENANT_NS = 5_000_000;
 
@@ -31,7 +31,7 @@ export class Scene {
     return this.#tenants.filter((tenant) => tenant instanceof WorkerTenant);
   }
 
-  /** Of each worker that entered. */
+  /** Contexts of the workers that entered. */
   get contexts(): readonly TenantContext[] {
     return this.workers.flatMap(({ context }) => context ?? []);
   }
@@ -53,8 +53,8 @@ export class Scene {
   }
 
   /**
-   * Gives each worker its task, with a time to begin at (`startAtNs`, by its own clock); answers in the order of `tasks`.
-   * A failure or death discards no other answer. `leads`: how many times as long before the release.
+   * Gives each worker its task with a start time (`startAtNs`, by its own clock); resolves in the order of `tasks`. A
+   * failure or death does not discard the other answers. `leads`: multiple of the usual time before the release.
    */
   async release<T>(tasks: ReadonlyMap<WorkerTenant, Task>, deadlineMs: number, leads = 1) {
     const startAtNs = loadAddon().now() + leads * (LEAD_NS + tasks.size * LEAD_PER_TENANT_NS);
@@ -66,7 +66,7 @@ export class Scene {
     return { startAtNs, outcomes };
   }
 
-  /** All workers have the same task and one release. Rejects with the first failure. */
+  /** Gives all workers the same task and one release. Rejects with the first failure. */
   async together<T>(task: Task, deadlineMs: number): Promise<T[]> {
     const { outcomes } = await this.release<T>(new Map(this.workers.map((tenant) => [tenant, task])), deadlineMs);
     return outcomes.map((outcome) => {
@@ -75,7 +75,7 @@ export class Scene {
     });
   }
 
-  /** All workers have the same task, each beginning when it reaches it. Rejects with the first failure. */
+  /** Gives all workers the same task without a common start. Rejects with the first failure. */
   each<T>(task: Task, deadlineMs: number): Promise<T[]> {
     return Promise.all(this.workers.map((tenant) => tenant.request<T>(task, deadlineMs)));
   }

@@ -10,11 +10,11 @@ export interface Birth {
   addonLoadNs: number | null;
 }
 
-/** Progress is for people; more of it would disturb what is measured. */
+/** Progress is for people; more of it would disturb the measurement. */
 const PROGRESS_EVERY_MS = 200;
 
 export function serve(handlers: Record<string, Handler>, birth: Birth): void {
-  // A coordinator that has ended closes the pipe; there is no reader to report this to.
+  // A coordinator that has ended closes the pipe, so nobody would read an error report.
   process.stdout.on('error', () => process.exit(0));
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => {

@@ -1,4 +1,4 @@
-/** What a tenant that holds a session can be asked to do with it: functions of the addon whose answers are plain data. */
+/** Requests to a tenant that holds a session: functions of the addon whose answers are plain data. */
 import type { NativeAddon } from '../native/addon-types.js';
 import type { Task, WorkerTenant } from './worker-tenant.js';
 
@@ -32,11 +32,11 @@ type Name =
 type RequestOf<N extends Name> = NativeAddon[N] extends (session: number, request: infer R) => unknown ? R : undefined;
 type AnswerOf<N extends Name> = Awaited<ReturnType<NativeAddon[N]>>;
 
-/** As it crosses to the worker. */
+/** As sent to the worker. */
 export interface SessionTask {
   name: Name;
   request?: unknown;
-  /** Of a release, by the tenant's clock: becomes part of the request. */
+  /** Start time of a release, by the tenant's clock; it becomes part of the request. */
   startAtNs?: number;
 }
 
@@ -46,12 +46,12 @@ export interface SessionRequest<N extends Name> {
   deadlineMs: number;
 }
 
-/** What a release gives several tenants to do; the time to begin at is added to the request. */
+/** A task for a release of several tenants; the start time is added to the request. */
 export function sessionTaskOf<N extends Name>(name: N, request: Omit<RequestOf<N> & object, 'startAtNs'>): Task {
   return { method: 'sessionTask', params: { name, request } satisfies SessionTask };
 }
 
-/** Rejects where the function fails, or the tenant dies. */
+/** Rejects if the function fails, or the tenant dies. */
 export function askSession<N extends Name>(tenant: WorkerTenant, { name, request, deadlineMs }: SessionRequest<N>) {
   const task: Task = { method: 'sessionTask', params: { name, request } satisfies SessionTask };
   return tenant.request<AnswerOf<N>>(task, deadlineMs);

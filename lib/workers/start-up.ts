@@ -1,4 +1,4 @@
-/** Measurements that need a fresh process: it is started, asked once, and ended. */
+/** Measurements that need a fresh process: starts it, asks once, and ends it. */
 import type { Discovery, DiscoveryRequest, StartUp, StartUpRequest, Target } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
 import type { ProcessStart } from './launcher.js';
@@ -6,18 +6,18 @@ import { Worker, type WorkerTiming } from './worker.js';
 
 export interface FreshProcess {
   start: ProcessStart;
-  /** Most time for the whole process. Default 120 s. */
+  /** Timeout of the whole process. Default 120 s. */
   deadlineMs?: number;
   signal?: AbortSignal;
-  /** Looks at the worker after its answer; where it rejects, there is no answer. */
+  /** Checks the worker after its answer; if it rejects, so does the measurement. */
   prove?: (worker: Worker) => Promise<unknown>;
 }
 
-/** What a worker answers to `startUp`. */
+/** A worker's answer to `startUp`. */
 export interface WorkerStart extends StartUp {
-  /** Of the worker process, over its life so far. */
+  /** The peak of the worker process so far. */
   peakRssBytes: number;
-  /** Libraries that the loader was told to load first and did. */
+  /** Libraries that the loader was told to preload, and did. */
   preloaded: string[];
 }
 

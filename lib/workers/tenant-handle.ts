@@ -3,7 +3,7 @@ import type { Ending } from './launcher.js';
 
 export type Role = 'victim' | 'aggressor' | 'bystander';
 
-/** What every tenant of a scene can be asked, worker or program. */
+/** The interface of every tenant, worker or program. */
 export interface TenantHandle {
   readonly role: Role;
   /** Never rejects. */

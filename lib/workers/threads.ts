@@ -1,5 +1,5 @@
 /**
- * What the threads of this process have used, read from /proc in one go by the thread that asks: nothing of ours may run
+ * The processor use of this process's threads, read from /proc by the asking thread itself: no thread of ours may run
  * while a tenant is idle.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,16 +10,16 @@ const TASKS = '/proc/self/task';
 export interface ThreadUse {
   tid: number;
   comm: string;
-  /** Since the thread began. */
+  /** Since the thread started. */
   cpuNs: number;
-  /** How often it went to sleep by itself. */
+  /** How often it went to sleep voluntarily. */
   sleeps: number;
 }
 
 export interface ThreadReading {
   /** CLOCK_MONOTONIC. */
   atNs: number;
-  /** Of the whole process, threads that have ended included. */
+  /** For the whole process, including ended threads. */
   processCpuNs: number;
   rssBytes: number;
   threads: ThreadUse[];
@@ -38,17 +38,17 @@ function useOf(tid: string): ThreadUse | null {
   }
 }
 
-/** What a running thread has used is written down when it next sleeps: this one does. */
+/** Sleeps for a moment, because the kernel updates a running thread's account only when it sleeps. */
 const settleAccount = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
 
-/** Null where /proc does not say. */
+/** Null if /proc does not report it. */
 export function readThreads(): ThreadReading | null {
   settleAccount();
   const atNs = Number(process.hrtime.bigint());
   const { user, system } = process.cpuUsage();
   try {
     const threads = readdirSync(TASKS).flatMap((tid) => useOf(tid) ?? []);
-    // A kernel without scheduler statistics says 0 for all.
+    // A kernel without scheduler statistics reports 0 for all.
     const known = threads.some(({ cpuNs }) => cpuNs > 0) && threads.every((thread) => Number.isFinite(thread.sleeps));
     if (!known) return null;
     return { atNs, processCpuNs: (user + system) * 1_000, rssBytes: process.memoryUsage.rss(), threads };
@@ -58,12 +58,12 @@ export function readThreads(): ThreadReading | null {
 }
 
 /**
- * The threads there are before the first driver call. Those that Node and the addon start late are started first: once a
- * layer has threads they could not be told from its own, since a thread without a name is called as its creator.
+ * The threads that exist before the first driver call. Threads that Node and the addon start late are started first:
+ * later they could not be distinguished from a layer's, because an unnamed thread inherits its creator's name.
  */
 export async function threadsBeforeDriver(startExecutor: () => Promise<void>): Promise<ThreadReading | null> {
   await startExecutor();
-  // The first asynchronous file access starts all of libuv's pool.
+  // The first asynchronous file access starts libuv's whole pool.
   await access('/');
   return readThreads();
 }

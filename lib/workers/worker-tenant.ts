@@ -1,17 +1,17 @@
-/** A worker as a tenant: it is asked for what it does, and may hold a session on the device meanwhile. */
+/** A worker as a tenant: it answers requests, and may hold a session on the device meanwhile. */
 import type { DeviceTarget } from '../native/addon-types.js';
 import { loadAddon } from '../native/load.js';
 import type { Ending } from './launcher.js';
 import type { Role, TenantHandle } from './tenant-handle.js';
 import type { Worker } from './worker.js';
 
-/** Who owns the function that a tenant made its context with. */
+/** The owner of the function with which a tenant created its context. */
 export interface TenantContext {
   function: string;
   owner: string | null;
 }
 
-/** What a worker is to do: a request that it answers. */
+/** A request for a worker. */
 export interface Task {
   method: string;
   params: object;
@@ -23,9 +23,9 @@ export class WorkerTenant implements TenantHandle {
   readonly role: Role;
   readonly worker: Worker;
   readonly #signal: AbortSignal;
-  /** Null of one that has made no driver call yet. */
+  /** Null until it makes its first driver call. */
   context: TenantContext | null = null;
-  /** By how much its clock was at least off ours when it entered. */
+  /** Lower bound on the difference between its clock and ours when it entered. */
   clockOffByNs = 0;
 
   constructor(role: Role, worker: Worker, signal: AbortSignal) {
@@ -55,7 +55,7 @@ export class WorkerTenant implements TenantHandle {
     return Math.max(0, beforeNs - said, said - loadAddon().now());
   }
 
-  /** Rejects where it fails or dies; its `exit` then says how. */
+  /** Rejects if it fails or dies; `exit` then says how. */
   request<T>({ method, params }: Task, deadlineMs: number): Promise<T> {
     return this.worker.request(method, params, { deadlineMs, signal: this.#signal }) as Promise<T>;
   }

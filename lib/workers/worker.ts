@@ -9,11 +9,11 @@ import { decode, encode, errorFromData, type Reply } from './protocol.js';
 
 export interface WorkerOptions {
   start: ProcessStart;
-  /** Most time from the start to the worker's first word. Default `patienceMs`, else 60 s. */
+  /** Timeout from the start to the worker's first message. Default `patienceMs`, else 60 s. */
   startTimeoutMs?: number;
-  /** Most time for each step until it can measure: its start, its description, its probe. Default: each step's own. */
+  /** Timeout of each step until it can measure: its start, its description, its probe. Default: each step's own. */
   patienceMs?: number | undefined;
-  /** Told what each of these steps is, e.g. `the worker process to start`. */
+  /** Called with the name of each of these steps, e.g. `the worker process to start`. */
   onWaiting?: ((what: string) => void) | undefined;
   signal?: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface RequestOptions {
 export interface WorkerTiming {
   /** From just before the spawn to the first statement of the worker. */
   spawnToMainNs: number;
-  /** Loading the addon; null where it did not load. */
+  /** Time to load the addon; null if it did not load. */
   addonLoadNs: number | null;
 }
 
@@ -43,13 +43,13 @@ export function killWorkers(): void {
   for (const worker of workers) worker.signal('SIGKILL');
 }
 
-/** V8 collects garbage in a process that was idle for 8 s: 25 ms of processor time in the middle of a measurement. */
+/** After 8 s of idleness V8 would collect garbage: 25 ms of processor time in the middle of a measurement. */
 const quiet = ['--no-memory-reducer'];
 const mainModule = join(packageRoot, 'dist/worker/main.js');
 const READY = 0;
 const START_MS = 60_000;
 
-/** What a worker is asked to do, as errors say it. The steps until it can measure are announced, too. */
+/** Requests by name, as errors and progress describe them. */
 const preparing: Readonly<Record<string, string>> = {
   describe: 'initialise the driver and list its GPUs',
   probe: 'test the limits it is under',
@@ -67,7 +67,7 @@ export class Worker {
   #ended: BenchError | null = null;
   #timing: WorkerTiming = { spawnToMainNs: 0, addonLoadNs: null };
   #pid = 0;
-  /** Most time for each step until it can measure; undefined leaves each its own. */
+  /** Timeout of each step until it can measure; undefined: each step's own. */
   readonly patienceMs: number | undefined;
 
   private constructor(options: WorkerOptions) {
@@ -77,7 +77,7 @@ export class Worker {
     const node = [launcher.pathOf(process.execPath), ...quiet, launcher.pathOf(mainModule)];
     this.#launcher = launcher;
     this.#process = launcher.start([...argvPrefix, ...node], { environment });
-    // A message begins a line of its own, whatever was printed before it: that leaves empty ones.
+    // Every message starts with a newline, which leaves empty lines.
     const noise = (line: string) => (line === '' ? undefined : this.#log.append(`${line}\n`));
     const replies = new LineSplitter((line) => {
       const message = decode(line);
@@ -86,7 +86,7 @@ export class Worker {
     });
     this.#process.stdout.on('data', (chunk: Buffer) => replies.push(chunk)).on('end', () => replies.end());
     this.#process.stderr.on('data', (chunk: Buffer) => this.#log.append(chunk.toString()));
-    // A write to a worker that is gone fails here; its end is reported once, by #end.
+    // Writing to a worker that has ended fails here; #end reports its end once.
     this.#process.stdin.on('error', () => {});
     workers.add(this);
     this.exit = this.#process.ended;
@@ -107,7 +107,7 @@ export class Worker {
   /** Never rejects. */
   readonly exit: Promise<Ending>;
 
-  /** As the worker itself sees it; in another PID namespace it is not the child's PID here. */
+  /** As the worker itself sees it; in another PID namespace it differs from the child's PID here. */
   get pid(): number {
     return this.#pid;
   }
@@ -116,7 +116,7 @@ export class Worker {
     return this.#timing;
   }
 
-  /** What it printed beside the protocol, at most the last 64 KiB. */
+  /** Its output besides the protocol, at most the last 64 KiB. */
   get log(): string {
     return this.#log.text;
   }
@@ -125,13 +125,13 @@ export class Worker {
     return this.#ended === null;
   }
 
-  /** After a deadline or an abort the worker is killed: what it was doing cannot be known. */
+  /** After a deadline or an abort the worker is killed, because its state is unknown. */
   request(method: string, params: unknown, options: RequestOptions): Promise<unknown> {
     if (method in preparing) this.#onWaiting(`the worker process to ${preparing[method]}`);
     return this.#expect(tasks[method] ?? `answer ${method}`, { method, params }, options);
   }
 
-  /** Lets it end by itself, then insists. */
+  /** Lets it end by itself, then kills it. */
   async stop(): Promise<void> {
     this.#process.stdin.end();
     await this.#process.endWithin(2_000);
@@ -145,18 +145,18 @@ export class Worker {
     this.#process.signal(name);
   }
 
-  /** The target as the worker finds it. */
+  /** The target with paths as the worker finds them. */
   targetIn<T extends Target>(target: T): T {
     const { simulatedDriver } = target;
     return { ...target, simulatedDriver: simulatedDriver === null ? null : this.#launcher.pathOf(simulatedDriver) };
   }
 
-  /** A time of the worker's clock, by ours. */
+  /** Converts a time of the worker's clock to ours. */
   oursNs(theirs: number): number {
     return theirs + this.#launcher.clockOffsetNs;
   }
 
-  /** A time of our clock, by the worker's. */
+  /** Converts a time of our clock to the worker's. */
   theirsNs(ours: number): number {
     return ours - this.#launcher.clockOffsetNs;
   }

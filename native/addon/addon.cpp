@@ -1,4 +1,4 @@
-// The module: the functions of all topics, what it says of itself, and the life of an environment.
+// The module: exports the functions of all topics and its own description, and manages the life of an environment.
 #include <dlfcn.h>
 #include <napi.h>
 #include <sys/prctl.h>
@@ -24,8 +24,8 @@ const Topic process{"Process",
                     {at_once("dieWithParent", die_with_parent)
                          .says("The kernel kills this process when the thread that started it ends.")}};
 
-// Node unloads an addon with the last environment that loaded it. A driver call may be stuck in this one by then, and
-// would return into code that is gone.
+// Node unloads an addon with the last environment that loaded it. A driver call may still be stuck inside it and would
+// return into unmapped code.
 void stay_loaded() {
   Dl_info own;
   if (dladdr(reinterpret_cast<const void*>(&stay_loaded), &own) != 0 && own.dli_fname)

@@ -1,4 +1,4 @@
-// What an aggressor does.
+// Aggressors.
 #include "bench/aggressor.h"
 
 #include "addon/topic.h"
@@ -29,9 +29,9 @@ struct Fields<AggressorRequest> : FieldsOf<AggressorRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(kind).one_of(kAggressors));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero());
-    visit(GVB_FIELD(quota_bytes).says("Of memory, which an allocation storm tries to exceed; 0: there is none."));
+    visit(GVB_FIELD(quota_bytes).says("Memory quota that an allocation storm tries to exceed; 0: no quota."));
   }
 };
 
@@ -46,7 +46,7 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
     visit(GVB_FIELD(operations).says("That were seen to finish."));
     visit(GVB_FIELD(blocks).says("Counted by the device for them."));
     visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to finish."));
-    visit(GVB_FIELD(used_bytes).says("Most device memory that it held at once."));
+    visit(GVB_FIELD(used_bytes).says("Peak device memory."));
     visit(GVB_FIELD(refused).says("Allocations that were refused."));
     visit(GVB_FIELD(exceeded).says("Allocations above the quota that were granted, and given back at once."));
     visit(GVB_FIELD(missing).or_null().says("Why it cannot run here; null: it ran."));

@@ -1,4 +1,4 @@
-// Pairs of an allocation and a free through a layer and past it.
+// Pairs of an allocation and a free: through a layer and directly to the driver.
 #include "bench/allocation_pair.h"
 
 #include "addon/core_field.h"
@@ -20,7 +20,7 @@ struct Fields<AllocationPairRequest> : FieldsOf<AllocationPairRequest> {
   static constexpr const char* kName = "AllocationPairRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Of a block."));
+    visit(GVB_FIELD(bytes).above_zero().says("Size of a block."));
     visit(GVB_FIELD(live).says("Blocks of either way, beside the one that is allocated and freed."));
     visit(GVB_FIELD(order).one_of(kFreeOrders));
     visit(GVB_FIELD(count).above_zero().says(kCountDoc));

@@ -23,10 +23,10 @@ struct Fields<AttentionRequest> : FieldsOf<AttentionRequest> {
     visit(GVB_FIELD(batch).says(
         "Sequences. 0: at least four heads a multiprocessor, within a quarter of the free memory."));
     visit(GVB_FIELD(causal));
-    visit(GVB_FIELD(batches).above_zero().says("Of launches, each timed."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
-    visit(GVB_FIELD(least_ns).says("Of a batch."));
-    visit(GVB_FIELD(seed).says("Of the inputs."));
+    visit(GVB_FIELD(batches).above_zero().says("Number of timed batches of launches."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
+    visit(GVB_FIELD(seed).says("Seed of the inputs."));
   }
 };
 
@@ -39,15 +39,16 @@ struct Fields<AttentionRate> : FieldsOf<AttentionRate> {
     visit(GVB_FIELD(compute_capability));
     visit(GVB_FIELD(multiprocessors));
     visit(GVB_FIELD(batch).says("Sequences."));
-    visit(GVB_FIELD(launch_flops).says("Of a launch: 4 · head dimension for each pair of a query and a key it sees."));
-    visit(GVB_FIELD(launch_bytes).says("Of a launch's operands, each once."));
-    visit(GVB_FIELD(launch_ns).as_array().says("Of each batch."));
+    visit(GVB_FIELD(launch_flops)
+              .says("Per launch: 4 · head dimension for each pair of a query and a key that it sees."));
+    visit(GVB_FIELD(launch_bytes).says("Size of a launch's operands, each counted once."));
+    visit(GVB_FIELD(launch_ns).as_array().says("Time per launch in each batch."));
     visit(GVB_FIELD(launches).says("In a batch."));
     visit(GVB_FIELD(sm_clock_mhz).says("The highest reading while launches ran, which only NVML gives."));
     visit(GVB_FIELD(sampled_rows));
-    visit(
-        GVB_FIELD(worst_error).says("Of sampled rows against double precision, relative to the row's largest value."));
-    visit(GVB_FIELD(checksum).says("Of the whole output."));
+    visit(GVB_FIELD(worst_error)
+              .says("Largest error of sampled rows against double precision, relative to the row's largest value."));
+    visit(GVB_FIELD(checksum).says("Checksum of the whole output."));
   }
 };
 

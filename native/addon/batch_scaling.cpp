@@ -21,8 +21,8 @@ struct Fields<StreamRequest> : FieldsOf<StreamRequest> {
     visit(GVB_FIELD(kind).one_of(kStreamKinds));
     visit(GVB_FIELD(bytes).says("Of a buffer, a multiple of 32 KiB; 0: 1 GiB or eight times the L2 cache."));
     visit(GVB_FIELD(batches).above_zero());
-    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
-    visit(GVB_FIELD(least_ns).says("Of a batch."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
   }
 };
 
@@ -32,7 +32,7 @@ struct Fields<StreamTimes> : FieldsOf<StreamTimes> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(moved_bytes).says("By a launch: a copy reads and writes."));
-    visit(GVB_FIELD(launch_ns).as_array().says("Of each batch."));
+    visit(GVB_FIELD(launch_ns).as_array().says("Time per launch in each batch."));
   }
 };
 
@@ -47,8 +47,8 @@ struct Fields<BatchScalingRequest> : FieldsOf<BatchScalingRequest> {
     visit(GVB_FIELD(stream_bytes).says("Of the buffer that is read for the memory's rate; 0: 1 GiB or more."));
     visit(GVB_FIELD(seed));
     visit(GVB_FIELD(rounds).above_zero().says("In each of which every batch has its turn."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Of a turn."));
-    visit(GVB_FIELD(least_ns).says("Of a turn."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per turn."));
+    visit(GVB_FIELD(least_ns).says("Minimum per turn."));
   }
 };
 
@@ -59,10 +59,10 @@ struct Fields<BatchRow> : FieldsOf<BatchRow> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(batch));
     visit(GVB_FIELD(variant));
-    visit(GVB_FIELD(flops).says("Of a launch."));
+    visit(GVB_FIELD(flops).says("Per launch."));
     visit(GVB_FIELD(bytes).says("Of a launch: weights, inputs and outputs, each once."));
-    visit(GVB_FIELD(launch_ns).as_array().says("Of each round."));
-    visit(GVB_FIELD(checksum).says("Of a layer's outputs."));
+    visit(GVB_FIELD(launch_ns).as_array().says("Time per launch in each round."));
+    visit(GVB_FIELD(checksum).says("Checksum of a layer's outputs."));
   }
 };
 

@@ -1,4 +1,4 @@
-// Where and when a tenant's blocks ran.
+// Trace of where and when a tenant's blocks ran.
 #include "bench/block_trace.h"
 
 #include "addon/topic.h"
@@ -10,7 +10,7 @@ struct Fields<BlockTraceRequest> : FieldsOf<BlockTraceRequest> {
   static constexpr const char* kName = "BlockTraceRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block watches the timer."));
     visit(GVB_FIELD(gap_ns).above_zero().says("A block that does not see the timer for longer did not run."));
@@ -25,7 +25,7 @@ struct Fields<BlockTrace> : FieldsOf<BlockTrace> {
       "one.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(origin_ms).says("Of the device's clock; the other times count from there."));
+    visit(GVB_FIELD(origin_ms).says("Time of the device's clock from which the other times count."));
     visit(GVB_FIELD(multiprocessor));
     visit(GVB_FIELD(from_ns).as_array());
     visit(GVB_FIELD(to_ns).as_array());

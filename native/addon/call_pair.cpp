@@ -1,4 +1,4 @@
-// Pairs of one call through a layer and past it.
+// Pairs of one call: through a layer and directly to the driver.
 #include "bench/call_pair.h"
 
 #include "addon/core_field.h"

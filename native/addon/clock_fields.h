@@ -1,4 +1,4 @@
-// The clocks of a process, which are an answer by themselves and a part of an inspection.
+// The clocks of a process: a result of their own, and part of an inspection.
 #pragma once
 
 #include "addon/fields.h"
@@ -27,7 +27,7 @@ struct Fields<ClockRate> : FieldsOf<ClockRate> {
     visit(GVB_FIELD(clock));
     visit(GVB_FIELD(library_ns));
     visit(GVB_FIELD(system_ns));
-    visit(GVB_FIELD(counter_ns).says("Null where the counter cannot be used, for the reason in `counterUnused`."));
+    visit(GVB_FIELD(counter_ns).says("Null if the counter cannot be used, for the reason in `counterUnused`."));
     visit(GVB_FIELD(bracket_ns).says("Time between two readings of the same moment."));
   }
 };

@@ -17,7 +17,8 @@ struct Fields<TimerCalibration> : FieldsOf<TimerCalibration> {
 
 namespace {
 
-// Not by the executor, whose thread may be stuck in the driver: it takes no longer than the wait for its first 10 ms.
+// Does not use the executor, whose thread may be stuck in the driver; this takes no longer than its wait for the first
+// 10 ms.
 ClockReading clock_reading() { return read_clocks(); }
 
 const Topic clocks_topic{

@@ -12,7 +12,7 @@ struct Fields<ComputeShareRequest> : FieldsOf<ComputeShareRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(duration_ms).above_zero().says("For how long the host launches, in milliseconds."));
-    visit(GVB_FIELD(blocks).says("Of each kernel; 0 asks for 1000 for each of the device's multiprocessors."));
+    visit(GVB_FIELD(blocks).says("Number per kernel; 0 asks for 1000 per multiprocessor of the device."));
     visit(GVB_FIELD(threads_per_block).above_zero());
     visit(GVB_FIELD(spin_ns).above_zero().says("For how long every block spins, in nanoseconds."));
     visit(GVB_FIELD(in_flight).above_zero().says("Most launches in flight at any time."));
@@ -28,10 +28,10 @@ struct Fields<ComputeShare> : FieldsOf<ComputeShare> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(launches));
     visit(GVB_FIELD(kernel_ns).says("How long a kernel took at the median."));
-    visit(GVB_FIELD(busy_share).says("Of the time from the first kernel's start to the last one's end."));
+    visit(GVB_FIELD(busy_share).says("Share of the time from the first kernel's start to the last one's end."));
     visit(
-        GVB_FIELD(bins).as_array().says("Of each whole window of `binMs` from the first kernel's start on; a rest "
-                                        "behind the last window is in none."));
+        GVB_FIELD(bins).as_array().says("Share of each whole window of `binMs` from the first kernel's start; the time "
+                                        "after the last one is left out."));
   }
 };
 

@@ -1,4 +1,4 @@
-// How each C++ type is read from a request, written as a result, and called in TypeScript.
+// How each C++ type is read from a request, written to a result, and named in TypeScript.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ std::string type_of(Types& types) {
   return Conversion<T>::type(types, FieldRule());
 }
 
-// A function without a result.
+// The result of a function that returns nothing.
 struct Nothing {};
 template <>
 struct Conversion<Nothing> {
@@ -55,7 +55,7 @@ struct Conversion<double> {
   static std::string type(Types&, const FieldRule&) { return "number"; }
 };
 
-// A signed one is a time of now_ns(), which exceeds 2^53 after 104 days without a restart.
+// A signed integer is a time of now_ns(), which exceeds 2^53 after 104 days without a restart.
 template <class Integer>
 struct Conversion<Integer, std::enable_if_t<std::is_integral_v<Integer>>> {
   static Integer read(const js::Request& request, const FieldRule& field) {

@@ -25,7 +25,7 @@ struct Fields<DecoderRequest> : FieldsOf<DecoderRequest, DecoderShape> {
   static constexpr const char* kDoc = "Sizes that are all 0 follow from the memory's limit.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(limit_bytes).says("Of memory, that default sizes follow; 0: what the device has."));
+    visit(GVB_FIELD(limit_bytes).says("Memory limit for default sizes; 0: the memory of the device."));
     visit(GVB_FIELD(batch).above_zero().says("Sequences that decode together."));
     visit(GVB_FIELD(prompt).above_zero().says("Tokens of each."));
     visit(GVB_FIELD(output).above_zero().says("Tokens that are made of each."));
@@ -39,12 +39,12 @@ struct Fields<PreparedDecoder> : FieldsOf<PreparedDecoder, DecoderShape> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(weight_bytes).says("That a step reads."));
-    visit(GVB_FIELD(cache_bytes).says("Of keys and values."));
-    visit(GVB_FIELD(l2_bytes).says("Of the device; 0: unknown."));
+    visit(GVB_FIELD(cache_bytes).says("Size of keys and values."));
+    visit(GVB_FIELD(l2_bytes).says("L2 cache of the device; 0: unknown."));
     visit(GVB_FIELD(dram_ceiling_gbs).says("By its memory clock and bus width; 0: unknown."));
-    visit(GVB_FIELD(launches).says("Of a step."));
-    visit(GVB_FIELD(variant).says("Of the matrix products of steps that decode."));
-    visit(GVB_FIELD(prompt_variant).says("Of the matrix products of prompts, and of their attention."));
+    visit(GVB_FIELD(launches).says("Number per step."));
+    visit(GVB_FIELD(variant).says("Variant of the matrix products of decode steps."));
+    visit(GVB_FIELD(prompt_variant).says("Variant of the matrix products of prompts, and of their attention."));
     visit(GVB_FIELD(overlaps).says(
         "Whether a kernel begins before the previous one ends (programmatic dependent launch)."));
     visit(GVB_FIELD(reference_error)
@@ -58,7 +58,7 @@ struct Fields<DecodeRequest> : FieldsOf<DecodeRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(graph).says("Steps as one captured graph."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(
         GVB_FIELD(window_ns).says("For how long requests are started and steps made; the first request is finished."));
     visit(GVB_FIELD(requests).says("At most this many; 0: as many as there is time for."));
@@ -73,13 +73,13 @@ struct Fields<Decoding> : FieldsOf<Decoding> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(started_ns));
     visit(GVB_FIELD(ended_ns));
-    visit(GVB_FIELD(first_at_ns).as_array().says("Of each request: when its prompt was submitted."));
+    visit(GVB_FIELD(first_at_ns).as_array().says("Per request: when its prompt was submitted."));
     visit(GVB_FIELD(first_token_ns).as_array().says("How long after that its first token was visible."));
     visit(GVB_FIELD(digests).as_array().says(
-        "Of each request: of its tokens and of all logits' bits; 0 where the window cut it short."));
-    visit(GVB_FIELD(at_ns).as_array().says("Of each further step: when it was submitted."));
+        "Per request: digest of its tokens and of all bits of its logits; 0 if the window ended before it."));
+    visit(GVB_FIELD(at_ns).as_array().says("Per further step: when it was submitted."));
     visit(GVB_FIELD(token_ns).as_array().says("How long after that its tokens were visible."));
-    visit(GVB_FIELD(blocks).says("Of matrix products and of attention of prompts, counted by the device."));
+    visit(GVB_FIELD(blocks).says("Blocks of the matrix products and of prompt attention, counted by the device."));
   }
 };
 
@@ -92,11 +92,11 @@ struct Fields<DecodeAttentionRequest> : FieldsOf<DecodeAttentionRequest> {
     visit(GVB_FIELD(context).above_zero().says("Tokens of each."));
     visit(GVB_FIELD(heads).above_zero());
     visit(GVB_FIELD(kv_heads).above_zero().says("At most eight heads share one."));
-    visit(GVB_FIELD(dimension).above_zero().says("Of a head: 64 or 128."));
+    visit(GVB_FIELD(dimension).above_zero().says("Head dimension: 64 or 128."));
     visit(GVB_FIELD(seed));
-    visit(GVB_FIELD(batches).above_zero().says("Of launches that are timed."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
-    visit(GVB_FIELD(least_ns).says("Of a batch."));
+    visit(GVB_FIELD(batches).above_zero().says("Number of timed batches of launches."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
   }
 };
 
@@ -105,7 +105,7 @@ struct Fields<DecodeAttentionRate> : FieldsOf<DecodeAttentionRate> {
   static constexpr const char* kName = "DecodeAttentionRate";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("Of keys and values that a launch reads."));
+    visit(GVB_FIELD(bytes).says("Size of the keys and values that a launch reads."));
     visit(GVB_FIELD(splits).says("Parts of a context."));
     visit(GVB_FIELD(launch_ns).as_array().says("One a batch."));
     visit(GVB_FIELD(reference_error).says("Of sampled heads, against double precision."));

@@ -1,5 +1,5 @@
-// What the addon says of itself: every function with its signature, every type with its fields.
-// lib/native/addon-types.ts is made from it (npm run docs).
+// The addon's description of itself: every function with its signature, every type with its fields. npm run docs
+// generates lib/native/addon-types.ts from it.
 #include "addon/topic.h"
 
 namespace gvb {
@@ -10,7 +10,7 @@ struct DescribedFunction {
 
 struct DescribedTopic {
   std::string heading;
-  std::vector<DescribedType> types;  // that no topic before uses
+  std::vector<DescribedType> types;  // types that no earlier topic uses
   std::vector<DescribedFunction> functions;
 };
 
@@ -34,7 +34,7 @@ struct Fields<DescribedType> : FieldsOf<DescribedType> {
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(doc));
     visit(GVB_FIELD(base).or_null());
-    visit(GVB_FIELD(text).or_null().says("Of another name for a type; null: an interface."));
+    visit(GVB_FIELD(text).or_null().says("Type for which this is another name; null for an interface."));
     visit(GVB_FIELD(fields));
   }
 };

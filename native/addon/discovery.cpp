@@ -45,7 +45,7 @@ struct Fields<Discovery> : FieldsOf<Discovery> {
     visit(GVB_FIELD(functions).says("One per step, in the order of `stepsNs`, as dlsym gave them."));
     visit(GVB_FIELD(first));
     visit(GVB_FIELD(repeats));
-    visit(GVB_FIELD(uuids).says("Of the GPUs that were found."));
+    visit(GVB_FIELD(uuids).says("UUIDs of the GPUs found."));
   }
 };
 

@@ -1,4 +1,4 @@
-// A server that batches what waits.
+// A server that batches waiting requests.
 #include "bench/llm/dynamic_batching.h"
 
 #include "addon/topic.h"
@@ -10,17 +10,17 @@ struct Fields<DynamicBatchingRequest> : FieldsOf<DynamicBatchingRequest> {
   static constexpr const char* kName = "DynamicBatchingRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero().says("In which sequences arrive."));
     visit(GVB_FIELD(grace_ns).says("For how long after the window those are still served."));
     visit(GVB_FIELD(most_steps).says("After which the window ends early; 0: it does not."));
     visit(GVB_FIELD(most_batch).above_zero().says("At most 64."));
     visit(GVB_FIELD(arrivals_per_s).says("Sequences; 0: `load` of the capacity."));
-    visit(GVB_FIELD(load).says("Of the capacity, which is measured before the start."));
+    visit(GVB_FIELD(load).says("Share of the capacity, which is measured before the start."));
     visit(GVB_FIELD(n).says("As in BatchScalingRequest."));
     visit(GVB_FIELD(k));
     visit(GVB_FIELD(layers));
-    visit(GVB_FIELD(seed).says("Of weights, inputs and arrivals."));
+    visit(GVB_FIELD(seed).says("Seed of weights, inputs and arrivals."));
   }
 };
 
@@ -35,7 +35,7 @@ struct Fields<DynamicBatching> : FieldsOf<DynamicBatching> {
     visit(GVB_FIELD(n));
     visit(GVB_FIELD(k));
     visit(GVB_FIELD(layers));
-    visit(GVB_FIELD(capacity_per_s).says("Sequences, in steps of the largest batch; null where arrivals were given."));
+    visit(GVB_FIELD(capacity_per_s).says("Sequences, in steps of the largest batch; null if arrivals were given."));
     visit(GVB_FIELD(arrivals_per_s));
     visit(GVB_FIELD(started_ns));
     visit(GVB_FIELD(ended_ns));

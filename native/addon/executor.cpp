@@ -8,7 +8,7 @@ namespace gvb {
 
 namespace {
 
-// A call into a lost device may never return; the process must still be able to leave.
+// A call into a lost device may never return; the process must still be able to exit.
 constexpr std::chrono::seconds kPatience{10};
 
 template <class Run>
@@ -44,7 +44,7 @@ void Executor::detach(Owner owner) {
     queue_.push_front({owner, false, [this] { close_active(); }});
     changed_.notify_all();
   }
-  // By the system clock: waiting by the steady one needs a newer glibc than the oldest that Node 20 runs on.
+  // Uses the system clock: waiting by the steady clock needs a newer glibc than the oldest that Node 20 supports.
   const bool finished = changed_.wait_until(lock, std::chrono::system_clock::now() + kPatience,
                                             [&] { return running_for_ != owner && active_owner_ != owner; });
   if (!owners_.empty() || !thread_.joinable()) return;
@@ -61,7 +61,7 @@ void Executor::detach(Owner owner) {
 void Executor::push(Task task) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!thread_.joinable()) {
-    // Its own flag: a new thread may be needed while the one before is still leaving.
+    // Per thread: a new thread may be needed while the previous one is still stopping.
     stop_ = std::make_shared<bool>(false);
     thread_ = start([this, stop = stop_] { loop(*stop); });
   }
@@ -113,7 +113,7 @@ void Executor::submit_open(Owner owner, OpenDevice open, std::function<void(Sess
         }});
 }
 
-// An owner that left while its session was being opened would never close it: then it is dropped here.
+// If the owner detached while its session was being opened, nobody would close the session, so it is dropped here.
 SessionId Executor::activate(Owner owner, const std::shared_ptr<CancelToken>& token,
                              std::unique_ptr<DeviceSession> session) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -1,4 +1,4 @@
-// The one native thread of the process that talks to the GPU. Tasks run one at a time, in order; a session holds the
+// The only native thread of the process that calls the GPU. It runs tasks one at a time, in order. A session holds the
 // device from its opening to its closing, so that measurements of several callers (worker_threads included) never mix.
 #pragma once
 
@@ -27,17 +27,17 @@ class Executor {
 
   static Executor& instance();
 
-  // Environments come and go; the thread lives while there is one.
+  // The thread lives while at least one environment is attached.
   void attach(Owner owner);
-  // Drops the owner's tasks, cancels what runs for it, closes its session; returns when its last task has left the
+  // Drops the owner's tasks, cancels its running one and closes its session. Returns once its last task has left the
   // thread, so that nothing of it outlives the environment.
   void detach(Owner owner);
 
   // A task that needs no device.
   void submit(Owner owner, std::function<void()> run);
-  // Runs once no other session is open; `opened` gets the id, or the exception that open threw.
+  // Runs once no other session is open; `opened` receives the id, or the exception that open threw.
   void submit_open(Owner owner, OpenDevice open, std::function<void(SessionId, std::exception_ptr)> opened);
-  // A task on an open session; gets nullptr when that session is not open (any more).
+  // A task on an open session; receives nullptr if that session is not open (any more).
   void submit_in(Owner owner, SessionId session, std::function<void(DeviceSession*)> run);
   void submit_close(Owner owner, SessionId session, std::function<void()> closed);
   void cancel(SessionId session);
@@ -59,11 +59,11 @@ class Executor {
   std::condition_variable changed_;
   std::deque<Task> queue_;
   std::thread thread_;
-  std::set<Owner> owners_;      // those attached
+  std::set<Owner> owners_;      // attached owners
   std::shared_ptr<bool> stop_;  // of thread_; guarded by mutex_
   Owner running_for_ = nullptr;
 
-  // The open session; token_ and active_ are guarded by mutex_, session_ belongs to the thread.
+  // The open session; mutex_ guards token_ and active_, session_ belongs to the thread.
   SessionId active_ = kNoSession;
   Owner active_owner_ = nullptr;
   SessionId last_id_ = kNoSession;

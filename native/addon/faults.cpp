@@ -1,4 +1,4 @@
-// Faults raised on purpose, and what a neighbour notices of them.
+// Injected faults, and their effect on a neighbour.
 #include "bench/faults.h"
 
 #include "addon/topic.h"
@@ -79,7 +79,7 @@ struct Fields<Hoard> : FieldsOf<Hoard> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(bytes).says("That were granted."));
-    visit(GVB_FIELD(code).says("Of the allocation that was refused; 0 where none was."));
+    visit(GVB_FIELD(code).says("Result of the refused allocation; 0 if none was refused."));
     visit(GVB_FIELD(name));
   }
 };
@@ -103,7 +103,7 @@ struct Fields<VerifiedRounds> : FieldsOf<VerifiedRounds> {
     visit(GVB_FIELD(rounds));
     visit(GVB_FIELD(wrong).says("Rounds with a wrong result."));
     visit(GVB_FIELD(began_ns));
-    visit(GVB_FIELD(ended_ns).says("Of the last round."));
+    visit(GVB_FIELD(ended_ns).says("End of the last round."));
     visit(GVB_FIELD(longest_gap_ns).says("Without a verified round, from the begin on."));
   }
 };

@@ -1,6 +1,6 @@
-// The fields of request and result structs: one list each, from which the checks of arguments, the conversion to
-// JavaScript and the types of lib/native/addon-types.ts follow. A field's name is the member's (period_ns is periodNs),
-// so that none can be taken for another.
+// The fields of request and result structs, one list each. Argument checks, the conversion to JavaScript and the types
+// of lib/native/addon-types.ts follow from it. A field has its member's name (period_ns is periodNs), so that fields
+// cannot be mixed up.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace gvb {
 
-// What the texts of a field stand for, and its type's name in TypeScript (empty: the texts themselves).
+// The texts of an enumeration field, and its type's name in TypeScript (empty: a union of the texts).
 template <class Enum>
 struct Choices {
   const char* name;
   std::vector<std::pair<Enum, const char*>> list;
 };
 
-// Of an enumeration that is a result by itself and no field.
+// For an enumeration that is a whole result instead of a field.
 template <class Enum>
 const Choices<Enum>* const kChoicesOf = nullptr;
 
@@ -35,9 +35,9 @@ struct FieldRule {
   const char* member_name = "";
   const char* doc = "";
   bool positive = false;       // an integer above 0
-  bool null_if_empty = false;  // a text: empty is null
-  bool plain = false;          // samples as number[], which JSON can carry across a process boundary
-  bool optional = false;       // left out, and not null, where there is none
+  bool null_if_empty = false;  // an empty text becomes null
+  bool plain = false;          // samples as number[], which JSON can carry between processes
+  bool optional = false;       // left out instead of null if there is none
   const void* choices = nullptr;
 
   std::string name() const;  // period_ns is periodNs
@@ -78,7 +78,7 @@ struct Field : FieldRule {
     field.optional = true;
     return field;
   }
-  // `choices` outlive everything.
+  // `choices` must have static lifetime.
   constexpr Field one_of(const Choices<Enum>& which) const {
     static_assert(std::is_enum_v<Enum>);
     Field field = *this;
@@ -97,8 +97,8 @@ constexpr Field<Owner, Member> field(const char* name, Member Owner::*member) {
 
 #define GVB_FIELD(member) ::gvb::field(#member, &Self::member)
 
-// Specialised for every struct that crosses the border: `kName` and `kDoc` in TypeScript, `Base` (void: none), and
-// each(visit), which shows `visit` one field after the other.
+// Specialised for every struct that crosses to JavaScript: `kName` and `kDoc` in TypeScript, `Base` (void: none), and
+// each(visit), which passes the fields to `visit` one by one.
 template <class Struct>
 struct Fields;
 

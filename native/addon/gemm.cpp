@@ -19,11 +19,11 @@ struct Fields<GemmRatesRequest> : FieldsOf<GemmRatesRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(formats).one_of(kFormats));
-    visit(GVB_FIELD(side).above_zero().says("Of all three matrices, a multiple of 16."));
+    visit(GVB_FIELD(side).above_zero().says("Side of all three matrices, a multiple of 16."));
     visit(GVB_FIELD(rounds).above_zero().says("In each, a batch of launches of every format."));
-    visit(GVB_FIELD(least_launches).above_zero().says("Of a batch."));
-    visit(GVB_FIELD(least_ns).says("Of a batch."));
-    visit(GVB_FIELD(seed).says("Of the inputs, and of the elements behind the checksum."));
+    visit(GVB_FIELD(least_launches).above_zero().says("Minimum per batch."));
+    visit(GVB_FIELD(least_ns).says("Minimum per batch."));
+    visit(GVB_FIELD(seed).says("Seed of the inputs and of the choice of elements in the checksum."));
   }
 };
 
@@ -36,13 +36,13 @@ struct Fields<GemmRate> : FieldsOf<GemmRate> {
     visit(GVB_FIELD(unsupported).or_null().says("Why the device has no kernel for it; then nothing follows."));
     visit(GVB_FIELD(variant));
     visit(GVB_FIELD(launch_flops));
-    visit(GVB_FIELD(launch_bytes).says("Of the three matrices, each once."));
-    visit(GVB_FIELD(launch_ns).says("Of each batch."));
+    visit(GVB_FIELD(launch_bytes).says("Size of the three matrices, each counted once."));
+    visit(GVB_FIELD(launch_ns).says("Time per launch in each batch."));
     visit(GVB_FIELD(launches).says("In a batch."));
-    visit(GVB_FIELD(sm_clock_mhz).says("The highest of the readings while launches ran; null where NVML cannot tell."));
+    visit(GVB_FIELD(sm_clock_mhz).says("The highest reading while launches ran; null if NVML cannot report it."));
     visit(GVB_FIELD(sampled).says("Elements compared with double precision."));
-    visit(GVB_FIELD(worst_error).says("Of those, relative to the square root of the side."));
-    visit(GVB_FIELD(checksum).says("Of those elements that the seed chose."));
+    visit(GVB_FIELD(worst_error).says("Largest error of those elements, relative to the square root of the side."));
+    visit(GVB_FIELD(checksum).says("Checksum of the elements that the seed chose."));
   }
 };
 

@@ -1,4 +1,4 @@
-// Monitors of GPUs: each has a thread of its own, so that neither the event loop nor the executor's work delays it.
+// GPU monitors. Each has its own thread, so that neither the event loop nor the executor's work delays it.
 #include "addon/gpu_monitor.h"
 
 #include <chrono>
@@ -66,7 +66,7 @@ struct Fields<CardSample> : FieldsOf<CardSample> {
   static constexpr const char* kDoc = "What NVML says of a GPU at one time; null for what it does not say.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(at_ns).says("Before NVML was asked, as `now` says it."));
+    visit(GVB_FIELD(at_ns).says("Time of `now` before NVML was asked."));
     visit(GVB_FIELD(gpu_percent)
               .says("Per cent of NVML's last sampling period in which a kernel ran, or memory was accessed."));
     visit(GVB_FIELD(memory_percent));
@@ -92,7 +92,7 @@ struct Fields<MissingValue> : FieldsOf<MissingValue> {
   static constexpr const char* kName = "MissingValue";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(call).says("Of NVML; in parentheses, which of its values."));
+    visit(GVB_FIELD(call).says("NVML function; in parentheses, which of its values."));
     visit(GVB_FIELD(reason));
     visit(GVB_FIELD(samples).says("In which the value is missing."));
   }
@@ -131,7 +131,7 @@ class Running {
 
   const Environment* const owner;
 
-  // On the monitor's thread, once.
+  // Runs once, on the monitor's thread.
   void started(std::unique_ptr<GpuMonitor> monitor) {
     const std::lock_guard<std::mutex> lock(mutex_);
     monitor_ = std::move(monitor);
@@ -149,7 +149,7 @@ class Running {
     for (const auto& job : waiting) job->finish([] { return result_of(Nothing{}); });
   }
 
-  // On any other.
+  // Runs on any other thread.
   void stop() {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_stopped_ = true;
@@ -212,7 +212,7 @@ void remove_monitor(uint64_t id) {
   monitors().running.erase(id);
 }
 
-// Loading and starting NVML takes up to seconds: that too is the thread's.
+// Loading and starting NVML takes up to seconds, so the monitor's thread does it.
 void begin_monitor(const std::shared_ptr<Running>& running, uint64_t id, const MonitorRequest& request,
                    const std::shared_ptr<Job>& job) {
   try {
@@ -283,7 +283,7 @@ const Topic gpu_monitor_topic{
 }  // namespace
 
 void stop_monitors_of(const Environment* owner) {
-  // A call into a lost device may never return; the process must still be able to leave.
+  // A call into a lost device may never return; the process must still be able to exit.
   constexpr std::chrono::seconds kPatience{10};
   std::vector<std::shared_ptr<Running>> own;
   {

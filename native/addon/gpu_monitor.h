@@ -5,7 +5,7 @@
 
 namespace gvb {
 
-// Returns when they have ended, so that none is inside NVML while the process leaves.
+// Returns once they have ended, so that none is inside NVML while the process exits.
 void stop_monitors_of(const Environment* owner);
 
 }  // namespace gvb

@@ -1,4 +1,4 @@
-// What NVML, and the session's context, say of a GPU.
+// The state of a GPU, from NVML and the session's context.
 #include "bench/gpu_state.h"
 
 #include "addon/gpu_process_fields.h"
@@ -72,7 +72,7 @@ struct Fields<UtilizationRequest> : FieldsOf<UtilizationRequest, Target> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(uuid));
-    visit(GVB_FIELD(since_us).says("Of the host's clock, since 1970: older samples of processes are left out."));
+    visit(GVB_FIELD(since_us).says("Time of the host's clock since 1970; older samples of processes are left out."));
   }
 };
 
@@ -94,7 +94,7 @@ struct Fields<GpuUtilization> : FieldsOf<GpuUtilization> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(gpu_percent));
-    visit(GVB_FIELD(processes).says("Of those that did something; null if NVML does not report it."));
+    visit(GVB_FIELD(processes).says("Processes that used the GPU; null if NVML does not report them."));
   }
 };
 
@@ -110,7 +110,7 @@ struct Fields<VisibleMemory> : FieldsOf<VisibleMemory> {
 
 namespace {
 
-// Without a session: a coordinator makes no CUDA call.
+// Needs no session, because a coordinator makes no CUDA call.
 std::optional<GpuState> state_of(const GpuStateRequest& request) {
   return read_gpu_state(Nvml::load(request.simulated_driver).api, request.uuid, request.detail);
 }

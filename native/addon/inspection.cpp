@@ -1,4 +1,4 @@
-// What a process finds out about driver, devices and the owners of functions.
+// Facts about the driver, the devices and the owners of functions, as a process sees them.
 #include <system_error>
 
 #include "addon/clock_fields.h"
@@ -42,7 +42,7 @@ struct Fields<DriverProbe> : FieldsOf<DriverProbe> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path));
     visit(GVB_FIELD(error).or_null());
-    visit(GVB_FIELD(fatal).says("It exists, but a process that loads it crashes or hangs; `error` says how."));
+    visit(GVB_FIELD(fatal).says("It exists, but a process that loads it crashes or hangs; `error` describes how."));
   }
 };
 
@@ -89,7 +89,7 @@ struct Fields<Inspection> : FieldsOf<Inspection> {
     visit(GVB_FIELD(libnvidia_ml));
     visit(GVB_FIELD(driver_version));
     visit(GVB_FIELD(cuda_version));
-    visit(GVB_FIELD(cuda).says("Set where the library is there but refused."));
+    visit(GVB_FIELD(cuda).says("Set if the library exists but was refused."));
     visit(GVB_FIELD(nvml));
     visit(GVB_FIELD(devices));
     visit(GVB_FIELD(clock).says("`judgeClock` (clock.ts) says whether times taken in that process may be published."));
@@ -102,11 +102,10 @@ struct Fields<PatchedCode> : FieldsOf<PatchedCode> {
   static constexpr const char* kDoc = "The beginning of a driver function differs from the file it was mapped from.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).says("As it is in memory, hexadecimal."));
+    visit(GVB_FIELD(bytes).says("Bytes in memory, hexadecimal."));
     visit(
-        GVB_FIELD(owner).or_null().says("The object that the jump at its beginning leads to; null "
-                                        "where there is no jump, or its target belongs to no "
-                                        "object."));
+        GVB_FIELD(owner).or_null().says("The object that contains the target of the jump at its beginning; null "
+                                        "without a jump, or if no object contains its target."));
   }
 };
 
@@ -169,12 +168,12 @@ struct Fields<LibcudaInfo> : FieldsOf<LibcudaInfo> {
   static constexpr const char* kName = "LibcudaInfo";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(loaded).says("What the process gets as libcuda.so.1."));
+    visit(GVB_FIELD(loaded).says("The file that the process gets as libcuda.so.1."));
     visit(GVB_FIELD(driver).says(
-        "The driver itself: another file where libcuda.so.1 was replaced by one that forwards to it."));
+        "The driver itself: another file if libcuda.so.1 was replaced by one that forwards to it."));
     visit(GVB_FIELD(simulated));
     visit(GVB_FIELD(kernel_module).says("Version of the NVIDIA kernel module; null if unknown."));
-    visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` is of that version; null where it is unknown."));
+    visit(GVB_FIELD(carries_kernel_version).says("Whether `driver` is of that version; null if unknown."));
   }
 };
 
@@ -190,7 +189,7 @@ struct Fields<Provenance> : FieldsOf<Provenance> {
                                 "drivers and libc aside."));
     visit(GVB_FIELD(code_unreadable)
               .or_null()
-              .says("Why the driver's code was not compared with its file; null where it was."));
+              .says("Why the driver's code was not compared with its file; null if it was."));
     visit(GVB_FIELD(libcuda));
   }
 };

@@ -65,7 +65,7 @@ class NodeJob : public Job, public std::enable_shared_from_this<NodeJob> {
 
   Napi::Promise promise() const { return deferred_.Promise(); }
 
-  // Hands itself to its environment's thread, or is dropped where that environment is gone.
+  // Passes itself to its environment's thread, or is dropped if that environment is gone.
   void finish(const std::function<Result()>& work) override {
     try {
       result_ = work();
@@ -75,7 +75,7 @@ class NodeJob : public Job, public std::enable_shared_from_this<NodeJob> {
     const std::lock_guard<std::mutex> lock(environment_->mutex);
     if (!environment_->alive) return;
     auto* message = new std::shared_ptr<NodeJob>(shared_from_this());
-    // A thread-safe function that says it is closing must not be touched again, not even to release it.
+    // Once a thread-safe function reports that it is closing, it must not be used again, not even to release it.
     if (thread_safe_.BlockingCall(message) == napi_ok)
       thread_safe_.Release();
     else

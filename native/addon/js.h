@@ -1,4 +1,4 @@
-// JavaScript values by Node-API's C types: only a few files here need its C++ wrapper, which is slow to compile.
+// JavaScript values through Node-API's C types: only a few files here need its C++ wrapper, which is slow to compile.
 #pragma once
 
 #include <node_api.h>
@@ -23,7 +23,7 @@ void set(Env env, Value object, const std::string& name, Value value);
 Value array(Env env, size_t length);
 void set(Env env, Value array, size_t index, Value value);
 
-// The arguments of one call. What is not given is undefined.
+// The arguments of one call. Missing ones are undefined.
 struct Call {
   Env env;
   std::vector<Value> arguments;
@@ -33,8 +33,8 @@ struct Call {
 
 enum class Least { kZero, kOne };
 
-// A request object. lib/ has checked ranges and explained them; what is left here keeps a wrong type from reaching C++:
-// every method throws a TypeError into JavaScript where the field is something else.
+// A request object. lib/ has already checked and explained ranges; this only keeps wrong types from C++: every method
+// throws a TypeError into JavaScript if the field has another type.
 class Request {
  public:
   Request(Env env, Value value);
@@ -46,7 +46,7 @@ class Request {
   uint64_t integer(const std::string& field, Least least, uint64_t most) const;
   std::vector<uint64_t> integers(const std::string& field) const;
   std::string text(const std::string& field) const;
-  // The position of the field's text among `texts`.
+  // The index of the field's text in `texts`.
   size_t choice(const std::string& field, const std::vector<const char*>& texts) const;
 
  private:
@@ -57,7 +57,7 @@ class Request {
   Value object_;
 };
 
-// `otherwise` where it is no number.
+// Returns `otherwise` if it is not a number.
 double number_or(Env env, Value value, double otherwise);
 
 [[noreturn]] void fail_type(Env env, const std::string& message);

@@ -1,4 +1,4 @@
-// What a process finds out about its layer by trying.
+// Probing of the layer.
 #include "bench/layer_probe.h"
 
 #include "addon/topic.h"

@@ -1,4 +1,4 @@
-// Allocations and frees among ever other numbers of live blocks.
+// Allocations and frees with changing numbers of live blocks.
 #include "bench/live_set.h"
 
 #include "addon/core_field.h"
@@ -11,7 +11,7 @@ struct Fields<LiveSetRequest> : FieldsOf<LiveSetRequest> {
   static constexpr const char* kName = "LiveSetRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(bytes).above_zero().says("Of a block."));
+    visit(GVB_FIELD(bytes).above_zero().says("Size of a block."));
     visit(GVB_FIELD(lives).says("Live blocks of each cell, beside the one its pairs allocate."));
     visit(GVB_FIELD(count).above_zero().says("Pairs of a cell."));
     visit(GVB_FIELD(warmup));
@@ -29,7 +29,7 @@ struct Fields<LiveSetCell> : FieldsOf<LiveSetCell> {
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(alloc_ns).says("One allocation and one free of a random live block, a pair."));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(query_ns).says("Of one cuPointerGetAttribute of a random live block."));
+    visit(GVB_FIELD(query_ns).says("Time of one cuPointerGetAttribute of a random live block."));
   }
 };
 

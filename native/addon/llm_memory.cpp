@@ -1,4 +1,4 @@
-// How language models take memory: pages of a cache, pools, large tensors.
+// Memory use of language models: pages of a cache, pools, large tensors.
 #include "addon/allocation_api.h"
 #include "addon/topic.h"
 #include "bench/llm/kv_pages.h"
@@ -31,10 +31,10 @@ struct Fields<PageRounds> : FieldsOf<PageRounds> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(page_bytes));
-    visit(GVB_FIELD(commit_ns).says("Of each round, all its pages."));
-    visit(GVB_FIELD(page_ns).says("Of each page of each round."));
-    visit(GVB_FIELD(release_ns).says("Of each round, all its pages."));
-    visit(GVB_FIELD(used_before).says("By this process, on the device; null where NVML cannot tell."));
+    visit(GVB_FIELD(commit_ns).says("Time of each round, for all its pages."));
+    visit(GVB_FIELD(page_ns).says("Time of each page of each round."));
+    visit(GVB_FIELD(release_ns).says("Time of each round, for all its pages."));
+    visit(GVB_FIELD(used_before).says("By this process, on the device; null if NVML cannot report it."));
     visit(GVB_FIELD(used_after));
   }
 };
@@ -60,7 +60,7 @@ struct Fields<PoolPairsRequest> : FieldsOf<PoolPairsRequest> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(count));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(warm_bytes).says("What the pool holds before the first pair; 0: left as it is."));
+    visit(GVB_FIELD(warm_bytes).says("Size of the pool before the first pair; 0: unchanged."));
   }
 };
 
@@ -93,7 +93,7 @@ struct Fields<PoolRefusal> : FieldsOf<PoolRefusal> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(granted));
     visit(GVB_FIELD(name).says("The driver's, of the code."));
-    visit(GVB_FIELD(code).says("Of the request, or of waiting for it."));
+    visit(GVB_FIELD(code).says("Result of the request, or of waiting for it."));
     visit(GVB_FIELD(before));
     visit(GVB_FIELD(after));
   }

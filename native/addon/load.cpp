@@ -27,8 +27,9 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
               .says("With `_ptsz`: as cuGetProcAddress gives it for per-thread default streams, in the thread's."));
     visit(GVB_FIELD(nodes).above_zero().says("Kernels of a launch; above 1 for graphs alone."));
     visit(GVB_FIELD(blocks_per_multiprocessor)
-              .says("Of those that the tenant sees; 0: as many as run at once, which a cooperative launch needs."));
-    visit(GVB_FIELD(blocks).says("Of the whole kernel, in place of `blocksPerMultiprocessor`; 0: not."));
+              .says("For each multiprocessor that the tenant sees; 0: as many as run at once, which a cooperative "
+                    "launch needs."));
+    visit(GVB_FIELD(blocks).says("Number in the whole kernel, instead of `blocksPerMultiprocessor`; 0: not set."));
     visit(GVB_FIELD(threads_per_block).above_zero());
     visit(GVB_FIELD(rounds).says(
         "Of a block; 0: as many as make a kernel of about `kernelNs`, measured before the start. Tenants that are "
@@ -36,11 +37,11 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
     visit(GVB_FIELD(kernel_ns).above_zero().says("About how long a kernel takes alone on the GPU."));
     visit(GVB_FIELD(in_flight).above_zero().says(
         "Most launches in flight; 1: each is waited for with cuStreamSynchronize."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(duration_ns).above_zero().says("By the device's clock or the host's, whichever passes first."));
     visit(GVB_FIELD(bin_ns).above_zero());
     visit(GVB_FIELD(gap_ns).says("The shortest time between two kernels that is listed."));
-    visit(GVB_FIELD(most_listed).above_zero().says("Of gaps, kernels and calls; the latest are kept."));
+    visit(GVB_FIELD(most_listed).above_zero().says("Maximum number of gaps, kernels and calls; the latest are kept."));
   }
 };
 

@@ -60,7 +60,7 @@ struct Fields<FreeBlock> : FieldsOf<FreeBlock> {
     visit(GVB_FIELD(bytes));
     visit(GVB_FIELD(live));
     visit(GVB_FIELD(free_ns));
-    visit(GVB_FIELD(used_before).says("By this process, on the device; null where NVML cannot tell."));
+    visit(GVB_FIELD(used_before).says("By this process, on the device; null if NVML cannot report it."));
     visit(GVB_FIELD(used_after));
   }
 };

@@ -1,4 +1,4 @@
-// Memory limits: what each way of allocating is granted, and what a program is told of its memory.
+// Memory limits: what each way to allocate is granted, and how much memory a program is told it has.
 #include "addon/gpu_process_fields.h"
 #include "addon/topic.h"
 #include "bench/memory_fill.h"
@@ -39,8 +39,8 @@ struct Fields<MemoryFillRequest> : FieldsOf<MemoryFillRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(path).one_of(kMemoryPaths));
-    visit(GVB_FIELD(most_bytes).says("Of this call."));
-    visit(GVB_FIELD(first_bytes).above_zero().says("Of a block; halved where that is refused."));
+    visit(GVB_FIELD(most_bytes).says("Maximum for this call."));
+    visit(GVB_FIELD(first_bytes).above_zero().says("Size of the first block; halved if it is refused."));
     visit(GVB_FIELD(smallest_bytes).above_zero());
     visit(GVB_FIELD(most_blocks).above_zero());
     visit(GVB_FIELD(spare_bytes).says("Left free on the card."));
@@ -72,7 +72,7 @@ struct Fields<MemoryFill> : FieldsOf<MemoryFill> {
                                               "has no more to give away."));
     visit(GVB_FIELD(refusals));
     visit(GVB_FIELD(no_memory).or_null().says(
-        "Why what was granted is no memory of its own; null where it holds what was written to it."));
+        "Why the granted allocation has no memory of its own; null if it contains what was written to it."));
     visit(GVB_FIELD(took_ns));
   }
 };
@@ -84,7 +84,7 @@ struct Fields<MemoryReleased> : FieldsOf<MemoryReleased> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(blocks));
     visit(GVB_FIELD(again).says("The code of an allocation like the latest one, after that was freed."));
-    visit(GVB_FIELD(failures).says("Of frees."));
+    visit(GVB_FIELD(failures).says("Errors of frees."));
   }
 };
 
@@ -116,7 +116,7 @@ struct Fields<Refusals> : FieldsOf<Refusals> {
   static constexpr const char* kName = "Refusals";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(refused_ns).as_array().says("Of those that answered CUDA_ERROR_OUT_OF_MEMORY."));
+    visit(GVB_FIELD(refused_ns).as_array().says("Time of calls that returned CUDA_ERROR_OUT_OF_MEMORY."));
     visit(GVB_FIELD(granted).says("Each was freed at once; some of them end the attempt."));
     visit(GVB_FIELD(others));
   }
@@ -147,7 +147,7 @@ struct Fields<ReportedSizes> : FieldsOf<ReportedSizes> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(source));
-    visit(GVB_FIELD(code).says("0 where it answered."));
+    visit(GVB_FIELD(code).says("0 if it succeeded."));
     visit(GVB_FIELD(total_bytes));
     visit(GVB_FIELD(used_bytes));
     visit(GVB_FIELD(free_bytes));
@@ -162,7 +162,7 @@ struct Fields<ReportedMemory> : FieldsOf<ReportedMemory> {
     visit(GVB_FIELD(sizes));
     visit(GVB_FIELD(processes));
     visit(GVB_FIELD(multiprocessors));
-    visit(GVB_FIELD(bare_multiprocessors).says("As the driver itself says it."));
+    visit(GVB_FIELD(bare_multiprocessors).says("As reported by the driver itself."));
   }
 };
 

@@ -21,7 +21,7 @@ struct Fields<CommunicatorId> : FieldsOf<CommunicatorId> {
     visit(GVB_FIELD(library).says("The file."));
     visit(GVB_FIELD(version));
     visit(GVB_FIELD(id).says("In hexadecimal, for every rank."));
-    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+    visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
   }
 };
 
@@ -30,7 +30,7 @@ struct Fields<JoinRequest> : FieldsOf<JoinRequest> {
   static constexpr const char* kName = "JoinRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(id).says("Of makeCommunicatorId."));
+    visit(GVB_FIELD(id).says("Result of makeCommunicatorId."));
     visit(GVB_FIELD(ranks).above_zero());
     visit(GVB_FIELD(rank));
   }
@@ -41,7 +41,7 @@ struct Fields<Joined> : FieldsOf<Joined> {
   static constexpr const char* kName = "Joined";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+    visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
   }
 };
 
@@ -64,9 +64,9 @@ struct Fields<PreparedShard> : FieldsOf<PreparedShard> {
   static constexpr const char* kName = "PreparedShard";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(variant).says("Of the matrix products."));
-    visit(GVB_FIELD(flops).says("Of a step, on this rank."));
-    visit(GVB_FIELD(weight_bytes).says("Of this rank."));
+    visit(GVB_FIELD(variant).says("Variant of the matrix products."));
+    visit(GVB_FIELD(flops).says("Per step, on this rank."));
+    visit(GVB_FIELD(weight_bytes).says("Size on this rank."));
     visit(GVB_FIELD(reduced_bytes).says("That the all-reduces of a step add up."));
   }
 };
@@ -79,7 +79,7 @@ struct Fields<StepsRequest> : FieldsOf<StepsRequest> {
     visit(GVB_FIELD(ranks).above_zero().says("Which of the session's blocks."));
     visit(GVB_FIELD(kind).one_of(kStepKinds));
     visit(GVB_FIELD(steps).above_zero());
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
   }
 };
 
@@ -89,7 +89,7 @@ struct Fields<StepTimes> : FieldsOf<StepTimes> {
   static constexpr const char* kDoc = "Times are relative to `startAtNs`.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(failure).or_null().says("Of NCCL."));
+    visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
     visit(GVB_FIELD(began_ns).says("After an all-reduce with which all ranks begin."));
     visit(GVB_FIELD(ended_ns).says("When the host knew that the last step was over."));
     visit(GVB_FIELD(device_ns).says("Between events around the steps."));
@@ -111,7 +111,7 @@ struct Fields<BlockSample> : FieldsOf<BlockSample> {
   static constexpr const char* kName = "BlockSample";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(elements).says("Of products that were compared with double precision."));
+    visit(GVB_FIELD(elements).says("Number of elements compared with double precision."));
     visit(GVB_FIELD(worst_allowed).says("The largest difference, relative to what rounding allows."));
     visit(GVB_FIELD(parts).as_array().says("At places of both results, before the all-reduces."));
     visit(GVB_FIELD(sums).as_array().says("After them."));

@@ -1,4 +1,4 @@
-// What a pair is reported with, for several topics.
+// Fields of a pair's result that several topics share.
 #pragma once
 
 #include "addon/fields.h"
@@ -18,7 +18,7 @@ struct Fields<PairBlock> : FieldsOf<PairBlock> {
     visit(GVB_FIELD(hooked_ns).says("Per call, one per batch."));
     visit(GVB_FIELD(bare_ns));
     visit(GVB_FIELD(achieved_ns)
-              .says("What the calibration interposer says its hook took at the median; null where it is not loaded."));
+              .says("Median delay of the hook as measured by the calibration interposer; null if it is not loaded."));
   }
 };
 

@@ -13,7 +13,7 @@ struct Fields<PipelineRequest> : FieldsOf<PipelineRequest> {
     visit(GVB_FIELD(stages).above_zero());
     visit(GVB_FIELD(micro_batches).above_zero());
     visit(GVB_FIELD(stage_ns).says("Duration of a stage to aim for."));
-    visit(GVB_FIELD(rounds).says("Of arithmetic in a stage; 0: as many as stageNs takes, which is tried out."));
+    visit(GVB_FIELD(rounds).says("Rounds of arithmetic in a stage; 0: as many as stageNs takes, which is measured."));
     visit(GVB_FIELD(runs).above_zero());
     visit(GVB_FIELD(alone).above_zero().says("Stages before each run that run alone on the device."));
   }
@@ -26,7 +26,7 @@ struct Fields<PipelineRuns> : FieldsOf<PipelineRuns> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
-    visit(GVB_FIELD(blocks).says("Of a stage."));
+    visit(GVB_FIELD(blocks).says("Number per stage."));
     visit(GVB_FIELD(alone_ns).says("Median stage that ran alone on the device."));
     visit(GVB_FIELD(run_ns).says("From the first launch until the host knew that the last stage was over."));
     visit(GVB_FIELD(device_ns).says("From the beginning of the first stage to the end of the last."));

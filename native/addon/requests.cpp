@@ -10,11 +10,11 @@ struct Fields<RequestsRequest> : FieldsOf<RequestsRequest> {
   static constexpr const char* kName = "RequestsRequest";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns).above_zero());
     visit(GVB_FIELD(grace_ns).says("For how long after the window requests that arrived in it are still served."));
     visit(GVB_FIELD(period_ns).says("From one arrival to the next; 0: each when the previous one is done."));
-    visit(GVB_FIELD(kernels).above_zero().says("Of a request, one after the other."));
+    visit(GVB_FIELD(kernels).above_zero().says("Number per request, one after the other."));
     visit(GVB_FIELD(rounds).says("Of work in a kernel; 0: as many as make it last `kernelNs` alone."));
     visit(GVB_FIELD(kernel_ns));
     visit(GVB_FIELD(bytes).above_zero().says("That are copied to the host; a multiple of 4."));
@@ -31,7 +31,7 @@ struct Fields<Requests> : FieldsOf<Requests> {
     visit(GVB_FIELD(started_ns));
     visit(GVB_FIELD(ended_ns));
     visit(GVB_FIELD(offered).says("Requests that arrived in the window."));
-    visit(GVB_FIELD(arrived_ns).as_array().says("Of each that was served."));
+    visit(GVB_FIELD(arrived_ns).as_array().says("Arrival of each served request."));
     visit(GVB_FIELD(latency_ns).as_array().says("From its arrival until its result was there."));
     visit(GVB_FIELD(device_ns).as_array().says("From the start of its first kernel to the end of its last."));
     visit(GVB_FIELD(sm_clock_mhz).says("At the end of the window; null if NVML does not report it."));

@@ -1,4 +1,4 @@
-// Memory that was never written by whoever looks at it, and attacks on memory of others.
+// Residues in memory that the reader never wrote, and attacks on other processes' memory.
 #include "bench/residue.h"
 
 #include "addon/topic.h"
@@ -85,9 +85,10 @@ struct Fields<Bait> : FieldsOf<Bait> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(address).says("Hexadecimal, of a block that is not shared."));
     visit(GVB_FIELD(ipc_handle).or_null().says("Likewise, of a block that the victim shares."));
-    visit(GVB_FIELD(stale_handle).or_null().says("Of a block that it shared and has since freed."));
-    visit(GVB_FIELD(descriptor).says("Of a shareable handle, in the victim's process; -1: it could not be made."));
-    visit(GVB_FIELD(bytes).says("Of each block."));
+    visit(GVB_FIELD(stale_handle).or_null().says("Handle of a block that it shared and has since freed."));
+    visit(GVB_FIELD(descriptor)
+              .says("Descriptor of a shareable handle, in the victim's process; -1: it could not be created."));
+    visit(GVB_FIELD(bytes).says("Size of each block."));
     visit(GVB_FIELD(tagged_bytes).says("The least that the victim's own scan of a block found."));
     visit(GVB_FIELD(no_ipc).or_null().says("Why there are no handles; null: there are."));
     visit(GVB_FIELD(no_descriptor).or_null());
@@ -111,7 +112,7 @@ struct Fields<AttackAnswer> : FieldsOf<AttackAnswer> {
   static constexpr const char* kName = "AttackAnswer";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(code).says("Of the call that refused; 0: none did."));
+    visit(GVB_FIELD(code).says("Result of the call that was refused; 0: none was."));
     visit(GVB_FIELD(name));
     visit(GVB_FIELD(tagged_bytes));
     visit(GVB_FIELD(other_bytes));

@@ -1,4 +1,4 @@
-// The number by which JavaScript names a session.
+// The number of a session in JavaScript.
 #pragma once
 
 #include "addon/executor.h"
@@ -6,7 +6,7 @@
 
 namespace gvb {
 
-// Throws a TypeError into JavaScript where `value` is none.
+// Throws a TypeError into JavaScript if `value` is not one.
 SessionId session_id(js::Env env, js::Value value);
 
 }  // namespace gvb

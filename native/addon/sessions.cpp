@@ -1,4 +1,4 @@
-// Sessions: turns on the device, and the end of what runs in one.
+// Sessions: opening, closing, and cancelling what runs in one.
 #include "addon/executor.h"
 #include "addon/job.h"
 #include "addon/session_id.h"
@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// Both ways to take a turn: with the device, or (for a coordinator, which makes no CUDA call) without.
+// Opens a session with the device or, for a coordinator, which makes no CUDA call, without it.
 js::Value take_turn(js::Env env, const Executor::OpenDevice& open) {
   const Executor::Owner owner = environment_of(env).get();
   return promise(env, [&](const std::shared_ptr<Job>& job) {

@@ -29,10 +29,9 @@ struct Fields<StartUpRequest> : FieldsOf<StartUpRequest, DeviceTarget> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(context_api).one_of(kContextApis));
     visit(GVB_FIELD(recreations).says("How often the primary context is released and retained again after the start."));
-    visit(
-        GVB_FIELD(start_at_ns)
-            .says("As `now` says it, waited for before libcuda is looked for; null, or a time that has passed, starts "
-                  "at once."));
+    visit(GVB_FIELD(start_at_ns)
+              .says("A time of `now` to wait for before libcuda is searched; null, or a time that has passed, starts "
+                    "at once."));
     visit(
         GVB_FIELD(keep).says("The context stays until the process ends, as that of a program at work does; nothing is "
                              "re-created."));
@@ -55,10 +54,10 @@ struct Fields<StartUp> : FieldsOf<StartUp> {
     visit(GVB_FIELD(second_launch_ns));
     visit(GVB_FIELD(total_ns).says("cuInit … first kernel's result on the host."));
     visit(GVB_FIELD(ready_at_ns)
-              .says("As `now` says it: the request is there; the start begins; the first result is on the host."));
+              .says("Times of `now`: the request is there; the start begins; the first result is on the host."));
     visit(GVB_FIELD(began_at_ns));
     visit(GVB_FIELD(first_result_at_ns));
-    visit(GVB_FIELD(first_release_ns).says("Of the context that did the work; null where it is kept."));
+    visit(GVB_FIELD(first_release_ns).says("Time for the context that did the work; null if it is kept."));
     visit(GVB_FIELD(result_correct));
     visit(GVB_FIELD(context_function));
     visit(GVB_FIELD(context_owner).or_null());
@@ -69,21 +68,23 @@ struct Fields<StartUp> : FieldsOf<StartUp> {
     visit(GVB_FIELD(interposer)
               .or_null()
               .says("The object whose functions a program gets instead of the driver's, or of libc's dlsym."));
-    visit(GVB_FIELD(context_was_active)
-              .says("Whether the primary context was there before it was retained; null where the driver does not "
-                    "tell."));
+    visit(
+        GVB_FIELD(context_was_active)
+            .says(
+                "Whether the primary context existed before it was retained; null if the driver does not report it."));
     visit(GVB_FIELD(processes_during)
-              .says("PIDs in NVML's list while the context existed and after its release; null where NVML cannot "
-                    "tell."));
+              .says("PIDs in NVML's list while the context existed and after its release; null if NVML cannot report "
+                    "them."));
     visit(GVB_FIELD(processes_after));
-    visit(GVB_FIELD(gpu_free_during_bytes).says("Free memory of the GPU as NVML says it, likewise."));
+    visit(GVB_FIELD(gpu_free_during_bytes).says("Free memory of the GPU according to NVML, at the same times."));
     visit(GVB_FIELD(gpu_free_after_bytes));
     visit(GVB_FIELD(pid));
     visit(GVB_FIELD(retain_ns).as_array());
     visit(GVB_FIELD(release_ns).as_array());
-    visit(GVB_FIELD(inactive_between).says("Whether cuDevicePrimaryCtxGetState said inactive after every release."));
+    visit(
+        GVB_FIELD(inactive_between).says("Whether cuDevicePrimaryCtxGetState reported inactive after every release."));
     visit(GVB_FIELD(left_list_between)
-              .says("Whether this process left NVML's list after every release; null where NVML cannot tell."));
+              .says("Whether this process left NVML's list after every release; null if NVML cannot report it."));
     visit(GVB_FIELD(mps_client)
               .says("NVML lists an MPS client until its process ends, even if its context is destroyed."));
   }

@@ -1,4 +1,4 @@
-// Which driver and device a request means.
+// The driver and device of a request.
 #pragma once
 
 #include "addon/fields.h"
@@ -15,7 +15,7 @@ struct Fields<Target> : FieldsOf<Target> {
   }
 };
 
-// Applications do not look functions up in the driver's symbol table.
+// The bare path is missing here: no application reads the driver's symbol table.
 inline const Choices<SymbolPath> kApplicationPaths{
     "", {{SymbolPath::kRuntime, "runtime"}, {SymbolPath::kDlsym, "dlsym"}, {SymbolPath::kLinked, "linked"}}};
 

@@ -1,4 +1,4 @@
-// The functions of one topic. Every file of this folder that has some registers them; addon.cpp exports all.
+// The functions of one topic. Each topic's file in this folder registers its own; addon.cpp exports all.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace gvb {
 
 class DeviceSession;
 
-// Makes the value a promise is resolved with; called on the environment's thread.
+// Creates the value that a promise resolves to; called on the environment's thread.
 using Result = std::function<js::Value(js::Env)>;
 
 struct Function {
@@ -41,7 +41,7 @@ class Topic {
   const std::vector<Function> functions;
 };
 
-// Work on the executor: with the session that the first argument names, or without any.
+// Runs work on the executor, on the session that the first argument names, or without one.
 js::Value promise_in_session(const js::Call& call, std::function<Result(DeviceSession&)> work);
 js::Value promise_of(const js::Call& call, std::function<Result()> work);
 
@@ -50,7 +50,7 @@ Result result_of(T value) {
   return [value = std::move(value)](js::Env env) { return to_js(env, value); };
 }
 
-// What `measure` makes of a request on a session.
+// Runs `measure` with a request on a session.
 template <class T, class Request>
 Function in_session(const char* name, T (*measure)(DeviceSession&, const Request&)) {
   return {name, "",
@@ -75,7 +75,7 @@ Function in_session(const char* name, T (*look)(DeviceSession&)) {
           [](Types& types) { return "(session: number): Promise<" + type_of<T>(types) + ">"; }};
 }
 
-// On the executor, without a session.
+// Runs on the executor, without a session.
 template <class T, class Request>
 Function without_session(const char* name, T (*measure)(const Request&)) {
   return {name, "",
@@ -89,7 +89,7 @@ Function without_session(const char* name, T (*measure)(const Request&)) {
           }};
 }
 
-// At once, on the caller's thread.
+// Runs at once, on the caller's thread.
 template <class T, class Request>
 Function at_once(const char* name, T (*call_it)(const Request&)) {
   return {name, "",

@@ -15,11 +15,11 @@ struct DescribedField {
   bool optional;
 };
 
-// An interface, or (with `text`) another name for a type.
+// An interface or, with `text`, another name for a type.
 struct DescribedType {
   std::string name;
   std::string doc;
-  std::string base;  // of an interface; empty: none
+  std::string base;  // base of an interface; empty: none
   std::string text;
   std::vector<DescribedField> fields;
 };

@@ -1,4 +1,4 @@
-// What each of several tenants does at the same time.
+// One operation repeated at the same time by several tenants.
 #include "bench/window.h"
 
 #include "addon/topic.h"
@@ -22,11 +22,13 @@ struct Fields<WindowRequest> : FieldsOf<WindowRequest> {
     visit(GVB_FIELD(operation)
               .one_of(kOperations)
               .says("`launch` is timed without the synchronisation that follows it; `allocFree` is both calls."));
-    visit(GVB_FIELD(bytes).says("Of an allocation; 0 asks for the granularity."));
-    visit(GVB_FIELD(start_at_ns).says("As `now` says it; a time that has passed starts at once."));
+    visit(GVB_FIELD(bytes).says("Size of an allocation; 0 asks for the granularity."));
+    visit(GVB_FIELD(start_at_ns).says("A time of `now`; starts at once if it has passed."));
     visit(GVB_FIELD(window_ns));
     visit(GVB_FIELD(warmup));
-    visit(GVB_FIELD(most_samples).above_zero().says("Of more operations, only every second, fourth, … is kept."));
+    visit(GVB_FIELD(most_samples)
+              .above_zero()
+              .says("Maximum number; of more operations, only every second, fourth, … is kept."));
   }
 };
 
@@ -40,9 +42,9 @@ struct Fields<Window> : FieldsOf<Window> {
     visit(GVB_FIELD(ended_ns));
     visit(GVB_FIELD(operations));
     visit(GVB_FIELD(verified).says(
-        "Of allocations: how often two blocks were written and read back, beside the operations."));
+        "For allocations: how often two blocks were written and read back, in addition to the operations."));
     visit(GVB_FIELD(used_before)
-              .says("Device memory of this process; null where NVML cannot tell, and of other operations."));
+              .says("Device memory of this process; null if NVML cannot report it, and for other operations."));
     visit(GVB_FIELD(used_after));
     visit(GVB_FIELD(at_ns).says("When a sample's operation began, and how long it took."));
     visit(GVB_FIELD(took_ns));

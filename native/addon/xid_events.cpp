@@ -1,4 +1,4 @@
-// Errors of a GPU, as NVML reports them. Without a session: a coordinator makes no CUDA call.
+// Errors of a GPU as NVML reports them. Needs no session, because a coordinator makes no CUDA call.
 #include "bench/xid_events.h"
 
 #include "addon/target_fields.h"
@@ -29,7 +29,7 @@ struct Fields<XidEvent> : FieldsOf<XidEvent> {
   static constexpr const char* kDoc = "An error of the GPU that the kernel module reported.";
   template <class Visit>
   static void each(const Visit& visit) {
-    visit(GVB_FIELD(at_ns).says("When it was read, as `now` says it."));
+    visit(GVB_FIELD(at_ns).says("Time of `now` when it was read."));
     visit(GVB_FIELD(xid).says("Which error, as NVIDIA numbers them: 31 is a memory page fault."));
   }
 };

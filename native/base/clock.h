@@ -16,18 +16,18 @@ inline int64_t now_ns() {
 
 struct TimerCalibration {
   double resolution_ns;  // smallest non-zero difference of two readings
-  double pair_cost_ns;   // median of a pair of readings with nothing between
+  double pair_cost_ns;   // median cost of two adjacent readings
 };
 
 TimerCalibration calibrate_timer();
 
-// What one reading takes, in ns.
+// Cost of one reading, in ns.
 struct ReadingCost {
   double least;
   double median;
 };
 
-// Each series is of sixteen readings: a single pair shows the clock's resolution rather than its cost.
+// Each series has sixteen readings: a single pair would show the clock's resolution, not its cost.
 ReadingCost measure_reading_cost(size_t series);
 
 }  // namespace gvb

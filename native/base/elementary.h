@@ -1,5 +1,5 @@
-// exp and log of a double, by way of long double: those of double need glibc 2.29, which is above the floor, and so
-// does pow.
+// exp and log of a double, computed in long double: the functions for double (and pow) need glibc 2.29, which is newer
+// than the oldest supported.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Bytes as digits of base 16, two each: handles and ids that go from one process to another as text.
+// Bytes as hexadecimal text, two digits each: how handles and ids pass between processes.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace gvb {
 
 std::string hexadecimal(const void* data, size_t bytes);
 
-// False where `digits` are not exactly two for each byte.
+// False unless `digits` has exactly two digits per byte.
 bool read_hexadecimal(const std::string& digits, void* data, size_t bytes);
 
 }  // namespace gvb

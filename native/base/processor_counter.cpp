@@ -22,7 +22,7 @@ Leaf cpuid(unsigned number) {
   return leaf;
 }
 
-// The kernel measures the counter against other clocks and leaves it where it does not keep time.
+// The kernel compares the counter with other clocks and stops using it if it does not keep time.
 bool kernel_trusts_counter() {
   const auto source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   return source == "tsc" || source == "kvm-clock";
@@ -30,8 +30,8 @@ bool kernel_trusts_counter() {
 
 }  // namespace
 
-// Intel's manual, CPUID leaves 15H (crystal and ratio) and 80000007H (invariant counter); leaf 40000010H is what
-// VMware introduced and KVM's users may set: the counter's kHz.
+// Intel's manual, CPUID leaves 15H (crystal and ratio) and 80000007H (invariant counter). Leaf 40000010H, introduced by
+// VMware and optional under KVM, holds the counter's kHz.
 CounterFrequency counter_frequency() {
   if (cpuid(0x80000000).a < 0x80000007 || !(cpuid(0x80000007).d & (1u << 8)) || !kernel_trusts_counter())
     return {std::nullopt, "the time-stamp counter does not keep time on this machine"};

@@ -1,4 +1,4 @@
-// The processor's own counter of time: it is read without a library or a system call.
+// The processor's time counter, read without a library or a system call.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ inline uint64_t processor_counter() {
 
 struct CounterFrequency {
   std::optional<double> hertz;
-  std::string unknown;  // why there is none
+  std::string unknown;  // why there is none; empty otherwise
 };
 
-// As the processor or the hypervisor states it; nothing where neither does or the counter does not keep time on this
-// machine.
+// The frequency that the processor or the hypervisor states; none if neither states it or the counter does not keep
+// time on this machine.
 CounterFrequency counter_frequency();
 
 }  // namespace gvb

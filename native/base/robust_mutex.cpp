@@ -19,7 +19,7 @@ constexpr long kRetryNs = 10'000'000;
 
 #ifdef __SANITIZE_THREAD__
 
-// The thread sanitizer does not see that a timed lock which returns EOWNERDEAD holds the mutex.
+// The thread sanitizer does not know that a timed lock which returns EOWNERDEAD holds the mutex.
 int wait_for(pthread_mutex_t* mutex) {
   constexpr long kLookEveryNs = 500'000;
   for (long waited = 0; waited < kRetryNs; waited += kLookEveryNs) {
@@ -44,14 +44,14 @@ int wait_for(pthread_mutex_t* mutex) {
 
 #endif
 
-// ETIMEDOUT after kRetryNs.
+// Returns ETIMEDOUT after kRetryNs.
 int lock_for_a_while(pthread_mutex_t* mutex) {
   const int at_once = pthread_mutex_trylock(mutex);
   return at_once == EBUSY ? wait_for(mutex) : at_once;
 }
 
-// A waiter that is killed after it was woken takes the wake-up with it, and where somebody else has the mutex by then,
-// no further one comes: nobody waits without looking again. `late` is called every time.
+// Retries on a timeout: a waiter that is killed after it was woken takes the wake-up with it, and if another thread
+// holds the mutex by then, no further wake-up follows. Calls `late` on every timeout.
 template <class Late>
 bool lock(pthread_mutex_t* mutex, const Late& late) {
   int code = 0;
@@ -61,7 +61,7 @@ bool lock(pthread_mutex_t* mutex, const Late& late) {
   return true;
 }
 
-// Its thread, by the futex word that the kernel reads too, where it begins the mutex. 0: nobody.
+// The owner's thread id, from the futex word at the start of the mutex, which the kernel reads too. 0: no owner.
 int owner_of(const pthread_mutex_t* mutex) {
   int word = 0;
   std::memcpy(&word, mutex, sizeof word);
@@ -76,7 +76,7 @@ bool is_stopped(int thread) {
   const ssize_t length = read(file, text, sizeof text - 1);
   close(file);
   text[length > 0 ? length : 0] = '\0';
-  // The command name is in parentheses and may hold anything.
+  // The command name is in parentheses and may contain any character.
   const char* state = std::strrchr(text, ')');
   return state != nullptr && state[1] == ' ' && state[2] == 'T';
 }
@@ -94,7 +94,7 @@ void make_robust(pthread_mutex_t* mutex) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-// Who dies after this before it has repaired what is guarded is found dead by the next one in turn.
+// If the caller dies before it has repaired the guarded state, the next one to lock receives EOWNERDEAD again.
 bool lock_robust(pthread_mutex_t* mutex) {
   return lock(mutex, [] {});
 }

@@ -1,18 +1,18 @@
-// Mutexes in memory that processes share: the kernel releases those of a thread that died.
+// Mutexes in shared memory; the kernel releases those of a thread that died.
 #pragma once
 
 #include <pthread.h>
 
 namespace gvb {
 
-// For memory that no other process uses yet.
+// Only for memory that no other process uses yet.
 void make_robust(pthread_mutex_t* mutex);
 
-// Whether the one who had it before died with it: what it guards may then be half changed.
+// Returns whether the previous owner died while it held the mutex: the guarded state may then be half changed.
 bool lock_robust(pthread_mutex_t* mutex);
 
-// The same for what only a kernel would lock: a process that is stopped (SIGSTOP) inside goes on until it has left, as
-// in a kernel it would.
+// Like lock_robust, for a mutex that stands for a lock inside the kernel: a process stopped (SIGSTOP) while it holds
+// the mutex is continued until it releases it, since a stop signal cannot stop a process inside the kernel.
 bool lock_as_kernel(pthread_mutex_t* mutex);
 
 class RobustLock {

@@ -4,7 +4,7 @@
 
 namespace gvb {
 
-// What a layer cannot know beforehand; no result depends on it.
+// A random number that a layer cannot predict; no result depends on it.
 uint64_t secret();
 
 }  // namespace gvb

@@ -25,7 +25,7 @@ struct Found {
   size_t size;
 };
 
-// By statx: fstat is a symbol of newer glibc.
+// Uses statx: fstat is a symbol only in newer glibc.
 std::optional<Found> look(int descriptor) {
   struct statx status;
   if (statx(descriptor, "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE, &status) != 0) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Found> look(int descriptor) {
 
 }  // namespace
 
-// Whoever held the lock before may have been the last one out and have unlinked what `open` gave: then once more.
+// Tries again if the previous owner of the lock unlinked, as the last user, the file that `open` returned.
 template <class Open>
 SharedFile::Opened SharedFile::open_locked(const Open& open) {
   for (;;) {
@@ -62,7 +62,7 @@ SharedFile::SharedFile(SharedFile&& other) noexcept
 
 SharedFile::~SharedFile() {
   if (!opened()) return;
-  flock(descriptor_, LOCK_UN);  // closing does not: a mapping keeps the open file, and with it the lock
+  flock(descriptor_, LOCK_UN);  // closing does not unlock: a mapping keeps the open file, and with it the lock
   close(descriptor_);
 }
 

@@ -6,11 +6,11 @@
 
 namespace gvb {
 
-// Open and locked (flock) for as long as it lives: those who come at the same time wait until one has made the
-// contents. What is mapped stays.
+// Open and locked (flock) while the object lives, so that other processes wait until one has written the contents.
+// Mappings outlive it.
 class SharedFile {
  public:
-  // Made where there is none; see opened().
+  // Creates the file if there is none; see opened().
   static SharedFile at_path(const std::string& path);
   static SharedFile object(const std::string& name);
 
@@ -20,13 +20,13 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
   SharedFile& operator=(SharedFile&&) = delete;
 
-  // Whether it is; `errno` says why not.
+  // If false, `errno` holds the reason.
   bool opened() const { return descriptor_ >= 0; }
-  // When it was opened: 0 where it was made by that.
+  // Size when it was opened; 0 if it was just created.
   size_t size() const { return size_; }
-  // All of it, which is then so long; nullptr, with errno, where that fails.
+  // Maps the whole file, after resizing it to `bytes`. Returns nullptr, with errno, on failure.
   void* map(size_t bytes) const;
-  // Sets all bytes to zero, at no cost for pages that were never touched.
+  // Sets all bytes to zero; pages that were never touched cost nothing.
   bool clear(size_t bytes) const;
 
  private:

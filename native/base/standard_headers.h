@@ -1,5 +1,5 @@
-// The parts of the C++ library that most files here use, read once for all by node-gyp's build (binding.gyp), which
-// takes a third of its time. No file may rely on it: CMake's build has it not.
+// Headers of the C++ library that most files use, precompiled for node-gyp's build (binding.gyp), which saves a third
+// of its time. No file may rely on it: the CMake build does not use it.
 #ifndef GVB_BASE_STANDARD_HEADERS_H_
 #define GVB_BASE_STANDARD_HEADERS_H_
 

@@ -28,8 +28,8 @@ timespec later_by(int64_t nanoseconds) {
 
 }  // namespace
 
-// Not std::condition_variable: by the steady clock it needs a newer glibc than the oldest supported, and by the system
-// clock a wait would last as long as that clock was set back.
+// Not std::condition_variable: with the steady clock it needs a newer glibc than the oldest supported, and with the
+// system clock a wait would grow if that clock were set back.
 StopSignal::StopSignal() {
   pthread_mutex_init(&mutex_, nullptr);
   pthread_condattr_t attributes;
@@ -57,7 +57,7 @@ bool StopSignal::stopped() {
 
 bool StopSignal::wait_until(int64_t at) {
   const Held lock(&mutex_);
-  // The two clocks pass at slightly different rates: what is left is computed anew after each wait.
+  // The two clocks run at slightly different rates, so the remaining time is recomputed after each wait.
   for (int64_t left; !stopped_ && (left = at - now_ns()) > 0;) {
     const timespec until = later_by(left);
     pthread_cond_timedwait(&changed_, &mutex_, &until);

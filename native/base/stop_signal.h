@@ -1,4 +1,4 @@
-// Asks a thread to end while it waits for a time.
+// Asks a thread to end while it waits for a point in time.
 #pragma once
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ class StopSignal {
 
   void stop();  // from any thread
   bool stopped();
-  // Returns at that moment of now_ns(), or as soon as it is stopped; whether it is.
+  // Returns at time `at` of now_ns(), or earlier if stopped. True if it was stopped.
   bool wait_until(int64_t at);
 
  private:

@@ -13,7 +13,8 @@ namespace gvb {
 
 namespace {
 
-// A thread begins with what its creator may use; the attribute for it needs a newer glibc than the oldest supported.
+// Widens the creator's affinity for a moment, because a thread inherits it; the thread attribute for it needs a newer
+// glibc than the oldest supported.
 class WidenedAffinity {
  public:
   WidenedAffinity() {
@@ -38,7 +39,7 @@ void* run(void* argument) {
   return nullptr;
 }
 
-// Signals are blocked in the creator for as long as it takes: the thread begins with its creator's mask.
+// Blocks signals in the creator meanwhile, because a thread inherits its creator's mask.
 bool start_with_blocked_signals(void* argument) {
   sigset_t all, before;
   sigfillset(&all);
@@ -60,7 +61,7 @@ bool start_thread(Processors processors, std::function<void()> body) {
   if (processors == Processors::kProcesses) widened.emplace();
   auto argument = std::make_unique<std::function<void()>>(std::move(body));
   if (!start_with_blocked_signals(argument.get())) return false;
-  static_cast<void>(argument.release());  // the thread's
+  static_cast<void>(argument.release());  // the new thread owns it
   return true;
 }
 

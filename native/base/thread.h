@@ -1,4 +1,4 @@
-// Threads in a process that belongs to another program: that program's signals are not delivered to them.
+// Threads inside another program's process: that program's signals are not delivered to them.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,15 @@ namespace gvb {
 
 enum class Processors {
   kCallers,    // those that the calling thread may use
-  kProcesses,  // those of the process: a calling thread that is bound to one processor does not bind this one
+  kProcesses,  // those of the process, even if the calling thread is bound to one processor
 };
 
-// Starts a detached thread; false where there is none to be had. `body` must not throw.
+// Starts a detached thread; false if the system cannot create one. `body` must not throw.
 bool start_thread(Processors processors, std::function<void()> body);
 
-// Of the calling thread, where there is another processor for it: a program that waits for its device keeps its own
-// processor, and a device that shared it would answer only when the scheduler takes turns, milliseconds later.
+// Moves the calling thread away from `processor` if it may use another one. A program that waits for its device keeps
+// its processor busy; a device thread on the same one would answer only when the scheduler switches, milliseconds
+// later.
 void leave_processor(int processor);
 
 }  // namespace gvb

@@ -1,4 +1,4 @@
-// Ways to let time pass, by now_ns().
+// Ways to wait, by now_ns().
 #pragma once
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 namespace gvb {
 
-// In a loop that waits for another processor: leaves the hyper-thread beside this one more room.
+// For loops that wait for another processor: leaves more of the core to the other hyper-thread.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -31,12 +31,12 @@ inline void nap_ns(int64_t duration) {
   nanosleep(&nap, nullptr);
 }
 
-// Ends as late as the scheduler makes it: 50 us and more.
+// Returns late by as much as the scheduler takes: 50 us and more.
 inline void sleep_until(int64_t at) {
   for (int64_t left; (left = at - now_ns()) > 0;) nap_ns(left);
 }
 
-// Asleep for the most part, then yielding. `check` is called every 10 ms and may throw.
+// Sleeps for most of the time, then yields. Calls `check`, which may throw, every 10 ms.
 template <class Check>
 void wait_until(int64_t at, const Check& check, int64_t yielding_ns = 100'000) {
   constexpr int64_t kNapNs = 10'000'000;
@@ -49,15 +49,16 @@ void wait_until(int64_t at, const Check& check, int64_t yielding_ns = 100'000) {
   }
 }
 
-// For several processes that begin at one time on fewer processors. They yield to each other, because one that spins
-// keeps those beside it from their beginning. All have to be awake by then: one that wakes up later waits for the end
-// of another's time slice. An idle processor of a virtual machine takes hundreds of microseconds to wake up.
+// For several processes that begin at one time on fewer processors. They yield to each other, because a spinning
+// process would keep the others on its processor from beginning. All must be awake by then: one that wakes up later
+// waits for another's time slice. An idle processor of a virtual machine takes hundreds of microseconds to wake up.
 template <class Check>
 void wait_for_release(int64_t at, const Check& check) {
   wait_until(at, check, 2'000'000);
 }
 
-// After its beginning was noted: whoever waits on this processor notes its own, and not after this one's time slice.
+// Called after this process has noted its start: another process that waits on this processor can then note its own
+// start now instead of after this one's time slice.
 inline void let_others_begin() {
   constexpr int kOthers = 16;
   for (int i = 0; i < kOthers; ++i) sched_yield();

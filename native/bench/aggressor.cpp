@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// Progress over time, without a mark for each of a million launches.
+// Progress over time, in a bounded number of marks even for a million launches.
 class Marks {
  public:
   Marks(Aggression* out, const AggressorRequest& request)
@@ -45,7 +45,7 @@ bool makes_calls(AggressorKind kind) {
 void check_blocks(uint64_t counted, uint64_t expected) {
   if (counted == expected) return;
   throw Failure(FailureKind::kInvalidResult,
-                "an aggressor's work was reported as done that was not: the driver "
+                "a call of an aggressor reported success without doing its work: the driver "
                 "accepted " +
                     std::to_string(expected) + " blocks, the device ran " + std::to_string(counted) + ".");
 }

@@ -9,9 +9,8 @@
 
 namespace gvb {
 
-// One shared resource each: multiprocessors held by blocks of 20 ms; the unit that hands out blocks; DRAM; L2; the
-// translation of addresses; the issue of instructions; the bus in each direction; the submission of launches; the
-// driver's allocator; contexts; the submission of graphs.
+// Each stresses one shared resource: multiprocessors, held by blocks of 20 ms; the block scheduler; DRAM; L2; the TLBs;
+// instruction issue; the bus in each direction; launch submission; the driver's allocator; contexts; graph submission.
 enum class AggressorKind {
   kLongKernels,
   kBlockFill,
@@ -29,27 +28,27 @@ enum class AggressorKind {
 
 struct AggressorRequest {
   AggressorKind kind = AggressorKind::kLongKernels;
-  int64_t start_at_ns = 0;   // CLOCK_MONOTONIC_RAW; a time that has passed starts at once, and says so
-  uint64_t window_ns = 0;    // for which it keeps the resource busy
-  uint64_t quota_bytes = 0;  // of memory, which an allocation storm tries to exceed; 0: there is none
+  int64_t start_at_ns = 0;   // CLOCK_MONOTONIC_RAW; if the time has passed, starts at once and reports it
+  uint64_t window_ns = 0;    // how long it keeps the resource busy
+  uint64_t quota_bytes = 0;  // memory limit that an allocation storm tries to exceed; 0: none
 };
 
 struct Aggression {
   // Relative to start_at_ns.
   double started_ns = 0;
   double ended_ns = 0;
-  // That the device was seen to have completed, and the blocks that it counted for them.
+  // Operations that the device completed, and the blocks that it counted for them.
   uint64_t operations = 0;
   uint64_t blocks = 0;
-  std::vector<double> marks_ns;  // when operations were seen to be over, at most every 256th part of the window
-  uint64_t used_bytes = 0;       // most device memory that it held at a time
-  // Of allocations above the quota: refused, or granted, written, and given back at once.
+  std::vector<double> marks_ns;  // when operations were found complete, at most once per 256th of the window
+  uint64_t used_bytes = 0;       // peak device memory
+  // Allocations above the quota: refused, or granted, written and freed at once.
   uint64_t refused = 0;
   uint64_t exceeded = 0;
   std::string missing;  // why it cannot run here; empty: it ran
 };
 
-// Throws kInvalidResult where the device did not do what the driver accepted.
+// Throws kInvalidResult if the device did not do what the driver accepted.
 Aggression attack(DeviceSession& session, const AggressorRequest& request);
 
 }  // namespace gvb

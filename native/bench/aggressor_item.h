@@ -1,4 +1,4 @@
-// What the items of the aggressor's menu have in common: the loop knows no more of them than this.
+// The common interface of the aggressors; the loop knows no more of them than this.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class AggressorItem {
   AggressorItem(const AggressorItem&) = delete;
   AggressorItem& operator=(const AggressorItem&) = delete;
 
-  // Begins an operation, or does it; the number of those that are over since the last call.
+  // Starts or performs an operation. Returns how many have completed since the last call.
   virtual uint64_t next() = 0;
-  // Waits for those that are not over, and counts them. Afterwards `blocks` of them have to have been counted.
+  // Waits for the remaining operations and counts them. After it the device must have counted `blocks_of` them.
   virtual uint64_t finish() = 0;
   virtual uint64_t blocks_of(uint64_t operations) const = 0;
   virtual void describe(Aggression*) const {}
@@ -40,7 +40,7 @@ struct AggressorTools {
 
   const Cuda& cuda() const { return session.cuda; }
   unsigned multiprocessors() const { return multiprocessors_of(session); }
-  // What may be taken: a gibibyte less than is free, as the process is told and as NVML knows past any layer.
+  // How much memory may be taken: 1 GiB less than is free, by what the process is told and by NVML without any layer.
   size_t budget() const {
     constexpr uint64_t kReserve = uint64_t{1} << 30;
     const uint64_t seen = visible_memory(session).free_bytes.value_or(0);
@@ -51,7 +51,7 @@ struct AggressorTools {
   }
 };
 
-std::unique_ptr<AggressorItem> make_kernel_item(const AggressorTools& tools);  // those that launch kernels
-std::unique_ptr<AggressorItem> make_storm_item(const AggressorTools& tools);   // those that make other calls
+std::unique_ptr<AggressorItem> make_kernel_item(const AggressorTools& tools);  // aggressors that launch kernels
+std::unique_ptr<AggressorItem> make_storm_item(const AggressorTools& tools);   // aggressors that make other calls
 
 }  // namespace gvb

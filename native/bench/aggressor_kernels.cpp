@@ -1,4 +1,4 @@
-// The items of the aggressor's menu that launch kernels.
+// The aggressors that launch kernels.
 #include <vector>
 
 #include "bench/aggressor_item.h"
@@ -8,14 +8,14 @@ namespace gvb {
 namespace {
 
 constexpr unsigned kFullThreads = 1024;   // two such blocks fill a multiprocessor
-constexpr uint64_t kHoldNs = 20'000'000;  // of a block of long kernels
+constexpr uint64_t kHoldNs = 20'000'000;  // duration of a block of long kernels
 constexpr unsigned kTinyThreads = 32;
 constexpr unsigned kTinyBlocksPerMultiprocessor = 1024;
-constexpr uint64_t kSweepBytes = uint64_t{4} << 30;  // of one launch, about a millisecond
+constexpr uint64_t kSweepBytes = uint64_t{4} << 30;  // per launch, about a millisecond
 constexpr size_t kMostStream = size_t{4} << 30;
 constexpr size_t kPageBytes = size_t{2} << 20;
 constexpr size_t kMostPages = (size_t{16} << 30) / kPageBytes;
-// What the translation of addresses covers without a walk is some GiB on a large card.
+// On a large card the TLBs cover some GiB without a page walk.
 constexpr size_t kLeastPages = (size_t{4} << 30) / kPageBytes;
 constexpr unsigned kPageRounds = 128;
 constexpr unsigned kIssueRounds = 4'000;  // some 2 ms of a full multiprocessor
@@ -28,7 +28,7 @@ struct KernelShape {
   unsigned in_flight = 4;
 };
 
-// Kernels one behind the other on one stream, of which a few are queued, so that the device never waits for the host.
+// Kernels back to back on one stream. A few are queued, so that the device never waits for the host.
 class Kernels : public AggressorItem {
  public:
   Kernels(const AggressorTools& tools, const char* kernel, const KernelShape& shape)
@@ -41,7 +41,7 @@ class Kernels : public AggressorItem {
         stream_(make_stream(cuda_)) {
     for (unsigned i = 0; i < in_flight_; ++i) finished_.push_back(make_event(cuda_));
   }
-  // The memory that kernels read is given back after this.
+  // Kernels must be over before the memory that they read is freed.
   ~Kernels() override { cuda_.api.cuStreamSynchronize(stream_.get()); }
 
   uint64_t next() override {
@@ -131,14 +131,14 @@ size_t l2_bytes(const AggressorTools& tools) {
   return static_cast<size_t>(*bytes);
 }
 
-// Eight times the L2 cache, so that next to nothing stays in it; or as large as the cache, so that nothing else does.
+// Eight times the L2 cache, so that hardly anything stays in it; or the size of the cache, so that nothing else does.
 size_t sweep_bytes(const AggressorTools& tools) {
   const size_t l2 = l2_bytes(tools), budget = tools.budget();
   const bool cached = tools.request.kind == AggressorKind::kL2Thrash;
   const size_t bytes = cached ? l2 : std::min({std::max(8 * l2, size_t{256} << 20), kMostStream, budget / 2});
   if (bytes > budget || bytes < (cached ? l2 : 4 * l2))
     throw Missing{"only " + std::to_string(budget >> 20) + " MiB may be taken, and a working set of " +
-                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the least that shows anything"};
+                  std::to_string((cached ? l2 : 4 * l2) >> 20) + " MiB is the smallest with an effect"};
   return bytes / 16 * 16;
 }
 
@@ -169,7 +169,7 @@ size_t page_count(const AggressorTools& tools) {
   if (pages < kLeastPages)
     throw Missing{"only " + std::to_string(pages * kPageBytes >> 20) + " MiB may be taken, and " +
                   std::to_string(kLeastPages * kPageBytes >> 20) +
-                  " MiB of pages are the least that the translation of addresses does not hold at once"};
+                  " MiB of pages are the smallest amount that exceeds the reach of the TLBs"};
   return pages;
 }
 
@@ -195,14 +195,14 @@ class Pages : public Kernels {
   const DeviceMemory memory_;
 };
 
-// Launches of one block as fast as the host can make them; the driver itself holds up who is too far ahead.
+// Launches one-block kernels as fast as the host can; the driver itself blocks a host that is too far ahead.
 class Launches : public Kernels {
  public:
   explicit Launches(const AggressorTools& tools) : Kernels(tools, "gvb_tiny_blocks", {1, kTinyThreads}) {}
   uint64_t blocks_of(uint64_t operations) const override { return operations * kStormBatch; }
 
  private:
-  // An operation is a batch, so that events are few beside launches.
+  // An operation is a batch, so that there are few events per launch.
   void begin() override {
     void* parameters[] = {&counters_};
     for (unsigned i = 0; i < kStormBatch; ++i) launch(parameters);

@@ -1,4 +1,4 @@
-// The items of the aggressor's menu that copy, allocate, or make contexts.
+// The aggressors that copy, allocate, or create contexts.
 #include <array>
 #include <random>
 #include <vector>
@@ -15,16 +15,16 @@ constexpr size_t kCopyWords = kCopyBytes / sizeof(uint32_t);
 constexpr unsigned kCopies = 4;  // in flight
 constexpr unsigned kStormThreads = 32;
 constexpr size_t kMostBlock = size_t{32} << 20;
-constexpr unsigned kStormBlocks = 8;  // that are live at once
+constexpr unsigned kStormBlocks = 8;  // live at the same time
 constexpr uint64_t kOverQuota = uint64_t{64} << 20;
 
 [[noreturn]] void fail_undone(const char* what) {
   throw Failure(FailureKind::kInvalidResult,
-                std::string("an aggressor's work was reported as done that was not: ") + what + ".");
+                std::string("a call of an aggressor reported success without doing its work: ") + what + ".");
 }
 
-// Copies of pinned memory in one direction, one behind the other. Each carries a number of its own in its first and
-// last word, which is looked for at the other side.
+// Back-to-back copies of pinned memory in one direction. Each carries its number in the first and last word, which is
+// checked on the other side.
 class Copies : public AggressorItem {
  public:
   explicit Copies(const AggressorTools& tools)
@@ -59,7 +59,7 @@ class Copies : public AggressorItem {
   struct Slot {
     explicit Slot(const Cuda& cuda)
         : host(cuda, kCopyBytes), device(make_memory(cuda, kCopyBytes)), finished(make_event(cuda)) {
-      // The first use of memory costs what later copies do not.
+      // The first use of memory costs more than later copies.
       GVB_CALL(cuda, "copying once before the start", cuMemcpyHtoD_v2, device.get(), host.host(), kCopyBytes);
     }
     const MappedMemory host;
@@ -102,7 +102,7 @@ class CopiesToDevice : public Copies {
              stream_.get());
     launch(arrived_, slot, value);
   }
-  void check(const Slot&, uint64_t) const override {}  // the device counted what arrived
+  void check(const Slot&, uint64_t) const override {}  // the device counts what arrived
 
   const abi::CUfunction arrived_;
 };
@@ -126,7 +126,7 @@ class CopiesToHost : public Copies {
   const abi::CUfunction mark_;
 };
 
-// Blocks of random sizes, each written by a kernel and read back; now and then one that is larger than the quota.
+// Blocks of random sizes, each written by a kernel and read back; sometimes one that is larger than the quota.
 class Allocations : public AggressorItem {
  public:
   explicit Allocations(const AggressorTools& tools)
@@ -163,7 +163,7 @@ class Allocations : public AggressorItem {
   }
 
  private:
-  // Nothing where the card itself would have too little left for its other tenants if no limit stopped it.
+  // Returns 0 if the card would have too little memory left for its other tenants in case no limit refuses the block.
   static uint64_t over_quota(const AggressorTools& tools) {
     const uint64_t quota = tools.request.quota_bytes;
     const auto free_bytes =
@@ -189,7 +189,7 @@ class Allocations : public AggressorItem {
              sizeof read);
     if (read != value) fail_undone("a block that was allocated does not hold what was written");
   }
-  // Not an error of this process: whether the limit holds is what others measure.
+  // A granted block is no error of this process: others measure whether the limit holds.
   void try_too_much() {
     abi::CUdeviceptr pointer = 0;
     const abi::CUresult code = cuda_.api.cuMemAlloc_v2(&pointer, over_quota_);
@@ -217,7 +217,7 @@ class Allocations : public AggressorItem {
   std::mt19937_64 random_{static_cast<uint64_t>(now_ns())};
 };
 
-// A second context beside the session's, made and destroyed; memory that was filled in it shows that it worked.
+// A second context beside the session's, created and destroyed; memory filled in it shows that it works.
 class Contexts : public AggressorItem {
  public:
   explicit Contexts(const AggressorTools& tools) : session_(tools.session), cuda_(tools.cuda()) {

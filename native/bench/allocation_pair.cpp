@@ -19,7 +19,7 @@ struct Turn {
   }
 };
 
-// One way to the driver, with what is live by it.
+// One path to the driver, with its live blocks.
 struct Way {
   Way(const Cuda& like, const CudaApi& functions, size_t bytes)
       : cuda(like, functions), allocator(make_direct_allocator(cuda, bytes)), blocks(cuda, *allocator) {}
@@ -44,7 +44,7 @@ class Pairs {
         random_(request.seed),
         hooked_(session.cuda, session.cuda.api, request.bytes),
         bare_(session.cuda, session.driver.tables.reference_of(session.cuda.path), request.bytes) {
-    // In turn, or one of the sets would lie closer together than the other.
+    // Alternately, or one of the sets would be more contiguous than the other.
     for (size_t live = 1; live <= request.live; ++live)
       for (Way* way : {&hooked_, &bare_}) way->blocks.resize(live, session.token);
     verify();
@@ -68,7 +68,7 @@ class Pairs {
     }
   }
 
-  // That either way gave memory, and none that the other has.
+  // Checks that both paths return real memory and do not share any.
   void verify() {
     std::vector<abi::CUdeviceptr> all = hooked_.blocks.pointers();
     for (const abi::CUdeviceptr pointer : bare_.blocks.pointers()) all.push_back(pointer);

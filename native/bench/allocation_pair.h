@@ -1,7 +1,7 @@
-// The pairs of OH-002, OH-003 and OH-007: an allocation and a free through the pointers an application gets and, in
-// turn, through the driver's own, in one process and context. Either way has live blocks of its own: a layer knows
-// nothing of what was allocated past it, and must not miss what it has seen. Every sample is four turns, A B B A, and
-// chance decides which is A: what one turn leaves behind, in the driver or in the caches, meets the next.
+// The pairs of OH-002, OH-003 and OH-007: an allocation and a free through the pointers an application gets,
+// alternating with the driver's own, in one process and context. Each path has its own live blocks: a layer must see
+// the frees of exactly the blocks whose allocation it saw. Every sample is four turns, A B B A, where chance decides
+// which path is A, so that what one turn leaves in the driver or the caches affects both paths alike.
 #pragma once
 
 #include "bench/live_blocks.h"
@@ -10,14 +10,14 @@
 namespace gvb {
 
 struct AllocationPairRequest {
-  size_t bytes = 0;   // of a block
-  unsigned live = 0;  // blocks of either way, beside the one of the turn
+  size_t bytes = 0;   // size of a block
+  unsigned live = 0;  // blocks per path, besides the one being timed
   FreeOrder order = FreeOrder::kFifo;
-  unsigned count = 0;   // samples of a visit
-  unsigned warmup = 0;  // further ones, before those of every visit
-  unsigned visits = 1;  // each to another core
-  uint64_t seed = 0;    // of the order within a sample, and of the victims
-  uint64_t core = 0;    // whose turn is the first
+  unsigned count = 0;   // samples per visit
+  unsigned warmup = 0;  // further ones before those of every visit
+  unsigned visits = 1;  // each on another core
+  uint64_t seed = 0;    // for the order within a sample, and the blocks to free
+  uint64_t core = 0;    // index of the first visit's core
 };
 
 struct AllocationPairs {

@@ -1,4 +1,4 @@
-// CUDA arrays, which textures and surfaces are read from: memory that only copies reach.
+// CUDA arrays, which back textures and surfaces; only copies reach them.
 #include <array>
 
 #include "bench/memory_path.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kElement = 16;  // four floats
 constexpr size_t kLargest = size_t{1} << 30;
 
-// Well below what every GPU since Pascal takes of each dimension.
+// Well below the limit of every GPU since Pascal in each dimension.
 struct Shape {
   size_t width, height, depth;  // elements; depth 0: two dimensions
 };
@@ -80,7 +80,7 @@ class Arrays : public PathAllocator {
   }
 
  private:
-  using Row = std::array<unsigned, 64>;  // the beginning of one
+  using Row = std::array<unsigned, 64>;  // the beginning of a row
 
   void copy(CUresult& code, const PathBlock& block, Row& row, bool last, bool to_array) {
     const Shape shape = shape_of(block);

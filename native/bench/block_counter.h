@@ -1,5 +1,5 @@
-// Counts on the device the blocks of kernels that ran (gvb_count, gvb_occupy), so that a launch which reports success
-// without running is not taken for a fast one.
+// Counts on the device the blocks of gvb_count and gvb_occupy that ran, so that a launch which reports success without
+// running is not taken for a fast one.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ class BlockCounter {
  public:
   explicit BlockCounter(const Cuda& cuda) : cuda_(cuda), memory_(make_memory(cuda, sizeof(uint64_t))) {
     GVB_CALL(cuda_, "clearing the count of blocks", cuMemsetD8_v2, memory_.get(), 0, sizeof(uint64_t));
-    // Launches go to streams that do not wait for the default one.
+    // Launches use streams that do not wait for the default stream.
     GVB_CALL(cuda_, "clearing the count of blocks", cuCtxSynchronize);
   }
 
   abi::CUdeviceptr device() const { return memory_.get(); }
 
-  // Throws kInvalidResult where the device did not run all the blocks that `call` accepted.
+  // Throws kInvalidResult if the device did not run all the blocks that `call` accepted.
   void check(uint64_t launched, const char* call) const {
     uint64_t ran = ~launched;
     GVB_CALL(cuda_, "waiting for counted kernels", cuCtxSynchronize);
     GVB_CALL(cuda_, "reading the count of blocks", cuMemcpyDtoH_v2, &ran, memory_.get(), sizeof ran);
     if (ran == launched) return;
-    throw Failure(FailureKind::kInvalidResult, std::string("work was reported as done that was not: ") + call +
+    throw Failure(FailureKind::kInvalidResult, std::string("a call reported success without doing its work: ") + call +
                                                    " accepted kernels of " + std::to_string(launched) +
                                                    " blocks, the device ran " + std::to_string(ran) + ".");
   }

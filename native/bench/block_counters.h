@@ -1,5 +1,5 @@
-// Counts on the device the blocks of the kernels of aggressors.cu, in several places so that many short blocks do not
-// queue at one. Only a block that ran adds to it.
+// Counts on the device the blocks of the kernels of aggressors.cu that ran. Uses several counters, so that many short
+// blocks do not queue for one.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ class BlockCounters {
  public:
   explicit BlockCounters(const Cuda& cuda) : cuda_(cuda), memory_(make_memory(cuda, kBytes)) {
     GVB_CALL(cuda, "clearing the counts of blocks", cuMemsetD8_v2, memory_.get(), 0, kBytes);
-    // Launches go to streams that do not wait for the default one.
+    // Launches use streams that do not wait for the default stream.
     GVB_CALL(cuda, "clearing the counts of blocks", cuCtxSynchronize);
   }
 
   abi::CUdeviceptr device() const { return memory_.get(); }
 
-  // After the kernels are over.
+  // Call once the kernels are over.
   uint64_t read() const {
     std::array<uint64_t, kBytes / sizeof(uint64_t)> counts{};
     GVB_CALL(cuda_, "reading the counts of blocks", cuMemcpyDtoH_v2, counts.data(), memory_.get(), kBytes);
@@ -27,7 +27,7 @@ class BlockCounters {
   }
 
  private:
-  // As in kernels/aggressors.cu: 32 counters, 128 bytes apart, and nothing between them.
+  // The layout of kernels/aggressors.cu: 32 counters, 128 bytes apart.
   static constexpr size_t kBytes = size_t{32} * 128;
 
   const Cuda& cuda_;

@@ -10,16 +10,16 @@ namespace gvb {
 
 namespace {
 
-// As the kernel writes it.
+// The layout that the kernel writes.
 struct Stretch {
   uint64_t start, end, multiprocessor;
 };
 
 constexpr size_t kRoom = size_t{1} << 18;
 constexpr size_t kTraceBytes = kRoom * sizeof(Stretch);
-// Two blocks of one warp a multiprocessor: any other tenant's blocks find room beside them.
+// Two blocks of one warp per multiprocessor leave room for any other tenant's blocks.
 constexpr unsigned kTraceBlocksPerMultiprocessor = 2, kTraceThreads = 32;
-// Enough for a host that is kept from its processor for a while.
+// Enough to cover a host that loses its processor for a while.
 constexpr size_t kInFlight = 32;
 
 class Tracer {
@@ -119,7 +119,7 @@ BlockTrace trace_blocks(DeviceSession& session, const BlockTraceRequest& request
   trace.blocks = tracer.blocks();
   uint64_t first = all.empty() ? 0 : all.front().start;
   for (const Stretch& stretch : all) first = std::min(first, stretch.start);
-  // Device times are too large for a double to hold nanoseconds.
+  // A double cannot hold nanoseconds of absolute device times.
   const uint64_t origin_ms = first / 1'000'000;
   trace.origin_ms = static_cast<double>(origin_ms);
   for (const Stretch& stretch : all) {

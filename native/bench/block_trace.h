@@ -1,4 +1,4 @@
-// Where and when the blocks of a tenant ran: the record from which it follows how tenants share a device.
+// Where and when the blocks of a tenant ran; shows how tenants share a device.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace gvb {
 
 struct BlockTraceRequest {
   int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW
-  uint64_t window_ns = 0;   // for which blocks are kept running
-  uint64_t spin_ns = 0;     // of a block
-  uint64_t gap_ns = 0;      // a block that does not see the timer for longer did not run
+  uint64_t window_ns = 0;   // how long blocks are kept running
+  uint64_t spin_ns = 0;     // duration of a block
+  uint64_t gap_ns = 0;      // a block that does not see the timer for longer was not running
 };
 
-// Stretches of a multiprocessor during which a block of the tenant ran on it; those less than gap_ns apart are one.
+// Intervals during which a block of the tenant ran on a multiprocessor; intervals less than gap_ns apart are merged.
 struct BlockTrace {
-  double origin_ms = 0;  // of %globaltimer; `from` and `to` are counted from there
+  double origin_ms = 0;  // by %globaltimer; `from` and `to` count from there
   std::vector<unsigned> multiprocessor;
   std::vector<double> from_ns;
   std::vector<double> to_ns;

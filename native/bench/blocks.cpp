@@ -172,7 +172,7 @@ void check_disjoint(std::vector<CUdeviceptr> pointers, size_t bytes) {
 }
 
 void verify_block(const Cuda& cuda, CUdeviceptr block, size_t bytes, abi::CUstream stream) {
-  // Stream-ordered memory may be touched only after its stream has caught up.
+  // Stream-ordered memory may be used only after its stream has reached the allocation.
   GVB_CALL(cuda, "verifying an allocation", cuStreamSynchronize, stream);
   CUdeviceptr base = 0;
   size_t size = 0;

@@ -1,5 +1,5 @@
-// A block of device memory obtained in one of four ways, with the allocation and the release as separate calls, so
-// that a measurement can time either.
+// A block of device memory from one of four ways to allocate. Allocation and release are separate calls, so that a
+// measurement can time either.
 #pragma once
 
 #include <memory>
@@ -13,37 +13,37 @@ enum class AllocationApi { kMemAlloc, kMemCreate, kAllocAsync, kAllocFromPool };
 
 struct Block {
   abi::CUdeviceptr pointer = 0;
-  abi::CUmemGenericAllocationHandle handle = 0;  // of virtual memory
+  abi::CUmemGenericAllocationHandle handle = 0;  // for virtual memory
 };
 
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  // Untimed part before the allocation (the reservation of addresses, for virtual memory).
+  // Untimed part before the allocation (for virtual memory: reserving addresses).
   virtual Block prepare() { return {}; }
-  // The allocation alone. Returns the driver's code and, on failure, leaves nothing allocated.
+  // Only the allocation. Returns the driver's code; on failure nothing stays allocated.
   virtual abi::CUresult allocate(Block& block) = 0;
   virtual abi::CUresult release(const Block& block) = 0;
-  // Untimed part after the release, or after an allocation that failed.
+  // Untimed part after the release, or after a failed allocation.
   virtual void retire(const Block&) {}
   // The call that returned the last failure of allocate or release.
   virtual const char* failed_call() const = 0;
 };
 
-// `bytes` is a multiple of the granularity for kMemCreate.
+// For kMemCreate `bytes` must be a multiple of the granularity.
 std::unique_ptr<Allocator> make_allocator(DeviceSession& session, AllocationApi api, size_t bytes,
                                           abi::CUstream stream);
-// cuMemAlloc and cuMemFree of those functions, which outlive it.
+// Uses cuMemAlloc and cuMemFree of those functions, which must outlive it.
 std::unique_ptr<Allocator> make_direct_allocator(const Cuda& cuda, size_t bytes);
 
-// cuMemGetAllocationGranularity, or 2 MiB where virtual memory management is not offered.
+// cuMemGetAllocationGranularity, or 2 MiB if virtual memory management is not supported.
 size_t allocation_granularity(const DeviceSession& session);
 
-// Throws where two of the blocks overlap, or one is none.
+// Throws if two of the blocks overlap, or one is null.
 void check_disjoint(std::vector<abi::CUdeviceptr> pointers, size_t bytes);
 
-// Whether `block` is usable memory of at least `bytes`: its address range, and its first and last word written and
-// read back. Throws otherwise.
+// Throws unless `block` is usable memory of at least `bytes`: checks its address range, and writes and reads back its
+// first and last word.
 void verify_block(const Cuda& cuda, abi::CUdeviceptr block, size_t bytes, abi::CUstream stream);
 
 }  // namespace gvb

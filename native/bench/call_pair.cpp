@@ -19,10 +19,10 @@ using abi::CUresult;
 
 namespace {
 
-// Work queued by launches and event records is waited for, untimed, so the queue never fills and blocks a call.
+// Work queued by launches and event records is waited for, untimed, so that the queue never fills and blocks a call.
 constexpr unsigned kQueuedCalls = 64;
 
-// Arguments of the calls: everything idle, everything valid.
+// Arguments of the calls: all valid, all idle.
 struct Arguments {
   explicit Arguments(const DeviceSession& session)
       : device(session.device),
@@ -57,20 +57,20 @@ struct Arguments {
   void* const libcuda;
   abi::CUdeviceptr memory = 0, count = 0;  // of this block
   void* parameters[1] = {&count};
-  // Made for the calls that need them.
+  // Created only for the calls that need them.
   std::optional<OneNodeGraph> graph;  // of this block
   std::optional<LibraryKernel> library;
   abi::CUkernel library_kernel() const { return library->get(); }
   abi::CUgraphExec executable() const { return graph->executable(); }
 
-  // Of a matrix of 64 x 64 halves in `memory`.
+  // A matrix of 64 x 64 halves in `memory`.
   uint64_t sizes[2] = {64, 64}, strides[1] = {128};
   unsigned box[2] = {64, 64}, steps[2] = {1, 1};
   abi::CUtensorMap tensor_map{};
   abi::CUpointer_attribute wanted[1] = {abi::CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
   void* found[1] = {&word};
 
-  // Where the calls write.
+  // Outputs of the calls.
   int number = 0, other_number = 0;
   unsigned word = 0;
   unsigned long long wide = 0;
@@ -91,8 +91,8 @@ struct Arguments {
 };
 
 struct Batch {
-  int64_t took_ns;  // of all calls
-  CUresult codes;   // of all calls, one or-ed to the other
+  int64_t took_ns;  // for all calls
+  CUresult codes;   // all codes, combined by or
 };
 using RunBatch = Batch (*)(void* function, Arguments& a, unsigned calls);
 
@@ -102,7 +102,7 @@ struct PairedCall {
   bool queues_work;
 };
 
-// Inlined into each call's own function, so that nothing but the call is in the loop.
+// Inlined into each call's own function, so that the loop contains only the call.
 template <class Call>
 [[gnu::always_inline]] inline Batch timed(unsigned calls, const Call& call) {
   CUresult codes = abi::CUDA_SUCCESS;
@@ -179,7 +179,7 @@ constexpr PairedCall kPairedCalls[] = {
 
 #undef GVB_PAIR
 
-// Not a driver function, but every interposer of the driver sits here first.
+// Not a driver function, but every interposer of the driver intercepts it first.
 constexpr PairedCall kDlsym = {
     "dlsym",
     [](void* pointer, Arguments& a, unsigned calls) {
@@ -222,8 +222,8 @@ class Batches {
     if (starts_with(name, "cuKernel") && !arguments_.library) arguments_.library.emplace(session.cuda, "gvb_count");
   }
 
-  // The first call through a pointer costs more than the others: in a batch of them it is not timed, or what a call
-  // costs would depend on how many they are.
+  // The first call through a pointer costs more than the others, so it is not timed: otherwise the cost per call would
+  // depend on the batch length.
   double per_call(void* function, unsigned calls) {
     CUresult codes = abi::CUDA_SUCCESS;
     if (calls > 1) codes = call_.run(function, arguments_, 1).codes;
@@ -234,7 +234,7 @@ class Batches {
     return static_cast<double>(batch.took_ns) / calls;
   }
 
-  // That every launch ran, through either pointer.
+  // Checks that every launch ran, through either pointer.
   void check() const {
     const std::string name = call_.name;
     if (starts_with(name, "cuLaunchKernel") || name == "cuGraphLaunch") counter_.check(made_, call_.name);
@@ -267,7 +267,7 @@ PairBlock measure_pair(DeviceSession& session, const PairRequest& request) {
   block.calls = request.calls;
   if (call.queues_work) block.calls = std::min(block.calls, kQueuedCalls);
 
-  // The first calls are warm-up; the dearer of the two then sets the batch length.
+  // The first calls are warm-up; the slower of the two pointers then sets the batch length.
   double dearest = 1;
   for (void* function : {pointers.hooked, pointers.bare}) {
     batches.per_call(function, std::min(block.calls, 32u));

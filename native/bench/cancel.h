@@ -1,4 +1,4 @@
-// A measurement looks at its token between samples and leaves by exception, so that its guards clean up.
+// A measurement checks its token between samples and leaves by an exception, so that its guards clean up.
 #pragma once
 
 #include <atomic>

@@ -14,11 +14,11 @@ constexpr size_t kEchoPageBytes = kRepliesOffset + 4096;
 constexpr size_t reply_offset(unsigned index) { return kRepliesOffset + index * sizeof(uint64_t); }
 constexpr size_t kKept = 8;
 constexpr int64_t kEchoPatienceNs = 100'000'000;
-// A series on a busy host may hold no tight exchange at all; another one a moment later usually does. (A bracket on an
-// H200 is 1.6 to 2.1 us.)
+// On a busy host a series may have no tight exchange; another one a moment later usually does. (A bracket on an H200 is
+// 1.6 to 2.1 us.)
 constexpr unsigned kAttempts = 5;
 constexpr int64_t kTightNs = 5'000;
-// Lets the kernel become resident, so that the first exchange is no launch latency.
+// Lets the kernel become resident, so that the first exchange does not include the launch latency.
 constexpr int64_t kEchoSettleNs = 30'000;
 
 }  // namespace
@@ -100,7 +100,7 @@ void ClockMapping::fit() {
     const auto tight = std::min_element(kept.begin(), kept.end(), tighter);
     quality_.bracket_ns = std::max(quality_.bracket_ns, static_cast<double>(tight->bracket));
   }
-  // Differences to the first point: device times are too large for a double to hold nanoseconds.
+  // Relative to the first point: a double cannot hold nanoseconds of absolute device times.
   host_origin_ = points[0].host;
   device_origin_ = points[0].device;
   const auto host = [&](const Exchange& e) { return static_cast<double>(e.host - host_origin_); };

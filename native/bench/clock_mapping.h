@@ -14,7 +14,7 @@
 
 namespace gvb {
 
-// The kernel that answers, and where.
+// The kernel that answers, and its memory.
 class ClockEcho {
  public:
   static constexpr unsigned kExchanges = 64;
@@ -47,8 +47,8 @@ struct DeviceTime {
 };
 
 struct MappingQuality {
-  double residual_ns = 0;  // root mean square of the tightest exchanges about the line
-  double bracket_ns = 0;   // the tightest round trip, of the end where it is wider
+  double residual_ns = 0;  // root mean square error of the tightest exchanges
+  double bracket_ns = 0;   // the tightest round trip of the worse end
   double drift_ppm = 0;
   double tick_ns = 0;
 };
@@ -57,7 +57,7 @@ class ClockMapping {
  public:
   explicit ClockMapping(DeviceSession& session) : echo_(session.kept<ClockEcho>()) { echo_.move(); }
 
-  // One end of the block that is to be mapped: call it before and after. Repeats its series on a busy host.
+  // One end of the block to be mapped: call it before and after. Repeats its series on a busy host.
   void exchange();
   void fit();
 

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// A minute of kernels of a millisecond, in a megabyte of stamps.
+// A minute of 1 ms kernels, in 1 MiB of stamps.
 constexpr size_t kMostLaunches = 65536;
 constexpr unsigned kShareBlocksPerMultiprocessor = 1000;
 
@@ -20,7 +20,7 @@ unsigned default_blocks(const DeviceSession& session) {
   return kShareBlocksPerMultiprocessor * static_cast<unsigned>(multiprocessors);
 }
 
-// Launches that a layer may hold up for as long as it likes: events bound how many are unfinished and time nothing.
+// Launches that a layer may delay without limit: events only bound how many are unfinished and time nothing.
 class Occupation {
  public:
   Occupation(DeviceSession& session, const ComputeShareRequest& request)
@@ -32,11 +32,11 @@ class Occupation {
         stamps_(make_memory(cuda_, kMostLaunches * sizeof(Occupied))),
         stream_(make_stream(cuda_)) {
     for (unsigned i = 0; i < request.in_flight; ++i) finished_.push_back(make_event(cuda_));
-    // The kernels' stream does not wait for the default one, which fills.
+    // The memset runs on the default stream, for which the kernels' stream does not wait.
     GVB_CALL(cuda_, "clearing the stamps", cuMemsetD8_v2, stamps_.get(), 0, kMostLaunches * sizeof(Occupied));
     GVB_CALL(cuda_, "clearing the stamps", cuCtxSynchronize);
   }
-  // Kernels still running write to the stamps.
+  // Kernels that still run write to the stamps.
   ~Occupation() { cuda_.api.cuStreamSynchronize(stream_.get()); }
   Occupation(const Occupation&) = delete;
   Occupation& operator=(const Occupation&) = delete;
@@ -46,7 +46,7 @@ class Occupation {
     if (launches_ >= finished_.size()) GVB_CALL(cuda_, "waiting for a kernel", cuEventSynchronize, finished.get());
     abi::CUdeviceptr stamps = stamps_.get() + launches_ * sizeof(Occupied);
     unsigned long long spin_ns = spin_ns_;
-    abi::CUdeviceptr not_counted = 0;  // every stamp is checked
+    abi::CUdeviceptr not_counted = 0;  // not needed: every stamp is checked
     void* parameters[] = {&stamps, &spin_ns, &not_counted};
     GVB_CALL(cuda_, "occupying the device", cuLaunchKernel, kernel_, blocks_, 1, 1, threads_, 1, 1, 0, stream_.get(),
              parameters, nullptr);
@@ -104,7 +104,7 @@ double median_length(const std::vector<Occupied>& kernels) {
 }
 
 std::vector<double> shares_of_windows(const std::vector<Occupied>& kernels, double bin_ns) {
-  // Differences to the first start: device times are too large for a double to hold nanoseconds.
+  // Relative to the first start: a double cannot hold nanoseconds of absolute device times.
   const uint64_t origin = kernels.front().start;
   std::vector<double> shares(static_cast<size_t>(static_cast<double>(kernels.back().end - origin) / bin_ns));
   for (const Occupied& kernel : kernels) {

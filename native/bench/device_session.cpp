@@ -42,7 +42,7 @@ ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device) {
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
   abi::nvmlDevice_t handle = nullptr;
   if (!nvml.nvmlInit_v2 || !nvml.nvmlDeviceGetHandleByUUID || nvml.nvmlInit_v2() != NVML_SUCCESS) return nullptr;
-  // A MIG device has another prefix in NVML than in the driver.
+  // A MIG device has one prefix in NVML and another in the driver.
   for (const std::string& name : {uuid, "MIG-" + uuid.substr(4)})
     if (nvml.nvmlDeviceGetHandleByUUID(name.c_str(), &handle) == NVML_SUCCESS) return handle;
   return nullptr;
@@ -50,7 +50,7 @@ abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid) {
 
 namespace {
 
-// nullopt where there is no usable NVML; empty where NVML has no such device.
+// nullopt if there is no usable NVML; empty if NVML has no such device.
 std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
   const NvmlApi& nvml = driver.nvml.api;
   abi::nvmlDevice_t handle = nullptr;
@@ -62,7 +62,7 @@ std::optional<std::string> nvml_uuid_of_index(const Driver& driver, int index) {
   return uuid.data();
 }
 
-// The driver and NVML put different prefixes before the digits of one MIG device.
+// The driver and NVML use different prefixes for the same MIG device.
 std::string without_prefix(const std::string& uuid) {
   return begins_with(uuid, "GPU-") || begins_with(uuid, "MIG-") ? uuid.substr(4) : uuid;
 }
@@ -79,7 +79,7 @@ CUdevice device_at(const Cuda& cuda, int ordinal) {
   return device;
 }
 
-// The only visible device whose UUID begins so.
+// The only visible device whose UUID has that beginning.
 std::optional<CUdevice> device_by_uuid(const Cuda& cuda, const std::string& beginning, int count) {
   std::optional<CUdevice> found;
   const std::string digits = without_prefix(beginning);
@@ -187,7 +187,7 @@ void keep_context(const Driver& loaded, const DeviceTarget& target) {
     const Cuda cuda;
     const PrimaryContext context;
   };
-  // Never destroyed: at the exit the driver may be gone before.
+  // Never destroyed: when the process exits, the driver may already be gone.
   static auto& kept = *new std::deque<Kept>;
   kept.emplace_back(initialised(loaded, target.path), target);
 }

@@ -1,4 +1,4 @@
-// One measurement's hold on a device: the primary context, a stream, our kernels. Created and used on one thread.
+// One measurement's hold on a device: the primary context, a stream, our kernels. Created and used on a single thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 namespace gvb {
 
 // The CUDA ordinal of a device. CUDA_VISIBLE_DEVICES renumbers ordinals, so an index is looked up by the UUID that NVML
-// has for it; only where there is no NVML is it taken as the ordinal.
+// reports for it; without NVML it is used as the ordinal.
 abi::CUdevice find_device(const Driver& driver, const Cuda& cuda, const DeviceSelector& selector);
 std::string device_uuid(const Cuda& cuda, abi::CUdevice device);
 // nullopt if the driver does not report it.
@@ -27,10 +27,10 @@ struct ComputeCapability {
 };
 // 0.0 if the driver does not report it.
 ComputeCapability compute_capability(const Cuda& cuda, abi::CUdevice device);
-// NVML's handle of a CUDA device, or nullptr where NVML does not know it.
+// NVML's handle of a CUDA device, or nullptr if NVML does not know it.
 abi::nvmlDevice_t nvml_handle(const NvmlApi& nvml, const std::string& uuid);
 
-// A module of our own PTX.
+// A module of the project's own PTX.
 class Module {
  public:
   Module(const Cuda& cuda, const char* ptx);
@@ -48,7 +48,7 @@ class Module {
 enum class Scheduling { kAuto, kSpin, kYield, kBlocking };
 
 // Retains the primary context with a spinning synchronisation (a blocking one would measure the scheduler), makes it
-// current, and puts back the flags it found.
+// current, and restores the flags it found.
 class PrimaryContext {
  public:
   PrimaryContext(const Cuda& cuda, abi::CUdevice device);
@@ -56,7 +56,7 @@ class PrimaryContext {
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   abi::CUcontext get() const { return context_; }
-  // As cuCtxGetFlags reports it: the flags that the context was created with. Nothing if it does not report them.
+  // From cuCtxGetFlags: the flags that the context was created with. Nothing if it does not report them.
   std::optional<Scheduling> scheduling() const;
 
  private:
@@ -68,8 +68,8 @@ class PrimaryContext {
   abi::CUcontext context_ = nullptr;
 };
 
-// Retains the primary context until the process ends, so that every later session on it opens at once. For a worker,
-// which measures one thing after the other.
+// Retains the primary context until the process ends, so that every later session on it opens at once. For workers,
+// which run several measurements.
 void keep_context(const Driver& driver, const DeviceTarget& target);
 
 class DeviceSession {
@@ -85,8 +85,8 @@ class DeviceSession {
   const Module module;
   const CancelToken& token;
 
-  // What a measurement sets up once for all its blocks: made at its first use, gone before the context. No device
-  // memory, which would be a live block in the sets of others.
+  // The state that a measurement sets up once for all its blocks: created at first use, destroyed before the context.
+  // Must not hold device memory, which would be a live block in other measurements.
   template <class T>
   T& kept() {
     for (const auto& [type, object] : kept_)
@@ -100,10 +100,10 @@ class DeviceSession {
   std::vector<std::pair<std::type_index, std::shared_ptr<void>>> kept_;
 };
 
-// As the process is told; at least 1.
+// The number that the process is told; at least 1.
 unsigned multiprocessors_of(const DeviceSession& session);
 
-// Throws kFunctionMissing where the device says that it does not have `what`.
+// Throws kFunctionMissing if the device reports that it does not support `what`.
 void require_attribute(const DeviceSession& session, abi::CUdevice_attribute which, const char* what);
 
 }  // namespace gvb

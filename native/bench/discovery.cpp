@@ -29,7 +29,7 @@ class Questions {
  public:
   Questions(const NvmlApi& api, DiscoveryPass& pass) : api_(api), pass_(pass) {}
 
-  // Where the answer `also` is no failure either: a card without the feature says so.
+  // The code `also` is no failure either: a card without the feature returns it.
   template <class Function, class... Arguments>
   void ask(DiscoveryStep step, abi::nvmlReturn_t also, Function function, Arguments... arguments) {
     const char* name = kFunctions[index_of(step)];
@@ -103,7 +103,7 @@ Discovery measure_discovery(const DiscoveryRequest& request, const CancelToken& 
   const Nvml& nvml = Nvml::load(request.simulated_driver);
   out.load_ns = static_cast<double>(now_ns() - began);
   if (!nvml.path) {
-    // Where there is no driver at all, that is what is missing.
+    // Throws the driver's own error if there is no driver at all.
     Driver::load(request.simulated_driver);
     fail_without("There is no libnvidia-ml.so.1");
   }
@@ -114,7 +114,7 @@ Discovery measure_discovery(const DiscoveryRequest& request, const CancelToken& 
     token.check();
     found = discover(nvml.dlsym);
     out.repeats.push_back(found.pass);
-    // Back to the one reference the first pass took.
+    // Keeps only the reference that the first pass took.
     if (nvml.dlsym.nvmlShutdown) nvml.dlsym.nvmlShutdown();
   }
   out.uuids = std::move(found.uuids);

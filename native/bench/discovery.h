@@ -1,4 +1,4 @@
-// How long a program takes to find its GPUs through NVML, by the addresses dlsym gives it, which a layer may hook.
+// How long a program takes to find its GPUs through NVML, using the addresses from dlsym, which a layer may intercept.
 #pragma once
 
 #include <array>
@@ -17,22 +17,22 @@ struct DiscoveryRequest : Target {
   unsigned repeats = 0;  // warm passes after the first
 };
 
-// One round of queries; a step that queries every device is the sum over the devices.
+// One round of queries; a step that queries every device sums over the devices.
 struct DiscoveryPass {
   double total_ns = 0;
   std::array<double, kDiscoverySteps> steps_ns{};
 };
 
-// What was called in a step: the address that dlsym gave.
+// The function called in a step: the address that dlsym returned.
 struct DiscoveryFunction {
   std::string name;
-  std::string owner;         // empty where no object owns the address
-  bool intercepted = false;  // that is not NVML itself
+  std::string owner;         // empty if no object owns the address
+  bool intercepted = false;  // the owner is not NVML
 };
 
 struct Discovery {
-  double load_ns = 0;   // dlopen and resolving; about 0 where the process had NVML loaded already
-  DiscoveryPass first;  // cold where the process had not initialised NVML before
+  double load_ns = 0;   // dlopen and resolving; about 0 if the process had NVML loaded already
+  DiscoveryPass first;  // cold unless the process had initialised NVML before
   std::vector<DiscoveryPass> repeats;
   std::vector<std::string> uuids;
   std::vector<DiscoveryFunction> functions;  // by step

@@ -11,9 +11,9 @@ namespace {
 constexpr size_t kChunk = size_t{256} << 20, kSmallestChunk = size_t{2} << 20, kMoreThanAnyCard = size_t{1} << 50;
 constexpr unsigned kEndlessThreads = 1024, kEndlessBlocksPerMultiprocessor = 2;
 constexpr int64_t kStartNs = 5'000'000'000;
-constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would be over long before
-// Under MPS a client of an H200 was told of its own fault after a synchronisation that succeeded, its neighbour at
-// once.
+constexpr int64_t kSurelyRunningNs = 20'000'000;  // an empty kernel would finish long before this
+// Under MPS on an H200 a client learned of its own fault only after a synchronisation that succeeded, while its
+// neighbour learned of it at once.
 constexpr int64_t kToldLateNs = 1'000'000'000, kLookEveryNs = 5'000'000;
 
 const char* kernel_of(FaultKind fault) {
@@ -59,7 +59,7 @@ FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request) {
 
 EndlessKernel start_endless(DeviceSession& session) {
   const Cuda& cuda = session.cuda;
-  // Neither is given back before the process ends: that would wait for the kernel.
+  // Not freed before the process ends: freeing would wait for the kernel.
   const auto& module = *new Module(cuda, gvb_ptx_faults);
   const auto& stream = *new Stream(make_stream(cuda));
   const auto& stamp = *new MappedMemory(cuda, sizeof(uint64_t));

@@ -1,5 +1,4 @@
-// Faults raised on purpose in this process (IS-010), which is unusable afterwards: its context is lost, or it is to be
-// killed meanwhile.
+// Faults injected into this process (IS-010). The process is unusable afterwards: its context is lost, or it is killed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ struct FaultRequest {
   FaultKind fault = FaultKind::kOutOfBounds;
 };
 
-// What the driver said when it was waited for the faulty kernel.
+// What the driver returned when the host waited for the faulty kernel.
 struct FaultAnswer {
   int code = 0;
   std::string name;
@@ -23,16 +22,16 @@ struct FaultAnswer {
 
 FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request);
 
-// Starts a kernel that fills the device and does not end (it gives up after seconds, so that no card stays busy).
-// Throws kInvalidResult where it does not run. The process is to be killed.
+// Starts a kernel that fills the device and does not end (except after seconds, so that no card stays busy). Throws
+// kInvalidResult if it does not run. The process must be killed.
 struct EndlessKernel {
   unsigned blocks = 0;
 };
 EndlessKernel start_endless(DeviceSession& session);
 
-// Allocations and frees for a time: where the process is killed or stopped meanwhile, it is inside one of them.
+// Allocations and frees for a time, so that a kill or stop hits the process inside one of them.
 struct StormRequest {
-  size_t bytes = 0;  // of an allocation
+  size_t bytes = 0;  // size of an allocation
   unsigned for_ms = 0;
 };
 struct Storm {
@@ -40,14 +39,14 @@ struct Storm {
 };
 Storm allocation_storm(DeviceSession& session, const StormRequest& request);
 
-// Allocates until it is refused and frees nothing. Where it got `most_bytes` before, it asks for more than any card
-// has: others need what is left.
+// Allocates until it is refused and frees nothing. Once it holds `most_bytes`, it asks for more than any card has,
+// because others need the rest.
 struct HoardRequest {
   size_t most_bytes = 0;
 };
 struct Hoard {
   uint64_t bytes = 0;
-  // Of the allocation that was refused.
+  // The code of the refused allocation.
   int code = 0;
   std::string name;
 };

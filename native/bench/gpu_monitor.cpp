@@ -16,7 +16,7 @@ using abi::NVML_SUCCESS;
 
 namespace {
 
-// Of one GPU: 100 s at the usual interval, after which whoever takes them is not coming any more.
+// Per GPU: 100 s at the usual interval. A reader that is later than that is presumed gone.
 constexpr size_t kMostKept = 1000;
 constexpr uint64_t kProcessSampleAgeUs = 1'000'000;  // NVML's longest sampling period
 
@@ -32,7 +32,7 @@ void start_nvml(const NvmlApi& nvml) {
                   "all.");
   const abi::nvmlReturn_t code = nvml.nvmlInit_v2();
   if (code != NVML_SUCCESS)
-    throw Failure(FailureKind::kNoDriver, "nvmlInit_v2 says: " + text_of(nvml, code) +
+    throw Failure(FailureKind::kNoDriver, "nvmlInit_v2 failed: " + text_of(nvml, code) +
                                               ". Load the NVIDIA kernel module; nvidia-smi has to work first.");
 }
 
@@ -43,7 +43,7 @@ uint64_t realtime_us() {
 }
 
 std::optional<double> rate(double before, double after, int64_t elapsed_ns) {
-  // A counter that went back was reset: of this time nothing is known.
+  // A counter that decreased was reset, so the rate is unknown.
   if (after < before || elapsed_ns <= 0) return std::nullopt;
   return (after - before) / (static_cast<double>(elapsed_ns) / 1e9);
 }
@@ -79,7 +79,7 @@ std::vector<ListedGpu> listed_gpus(const Nvml& library) {
   const unsigned count = ask.value<unsigned>("nvmlDeviceGetCount_v2", nvml.nvmlDeviceGetCount_v2).value_or(0);
   std::vector<ListedGpu> gpus;
   for (unsigned i = 0; i < count; ++i) {
-    // One that this process may not use (of another cgroup, or lost) has no handle.
+    // A GPU that this process may not use (another cgroup, or lost) has no handle.
     const auto device =
         ask.value<abi::nvmlDevice_t>("nvmlDeviceGetHandleByIndex_v2", nvml.nvmlDeviceGetHandleByIndex_v2, i);
     std::array<char, 96> uuid{}, name{};
@@ -100,7 +100,7 @@ void GpuMonitor::run() {
   for (uint64_t tick = 0; !stop_.stopped();) {
     NvmlRefusals refusals;
     keep(sample(&refusals), refusals);
-    // By the grid of the first sample: neither a slow reading nor a late wake-up shifts the ones that follow.
+    // On the grid of the first sample, so that a slow reading or late wake-up does not shift later samples.
     const auto passed = static_cast<uint64_t>((now_ns() - begin) / interval_ns_) + 1;
     const uint64_t next = std::max(tick + 1, passed);
     if (stop_.wait_until(begin + static_cast<int64_t>(next) * interval_ns_)) return;
@@ -122,8 +122,8 @@ MonitorReport GpuMonitor::take() {
   return report;
 }
 
-// Each direction takes 20 ms inside NVML. Where that leaves no room for everything else, traffic is given up and not
-// the interval.
+// Each direction takes 20 ms inside NVML. If that does not fit into the interval, drops the traffic and keeps the
+// interval.
 void GpuMonitor::check_pcie() {
   constexpr int kTries = 3;  // the first ones may have been interrupted
   int64_t fastest = INT64_MAX;
@@ -156,7 +156,7 @@ CardSample GpuMonitor::sample(NvmlRefusals* refusals) {
     sample.energy_j = static_cast<double>(*millijoules) / 1000;
   read_nvlink(&sample, refusals);
   sample.processes = processes(refusals);
-  // Last, because it takes longest: what stands before is of the sample's time.
+  // Read last, because it takes longest: the other values are then close to the sample's time.
   if (no_pcie_.empty()) read_pcie(&sample, refusals);
   return sample;
 }
@@ -184,7 +184,7 @@ std::optional<GpuMonitor::LinkCounters> GpuMonitor::link_counters(NvmlRefusals* 
       ask ? ask(device_, static_cast<int>(fields.size()), fields.data()) : abi::NVML_ERROR_FUNCTION_NOT_FOUND;
   for (const abi::nvmlFieldValue_t& field : fields) {
     if (code == NVML_SUCCESS) code = field.nvmlReturn;
-    // A counter of another width would overflow in a way that nothing documents.
+    // A counter of another width would overflow in an undocumented way.
     const bool is_known = field.valueType == abi::NVML_VALUE_TYPE_UNSIGNED_LONG_LONG ||
                           field.valueType == abi::NVML_VALUE_TYPE_UNSIGNED_LONG;
     if (code == NVML_SUCCESS && !is_known) code = abi::NVML_ERROR_NOT_SUPPORTED;
@@ -214,11 +214,11 @@ std::vector<ProcessSample> GpuMonitor::processes(NvmlRefusals* refusals) const {
     for (const GpuProcess& process : *listed) of_process(&samples, process.pid).used_bytes = process.used_bytes;
   const uint64_t since = realtime_us() - kProcessSampleAgeUs;
   auto utilization = process_utilization(nvml_, device_, since, refusals).value_or(std::vector<ProcessUtilization>());
-  // A process may be listed more than once: the latest counts.
+  // A process may be listed more than once: the latest entry counts.
   std::sort(utilization.begin(), utilization.end(),
             [](const ProcessUtilization& a, const ProcessUtilization& b) { return a.at_us < b.at_us; });
   for (const ProcessUtilization& process : utilization) {
-    // Drivers also list what is no process, or no percentage (github.com/Syllo/nvtop/issues/110).
+    // Drivers also list entries that are no process or no percentage (github.com/Syllo/nvtop/issues/110).
     if (process.pid == 0 || process.at_us < static_cast<double>(since)) continue;
     ProcessSample& sample = of_process(&samples, process.pid);
     sample.sm_percent = percentage(process.sm_percent);

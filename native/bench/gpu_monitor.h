@@ -1,4 +1,5 @@
-// Reads what NVML says of one GPU at a set interval, on the thread that runs it, and keeps it until it is taken.
+// Samples NVML's readings of one GPU at a set interval, on the thread that runs it, and keeps the samples until they
+// are taken.
 #pragma once
 
 #include <cstdint>
@@ -17,48 +18,48 @@ namespace gvb {
 struct ProcessSample {
   unsigned pid = 0;
   std::optional<uint64_t> used_bytes;
-  // Of NVML's own sampling period, in which one of its kernels ran, or accessed memory; nullopt also where NVML has
-  // listed none in the last second.
+  // Percentage of NVML's own sampling period in which one of its kernels ran, or accessed memory; also nullopt if NVML
+  // has listed none in the last second.
   std::optional<unsigned> sm_percent, memory_percent;
 };
 
 struct CardSample {
-  int64_t at_ns = 0;  // before NVML was asked
+  int64_t at_ns = 0;  // before the NVML calls
   std::optional<unsigned> gpu_percent, memory_percent;
   std::optional<uint64_t> used_bytes, total_bytes;
   std::optional<double> power_w, energy_j;  // energy: since the driver was loaded
   std::optional<unsigned> temperature_c, sm_clock_mhz, memory_clock_mhz;
-  // Bytes a second: over NVML's window of 20 ms.
+  // Bytes per second over NVML's window of 20 ms.
   std::optional<double> pcie_received, pcie_sent;
-  // Bytes a second: since the sample before; nullopt in the first one.
+  // Bytes per second since the previous sample; nullopt in the first one.
   std::optional<double> nvlink_received, nvlink_sent;
   std::optional<uint64_t> event_reasons;
   std::vector<ProcessSample> processes;
 };
 
-// What NVML did not say.
+// A value that NVML did not report.
 struct MissingValue {
   std::string call;
   std::string reason;
-  uint64_t samples = 0;  // in which it is missing
+  uint64_t samples = 0;  // number of samples without it
 };
 
 struct MonitorReport {
-  std::vector<CardSample> samples;  // that were not taken before
+  std::vector<CardSample> samples;  // those that were not taken before
   uint64_t taken = 0;               // all samples so far
-  uint64_t missed = 0;              // intervals without a sample, because the one before took too long
-  uint64_t lost = 0;                // samples that nobody took in time
+  uint64_t missed = 0;              // intervals without a sample, because the previous one took too long
+  uint64_t lost = 0;                // samples dropped because they were not taken in time
   std::vector<MissingValue> missing;
 };
 
-// NVML's handle; throws where there is no NVML, it does not start, or it knows no such GPU.
+// NVML's handle; throws if there is no NVML, it fails to start, or it knows no such GPU.
 abi::nvmlDevice_t monitored_device(const NvmlApi& nvml, const std::string& uuid);
 
 class GpuMonitor {
  public:
   GpuMonitor(const NvmlApi& nvml, abi::nvmlDevice_t device, int64_t interval_ns);
 
-  void run();  // until it is stopped
+  void run();  // returns once stopped
   void stop() { stop_.stop(); }
   MonitorReport take();
 
@@ -81,22 +82,22 @@ class GpuMonitor {
   const int64_t interval_ns_;
   StopSignal stop_;
   std::optional<LinkCounters> last_link_;
-  std::string no_pcie_;  // why it is not asked for; empty: it is
+  std::string no_pcie_;  // why it is not read; empty: it is
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::deque<CardSample> samples_;
   uint64_t taken_ = 0, missed_ = 0, lost_ = 0;
   std::map<std::string, MissingValue> missing_;
 };
 
-// As NVML lists them.
+// In NVML's order.
 struct ListedGpu {
   unsigned index = 0;
   std::string uuid;
   std::string name;
   bool simulated = false;
 };
-// Throws where there is no NVML or it does not start.
+// Throws if there is no NVML or it fails to start.
 std::vector<ListedGpu> listed_gpus(const Nvml& nvml);
 
 }  // namespace gvb

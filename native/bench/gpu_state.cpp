@@ -19,7 +19,7 @@ std::optional<std::vector<GpuProcess>> listed_by(ListProcesses list, abi::nvmlDe
   std::vector<abi::nvmlProcessInfo_t> infos(64);
   abi::nvmlReturn_t code = list ? NVML_ERROR_INSUFFICIENT_SIZE : abi::NVML_ERROR_FUNCTION_NOT_FOUND;
   unsigned count = 0;
-  // The list may grow between two calls; it is asked for again with what the last call said plus room.
+  // The list may grow between two calls, so each call leaves room for more than the last one reported.
   for (int attempt = 0; attempt < 4 && code == NVML_ERROR_INSUFFICIENT_SIZE; ++attempt) {
     if (count > infos.size()) infos.resize(count + 64);
     count = static_cast<unsigned>(infos.size());
@@ -44,7 +44,7 @@ std::optional<std::vector<GpuProcess>> gpu_processes(const NvmlApi& nvml, abi::n
   if (!device) return std::nullopt;
   auto processes = listed_by(nvml.nvmlDeviceGetComputeRunningProcesses_v3, device, refusals);
   if (!processes) return std::nullopt;
-  // Drivers list MPS clients separately; one that has no such list has no such clients.
+  // Drivers list MPS clients separately; a driver without that list has no such clients.
   if (const auto clients = listed_by(nvml.nvmlDeviceGetMPSComputeRunningProcesses_v3, device, nullptr))
     processes->insert(processes->end(), clients->begin(), clients->end());
   return processes;
@@ -67,7 +67,7 @@ VisibleMemory visible_memory(const DeviceSession& session) {
 
 namespace {
 
-// A search goes through every GPU of the machine; a sampler asks ten times a second.
+// A search visits every GPU of the machine, and a sampler asks ten times a second.
 abi::nvmlDevice_t remembered_handle(const NvmlApi& nvml, const std::string& uuid) {
   static std::mutex mutex;
   static auto& handles = *new std::map<std::string, abi::nvmlDevice_t>;
@@ -148,7 +148,8 @@ GpuState read_gpu_state(const NvmlApi& nvml, abi::nvmlDevice_t device, GpuDetail
     state.total_bytes = memory->total;
   }
   if (detail == GpuDetail::kReadings) return state;
-  // On an H200 the highest clock takes 1.1 ms, and the lists of processes half as long as all the readings.
+  // On an H200 the highest clock takes 1.1 ms, and the lists of processes half as long as all the other readings
+  // together.
   state.max_sm_clock_mhz =
       ask.value<unsigned>("nvmlDeviceGetMaxClockInfo", nvml.nvmlDeviceGetMaxClockInfo, device, abi::NVML_CLOCK_SM);
   state.performance_state = ask.value<int>("nvmlDeviceGetPerformanceState", nvml.nvmlDeviceGetPerformanceState, device);

@@ -1,6 +1,5 @@
-// RAII for driver objects: each is freed through the same symbol path that made it, because a layer refuses (and
-// leaks) what it did not see allocated. Clean-up ignores codes: a lost device has already been reported by the call
-// that met it.
+// RAII for driver objects: each is freed through the symbol path that created it, because a layer refuses (and leaks)
+// what it did not see allocated. Clean-up ignores codes: the call that first failed has already reported a lost device.
 #pragma once
 
 #include <utility>
@@ -55,7 +54,7 @@ inline DeviceMemory make_memory(const Cuda& cuda, size_t bytes) {
   return DeviceMemory(cuda, pointer);
 }
 
-// Host memory the device can write: both views of it.
+// Host memory that the device can write: both its addresses.
 class MappedMemory {
  public:
   MappedMemory(const Cuda& cuda, size_t bytes) : cuda_(cuda) {
@@ -69,7 +68,7 @@ class MappedMemory {
   MappedMemory& operator=(const MappedMemory&) = delete;
   ~MappedMemory() { cuda_.api.cuMemFreeHost(host_); }
 
-  // The device writes and reads this memory while the host looks on: every access is atomic.
+  // The device accesses this memory while the host reads it, so every access is atomic.
   template <class T>
   T load(size_t offset = 0) const {
     return __atomic_load_n(reinterpret_cast<const T*>(static_cast<const char*>(host_) + offset), __ATOMIC_ACQUIRE);

@@ -93,7 +93,7 @@ Inspection inspect(const Driver& driver) {
   NvmlState nvml = inspect_nvml(driver.nvml.api);
   out.driver_version = std::move(nvml.driver_version);
   out.nvml = std::move(nvml.failure);
-  // Looked at through the path most applications take, so that a layer's view of the device is what is shown.
+  // Uses the path that most applications take, to show the device as they see it.
   const Cuda cuda = driver.cuda(SymbolPath::kRuntime);
   try {
     driver.initialise(SymbolPath::kRuntime);
@@ -106,7 +106,7 @@ Inspection inspect(const Driver& driver) {
   } catch (const CallFailure& failure) {
     out.cuda = FailedCall{failure.code, failure.name, failure.call};
   }
-  // Not before: a libcuda.so.1 may have loaded the true driver only now.
+  // Not earlier: a libcuda.so.1 may load the real driver only now.
   out.simulated = driver.simulated;
   out.clock = read_clocks();
   return out;
@@ -114,7 +114,7 @@ Inspection inspect(const Driver& driver) {
 
 namespace {
 
-// The driver's own addresses of each function: the exported one, and what its cuGetProcAddress answers.
+// The driver's own addresses of each function: the exported one, and the one from its cuGetProcAddress.
 using Addresses = std::array<const void*, 2>;
 
 Addresses own_addresses(const Driver& driver, size_t index) {
@@ -155,7 +155,7 @@ LibcudaInfo libcuda_info(const Driver& driver, const std::vector<ElfImage>& imag
   return out;
 }
 
-// Objects that could intercept: neither the driver nor libc, and with functions that driver or libc have.
+// Objects that could intercept: neither the driver nor libc, but with functions that those have.
 std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::vector<ElfImage>& images) {
   const auto expected = [&](const std::string& path) {
     if (path.empty() || path == driver.driver_path || path == driver.nvml.path) return true;
@@ -179,7 +179,7 @@ std::vector<MappedObject> suspicious_objects(const Driver& driver, const std::ve
 }  // namespace
 
 Provenance provenance(const Driver& driver) {
-  // A forwarder may load the driver with any of its functions, not with cuInit alone.
+  // A forwarding library may load the driver in any of its functions, not only in cuInit.
   driver.find_true_driver();
   Provenance out;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {

@@ -19,8 +19,8 @@ enum class ComputeMode { kDefault = 0, kExclusiveThread = 1, kProhibited = 2, kE
 struct DeviceInfo {
   int index = 0;
   std::string uuid, name;
-  uint64_t memory_bytes = 0;          // as NVML says it, where it does
-  uint64_t visible_memory_bytes = 0;  // as the process is told by cuDeviceTotalMem, which a layer may bend
+  uint64_t memory_bytes = 0;          // by NVML, if it reports it
+  uint64_t visible_memory_bytes = 0;  // by cuDeviceTotalMem, which a layer may change
   std::string compute_capability;
   int multiprocessors = 0;
   std::optional<unsigned> max_sm_clock_mhz;
@@ -42,7 +42,7 @@ struct Inspection {
   std::optional<std::string> libnvidia_ml;
   std::optional<std::string> driver_version;
   std::optional<int> cuda_version;
-  // Set when the library is there but refused.
+  // Set if the library exists but failed.
   std::optional<FailedCall> cuda, nvml;
   std::vector<DeviceInfo> devices;
   ClockReading clock;
@@ -50,7 +50,7 @@ struct Inspection {
 
 Inspection inspect(const Driver& driver);
 
-// Whom the address belongs to that a function has on each path; empty where it does not resolve.
+// The owner of the address of a function on each path; empty if it does not resolve.
 struct CudaOwners {
   std::string runtime, dlsym, linked, bare;
 };
@@ -72,12 +72,13 @@ struct MappedObject {
   bool exports_init = false;
 };
 
-// The library that programs get as libcuda.so.1, and the one that is the driver.
+// The library that programs get as libcuda.so.1, and the real driver.
 struct LibcudaInfo {
   std::string loaded, driver;
   bool simulated = false;
-  std::optional<std::string> kernel_module;    // its version
-  std::optional<bool> carries_kernel_version;  // whether `driver` does; nullopt where there is nothing to look for
+  std::optional<std::string> kernel_module;  // its version
+  // Whether `driver` has that version; nullopt if there is none to compare with.
+  std::optional<bool> carries_kernel_version;
 };
 
 struct Provenance {
@@ -85,7 +86,7 @@ struct Provenance {
   std::vector<OwnedFunction<NvmlOwners>> nvml;
   std::vector<MappedObject> objects;
   LibcudaInfo libcuda;
-  std::string code_unreadable;  // why code was not compared with the driver's file; empty where it was
+  std::string code_unreadable;  // why code was not compared with the driver's file; empty if it was
 };
 
 Provenance provenance(const Driver& driver);

@@ -8,7 +8,7 @@
 namespace gvb {
 
 std::string ipc_handle_text(const abi::CUipcMemHandle& handle);
-// Throws where the text is no handle's.
+// Throws if the text is not a handle.
 abi::CUipcMemHandle ipc_handle(const std::string& text);
 
 }  // namespace gvb

@@ -1,5 +1,5 @@
-// Modules that are loaded when a kernel of theirs is first wanted, once a session: the driver's assembly of one takes
-// up to half a second. Used through kept_module.
+// Modules loaded when one of their kernels is first used, once per session: the driver takes up to half a second to
+// assemble one. Used through kept_module.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ class KeptModules {
  public:
   explicit KeptModules(const DeviceSession& session) : cuda_(session.cuda) {}
 
-  // `ptx` is one of kernels/ptx.h.
+  // `ptx` is one of those in kernels/ptx.h.
   const Module& of(const char* ptx) {
     for (const auto& [known, module] : modules_)
       if (known == ptx) return *module;

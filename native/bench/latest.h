@@ -1,4 +1,4 @@
-// The latest of many values.
+// Keeps the latest of many values.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Latest {
     next_ = (next_ + 1) % most_;
   }
 
-  // The oldest first.
+  // Oldest first.
   std::vector<double> in_order() const {
     std::vector<double> ordered = values_;
     if (ordered.size() == most_)

@@ -13,7 +13,7 @@ namespace {
 constexpr int kGapMinNs = 50'000, kGapMaxNs = 200'000;
 constexpr unsigned kLaunchThreads = 32;
 
-// The stamp kernel, and where it writes.
+// The stamp kernel and its output.
 struct Prepared {
   explicit Prepared(const DeviceSession& session)
       : cuda(session.cuda),

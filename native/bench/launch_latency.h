@@ -14,8 +14,8 @@ struct LaunchRequest {
   LaunchCall call = LaunchCall::kKernel;
   unsigned count = 0;
   unsigned warmup = 0;
-  uint64_t seed = 0;  // of the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
-  uint64_t core = 0;  // whose turn it is
+  uint64_t seed = 0;  // for the random 50-200 us gaps, which keep launches from locking onto a periodic disturbance
+  uint64_t core = 0;  // index of the processor to use
 };
 
 struct LaunchBlock {

@@ -6,8 +6,8 @@ namespace gvb {
 
 namespace {
 
-// A symbol of the layer that owns cuMemAlloc on the measured path; nullptr where the driver itself owns it, or where
-// another object happens to export that name.
+// A symbol of the layer that owns cuMemAlloc on the measured path; nullptr if the driver itself owns it, or if another
+// object happens to export that name.
 void* layer_symbol(const DeviceSession& session, const char* name) {
   const DlsymFunction look_up = libc_dlsym();
   const std::string layer = owner_of(reinterpret_cast<void*>(session.cuda.api.cuMemAlloc_v2));

@@ -1,5 +1,5 @@
-// What a process can find out about its layer by experiment: the memory it is told, what the layer's own functions say
-// of its limits, and whether given allocations are granted.
+// What a process can learn about its layer by experiment: the memory it is told, the limits that the layer's own
+// functions report, and whether given allocations are granted.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TriedAllocation {
 struct LayerProbe {
   std::optional<uint64_t> visible_total_bytes;
   std::optional<uint64_t> visible_free_bytes;
-  // HAMi-core's internals, where that layer owns the measured path and exports them.
+  // HAMi-core's internals, if that layer owns the measured path and exports them.
   std::optional<bool> pid_found;
   std::optional<uint64_t> memory_limit_bytes;
   std::optional<int> sm_percent;
@@ -26,7 +26,7 @@ struct LayerProbe {
 };
 
 struct LayerProbeRequest {
-  std::vector<uint64_t> allocations;  // bytes of each
+  std::vector<uint64_t> allocations;  // sizes in bytes
 };
 
 // Every granted allocation is freed at once.

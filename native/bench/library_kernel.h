@@ -1,4 +1,4 @@
-// A kernel of ours as frameworks hold them since CUDA 12: of a library that belongs to no context.
+// A kernel held in the way frameworks do since CUDA 12: it belongs to a library, not to a context.
 #pragma once
 
 #include "bench/device_session.h"

@@ -1,5 +1,5 @@
-// A set of live blocks, oldest first as long as only the oldest or the newest are freed, whose allocations and frees
-// are timed alone. What is still live is given back, untimed, on every way out.
+// A set of live blocks whose allocations and frees are timed separately. It is ordered by age as long as only the
+// oldest or newest are freed. Remaining blocks are freed, untimed, on every way out.
 #pragma once
 
 #include <deque>
@@ -18,17 +18,18 @@ class LiveBlocks {
   LiveBlocks(const LiveBlocks&) = delete;
   LiveBlocks& operator=(const LiveBlocks&) = delete;
 
-  // How long the call took, in ns.
+  // Returns the duration of the call in ns.
   double allocate();
-  // The newest takes the place of one from the middle: to move all the younger ones up would push what the calls need
-  // out of the nearest caches.
+  // Replaces a freed block in the middle by the newest: moving all younger ones would evict what the calls need from
+  // the L1 and L2 caches.
   double free_at(size_t index);
-  // Where the block is whose turn it is to be freed.
+  // The index of the block to free next.
   size_t next(FreeOrder order, std::mt19937_64& random) const;
-  // Allocates, or frees the oldest, until there are so many.
+  // Allocates, or frees the oldest, until there are `count` blocks.
   void resize(size_t count, const CancelToken& token);
 
-  // Untimed, that what is live is memory of its own: no two blocks overlap, and some, at random, hold what is written.
+  // Checks, untimed, that the live blocks are separate memory: none overlap, and some, chosen at random, hold what is
+  // written to them.
   void verify(size_t bytes, std::mt19937_64& random) const;
 
   abi::CUdeviceptr pointer_at(size_t index) const { return blocks_[index].pointer; }

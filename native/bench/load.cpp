@@ -16,9 +16,9 @@ namespace gvb {
 namespace {
 
 constexpr uint64_t kMostBins = 1'000'000;
-// Beyond start and duration: setting up, and kernels that end later than the load.
+// In addition to start and duration: set-up, and kernels that end after the load.
 constexpr uint64_t kSpareNs = 2'000'000'000;
-// Longer kernels are waited for asleep, so that an abort is noticed.
+// The host sleeps while it waits for longer kernels, so that an abort is noticed.
 constexpr uint64_t kLongKernelNs = 50'000'000;
 constexpr int64_t kNapNs = 500'000;
 
@@ -51,7 +51,7 @@ class LoadRun {
         kernels_{Latest(request.most_listed), Latest(request.most_listed)} {
     for (unsigned i = 0; i < request.in_flight; ++i) finished_.push_back(make_event(cuda_));
   }
-  // Kernels still running write to the ledger.
+  // Kernels that still run write to the ledger.
   ~LoadRun() {
     ledger_.stop();
     calls_.api.cuStreamSynchronize(stream_.get());
@@ -92,7 +92,7 @@ class LoadRun {
     for (unsigned slot = 0; slot < request_.in_flight; ++slot) build_graph(slot);
   }
 
-  // Of kernels that follow one another.
+  // A chain of dependent kernels.
   void build_graph(unsigned slot) {
     abi::CUgraph built = nullptr;
     GVB_CALL(cuda_, "creating a graph", cuGraphCreate, &built, 0);
@@ -118,7 +118,7 @@ class LoadRun {
     graphs_.emplace_back(cuda_, executable);
   }
 
-  // The first bin holds the present; what the clocks read then relates them.
+  // Reads both clocks, which relates them, and starts the first bin at that time.
   void open_bins() {
     const int64_t before = now_ns();
     const uint64_t device = shortest_kernel(probe()).ended;
@@ -187,7 +187,7 @@ class LoadRun {
     }
   }
 
-  // Launches whose last kernel has not ended; the host looks without asking the driver.
+  // Launches whose last kernel has not ended; reads mapped memory instead of asking the driver.
   unsigned unfinished() const {
     unsigned count = 0;
     for (uint64_t launch = collected_; launch < load_.launches; ++launch)
@@ -195,7 +195,7 @@ class LoadRun {
     return count;
   }
 
-  // The oldest launch that is not known to be over.
+  // Handles the oldest launch that is not known to be over.
   void collect() {
     const auto slot = static_cast<unsigned>(collected_ % request_.in_flight);
     wait_for(slot);
@@ -212,7 +212,7 @@ class LoadRun {
       GVB_CALL(calls_, "waiting for a load", cuStreamSynchronize, stream_.get());
   }
 
-  // Not longer than the load lasts: its kernels then end by themselves.
+  // Sleeps until the load's end at most: its kernels then end by themselves.
   void sleep_until_over(unsigned kernel) const {
     while (!ledger_.over(kernel) && now_ns() < until_) {
       session_.token.check();
@@ -228,8 +228,8 @@ class LoadRun {
     }
     if (span.began < last_began_ || span.ended < last_ended_)
       throw Failure(FailureKind::kInvalidResult,
-                    "Kernels of one stream ran in another order: their stamps are not of the work that was launched.");
-    // The timers of two multiprocessors may differ by a step.
+                    "Kernels of one stream ran out of order: their stamps do not belong to the launched work.");
+    // The timers of two multiprocessors may differ by one step.
     const uint64_t from = std::max(span.began, last_ended_);
     const auto idle = static_cast<double>(from - last_ended_);
     const auto busy = static_cast<double>(span.ended - from);
@@ -260,7 +260,7 @@ class LoadRun {
     check(contents);
   }
 
-  // Before the first kernel's start and after the last one's end.
+  // Drops bins before the first kernel's start and after the last one's end.
   void drop_empty_bins() {
     const auto bin_ns = static_cast<double>(request_.bin_ns);
     const auto before = std::min(load_.bins.size(), static_cast<size_t>(load_.started_ns / bin_ns));
@@ -278,15 +278,15 @@ class LoadRun {
 
   void check(const LedgerContents& contents) const {
     if (contents.head.wrong > 0)
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the arithmetic of " +
-                                                     std::to_string(contents.head.wrong) + " threads came out wrong.");
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the arithmetic of " +
+                                                     std::to_string(contents.head.wrong) + " threads is wrong.");
     const double all =
         static_cast<double>(load_.kernels) * static_cast<double>(load_.rounds) * static_cast<double>(kernel_.blocks);
-    // Kernels of several chunks that were not over at the end were told to stop.
+    // Kernels of several chunks that still ran at the end were told to stop.
     const double may_miss = arguments_.front().chunks == 1 ? 0 : all * std::min(1.0, cut_short());
     if (load_.work <= all && load_.work >= all - may_miss) return;
     throw Failure(FailureKind::kInvalidResult,
-                  "work was reported as done that was not: " + std::to_string(load_.kernels) + " kernels of " +
+                  "a call reported success without doing its work: " + std::to_string(load_.kernels) + " kernels of " +
                       std::to_string(all) + " rounds did " + std::to_string(load_.work) + ".");
   }
   double cut_short() const {

@@ -11,7 +11,7 @@ namespace gvb {
 namespace {
 
 constexpr uint32_t kLoadMultiplier = 1664525;
-// A block looks after so many rounds whether it is to stop: about half a millisecond of a full multiprocessor.
+// A block checks after this many rounds whether it must stop: about half a millisecond on a full multiprocessor.
 constexpr uint64_t kRoundsOfChunk = 2'000;
 constexpr uint64_t kCalibrationRounds = 1'000;
 constexpr unsigned kCalibrations = 5;

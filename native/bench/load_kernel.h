@@ -1,4 +1,4 @@
-// The kernel of a load: its grid, what it is launched with, and how many rounds make it last for a given time.
+// The kernel of a load: its grid, its arguments, and how many rounds make it last for a given time.
 #pragma once
 
 #include "bench/load.h"
@@ -10,13 +10,13 @@ struct LoadKernel {
   LoadKernel(DeviceSession& session, const LoadRequest& request);
 
   const abi::CUfunction function;
-  const unsigned threads;  // of a block
+  const unsigned threads;  // per block
   const unsigned multiprocessors;
   const unsigned resident;  // blocks that run at a time
   const unsigned blocks;
 };
 
-// The arguments of one launch. The addresses of its members stay.
+// The arguments of one launch. Its members keep their addresses.
 struct LoadArguments {
   abi::CUdeviceptr stamps, scratch, ledger, stop;
   uint32_t chunks, rounds, multiplier, expected;
@@ -29,7 +29,7 @@ struct LoadArguments {
   uint64_t total() const { return uint64_t{chunks} * rounds; }
 };
 
-// How single kernels are launched before a load, each waited for. Each clears the ledger.
+// How to launch single kernels before a load. Each launch clears the ledger and is waited for.
 struct LoadProbe {
   const DeviceSession& session;
   const LoadKernel& kernel;
@@ -38,10 +38,10 @@ struct LoadProbe {
   abi::CUstream stream;
 };
 
-// Rounds of a block that make a kernel of kernel_ns: by the shortest of a few kernels of one wave.
+// Rounds per block that make a kernel of kernel_ns, from the shortest of a few kernels of one wave.
 uint64_t calibrated_rounds(const LoadProbe& probe, uint64_t kernel_ns);
 
-// One block of one round.
+// A kernel of one block and one round.
 KernelSpan shortest_kernel(const LoadProbe& probe);
 
 }  // namespace gvb

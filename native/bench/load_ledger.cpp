@@ -20,7 +20,7 @@ void LoadLedger::open(uint64_t first_bin, uint64_t bin_ns) const {
            sizeof head + bins_ * sizeof(uint64_t));
   GVB_CALL(cuda_, "clearing the bins of a load", cuMemcpyHtoD_v2, memory_.get(), &head, sizeof head);
   GVB_CALL(cuda_, "clearing the stamps of a load", cuMemsetD8_v2, scratch_.get(), 0, kernels_ * sizeof(KernelSpan));
-  // Launches go to a stream that does not wait for the default one.
+  // Launches use a stream that does not wait for the default stream.
   GVB_CALL(cuda_, "clearing the stamps of a load", cuCtxSynchronize);
 }
 
@@ -45,9 +45,9 @@ KernelSpan LoadLedger::span(size_t kernel) const {
 KernelSpan LoadLedger::ran(size_t kernel) const {
   const KernelSpan ran = span(kernel);
   if (ran.began != 0 && ran.ended >= ran.began) return ran;
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: a kernel of a load stamped " +
-                                                 std::to_string(ran.began) + " as its start and " +
-                                                 std::to_string(ran.ended) + " as its end.");
+  throw Failure(FailureKind::kInvalidResult,
+                "a call reported success without doing its work: a kernel of a load stamped " +
+                    std::to_string(ran.began) + " as its start and " + std::to_string(ran.ended) + " as its end.");
 }
 
 }  // namespace gvb

@@ -1,4 +1,4 @@
-// What the kernels of a load write: work by bin in device memory, and each kernel's begin and end in host memory.
+// What the kernels of a load write: work per bin in device memory, and each kernel's start and end in host memory.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ struct KernelSpan {
 
 struct LedgerContents {
   LedgerHead head;
-  std::vector<uint64_t> bins;  // the last one holds what came after all others
+  std::vector<uint64_t> bins;  // the last one holds all later work
 };
 
 class LoadLedger {
  public:
-  // For so many kernels that are not over at one time.
+  // `kernels`: the largest number that may be unfinished at a time.
   LoadLedger(size_t kernels, const Cuda& cuda, uint64_t bins);
 
-  // Before any launch; no kernel runs.
+  // Call before any launch, while no kernel runs.
   void open(uint64_t first_bin, uint64_t bin_ns) const;
   LedgerContents read() const;
 
   void clear(size_t kernel) const;
-  // After its launch is over. Both 0 where it did not run.
+  // Call once its launch is over. Both are 0 if it did not run.
   KernelSpan span(size_t kernel) const;
-  // The same, but throws kInvalidResult where it did not run.
+  // Like span, but throws kInvalidResult if it did not run.
   KernelSpan ran(size_t kernel) const;
   bool over(size_t kernel) const { return span(kernel).ended != 0; }
 
-  // Kernels end as soon as they can.
+  // Asks the kernels to end as soon as they can.
   void stop() const { host_.store<uint32_t>(1); }
 
   abi::CUdeviceptr device() const { return memory_.get(); }

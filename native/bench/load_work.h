@@ -1,30 +1,30 @@
-// What gvb_load computes and where it writes: shared by the loop that launches it and the simulated GPU.
+// The arithmetic and the output layout of gvb_load, shared by the loop that launches it and the simulated GPU.
 #pragma once
 
 #include <cstdint>
 
 namespace gvb {
 
-// The layout is Ledger's of kernels/load.cu; bins follow it.
+// The layout is Ledger's in kernels/load.cu; bins follow it.
 struct LedgerHead {
   uint64_t first_bin;
   uint64_t bin_ns;
   uint64_t bins;
-  uint64_t wrong;  // threads whose arithmetic came out wrong
+  uint64_t wrong;  // threads with a wrong arithmetic result
   uint64_t census[8];
-  uint64_t halt;  // set by a block that saw that the host wants kernels to stop
+  uint64_t halt;  // set by a block that saw the host's request to stop
 };
 
-// A round of a block's threads: so many steps x -> m x + c that need each other's results.
+// One round: this many steps x -> m x + c, each of which needs the previous result.
 constexpr uint32_t kLoadIncrement = 0x9e3779b1u;
 constexpr unsigned kStepsOfRound = 16;
 
-// What `rounds` rounds do to a word.
+// The effect of `rounds` rounds on a word.
 struct LoadArithmetic {
   uint64_t rounds;
   uint32_t multiplier;
 };
-// x -> scale x + offset: x -> m x + c, so many times, by squaring.
+// x -> scale x + offset: the composition of all steps x -> m x + c, computed by squaring.
 struct LoadMap {
   uint32_t scale = 1;
   uint32_t offset = 0;
@@ -40,7 +40,7 @@ inline LoadMap load_map(const LoadArithmetic& of) {
   }
   return map;
 }
-// Of 0.
+// For a start value of 0.
 inline uint32_t load_result(const LoadArithmetic& of) { return load_map(of).offset; }
 
 }  // namespace gvb

@@ -1,6 +1,6 @@
-// Mapped memory in many places, of which a measurement uses one after the other. How long a host takes to see what the
-// device wrote depends on the cache line that it reads: staying on one line gives an error that is the same in all
-// blocks and another in the next process (on an H200 the clock mapping's was 0.07 to 0.10 us; 0.05 where it moves).
+// Mapped memory in many places that a measurement uses in turn. How long a host takes to see what the device wrote
+// depends on the cache line that it reads: using one line gives an error that is constant within a process and differs
+// between processes (on an H200 the clock mapping's was 0.07 to 0.10 us; 0.05 with changing places).
 #pragma once
 
 #include "bench/guards.h"
@@ -9,7 +9,7 @@ namespace gvb {
 
 class MappedPlaces {
  public:
-  // `bytes` in each place.
+  // `bytes` is the size of each place.
   MappedPlaces(const Cuda& cuda, size_t bytes) : bytes_(bytes), memory_(cuda, kPlaces * bytes) {}
 
   void move() { place_ = (place_ + kStride) % kPlaces; }
@@ -26,7 +26,7 @@ class MappedPlaces {
 
  private:
   static constexpr size_t kPlaces = 128;
-  // Without a common factor, so that all are visited, and far from each other.
+  // Coprime with the number of places, so that all are used; neighbours in time are far apart.
   static constexpr size_t kStride = 37;
 
   size_t base() const { return place_ * bytes_; }

@@ -24,7 +24,7 @@ abi::CUmemAllocationProp shareable_on(abi::CUdevice device) {
   return properties;
 }
 
-// Memory of a handle at an address of this process.
+// A handle's memory, mapped into this process.
 class Mapped {
  public:
   Mapped(abi::CUmemGenericAllocationHandle handle, const DeviceSession& session, size_t bytes)
@@ -62,7 +62,7 @@ struct Laid {
   std::vector<std::unique_ptr<Mapped>> mapped;
 };
 
-// Writes the tag; it is there when this returns, and the victim finds it.
+// Writes the tag, waits until it is there, and counts what the victim's own scan finds.
 void read_back(Laid& laid, abi::CUdeviceptr address, const Tag& tag, Bait& bait) {
   laid.scanner.fill({address, kAttackBytes}, tag);
   bait.tagged_bytes =
@@ -101,7 +101,7 @@ void lay_descriptor(DeviceSession& session, Laid& laid, const Tag& tag, Bait& ba
   bait.descriptor = descriptor;
 }
 
-// Why it could not be done, where the system does not offer it; empty where it was.
+// Runs `lay` and returns the reason if the system does not support it, else an empty text.
 template <class Lay>
 std::string reason_against(const Lay& lay) {
   try {
@@ -136,7 +136,7 @@ AttackAnswer open_handle(DeviceSession& session, const AttackRequest& request) {
   return answer;
 }
 
-// The file that another process has open under that number, opened by its name: nobody gave it.
+// Opens another process's file through /proc, without having received it.
 AttackAnswer import_foreign(DeviceSession& session, const AttackRequest& request) {
   const Cuda& cuda = session.cuda;
   const size_t colon = request.target.find(':');

@@ -1,5 +1,5 @@
-// Ways to read the memory of a running tenant (IS-005). Success is judged by the bytes read, never by a return code
-// alone.
+// Ways to read the memory of a running tenant (IS-005). Success is judged by the bytes read, never only by a return
+// code.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct BaitRequest {
   std::string tag;
 };
 
-// What a victim leaves open to attacks: blocks with the tag, which stay until the session ends.
+// What a victim exposes to attacks: blocks with the tag, which stay until the session ends.
 struct Bait {
-  std::string address;        // digits of base 16, of a block that is shared with nobody
-  std::string ipc_handle;     // likewise, of a block that the victim shares
-  std::string stale_handle;   // of a block that it shared and freed since
-  int64_t descriptor = -1;    // of a shareable handle, in the victim's process; -1: it could not be made
-  uint64_t bytes = 0;         // of each
-  uint64_t tagged_bytes = 0;  // the least that the victim's own scan of a block found
+  std::string address;        // hexadecimal, of a block that is not shared
+  std::string ipc_handle;     // hexadecimal, of a block that the victim shares
+  std::string stale_handle;   // of a block that it shared and then freed
+  int64_t descriptor = -1;    // number of a shareable handle in the victim's process; -1: it could not be created
+  uint64_t bytes = 0;         // size of each block
+  uint64_t tagged_bytes = 0;  // the fewest bytes that the victim's own scan of a block found
   std::string no_ipc;         // why there are no handles; empty: there are
   std::string no_descriptor;
 };
@@ -36,12 +36,12 @@ struct AttackRequest {
 };
 
 struct AttackAnswer {
-  int code = 0;  // of the call that refused; 0: none did
+  int code = 0;  // code of the call that refused; 0: none did
   std::string name;
   uint64_t tagged_bytes = 0;
   uint64_t other_bytes = 0;
 };
-// kAddress: the process is to be lost.
+// kAddress may crash the process, so the caller must sacrifice it.
 AttackAnswer attack_memory(DeviceSession& session, const AttackRequest& request);
 
 }  // namespace gvb

@@ -16,7 +16,7 @@ using abi::CUresult;
 
 namespace {
 
-// Of the n-th block of a process: two that share memory do not both hold their own.
+// The word of a process's n-th block: different words, so that two blocks that share memory cannot both hold their own.
 unsigned word_of(size_t number) { return 0x9e3779b9u * static_cast<unsigned>(number + 1); }
 
 struct HeldBlock {
@@ -24,7 +24,7 @@ struct HeldBlock {
   unsigned word;
 };
 
-// What one call filled.
+// The blocks of one call.
 struct FillBatch {
   explicit FillBatch(std::unique_ptr<PathAllocator> way) : path(std::move(way)) {}
   std::unique_ptr<PathAllocator> path;
@@ -53,7 +53,7 @@ class HeldMemory {
   }
   unsigned next_word() { return word_of(made_++); }
 
-  // Why a block of any batch is no memory of its own; empty where all are.
+  // Why a block is not memory of its own; empty if all are.
   std::string look_at_all() const {
     for (const auto& batch : batches_)
       for (const HeldBlock& held : batch->blocks) {
@@ -103,7 +103,7 @@ class HeldMemory {
   size_t made_ = 0;
 };
 
-// A context that failed for good refuses everything after that.
+// After such an error the context refuses everything.
 bool is_sticky(CUresult code) { return code >= 700 && code < 720 && code != 704 && code != 705 && code != 708; }
 
 uint64_t card_free(const DeviceSession& session) {
@@ -176,7 +176,7 @@ class Filling {
 };
 
 constexpr unsigned kEnoughGranted = 8;
-// Their median has an interval.
+// Enough for an interval of their median.
 constexpr unsigned kLeastRefusals = 20;
 
 }  // namespace
@@ -192,7 +192,7 @@ MemoryReleased release_memory(DeviceSession& session) { return session.kept<Held
 Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request) {
   const auto path = make_path(session, request.path);
   Refusals refusals;
-  // A limit that lets several through is known not to hold.
+  // Stops once several were granted: the limit evidently does not hold.
   const int64_t began = now_ns();
   for (unsigned i = 0; i < request.count && refusals.granted < kEnoughGranted; ++i) {
     session.token.check();
@@ -222,7 +222,7 @@ Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request) {
 
 namespace {
 
-// Memory of another process. What it holds is the other one's to write.
+// Memory of another process. Only its owner writes to it.
 class Imported : public PathAllocator {
  public:
   using PathAllocator::PathAllocator;

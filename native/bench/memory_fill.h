@@ -1,5 +1,5 @@
-// Fills the memory of the device on one path until it is refused or has had enough, shows that what was granted is
-// memory, and holds it until it is told to give it back: others look at the card meanwhile.
+// Fills device memory on one path until it is refused or has enough, shows that what was granted is real memory, and
+// holds it until it is told to free it, so that other processes can check the card meanwhile.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@ namespace gvb {
 
 struct MemoryFillRequest {
   MemoryPath path = MemoryPath::kMemAlloc;
-  uint64_t most_bytes = 0;      // of this call
-  uint64_t first_bytes = 1;     // of a block; halved where that is refused
-  uint64_t smallest_bytes = 1;  // of a block
+  uint64_t most_bytes = 0;      // limit of this call
+  uint64_t first_bytes = 1;     // size of a block; halved after a refusal
+  uint64_t smallest_bytes = 1;  // smallest size of a block
   uint64_t most_blocks = 1;
-  uint64_t spare_bytes = 0;  // that stay free on the card
+  uint64_t spare_bytes = 0;  // to leave free on the card
 };
 
 enum class FillEnd { kRefused, kEnough, kBlocks, kSpare };
 
-// The first of its code and call, and the smallest request that it met.
+// The first refusal with its code and call, and the smallest refused request.
 struct Refusal {
   abi::CUresult code;
   std::string name;
@@ -34,28 +34,28 @@ struct MemoryFill {
   uint64_t blocks = 0;
   FillEnd end = FillEnd::kRefused;
   std::vector<Refusal> refusals;
-  std::string no_memory;  // why what was granted is no memory of its own; empty: it holds what was written
+  std::string no_memory;  // why granted memory is not separate memory; empty: it holds what was written
   double took_ns = 0;
 };
 
-// Beside what is held already.
+// In addition to what is already held.
 MemoryFill fill_memory(DeviceSession& session, const MemoryFillRequest& request);
 
 struct MemoryReleased {
   uint64_t blocks = 0;
-  // Of an allocation like the latest one, after that was freed; nothing where none was held.
+  // The code of repeating the latest allocation after it was freed; nothing if none was held.
   std::optional<abi::CUresult> again;
-  std::vector<Refusal> failures;  // of frees
+  std::vector<Refusal> failures;  // failed frees
 };
 
-// Everything that is held.
+// Frees everything that is held.
 MemoryReleased release_memory(DeviceSession& session);
 
 struct RefusalsRequest {
   MemoryPath path = MemoryPath::kMemAlloc;
   uint64_t bytes = 1;
   unsigned count = 1;
-  uint64_t most_ns = 1;  // no further requests after so long, but for a first few
+  uint64_t most_ns = 1;  // no further requests after this time, except for the first few
 };
 
 struct OtherCode {
@@ -65,15 +65,15 @@ struct OtherCode {
 };
 
 struct Refusals {
-  std::vector<double> refused_ns;  // of those that answered CUDA_ERROR_OUT_OF_MEMORY
-  uint64_t granted = 0;            // each freed at once
+  std::vector<double> refused_ns;  // times of those that returned CUDA_ERROR_OUT_OF_MEMORY
+  uint64_t granted = 0;            // each was freed at once
   std::vector<OtherCode> others;
 };
 
-// The same request again and again, which should be refused.
+// Repeats the same request, which should be refused.
 Refusals time_refusals(DeviceSession& session, const RefusalsRequest& request);
 
-// What another process may open, of what is held through cuMemAlloc.
+// Held cuMemAlloc memory that another process may open.
 struct ExportedMemory {
   std::string handles;  // hexadecimal, separated by commas
   uint64_t bytes = 0;
@@ -84,7 +84,7 @@ struct ImportRequest {
   std::string handles;
 };
 
-// Opens and holds all of them; `no_memory` where they do not hold what their owner wrote.
+// Opens and holds all of them; `no_memory` says if they do not hold what their owner wrote.
 MemoryFill import_memory(DeviceSession& session, const ImportRequest& request);
 
 }  // namespace gvb

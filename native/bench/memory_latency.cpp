@@ -54,7 +54,7 @@ FreeBlock measure_frees(DeviceSession& session, const FreeRequest& request) {
     for (unsigned i = 0; i < request.warmup + request.count; ++i) {
       session.token.check();
       const size_t index = blocks.next(request.order, random);
-      // A free may synchronise: an idle context keeps that out of the sample.
+      // A free may synchronise; with an idle context that costs nothing in the sample.
       GVB_CALL(cuda, "idling the context", cuCtxSynchronize);
       const double freed = blocks.free_at(index);
       blocks.allocate();

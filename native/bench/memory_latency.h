@@ -1,4 +1,4 @@
-// OH-002's and OH-003's blocks: one allocation or one free per sample, among a fixed number of live blocks.
+// OH-002's and OH-003's blocks: one allocation or one free per sample, with a fixed number of live blocks.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ struct FreeBlock {
   size_t bytes = 0;
   unsigned live = 0;
   std::vector<double> free_ns;
-  // Bytes in use on the device by this process, before and after the block; nullopt if NVML cannot report it.
+  // Bytes that this process uses on the device, before and after the block; nullopt if NVML cannot report it.
   std::optional<uint64_t> used_before;
   std::optional<uint64_t> used_after;
 };
@@ -51,7 +51,7 @@ struct DriverCode {
   std::string name;
 };
 
-// The code a second free of one pointer returns. Some layers leak or worse: run it last.
+// The code of freeing a pointer twice. Some layers leak or worse on it, so run it last.
 DriverCode measure_double_free(DeviceSession& session);
 
 }  // namespace gvb

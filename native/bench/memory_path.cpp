@@ -14,7 +14,7 @@ CUresult PathAllocator::write(const PathBlock& block, unsigned word) {
   GVB_NEXT(code, cuMemsetD32_v2, block.pointer, word, size_t{1});
   GVB_NEXT(code, cuMemsetD32_v2, block.pointer + block.bytes / 8 * 4, word, size_t{1});
   GVB_NEXT(code, cuMemsetD32_v2, block.pointer + (block.bytes - 4) / 4 * 4, word, size_t{1});
-  // Managed memory is on the card once this is over.
+  // Managed memory is on the card once this returns.
   GVB_NEXT(code, cuCtxSynchronize);
   return code;
 }
@@ -48,7 +48,8 @@ class Direct : public PathAllocator {
   }
 };
 
-// Where the driver rounds up and a layer counts what was asked for, each takes nearly a granule more than it counts.
+// If the driver rounds up and a layer counts the requested size, each block takes nearly one granule more than is
+// counted.
 class SmallBlocks : public Direct {
  public:
   using Direct::Direct;
@@ -97,7 +98,7 @@ class Pooled : public PathAllocator {
       GVB_NEXT(code, cuMemAllocFromPoolAsync, &block.pointer, block.bytes, pool_, stream_.get());
     else
       GVB_NEXT(code, cuMemAllocAsync, &block.pointer, block.bytes, stream_.get());
-    // Other streams may use it from here on.
+    // From here on other streams may use it.
     GVB_NEXT(code, cuStreamSynchronize, stream_.get());
     return code;
   }
@@ -117,7 +118,7 @@ class Pooled : public PathAllocator {
   abi::CUmemoryPool pool_ = nullptr;
 };
 
-// The host's memory, which takes none of the card's unless a layer or the driver says otherwise.
+// Host memory; it takes none of the card's unless a layer or the driver counts it so.
 class Pinned : public PathAllocator {
  public:
   using PathAllocator::PathAllocator;

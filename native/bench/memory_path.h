@@ -1,5 +1,5 @@
-// The ways in which a program can obtain device memory, each with the same four operations: give, take back, write, and
-// does it hold what was written.
+// The ways in which a program can get device memory, each with the same four operations: allocate, free, write, and
+// check that it holds what was written.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ enum class MemoryPath {
   kMemAllocPitch,
   kMemAllocManaged,
   kMemCreate,
-  kMemCreateReleased,  // the handle is released as soon as it is mapped; the mapping keeps the memory
+  kMemCreateReleased,  // the handle is released once mapped; the mapping keeps the memory
   kMemAllocAsync,
   kMemAllocFromPoolAsync,
   kArray,
   kArray3D,
   kMipmappedArray,
   kGraphNode,
-  kImportedHandle,  // made, exported, imported; the handle that made it is released
+  kImportedHandle,  // created, exported, imported; the original handle is released
   kModuleGlobal,
-  kSmallBlocks,  // of one granularity and a byte
+  kSmallBlocks,  // one granule plus one byte each
   kHostAlloc
 };
 
-// What each path keeps of a block is its own; none uses all of it.
+// What a path stores for a block; each uses some of the members.
 struct PathBlock {
   size_t bytes = 0;
   abi::CUdeviceptr pointer = 0;
-  unsigned long long handle = 0;      // of an array, a module or a graph, or of memory that is mapped
-  unsigned long long executable = 0;  // of a graph
+  unsigned long long handle = 0;      // an array, a module, a graph, or mapped memory
+  unsigned long long executable = 0;  // an executable graph
   void* host = nullptr;
 };
 
-// The sizes that a path can give: whole steps up to the largest. Beyond that a refusal may have other reasons than a
-// limit (the dimensions of arrays, what the compiler takes).
+// The sizes that a path supports: whole steps up to the largest. Larger requests may be refused for reasons other than
+// a limit (the dimensions of arrays, the compiler).
 struct PathSizes {
   size_t step;
   size_t largest;
@@ -53,14 +53,14 @@ class PathAllocator {
   PathAllocator& operator=(const PathAllocator&) = delete;
 
   virtual PathSizes sizes() const = 0;
-  // Of `block.bytes`. Returns the driver's code and, on failure, leaves nothing allocated.
+  // Allocates `block.bytes`. Returns the driver's code; on failure nothing stays allocated.
   virtual abi::CUresult allocate(PathBlock& block) = 0;
   virtual abi::CUresult release(const PathBlock& block) = 0;
-  // Overwrites all of it where that is possible, and its ends with `word`.
+  // Overwrites all of it if possible, and its ends with `word`.
   virtual abi::CUresult write(const PathBlock& block, unsigned word);
-  // Whether its ends still hold `word`. The code of a call that failed in `code`.
+  // Whether its ends still hold `word`. `code` receives the code of a failed call.
   virtual bool holds(const PathBlock& block, unsigned word, abi::CUresult& code);
-  // Once everything is released: what the driver keeps for later allocations goes back to the card.
+  // Call once everything is freed: returns to the card what the driver keeps for later allocations.
   virtual void finish() {}
 
   // The call that returned the last failure.
@@ -70,7 +70,7 @@ class PathAllocator {
   DeviceSession& session;
   const Cuda& cuda;
 
-  // Calls on until the first failure, which it remembers.
+  // Calls the function unless an earlier call failed, and remembers the first failure.
   template <class Function, class... Arguments>
   bool succeeds(abi::CUresult& code, Function function, const char* name, Arguments... arguments) {
     if (code != abi::CUDA_SUCCESS) return false;
@@ -82,10 +82,10 @@ class PathAllocator {
 
 #define GVB_NEXT(code, function, ...) succeeds(code, cuda.api.function, #function, ##__VA_ARGS__)
 
-// Throws where the driver has no such functions.
+// Throws if the driver lacks the functions.
 std::unique_ptr<PathAllocator> make_path(DeviceSession& session, MemoryPath path);
 
-// The groups of which make_path picks.
+// The groups that make_path selects from.
 std::unique_ptr<PathAllocator> make_virtual_path(DeviceSession& session, MemoryPath path);
 std::unique_ptr<PathAllocator> make_array_path(DeviceSession& session, MemoryPath path);
 std::unique_ptr<PathAllocator> make_graph_path(DeviceSession& session);

@@ -1,4 +1,4 @@
-// The default memory pool of a device while it is told to keep what is freed: by default it gives memory back at every
+// The default memory pool of a device, set to keep freed memory: by default it gives memory back at every
 // synchronisation.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gvb {
 
-// What a pool reports about itself; nullopt if it does not report it.
+// A pool's own report; nullopt for what it does not report.
 struct PoolState {
   std::optional<uint64_t> threshold_bytes;
   std::optional<uint64_t> used_bytes;
@@ -19,7 +19,7 @@ struct PoolState {
 class WarmPool {
  public:
   WarmPool(const DeviceSession& session, abi::CUstream stream);
-  // The threshold and the size that it found.
+  // Restores the threshold and the size that it found.
   ~WarmPool();
   WarmPool(const WarmPool&) = delete;
   WarmPool& operator=(const WarmPool&) = delete;

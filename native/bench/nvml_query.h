@@ -1,4 +1,4 @@
-// Calls of NVML that answer with one value, and what becomes of those that do not.
+// NVML calls that return one value, and their failures.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace gvb {
 
-// A call that NVML answered with another code than success.
+// An NVML call that failed.
 struct NvmlRefusal {
   const char* call;
   abi::nvmlReturn_t code;
@@ -20,9 +20,9 @@ inline void note_refusal(NvmlRefusals* refusals, const char* call, abi::nvmlRetu
 }
 
 struct NvmlQuery {
-  NvmlRefusals* refusals;  // nullptr: nobody wants to know
+  NvmlRefusals* refusals;  // nullptr: not collected
 
-  // `function` takes the arguments and a pointer to the value; nullptr: this NVML does not have it.
+  // `function` takes the arguments and a pointer to the value; nullptr: this NVML lacks it.
   template <class Value, class Function, class... Arguments>
   std::optional<Value> value(const char* call, Function function, Arguments... arguments) const {
     Value value{};

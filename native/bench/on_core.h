@@ -1,6 +1,6 @@
-// Keeps the measuring thread on one processor for as long as it lives. What disturbs a host sits on single processors
-// (a busy hyper-thread, an interrupt) and stays for longer than a measurement: a block on each of many finds what most
-// of them are like, where one that stays anywhere finds what that place is like.
+// Keeps the measuring thread on one processor while it lives. Disturbances of a host sit on single processors (a busy
+// hyper-thread, an interrupt) and last longer than a measurement. Blocks on many processors show the typical one; a
+// block on a single processor would show only that one's state.
 #pragma once
 
 #include <sched.h>
@@ -12,13 +12,13 @@ namespace gvb {
 
 class OnCore {
  public:
-  // The `turn`-th, counted around, of those that this thread may use.
+  // Uses the `turn`-th processor (modulo their number) that this thread may use.
   explicit OnCore(uint64_t turn);
   ~OnCore();
   OnCore(const OnCore&) = delete;
   OnCore& operator=(const OnCore&) = delete;
 
-  // nullopt where the system does not let a thread choose.
+  // nullopt if the system does not let a thread choose.
   std::optional<int> number() const { return number_; }
 
  private:

@@ -1,4 +1,4 @@
-// A graph of one kernel, instantiated. It holds the values that its kernel's parameters have when it is made.
+// An instantiated graph of one kernel. It holds the parameter values from the time of its creation.
 #pragma once
 
 #include "bench/device_session.h"

@@ -13,13 +13,13 @@ namespace gvb {
 namespace {
 
 constexpr unsigned kPacedThreads = 32;
-// What gvb_occupy writes: when it began and when it ended.
+// gvb_occupy writes its start and its end.
 constexpr size_t kStampBytes = 16;
 
-// Before a call, so that what reading the counter leaves in the caches is over.
+// Pause before a call, so that the effect of reading the counter on the caches has passed.
 constexpr int64_t kPacedSettleNs = 2'000;
 
-// Of this thread. One that sleeps or waits for a lock is not counted.
+// Preemptions of this thread. Sleeping or waiting for a lock does not count.
 long preemptions() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -36,7 +36,7 @@ PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& requ
   int64_t due = now_ns();
   for (unsigned i = 0; i < request.warmup + request.count; ++i) {
     session.token.check();
-    // Asleep, the processor would lose its clock and its caches, and the next call would cost other things too.
+    // Spins: during a sleep the processor would lose its clock rate and its caches, and the next call would cost more.
     spin_for_ns(due - kPacedSettleNs - now_ns());
     const long before = preemptions();
     spin_for_ns(due - now_ns());
@@ -51,7 +51,7 @@ PacedLaunches paced(const DeviceSession& session, const PacedLaunchRequest& requ
       if (was_preempted) launches.preempted.push_back(i - request.warmup);
       launches.took_ns.push_back(static_cast<double>(returned - called));
     }
-    // From this call and not from when it was due: what was late is not made up for, which would be more demand.
+    // Counts from this call, not from when it was due: catching up would increase the demand.
     due = called + static_cast<int64_t>(request.period_ns);
   }
   return launches;

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// The driver's code beside its file. One that is not mapped, or whose file cannot be read, shows no patch.
+// The driver's code, for comparison with its file. If it is not mapped, or its file cannot be read, no patch is found.
 struct DriverCode {
   explicit DriverCode(const DeviceSession& session) {
     const std::vector<ElfImage> images = libcuda_images();
@@ -24,7 +24,7 @@ void refuse_patched(DeviceSession& session, const void* bare, const std::string&
   if (!patch) return;
   const std::string owner = patch->owner.empty() ? "" : " (it jumps to " + patch->owner + ")";
   throw Failure(FailureKind::kFunctionMissing, name + " was overwritten in the driver itself" + owner +
-                                                   ": no call goes past the layer, to compare with.");
+                                                   ": every call goes through the layer, so none can be compared.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One function through the pointer an application gets and through the driver's own: what a pair is of.
+// One function through the pointer an application gets and through the driver's own: the two sides of a pair.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ struct PairedPointers {
   void* bare;
 };
 
-// Throws kFunctionMissing where there is none of the two, or where the driver's own code was overwritten: then that
-// pointer leads into a layer, too, and the pair would say that a hooked call costs nothing.
+// Throws kFunctionMissing if either is missing, or if the driver's own code was overwritten: that pointer then leads
+// into a layer too, and the pair would report that a hooked call costs nothing.
 PairedPointers paired_pointers(DeviceSession& session, const std::string& name);
 
 struct PairBlock {
@@ -25,12 +25,12 @@ struct PairBlock {
   std::string owner, bare_owner;
   bool intercepted = false;
   unsigned calls = 1;
-  std::vector<double> hooked_ns, bare_ns;  // per call, one per sample
-  // What the calibration interposer, where it is loaded, says its hook took at the median.
+  std::vector<double> hooked_ns, bare_ns;  // per call, one value per sample
+  // The median time in the hook as the calibration interposer reports it, if it is loaded.
   std::optional<double> achieved_ns;
 };
 
-// The calibration interposer's own account of its hooks from now on, where that layer is loaded.
+// The calibration interposer's own timings of its hooks from now on, if that layer is loaded.
 class InterposerAccount {
  public:
   InterposerAccount();

@@ -1,4 +1,4 @@
-// A kernel ready to be launched in any of the ways an application has.
+// A kernel ready to be launched in any way that an application has.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ enum class LaunchCall { kKernel, kKernelEx, kGraph, kCooperative };
 
 class PreparedLaunch {
  public:
-  // `parameters` outlive it.
+  // `parameters` must outlive it.
   PreparedLaunch(const Cuda& cuda, abi::CUfunction kernel, unsigned grid, unsigned threads, void** parameters)
       : cuda_(cuda),
         kernel_(kernel),
@@ -24,8 +24,8 @@ class PreparedLaunch {
 
   abi::CUstream stream() const { return stream_.get(); }
 
-  // What `use` makes of the call's name and of a function that makes the call and nothing else: a timed region holds
-  // no choice between the ways.
+  // Calls `use` with the call's name and a function that only makes the call, so that a timed region does not contain
+  // the choice of the way.
   template <class Use>
   auto by(LaunchCall call, const Use& use) {
     const CudaApi& api = cuda_.api;
@@ -43,7 +43,7 @@ class PreparedLaunch {
       return use("cuLaunchCooperativeKernel",
                  [&] { return launch(kernel_, grid_, 1, 1, threads_, 1, 1, 0, stream(), parameters_); });
     }
-    // A graph holds the values of its parameters, which may have changed since.
+    // A graph stores the values of its parameters, which may have changed since.
     graph_ = std::make_unique<OneNodeGraph>(cuda_, kernel_, grid_, threads_, parameters_);
     const auto launch = cuda_.require(api.cuGraphLaunch, "cuGraphLaunch");
     return use("cuGraphLaunch", [&] { return launch(graph_->executable(), stream()); });

@@ -1,4 +1,4 @@
-// Memory that comes with a program: the variables of a module, the allocation nodes of a graph.
+// Memory of a program's objects: the variables of a module, the allocation nodes of a graph.
 #include "bench/memory_path.h"
 
 namespace gvb {
@@ -8,7 +8,7 @@ using abi::CUresult;
 
 namespace {
 
-// The memory is taken when the graph is launched, and kept for the device's graphs until it is trimmed.
+// The memory is taken when the graph is launched, and stays with the device's graphs until it is trimmed.
 class GraphNodes : public PathAllocator {
  public:
   explicit GraphNodes(DeviceSession& owner) : PathAllocator(owner), stream_(make_stream(cuda)) {
@@ -60,7 +60,7 @@ class GraphNodes : public PathAllocator {
 class ModuleGlobals : public PathAllocator {
  public:
   using PathAllocator::PathAllocator;
-  // Few different texts: the driver compiles each once and finds it in its cache after that.
+  // Uses few different texts: the driver compiles each once and then finds it in its cache.
   PathSizes sizes() const override { return {2 << 20, 256 << 20}; }
 
   CUresult allocate(PathBlock& block) override {
@@ -70,7 +70,7 @@ class ModuleGlobals : public PathAllocator {
     size_t bytes = 0;
     GVB_NEXT(code, cuModuleLoadDataEx, &module, static_cast<const void*>(ptx.c_str()), 0U,
              static_cast<abi::CUjit_option*>(nullptr), static_cast<void**>(nullptr));
-    // Where modules are loaded lazily this is what takes the memory.
+    // If modules are loaded lazily, this call allocates the memory.
     GVB_NEXT(code, cuModuleGetGlobal_v2, &block.pointer, &bytes, module, "gvb_room");
     if (code != CUDA_SUCCESS && module) cuda.api.cuModuleUnload(module);
     block.handle = reinterpret_cast<unsigned long long>(module);

@@ -16,7 +16,7 @@ ReportedSizes of_info(const DeviceSession& session) {
   if (sizes.code != CUDA_SUCCESS) return sizes;
   sizes.total_bytes = total;
   sizes.free_bytes = free_bytes;
-  // A layer may say that more is free than there is.
+  // A layer may report more free memory than there is.
   if (free_bytes <= total) sizes.used_bytes = total - free_bytes;
   return sizes;
 }
@@ -30,7 +30,7 @@ ReportedSizes of_total(const DeviceSession& session) {
   return sizes;
 }
 
-// Of either version of the structure; it holds nothing where NVML did not answer.
+// Fills either version of the structure; the report stays empty if NVML fails.
 template <class Memory>
 ReportedSizes with_answer(ReportedSizes sizes, const Memory& memory) {
   if (sizes.code != NVML_SUCCESS) return sizes;
@@ -63,7 +63,7 @@ ReportedMemory reported_memory(DeviceSession& session) {
   constexpr auto kCount = abi::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
   reported.multiprocessors = device_attribute(session.cuda, session.device, kCount);
   reported.bare_multiprocessors = device_attribute(session.driver.cuda(SymbolPath::kBare), session.device, kCount);
-  // Its handle too comes from the functions that a program finds.
+  // The handle also comes from the functions that a program finds.
   const NvmlApi& nvml = session.driver.nvml.dlsym;
   abi::nvmlDevice_t device = nullptr;
   if (!nvml.nvmlInit_v2 || nvml.nvmlInit_v2() != NVML_SUCCESS) return reported;

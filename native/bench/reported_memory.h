@@ -1,4 +1,4 @@
-// What a program is told of its memory and multiprocessors, by every function that it may ask.
+// What a program is told about its memory and multiprocessors, by every function that it may ask.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace gvb {
 
-// The report of one function; a value that it does not report is empty.
+// The report of one function; values that it does not report are empty.
 struct ReportedSizes {
   std::string source;
-  int code = 0;  // of CUDA or NVML; nothing is known where it is not 0
+  int code = 0;  // of CUDA or NVML; if not 0, the values are unknown
   std::optional<uint64_t> total_bytes, used_bytes, free_bytes;
 };
 
@@ -21,10 +21,10 @@ struct ReportedMemory {
   std::vector<ReportedSizes> sizes;
   std::optional<std::vector<GpuProcess>> processes;  // as NVML lists them to a program
   std::optional<int> multiprocessors;
-  std::optional<int> bare_multiprocessors;  // as the driver itself says it
+  std::optional<int> bare_multiprocessors;  // by the driver itself
 };
 
-// Through the functions that a program finds, so that a layer answers where it wants to.
+// Uses the functions that a program finds, so that a layer can intercept them.
 ReportedMemory reported_memory(DeviceSession& session);
 
 }  // namespace gvb

@@ -21,14 +21,14 @@ constexpr unsigned kMostRequests = 16384;
 constexpr uint64_t kMostRounds = 100'000;
 constexpr int kRequestCalibrations = 5;
 constexpr unsigned kFewRounds = 16, kManyRounds = 80;
-constexpr uint32_t kRequestFactor = 1664525u, kRequestAddend = 1013904223u;  // of kernels/requests.cu
+constexpr uint32_t kRequestFactor = 1664525u, kRequestAddend = 1013904223u;  // must match kernels/requests.cu
 
 struct RequestStamps {
   uint64_t start, end;
 };
 
-// A power of two of words that takes half of the L2 cache: a neighbour that evicts it is felt, and so is one that keeps
-// DRAM busy.
+// A power of two of words that fills half of the L2 cache, so that neighbours that evict it or keep DRAM busy have an
+// effect.
 size_t set_bytes(const DeviceSession& session) {
   const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   const size_t wanted = std::min(kMostSet, static_cast<size_t>(std::max(l2.value_or(0), 1 << 21)) / 2);
@@ -64,7 +64,7 @@ class Server {
   Requests serve() {
     Requests out;
     out.rounds = rounds_;
-    serve_one(0);  // untimed: the first one of a context is slow
+    serve_one(0);  // untimed: a context's first one is slow
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     out.started_ns = since_start(now_ns());
     let_others_begin();
@@ -117,7 +117,7 @@ class Server {
     return now_ns();
   }
 
-  // Word i went through word * factor + addend as often as there are kernels.
+  // Word i was mapped to word * factor + addend once per kernel.
   void verify(unsigned number) const {
     uint32_t factor = 1, addend = 0;
     for (unsigned step = 0; step < request_.kernels; ++step) {
@@ -127,9 +127,10 @@ class Server {
     const auto* words = static_cast<const uint32_t*>(result_.host());
     for (unsigned i = 0; i < words_; ++i)
       if (words[i] != (seed_of(number) + i) * factor + addend)
-        throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: word " + std::to_string(i) +
-                                                       " of request " + std::to_string(number) + " is not what its " +
-                                                       std::to_string(request_.kernels) + " kernels compute.");
+        throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: word " +
+                                                       std::to_string(i) + " of request " + std::to_string(number) +
+                                                       " is not what its " + std::to_string(request_.kernels) +
+                                                       " kernels compute.");
   }
 
   void read_stamps(Requests* out) const {
@@ -139,7 +140,7 @@ class Server {
     for (size_t i = 1; i < all.size(); ++i) out->device_ns.push_back(static_cast<double>(all[i].end - all[i].start));
   }
 
-  // Of kernels one behind the other. The least of several: a neighbour or a limiter only adds.
+  // The duration of back-to-back kernels. The shortest of several, because a neighbour or a limiter can only add time.
   double least_ns(unsigned rounds) {
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kRequestCalibrations; ++i) {
@@ -159,7 +160,7 @@ class Server {
     const double per_round = (many - few) / (kManyRounds - kFewRounds);
     if (!(per_round > 0))
       throw Failure(FailureKind::kInvalidResult,
-                    "kernels of a request with more work did not take longer; nothing can be said of their length.");
+                    "kernels of a request did not take longer with more work, so their length cannot be calibrated.");
     const double beside = few - kFewRounds * per_round;
     const double rounds = std::round((static_cast<double>(request_.kernel_ns) - beside) / per_round);
     return static_cast<unsigned>(std::clamp(rounds, 1.0, static_cast<double>(kMostRounds)));

@@ -11,13 +11,13 @@ namespace gvb {
 
 namespace {
 
-constexpr uint32_t kMark = 2654435761u;  // as in residue.cu
+constexpr uint32_t kMark = 2654435761u;  // must match residue.cu
 constexpr size_t kUnit = 16;
 constexpr size_t kResidueChunk = size_t{256} << 20, kSmallestResidueChunk = size_t{2} << 20;
 constexpr unsigned kResidueThreads = 256, kResidueBlocksPerMultiprocessor = 16;
-// As in residue.cu: of a block's shared memory, of a thread's local memory and registers.
+// Must match residue.cu: shared memory per block, local memory and registers per thread.
 constexpr uint64_t kSharedBytes = uint64_t{48} * 1024, kLocalBytes = 1024, kRegisterBytes = uint64_t{24} * 16;
-constexpr unsigned kRegisterThreads = 128;  // so that several blocks of so many registers fit a multiprocessor
+constexpr unsigned kRegisterThreads = 128;  // so that several such blocks fit on a multiprocessor
 
 uint64_t marked(uint64_t words) {
   const auto low = static_cast<uint32_t>(words) * kMark, high = static_cast<uint32_t>(words >> 32) * kMark;
@@ -26,11 +26,11 @@ uint64_t marked(uint64_t words) {
 
 bool on_chip(Surface surface) { return surface >= Surface::kShared; }
 
-// Blocks of one way to allocate, which all go when it goes.
+// Blocks of one way to allocate; freed with the object.
 class Held {
  public:
   virtual ~Held() = default;
-  // The address of a new block, or 0 with the driver's code.
+  // Returns the address of a new block, or 0 and the driver's code.
   virtual abi::CUdeviceptr allocate(size_t bytes, abi::CUresult* code) = 0;
   virtual void fill(TagScanner& scanner, const Chunk& block, const Tag& tag) { scanner.fill(block, tag); }
   virtual SurfaceFound scan(TagScanner& scanner, const Chunk& block, const Tag& mark) {
@@ -62,7 +62,7 @@ class HeldByAllocator : public Held {
       allocator->retire(block);
       return 0;
     }
-    // An allocation in stream order may be used by others once the stream has reached it.
+    // Other streams may use stream-ordered memory once its stream has reached the allocation.
     GVB_CALL(session_.cuda, "waiting for an allocation", cuStreamSynchronize, stream_.get());
     blocks_.emplace_back(std::move(allocator), block);
     return blocks_.back().second.pointer;
@@ -110,7 +110,7 @@ class HeldPinned : public Held {
   std::vector<std::unique_ptr<MappedMemory>> blocks_;
 };
 
-// Arrays are reached by copies alone: the kernels see a part of one at a time in a buffer.
+// Only copies reach arrays: the kernels read one part of an array at a time in a buffer.
 class HeldArrays : public Held {
  public:
   explicit HeldArrays(DeviceSession& session) : cuda_(session.cuda), buffer_(make_memory(cuda_, kBufferBytes)) {}
@@ -123,7 +123,7 @@ class HeldArrays : public Held {
     *code = cuda_.require(cuda_.api.cuArrayCreate_v2, "cuArrayCreate_v2")(&array, &wanted);
     if (*code != abi::CUDA_SUCCESS) return 0;
     arrays_.push_back(array);
-    return arrays_.size();  // its number: an array has no address
+    return arrays_.size();  // an array has no address: its number stands for it
   }
   void fill(TagScanner& scanner, const Chunk& block, const Tag& tag) override {
     scanner.fill({buffer_.get(), kBufferBytes}, tag);
@@ -132,7 +132,7 @@ class HeldArrays : public Held {
   SurfaceFound scan(TagScanner& scanner, const Chunk& block, const Tag& mark) override {
     SurfaceFound sum;
     each_part(block, [&](size_t row, size_t bytes) {
-      // What is found in it is of the array.
+      // Cleared, so that everything found in it comes from the array.
       GVB_CALL(cuda_, "clearing a buffer", cuMemsetD8_v2, buffer_.get(), 0, kBufferBytes);
       copy({block, row, bytes}, false);
       add(sum, scanner.scan({buffer_.get(), bytes}, mark));
@@ -192,7 +192,7 @@ std::unique_ptr<Held> hold(DeviceSession& session, Surface surface) {
   }
 }
 
-// Of one session, until they are released. No other measurement runs in a process that uses it.
+// A session's blocks, until they are released. No other measurement may run in a process that uses it.
 struct HeldSurfaces {
   explicit HeldSurfaces(DeviceSession& session) : scanner(session) {}
   TagScanner scanner;
@@ -200,7 +200,7 @@ struct HeldSurfaces {
   uint64_t bytes = 0;
 };
 
-// Each block is looked at when all are there: what a block was freed of must not be the next one's.
+// Looks at the blocks only after all are allocated: a freed block must not be handed out again as the next one.
 SurfaceFound visit_memory(DeviceSession& session, HeldSurfaces& kept, const SurfaceRequest& request) {
   std::vector<Chunk> chunks;
   kept.held.push_back(hold(session, request.surface));
@@ -244,7 +244,7 @@ SurfaceFound visit_chip(DeviceSession& session, TagScanner& scanner, const Surfa
 Tag parse_tag(const std::string& digits) {
   const auto part = [&](size_t from) { return std::strtoull(digits.substr(from, 16).c_str(), nullptr, 16); };
   if (digits.size() != 32 || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
-    throw Failure(FailureKind::kInvalidResult, "a tag has 32 digits of base 16.");
+    throw Failure(FailureKind::kInvalidResult, "a tag has 32 hexadecimal digits.");
   return {part(16), part(0)};
 }
 

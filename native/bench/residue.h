@@ -1,5 +1,5 @@
-// Reading memory that the reader never wrote (IS-005): a tag of 128 bits is left on a surface by one process, and
-// another one looks for it on the same surface before it writes anything there.
+// Reading memory that the reader never wrote (IS-005): one process leaves a 128-bit tag on a surface, and another one
+// looks for it on the same surface before it writes anything there.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace gvb {
 
-// Memory by the way it is allocated, and what is on the chip.
+// Memory by the way it is allocated, and on-chip memory.
 enum class Surface { kAlloc, kPool, kVirtual, kManaged, kArray, kPinned, kShared, kLocal, kRegisters };
 
-// 128 bits as 32 digits of base 16. Who looks for the tag has its mark alone, from which the tag does not follow
-// without arithmetic that nothing does here: it would else find what it brought itself.
+// 128 bits as 32 hexadecimal digits. The reader has only the tag's mark, from which no code here derives the tag, so it
+// cannot find what it brought itself.
 struct Tag {
   uint64_t low = 0, high = 0;
 };
@@ -24,17 +24,17 @@ Tag mark_of(const Tag& tag);
 
 struct SurfaceRequest {
   Surface surface = Surface::kAlloc;
-  std::string mark;       // what is looked for
-  std::string fill;       // the tag, which is written before it is looked for; empty: nothing is written
-  size_t most_bytes = 0;  // of memory
-  unsigned for_ms = 0;    // on the chip: again and again for this time
+  std::string mark;       // what to look for
+  std::string fill;       // the tag, written before looking; empty: nothing is written
+  size_t most_bytes = 0;  // for memory
+  unsigned for_ms = 0;    // for on-chip surfaces: how long to repeat
 };
 
 struct SurfaceFound {
-  uint64_t bytes = 0;  // that were looked at
+  uint64_t bytes = 0;  // bytes examined
   uint64_t tagged_bytes = 0;
-  uint64_t other_bytes = 0;  // neither the tag nor zero
-  std::string unsupported;   // why nothing could be looked at; empty: it could
+  uint64_t other_bytes = 0;  // bytes that are neither the tag nor zero
+  std::string unsupported;   // why nothing could be examined; empty: it could
 };
 
 // Memory stays allocated until it is released.
@@ -50,20 +50,20 @@ struct TenantMemory {
 };
 TenantMemory tenant_memory(DeviceSession& session);
 
-// Memory of the device; a multiple of 16 bytes.
+// Device memory; a multiple of 16 bytes.
 struct Chunk {
   abi::CUdeviceptr address;
   size_t bytes;
 };
 
-// The kernels, and the counters that they find into.
+// The kernels, and the counters for what they find.
 class TagScanner {
  public:
   explicit TagScanner(DeviceSession& session);
 
   void fill(const Chunk& memory, const Tag& tag);
   SurfaceFound scan(const Chunk& memory, const Tag& mark);
-  // Of all multiprocessors. `tag`: written before; null: nothing is.
+  // Covers all multiprocessors. `tag` is written first; null: nothing is written.
   SurfaceFound on_chip(Surface surface, const Tag* tag, const Tag& mark);
 
  private:
@@ -74,7 +74,7 @@ class TagScanner {
   const Cuda& cuda_;
   const Module module_;
   const unsigned multiprocessors_;
-  const DeviceMemory counters_;  // two counts, then the tag where registers are filled
+  const DeviceMemory counters_;  // two counts, then the tag if registers are filled
 };
 
 }  // namespace gvb

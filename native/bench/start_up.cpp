@@ -35,7 +35,7 @@ class Lap {
   int64_t last_ = now_ns();
 };
 
-// The primary context, or one of cuCtxCreate; both current on return and gone on destruction.
+// The primary context, or one of cuCtxCreate; current after construction, destroyed with the object.
 class StartedContext {
  public:
   StartedContext(const Cuda& cuda, CUdevice device, ContextApi api) : cuda_(cuda), device_(device), api_(api) {
@@ -91,7 +91,7 @@ bool contains(const std::optional<std::vector<unsigned>>& ids, unsigned pid) {
   return ids && std::find(ids->begin(), ids->end(), pid) != ids->end();
 }
 
-// Asked past any layer.
+// Asks the driver without any layer.
 std::optional<bool> primary_is_active(const Cuda& bare, CUdevice device) {
   unsigned flags = 0;
   int active = 0;
@@ -100,8 +100,8 @@ std::optional<bool> primary_is_active(const Cuda& bare, CUdevice device) {
   return active != 0;
 }
 
-// Whose functions a program meets in place of the driver's; a layer may hand out the driver's own and yet have been
-// asked for them.
+// The owner of the functions that a program gets instead of the driver's. A layer may return the driver's own function
+// although it was asked for it.
 std::string interposer_of(const Driver& driver, const Cuda& cuda, const std::string& context_owner) {
   const CudaApi& by_dlsym = driver.cuda(SymbolPath::kDlsym).api;
   const std::string dlsym_owner = owner_of(reinterpret_cast<void*>(static_cast<DlsymFunction>(dlsym)));
@@ -112,7 +112,7 @@ std::string interposer_of(const Driver& driver, const Cuda& cuda, const std::str
   return "";
 }
 
-// The start, step by step, each of which fills its part of the result.
+// The start, step by step; each step fills in its part of the result.
 class Start {
  public:
   explicit Start(const StartUpRequest& request) : request_(request) {
@@ -121,7 +121,7 @@ class Start {
   }
 
   StartUp measure(const CancelToken& token) {
-    // The tool's own need, not a program's: kept out of what is timed.
+    // Needed by this tool and not by a program, so it is not timed.
     Nvml::load(request_.simulated_driver);
     out_.ready_at_ns = now_ns();
     if (request_.start_at_ns) wait_for_release(*request_.start_at_ns, [&] { token.check(); });
@@ -131,7 +131,7 @@ class Start {
     auto context = first_result(driver, cuda);
     describe(driver, cuda);
     if (request_.keep) {
-      // Left to the process's end: at the exit the driver may be gone before.
+      // Left to the end of the process: at exit the driver may already be gone.
       static_cast<void>(context.release());
       return std::move(out_);
     }
@@ -154,13 +154,13 @@ class Start {
     return driver;
   }
 
-  // The context, made and first used: what a program pays before its first result.
+  // Creates the context and uses it for the first time: the cost until a program's first result.
   std::unique_ptr<StartedContext> first_result(const Driver& driver, const Cuda& cuda) {
     Lap lap;
     driver.initialise(request_.path);
     out_.init_ns = lap.next();
     looks_.initialised = open_device_files();
-    // Choosing by index or UUID asks NVML and every device: not part of a plain program's start.
+    // Selection by index or UUID queries NVML and every device, which is not part of a plain program's start.
     device_ = find_device(driver, cuda, request_.device);
     lap.next();
     CUdevice same = 0;
@@ -207,7 +207,7 @@ class Start {
     out_.mps_client = device_attribute(cuda, device_, abi::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) == 1;
   }
 
-  // NVML is asked before and after, so that the context is seen to come and go.
+  // Asks NVML before and after, to see the context come and go.
   abi::nvmlDevice_t release(const Driver& driver, const Cuda& cuda, std::unique_ptr<StartedContext> context) {
     const NvmlApi& api = driver.nvml.api;
     const abi::nvmlDevice_t nvml = nvml_handle(api, device_uuid(cuda, device_));

@@ -13,10 +13,10 @@ enum class ContextApi { kPrimary, kCreate };
 
 struct StartUpRequest : DeviceTarget {
   ContextApi context_api = ContextApi::kPrimary;
-  unsigned recreations = 0;  // of the primary context, after the start
-  // CLOCK_MONOTONIC_RAW, waited for before libcuda is looked for; a time that has passed starts at once.
+  unsigned recreations = 0;  // how often the primary context is recreated after the start
+  // CLOCK_MONOTONIC_RAW; the start waits for it before looking for libcuda. If the time has passed, starts at once.
   std::optional<int64_t> start_at_ns;
-  // The context stays until the process ends, as that of a program at work does, and nothing is re-created.
+  // Keeps the context until the process ends, like a running program, and recreates nothing.
   bool keep = false;
 };
 
@@ -25,26 +25,26 @@ enum class LoadingMode { kEager, kLazy };
 struct StartUp {
   double load_ns = 0, resolve_ns = 0, init_ns = 0, device_ns = 0, context_ns = 0, module_ns = 0, first_alloc_ns = 0,
          first_launch_ns = 0, second_launch_ns = 0;
-  double total_ns = 0;  // cuInit … first kernel's result on the host, without resolving symbols
-  // By CLOCK_MONOTONIC_RAW: the request is there; the start begins; the first result is on the host.
+  double total_ns = 0;  // from cuInit to the first kernel's result on the host, without resolving symbols
+  // CLOCK_MONOTONIC_RAW: the request arrived, the start began, the first result was on the host.
   int64_t ready_at_ns = 0, began_at_ns = 0, first_result_at_ns = 0;
-  std::optional<double> first_release_ns;  // of the context that did the work; nullopt where it is kept
+  std::optional<double> first_release_ns;  // for the context that did the work; nullopt if it is kept
   bool result_correct = false;
   std::string context_function, context_owner;
   std::optional<LoadingMode> loading_mode;
-  // When the driver was initialised, and the object that stands between it and us, if any; whether the primary context
-  // was there before it was retained (nullopt: the driver does not report it).
+  // When the driver was initialised, the object between it and this process, if any, and whether the primary context
+  // existed before it was retained (nullopt: the driver does not report it).
   InitialisedAt initialised_at = InitialisedAt::kUnknown;
   std::string interposer;
   std::optional<bool> context_was_active;
   // NVML's compute processes while the context existed and after it was released.
   std::optional<std::vector<unsigned>> processes_during, processes_after;
-  std::optional<uint64_t> gpu_free_during_bytes, gpu_free_after_bytes;  // likewise
+  std::optional<uint64_t> gpu_free_during_bytes, gpu_free_after_bytes;  // also by NVML
   unsigned pid = 0;
   std::vector<double> retain_ns, release_ns;
-  // Whether the driver, and NVML, said after every release that the context was gone.
+  // Whether the driver, and NVML, reported after every release that the context was gone.
   bool inactive_between = true;
-  std::optional<bool> left_list_between;  // of MPS clients nullopt: they stay listed until they end
+  std::optional<bool> left_list_between;  // nullopt for MPS clients: they stay listed until they end
   bool mps_client = false;
 };
 

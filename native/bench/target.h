@@ -1,4 +1,4 @@
-// Which driver and device a request means.
+// The driver and device of a request.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace gvb {
 using DeviceSelector = std::variant<std::monostate, int, std::string>;
 
 struct Target {
-  std::optional<std::string> simulated_driver;  // its folder; nullopt: the machine's own driver
+  std::optional<std::string> simulated_driver;  // folder of the simulation; nullopt: the machine's own driver
 };
 
 struct DeviceTarget : Target {

@@ -1,5 +1,5 @@
-// The functions that a program compiled for per-thread default streams uses: cuGetProcAddress gives them to callers
-// that ask for them, and a layer may hand out its own, the driver's, or those of the legacy stream.
+// The functions that a program compiled for per-thread default streams uses: cuGetProcAddress returns them to callers
+// that ask for them. A layer may return its own, the driver's, or those of the legacy stream.
 #pragma once
 
 #include "driver/driver.h"
@@ -9,7 +9,7 @@ namespace gvb {
 class ThreadStreamCalls {
  public:
   ThreadStreamCalls(const Driver& driver, const Cuda& cuda) : functions_(cuda.api), calls_(cuda, functions_) {
-    // A program gets cuGetProcAddress itself from dlsym.
+    // A program gets cuGetProcAddress itself through dlsym.
     const SymbolPath asked = cuda.path == SymbolPath::kBare ? SymbolPath::kBare : SymbolPath::kDlsym;
     const auto ask = cuda.require(driver.tables.of(asked).cuGetProcAddress_v2, "cuGetProcAddress_v2");
     look_up(ask, "cuLaunchKernel", functions_.cuLaunchKernel);
@@ -20,11 +20,11 @@ class ThreadStreamCalls {
   ThreadStreamCalls(const ThreadStreamCalls&) = delete;
   ThreadStreamCalls& operator=(const ThreadStreamCalls&) = delete;
 
-  // Stream 0 is the thread's own in them.
+  // Their stream 0 is the thread's own.
   const Cuda& calls() const { return calls_; }
 
  private:
-  // That has all of them.
+  // The first version that has all of them.
   static constexpr int kVersion = 12000;
 
   template <class Ask, class Function>
@@ -34,7 +34,7 @@ class ThreadStreamCalls {
     const abi::CUresult code = ask(name, &found, kVersion, abi::CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &result);
     if (code != abi::CUDA_SUCCESS || !found)
       throw Failure(FailureKind::kFunctionMissing,
-                    std::string("cuGetProcAddress gives no ") + name + " for per-thread default streams.");
+                    std::string("cuGetProcAddress returns no ") + name + " for per-thread default streams.");
     function = reinterpret_cast<Function>(found);
   }
 

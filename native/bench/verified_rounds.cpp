@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kRoundThreads = 256, kRoundBlocks = 64;
 
-// gvb_mix into a block of the round's own, which is filled with something else before.
+// Runs gvb_mix on a new block, which is filled with other values first.
 bool round(DeviceSession& session, std::vector<uint32_t>& words, unsigned seed) {
   const Cuda& cuda = session.cuda;
   const DeviceMemory block = make_memory(cuda, words.size() * sizeof(uint32_t));

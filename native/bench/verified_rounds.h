@@ -1,5 +1,5 @@
-// What a victim does while its neighbours fail (IS-010): rounds of work whose results are all compared with what they
-// must be, and when each was.
+// What a victim does while its neighbours fail (IS-010): rounds of work. Every result is verified, and its time is
+// noted.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace gvb {
 
 struct RoundsRequest {
-  size_t bytes = 0;  // of the block that a round allocates, fills, reads back and frees
+  size_t bytes = 0;  // size of the block that a round allocates, fills, reads back and frees
   unsigned for_ms = 0;
 };
 
 // Times of CLOCK_MONOTONIC_RAW.
 struct VerifiedRounds {
   uint64_t rounds = 0;
-  uint64_t wrong = 0;  // rounds with another result
+  uint64_t wrong = 0;  // rounds with a wrong result
   int64_t began_ns = 0;
-  int64_t ended_ns = 0;  // of the last round
-  // The longest time without a verified round, from the begin on.
+  int64_t ended_ns = 0;  // end of the last round
+  // The longest time without a verified round, counted from the start.
   int64_t longest_gap_ns = 0;
 };
 

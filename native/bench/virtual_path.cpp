@@ -1,4 +1,4 @@
-// Memory that is made by a handle and mapped: cuMemCreate, and what keeps it alive after that handle is released.
+// Memory created as a handle and mapped: cuMemCreate, and what keeps the memory alive after that handle is released.
 #include <unistd.h>
 
 #include "bench/blocks.h"
@@ -18,7 +18,7 @@ class VirtualMemory : public PathAllocator {
     properties_.location = {abi::CU_MEM_LOCATION_TYPE_DEVICE, session.device};
     if (path == MemoryPath::kImportedHandle)
       properties_.requestedHandleTypes = abi::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    // Without them nothing could be given back.
+    // Without them nothing could be freed.
     cuda.require(cuda.api.cuMemAddressFree, "cuMemAddressFree");
     cuda.require(cuda.api.cuMemUnmap, "cuMemUnmap");
     cuda.require(cuda.api.cuMemRelease, "cuMemRelease");

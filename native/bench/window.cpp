@@ -12,7 +12,7 @@ namespace gvb {
 
 namespace {
 
-// Every stride-th sample; when it is full, every second of those is dropped and the stride doubled.
+// Every stride-th sample; when full, every second one is dropped and the stride doubled.
 class Thinned {
  public:
   explicit Thinned(size_t most) : most_(most) {}
@@ -47,7 +47,7 @@ class Thinned {
   uint64_t stride_ = 1;
 };
 
-// `between` is called before each operation and is part of none.
+// Calls `between` before each operation, untimed.
 template <class Operation, class Between>
 Window repeat(const DeviceSession& session, const WindowRequest& request, const Operation& operation,
               const Between& between) {
@@ -80,8 +80,8 @@ Window repeat(const DeviceSession& session, const WindowRequest& request, const 
   return repeat(session, request, operation, [] {});
 }
 
-// Untimed, that the calls of the window give and take real memory: two blocks that are live at once must not overlap
-// and must hold what is written. Before operations at random, one of 128 on average, so that a layer cannot tell when.
+// Checks, untimed, that the window's calls allocate real memory: two live blocks must not overlap and must hold what is
+// written. Runs before random operations, one of 128 on average, so that a layer cannot predict it.
 class AllocationCheck {
  public:
   AllocationCheck(DeviceSession& session, size_t bytes)
@@ -107,7 +107,7 @@ class AllocationCheck {
   DeviceSession& session_;
   const size_t bytes_;
   const std::unique_ptr<Allocator> allocator_;
-  // Processes begin at the same time: what they draw must differ.
+  // Not a fixed seed: processes that begin together must draw different numbers.
   std::mt19937_64 random_{static_cast<uint64_t>(now_ns())};
   uint64_t verified_ = 0;
 };

@@ -9,7 +9,7 @@ namespace gvb {
 
 namespace {
 
-// Of 0 … count - 1, any but `before`.
+// Any of 0 … count - 1 except `before`.
 unsigned any_other(unsigned before, unsigned count, std::mt19937_64& random) {
   const unsigned step = std::uniform_int_distribution<unsigned>(1, count - 1)(random);
   return (before + step) % count;
@@ -45,7 +45,7 @@ struct Head {
   const float* values;
 };
 
-// One query after the other.
+// Processes one query after the other.
 void attend(const Head& head, float* results) {
   constexpr unsigned kTokens = AttentionInputs::kTokens, kWidth = AttentionInputs::kWidth;
   std::vector<float> by_width(AttentionInputs::kHead);
@@ -81,7 +81,7 @@ Factors::Factors(const Cuda& cuda, std::mt19937_64& random)
       x_(whole_numbers(Count{kSide + kSpareRows}, 3, random)) {
   std::array<int, kBand> signs;
   for (int& sign : signs) sign = (random() & 1) != 0 ? 1 : -1;
-  // A row of zeros would hide what it is multiplied with.
+  // A row of zeros would hide errors in the other factor.
   for (int& x : x_) x = x == 0 ? 1 : x;
   auto* a = static_cast<uint16_t*>(a_.host());
   for (const int x : x_)
@@ -101,7 +101,7 @@ Factors::Window Factors::other_than(Window before, std::mt19937_64& random) cons
 
 AttentionInputs::AttentionInputs(const Cuda& cuda, std::mt19937_64& random) : AttentionInputs(cuda, Heads(random)) {}
 
-// Scores have a deviation of about 1.3: some tokens count for much more than others.
+// Scores have a standard deviation of about 1.3: some tokens weigh much more than others.
 AttentionInputs::Heads::Heads(std::mt19937_64& random)
     : queries(reals(Count{kPool * kHead}, 2, random)),
       keys(reals(Count{kPool * kHead}, 2, random)),

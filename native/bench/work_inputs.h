@@ -1,5 +1,5 @@
-// What units of work (OH-010) compute on, and what must come out. Every unit takes another window of a pool of random
-// inputs, so that results left over from an earlier unit do not pass; nothing is rewritten for it.
+// Inputs and expected results of units of work (OH-010). Every unit uses another window of a pool of random inputs, so
+// that results left from an earlier unit do not pass; no input is rewritten for it.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace gvb {
 
-// C = A·B of half-precision matrices of small integers, so that every sum is exact in single precision:
-// A(i,k) = x(i)·s(k) and B(k,j) = s(k)·y(k / 64, j) with s(k) = ±1 of period 64, so C(i,j) = 64·x(i)·Σ y(b, j) over the
-// 32 bands of B. A unit's A begins at any row of the pool, its B at any band.
+// C = A·B of half-precision matrices of small integers, so that every sum is exact in single precision: A(i,k) =
+// x(i)·s(k) and B(k,j) = s(k)·y(k / 64, j) with s(k) = ±1 of period 64, so C(i,j) = 64·x(i)·Σ y(b, j) over the 32 bands
+// of B. A unit's A begins at any row of the pool, its B at any band.
 class Factors {
  public:
   static constexpr unsigned kSide = 2048;
   static constexpr size_t kMatrix = size_t{kSide} * kSide;
-  static constexpr size_t kBytes = kMatrix * 2;  // of a factor
+  static constexpr size_t kBytes = kMatrix * 2;  // per factor
 
   Factors(const Cuda& cuda, std::mt19937_64& random);
 
   struct Window {
     unsigned row, band;
   };
-  // Other than the one before.
+  // A window that differs from `before`.
   Window other_than(Window before, std::mt19937_64& random) const;
 
   const void* a(Window window) const { return rows(a_, window.row); }
@@ -46,8 +46,8 @@ class Factors {
   std::vector<int> sums_;  // by first band and column
 };
 
-// softmax(Q·Kᵀ / 8)·V of random heads: the weights of the 128 tokens differ, and so do their values, so that a wrong
-// product or softmax shows. A unit takes 8 heads in a row of the pool.
+// softmax(Q·Kᵀ / 8)·V of random heads: the weights and values of the 128 tokens differ, so that a wrong product or
+// softmax shows. A unit uses 8 consecutive heads of the pool.
 class AttentionInputs {
  public:
   static constexpr unsigned kHeads = 8, kTokens = 128, kWidth = 64;

@@ -19,25 +19,26 @@ namespace {
 constexpr unsigned kSmallKernels = 64, kSmallWords = 1024;
 constexpr size_t kSmallBytes = size_t{kSmallKernels} * kSmallWords * sizeof(uint32_t);
 constexpr unsigned kSide = Factors::kSide;
-constexpr unsigned kProductRows = 64;  // of C go back, so that it is 1 MiB with the other results
+constexpr unsigned kProductRows = 64;  // of C are read back: 1 MiB together with the other results
 constexpr size_t kProductBytes = size_t{kProductRows} * kSide * sizeof(float);
 constexpr size_t kResultBytes = kProductBytes + AttentionInputs::kBytes + kSmallBytes;
 static_assert(kResultBytes == size_t{1} << 20);
 constexpr unsigned kAllocations = 8;
 constexpr size_t kAllocationBytes = size_t{2} << 20;
 constexpr float kUnitTolerance = 1e-4f;
-// Not a number, on the device; on the host another pattern, so that it shows who did not write.
+// NaN on the device, another pattern on the host, so that a missing write can be attributed.
 constexpr uint32_t kDevicePoison = 0xffffffff, kHostPoison = 0xfefefefe;
 constexpr unsigned kUnitsPerAudit = 8;
 
 std::string reason_for(const char* launched, uint32_t bits) {
   if (bits == kHostPoison) return "cuMemcpyDtoH reported success but copied nothing";
-  if (bits == kDevicePoison) return std::string(launched) + " was launched with success but wrote nothing";
+  if (bits == kDevicePoison) return std::string(launched) + " was launched successfully but wrote nothing";
   return "it is wrong, or left over from other inputs";
 }
 
 [[noreturn]] void fail(const std::string& stage, const std::string& why) {
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + stage + ": " + why + ".");
+  throw Failure(FailureKind::kInvalidResult,
+                "a call reported success without doing its work: " + stage + ": " + why + ".");
 }
 
 class Unit {
@@ -58,7 +59,7 @@ class Unit {
         attended_(make_memory(cuda_, AttentionInputs::kBytes)),
         words_(make_memory(cuda_, kSmallBytes)) {}
 
-  // Untimed: whatever the last unit left is gone, and the next one's inputs are others.
+  // Untimed: clears what the last unit left and chooses other inputs for the next one.
   void prepare() {
     window_ = factors_.other_than(window_, random_);
     head_ = heads_.other_than(head_, random_);
@@ -72,7 +73,7 @@ class Unit {
     GVB_CALL(cuda_, "waiting for cleared outputs", cuCtxSynchronize);
   }
 
-  // Whether the blocks of the next unit are written and read back, which no layer can tell from what came before.
+  // Whether the next unit's blocks are written and read back; random, so that no layer can predict it.
   bool draw_audit() { return random_() % kUnitsPerAudit == 0; }
 
   void run(bool audited) {
@@ -187,12 +188,12 @@ class Unit {
   const MappedMemory results_;
   const DeviceMemory ab_, c_, attended_, words_;
   std::array<abi::CUdeviceptr, kAllocations> blocks_{};
-  // Of the unit at hand.
+  // The current unit's.
   Factors::Window window_{0, 0};
   unsigned head_ = 0, first_row_ = 0, seed_ = 0;
 };
 
-// How long it took, in ns.
+// Returns its duration in ns.
 double run_and_check(Unit& unit, bool audited) {
   unit.prepare();
   const int64_t began = now_ns();

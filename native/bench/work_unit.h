@@ -1,4 +1,5 @@
-// A fixed unit of work, end to end, repeated for a time: what a layer leaves of a card's throughput (OH-010). One unit:
+// A fixed end-to-end unit of work, repeated for a time: how much of a card's throughput a layer leaves (OH-010). One
+// unit:
 //   16 MiB from pinned host memory to the device · C = A·B of 2048² half-precision matrices (which those 16 MiB are) ·
 //   attention of 8 heads of 128 tokens of 64 values · 64 small kernels · 8 allocations of 2 MiB and their frees ·
 //   1 MiB of results back to the host.
@@ -20,8 +21,8 @@ struct WorkRequest {
 };
 
 struct Work {
-  std::vector<double> unit_ns;  // one a timed unit, in order
-  // Units, at random, in which the allocated blocks were written and read back: verified like all others, not timed.
+  std::vector<double> unit_ns;  // one value per timed unit, in order
+  // Random units in which the allocated blocks were written and read back: verified like all others, but not timed.
   unsigned untimed_units = 0;
 };
 

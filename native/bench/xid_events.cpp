@@ -14,7 +14,7 @@ struct Watch {
   std::vector<XidEvent> events;
 };
 
-// Never destroyed: NVML may be unloaded before.
+// Never destroyed: NVML may be unloaded earlier.
 struct Watches {
   std::mutex mutex;
   std::map<std::string, Watch> by_uuid;

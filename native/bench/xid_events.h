@@ -1,4 +1,4 @@
-// Errors of a GPU (Xid), which NVML reports only to those that registered before they happen.
+// Errors of a GPU (Xid), which NVML reports only to processes that registered before they happen.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 namespace gvb {
 
 struct XidEvent {
-  int64_t at_ns;  // when it was read
+  int64_t at_ns;  // time of reading
   uint64_t xid;
 };
 
-// From now on, for the life of the process; again for the same GPU: nothing more. The reason where NVML cannot.
+// Watches from now on until the process ends; repeated calls for the same GPU do nothing. Returns the reason if NVML
+// cannot watch.
 std::string watch_xids(const NvmlApi& nvml, const std::string& uuid);
 
-// All since the watch began; none where there is no watch.
+// All events since the watch began; empty if there is no watch.
 std::vector<XidEvent> seen_xids(const NvmlApi& nvml, const std::string& uuid);
 
 }  // namespace gvb

@@ -15,10 +15,10 @@ namespace gvb::count {
 
 namespace {
 
-// In a forked child of a program with threads: nothing here allocates.
+// Used in a forked child of a threaded program: nothing here may allocate.
 constexpr size_t kLongestFile = 4096;
 
-// A program that was started by exec has the PID of the one before.
+// A program started by exec has the PID of its predecessor.
 int create(const char* folder) {
   for (int number = 0;; ++number) {
     char path[kLongestFile];
@@ -49,12 +49,12 @@ void copy_slots(Table& to, bool with_calls) {
     const Slot& from = table().slots[i];
     const uint64_t calls = from.calls.load(std::memory_order_relaxed);
     if (with_calls && calls > 0) to.slots[i].calls.store(calls, std::memory_order_relaxed);
-    // Pages of slots that nobody uses stay holes.
+    // Skips unused slots, so that their pages stay holes in the file.
     if (from.name[0] != '\0') std::memcpy(to.slots[i].name, from.name, sizeof from.name);
   }
 }
 
-// The new table takes the old one's place at once: there is no moment without one.
+// Replaces the old table by the new one in one step: a counter is always mapped.
 bool take_place(void* memory) {
   return mremap(memory, sizeof(Table), sizeof(Table), MREMAP_MAYMOVE | MREMAP_FIXED, &table()) != MAP_FAILED;
 }

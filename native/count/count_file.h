@@ -1,13 +1,13 @@
-// The file that holds this process's counters: one a process, also of a forked one, in the folder that GVB_COUNT_FOLDER
-// names. Without that variable the calls are counted nowhere.
+// The file with this process's counters: one per process, forked ones included, in the folder GVB_COUNT_FOLDER. Without
+// that variable no calls are counted in a file.
 #pragma once
 
 namespace gvb::count {
 
-// The counters move into a file, with what was counted before.
+// Moves the counters, with their values so far, into a file.
 void begin_file();
-// In a child: into a file of its own, from zero. Where none can be made they are its own memory, so that the parent's
-// are not touched.
+// In a child: starts a new file from zero. If none can be created, the counters become private memory, so that the
+// parent's are not changed.
 void begin_file_of_child();
 
 }  // namespace gvb::count

@@ -1,5 +1,5 @@
-// Where programs look driver functions up: what dlsym and cuGetProcAddress find is given out as an entry that counts.
-// A function that a program was linked with is found among the exported entries.
+// Function look-ups: dlsym and cuGetProcAddress return a counting entry for each driver function they find. A program
+// that was linked with a function finds its exported entry.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -28,8 +28,8 @@ constexpr const char* kFirstVersion = "GLIBC_2.2.5";
 constexpr const char* kFirstVersion = "GLIBC_2.17";
 #endif
 
-// Of whatever is loaded behind this library, a layer's too. Found without allocating: an allocator may look something
-// up before it can serve.
+// Searches the libraries loaded after this one, including those of a layer. Does not allocate: an allocator may look up
+// a symbol before it can serve.
 DlsymFunction next_dlsym() {
   static const auto function = reinterpret_cast<DlsymFunction>(dlvsym(RTLD_NEXT, "dlsym", kFirstVersion));
   return function;
@@ -38,11 +38,11 @@ DlsymFunction next_dlsym() {
 // cuInit, but not cublasCreate or cudaMalloc.
 bool is_driver_name(const char* name) { return name[0] == 'c' && name[1] == 'u' && std::isupper(name[2]) != 0; }
 
-// What has been looked at, by where it is loaded. There are few: the driver, layers, and who looks functions up.
+// An object that was inspected, by load address. There are few: the driver, layers, and objects that look functions up.
 struct Object {
   const void* base = nullptr;
-  bool is_driver = false;  // it exports cuInit: the driver, or a layer in front of it
-  bool forwards = false;   // a layer or a libcuda, whose look-ups are for itself
+  bool is_driver = false;  // exports cuInit: the driver, or a layer in front of it
+  bool forwards = false;   // a layer or a libcuda, which looks functions up for itself
 };
 
 std::mutex& mutex() {
@@ -62,12 +62,12 @@ Object look_at(const void* base, const link_map* map) {
   Object object{base, image.find("cuInit") != nullptr, false};
   if (!object.is_driver) return object;
   note_driver(image);
-  // A program may have stubs of the driver's functions in it, which look up what the program then calls.
+  // A program may contain stubs of the driver's functions, which look up the functions that the program then calls.
   object.forwards = image.find("dlsym") != nullptr || image.soname().rfind("libcuda.so", 0) == 0;
   return object;
 }
 
-// Whose code it is. Under the mutex.
+// The object that contains the address. Requires the mutex.
 Object object_of(const void* address) {
   static std::array<Object, 64> known;
   static size_t count = 0;
@@ -82,8 +82,8 @@ Object object_of(const void* address) {
   return object;
 }
 
-// The driver's functions that give out others, and ours in their place. The first has one parameter less, which it does
-// not look at.
+// The driver's look-up functions, and ours in their place. The older one has one parameter less; ours ignores the extra
+// one.
 using GetProcAddress = decltype(CudaApi::cuGetProcAddress_v2);
 constexpr const char* kLookUps[] = {"cuGetProcAddress", "cuGetProcAddress_v2", "cuGetProcAddress_v2_ptsz"};
 GetProcAddress real_look_ups[std::size(kLookUps)];
@@ -103,7 +103,7 @@ abi::CUresult get_proc_address(const char* base, void** function, int version, u
 
 constexpr GetProcAddress kOurs[] = {get_proc_address<0>, get_proc_address<1>, get_proc_address<2>};
 
-// The name that the address has in its own symbol table, if it is one of that function; else what the version says.
+// The exported name if the address is an export of that function; else derived from the version.
 std::string exported_as(const char* base, int version, const void* address) {
   Dl_info info;
   const size_t length = std::strlen(base);
@@ -118,7 +118,7 @@ std::string exported_as(const char* base, int version, const void* address) {
   return newest ? newest->name : base;
 }
 
-// What the entry jumps to.
+// The target that the entry jumps to.
 void* through(const char* name, void* address) {
   for (size_t i = 0; i < std::size(kLookUps); ++i) {
     if (std::strcmp(name, kLookUps[i]) != 0) continue;
@@ -128,7 +128,7 @@ void* through(const char* name, void* address) {
   return address;
 }
 
-// The slot of the exported name, or one behind those; kSlots where none is left.
+// The slot of the exported name, or a free one after those; kSlots if none is left.
 size_t slot_of(const char* name, const void* target_of_it) {
   const auto serves = [&](size_t slot) { return !has_target(slot) || target(slot) == target_of_it; };
   size_t slot = 0;
@@ -138,7 +138,7 @@ size_t slot_of(const char* name, const void* target_of_it) {
   return slot;
 }
 
-// Under the mutex.
+// Requires the mutex.
 void* counted(const char* name, void* address) {
   void* const goes_to = through(name, address);
   const size_t slot = slot_of(name, goes_to);
@@ -153,20 +153,21 @@ void* counted(const char* name, void* address) {
 
 void* looked_up(void* handle, const char* name) {
   void* found = next_dlsym()(handle, name);
-  // In the scope of the whole program our own entries come first.
+  // A look-up in the global scope finds our own entries first.
   if (is_entry(found)) found = next_dlsym()(RTLD_NEXT, name);
   if (!found) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex());
   return object_of(found).is_driver ? counted(name, found) : found;
 }
 
-// A layer that looks for what it stands in front of: its calls are not the program's.
+// A layer looks up the functions it intercepts: its calls are not the program's.
 bool asks_for_itself(const void* caller) {
   const std::lock_guard<std::mutex> lock(mutex());
   return object_of(caller).forwards;
 }
 
-// In the scope of the whole program, or loaded for one library alone, or not yet, where stubs would load it.
+// Searches the global scope, then libcuda: it may be loaded for one library only, or not yet, in which case stubs would
+// load it.
 void* linked(const char* name) {
   if (void* found = next_dlsym()(RTLD_NEXT, name)) return found;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY);
@@ -175,12 +176,12 @@ void* linked(const char* name) {
 
 }  // namespace
 
-// At the first call through an entry that no look-up gave out.
+// Called on the first call through an entry that no look-up returned.
 extern "C" __attribute__((used, visibility("hidden"))) void* gvb_count_resolve(unsigned slot) {
   const char* const name = exported_name(slot);
   void* const found = linked(name);
   if (!found) {
-    // As the dynamic loader would, had it bound the function itself.
+    // Fails as the dynamic loader would.
     std::fprintf(stderr, "gpu-virt-bench: symbol lookup error: undefined symbol: %s\n", name);
     _exit(127);
   }
@@ -193,7 +194,7 @@ extern "C" __attribute__((used, visibility("hidden"))) void* gvb_count_resolve(u
   return target(slot);
 }
 
-// Nobody may be within it when the process forks: the child could never enter again.
+// No thread may hold the mutex during a fork: the child could never lock it again.
 __attribute__((constructor)) static void load() {
   begin_file();
   pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
@@ -206,7 +207,7 @@ __attribute__((constructor)) static void load() {
 extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
   if (name && handle != RTLD_NEXT && is_driver_name(name) && !asks_for_itself(__builtin_return_address(0)))
     return looked_up(handle, name);
-  // A tail call: libc's dlsym asks who called it, and RTLD_NEXT means next after that object.
+  // Must be a tail call: libc's dlsym checks its caller, and RTLD_NEXT means next after that object.
   return next_dlsym()(handle, name);
 }
 

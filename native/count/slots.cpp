@@ -2,7 +2,7 @@
 
 #define GVB_TEXT(x) #x
 #define GVB_EXPAND(x) GVB_TEXT(x)
-// As kSlots and the layout of Table have them.
+// Must match kSlots and the layout of Table.
 #define GVB_SLOTS 2528
 #define GVB_COUNTERS gvb_count_table + 4096
 #if defined(__x86_64__)
@@ -22,8 +22,8 @@ extern __attribute__((visibility("hidden"))) std::atomic<void*> gvb_count_target
 extern __attribute__((visibility("hidden"))) char gvb_count_first_call[];
 }
 
-// An entry: a place where an indirect jump may land, the counter, the slot's number for the first call, the jump. Only
-// registers that no caller keeps and no argument is in; nothing below the stack pointer.
+// An entry: a landing pad for indirect jumps, the counter, the slot's number for the first call, the jump. It uses only
+// caller-saved registers that hold no argument, and nothing below the stack pointer.
 #if defined(__x86_64__)
 __asm__(
     ".text\n.balign 32\n.hidden gvb_count_entries\n.globl gvb_count_entries\n"
@@ -38,7 +38,7 @@ __asm__(
     "  gvb_count_i = gvb_count_i + 1\n"
     ".endr\n"
     ".size gvb_count_entries, . - gvb_count_entries\n"
-    // Keeps every register that may hold an argument, some functions' floats among them.
+    // Saves every register that may hold an argument; some functions take floats.
     ".hidden gvb_count_first_call\n.globl gvb_count_first_call\n"
     ".type gvb_count_first_call, @function\ngvb_count_first_call:\n"
     "  endbr64\n"
@@ -96,12 +96,12 @@ __asm__(
 #define GVB_FUNCTION_TYPE "%function"
 #endif
 
-// Filled by the dynamic loader, so that a call is right before any constructor ran.
+// Filled by the dynamic loader, so that calls work before any constructor has run.
 __asm__(
     ".section .data.rel, \"aw\"\n.balign 8\n.hidden gvb_count_targets\n.globl gvb_count_targets\n"
     "gvb_count_targets:\n.rept " GVB_EXPAND(GVB_SLOTS) "\n.quad gvb_count_first_call\n.endr\n.text\n");
 
-// __COUNTER__ is used by nothing before, so that the n-th name has slot n.
+// __COUNTER__ is unused before this, so the n-th name has slot n.
 static_assert(__COUNTER__ == 0);
 #define GVB_EXPORT(name, slot)                                    \
   __asm__(".globl " #name "\n.type " #name ", " GVB_FUNCTION_TYPE \

@@ -1,4 +1,4 @@
-// The functions of the CUDA driver and of NVML as tables of typed pointers, and the list that fills and names them.
+// The functions of the CUDA driver and of NVML as tables of typed pointers, and the list that names and fills them.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ using abi::CudaApi;
 using abi::NvmlApi;
 
 struct CudaFunction {
-  const char* name;  // as exported: cuMemAlloc_v2
-  const char* base;  // as cuGetProcAddress takes it: cuMemAlloc
+  const char* name;  // exported name: cuMemAlloc_v2
+  const char* base;  // name for cuGetProcAddress: cuMemAlloc
   int version;       // CUDA version that introduced this ABI
 };
 
@@ -48,7 +48,7 @@ constexpr const char* kNvmlFunctions[] = {
 };
 constexpr size_t kNvmlFunctionCount = sizeof(kNvmlFunctions) / sizeof(kNvmlFunctions[0]);
 
-// A table is exactly its pointers, in the order of the list: slot i of a table is function i.
+// A table holds nothing but its pointers, in the order of the list: slot i is function i.
 static_assert(sizeof(CudaApi) == kCudaFunctionCount * sizeof(void*));
 static_assert(sizeof(NvmlApi) == kNvmlFunctionCount * sizeof(void*));
 

@@ -20,14 +20,14 @@ struct Clock {
   clockid_t id;
   const char* name;
 };
-// What the loops read, and what Node's timers and performance.now() read.
+// The clock that measurement loops read, and the one that Node's timers and performance.now() read.
 constexpr Clock kClocks[] = {{CLOCK_MONOTONIC_RAW, "CLOCK_MONOTONIC_RAW"}, {CLOCK_MONOTONIC, "CLOCK_MONOTONIC"}};
 constexpr size_t kClockCount = sizeof kClocks / sizeof kClocks[0];
 using Moments = std::array<ClockMoment, kClockCount>;
 
 int64_t nanoseconds(const timespec& time) { return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec; }
 
-// By instruction: libc's clock_gettime and syscall() can both be interposed.
+// Uses the instruction itself: libc's clock_gettime and syscall() can both be interposed.
 int64_t system_time(clockid_t clock) {
   timespec time{};
 #if defined(__x86_64__)
@@ -48,7 +48,8 @@ int64_t library_time(clockid_t clock) {
   return nanoseconds(time);
 }
 
-// The tightest of several tries: a thread that is put aside between two readings says nothing of the clocks.
+// Keeps the tightest of several tries: if the thread is descheduled between two readings, they say nothing about the
+// clocks.
 ClockMoment moment_of(clockid_t clock) {
   constexpr int kTries = 50;
   constexpr int64_t kTightNs = 2'000;
@@ -81,13 +82,13 @@ const ElfImage* c_library(const std::vector<ElfImage>& images) {
   return found == images.end() ? nullptr : &*found;
 }
 
-// The kernel's own code, which glibc resolves some of these to.
+// glibc resolves some of these functions to the kernel's vDSO.
 bool is_vdso(const std::string& owner) { return owner.find("linux-vdso") != std::string::npos; }
 
 std::vector<TimeFunction> time_functions() {
   const std::vector<ElfImage> images = ElfImage::all();
   const ElfImage* libc = c_library(images);
-  // As this object resolves them; Node's executable asks for the same names in the same scope.
+  // The addresses as this object resolves them; Node's executable looks up the same names in the same scope.
   const std::pair<const char*, const void*> addresses[] = {
       {"clock_gettime", reinterpret_cast<const void*>(&::clock_gettime)},
       {"gettimeofday", reinterpret_cast<const void*>(&::gettimeofday)},

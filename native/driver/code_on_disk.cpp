@@ -16,7 +16,7 @@ namespace {
 
 using Code = std::array<unsigned char, CodeOnDisk::kCompared>;
 
-// Patches often jump to a trampoline near the function first, which jumps to the layer.
+// A patch often jumps to a trampoline near the function first, which jumps to the layer.
 constexpr int kMostHops = 4;
 
 std::string hexadecimal(const unsigned char* bytes, size_t count) {
@@ -29,7 +29,8 @@ std::string hexadecimal(const unsigned char* bytes, size_t count) {
   return text;
 }
 
-// The owner of the code that a jump at `address` ends in; empty where there is no jump, or nobody owns its target.
+// The owner of the code at the end of the chain of jumps from `address`; empty if there is no jump, or its target has
+// no owner.
 std::string follow(uintptr_t address) {
   std::string owner;
   for (int hop = 0; hop < kMostHops; ++hop) {
@@ -70,7 +71,7 @@ bool CodeOnDisk::read(size_t offset, void* out, size_t bytes) const {
   return pread(file_, out, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
-// A file that was replaced since (a driver update) has other program headers or another build ID.
+// A file that was replaced after loading (a driver update) has other program headers or another build ID.
 bool CodeOnDisk::is_mapped_file() const {
   ElfW(Ehdr) header;
   if (segments_.empty() || !read(0, &header, sizeof header) || header.e_phnum != segments_.size()) return false;
@@ -101,7 +102,7 @@ void CodeOnDisk::find_relocations() {
     return entry && entry->d_tag == tag ? entry : nullptr;
   };
   const auto *flags = find(DT_FLAGS), *table = find(DT_RELA), *bytes = find(DT_RELASZ);
-  // The loader writes into code only where the file announces it.
+  // The loader writes into code only if the file announces it.
   const bool writes = find(DT_TEXTREL) || (flags && (flags->d_un.d_val & DF_TEXTREL));
   if (!writes || !table || !bytes) return;
   const ElfW(Addr) address = table->d_un.d_ptr < base_ ? table->d_un.d_ptr + base_ : table->d_un.d_ptr;
@@ -109,7 +110,7 @@ void CodeOnDisk::find_relocations() {
   for (size_t i = 0; i < bytes->d_un.d_val / sizeof(ElfW(Rela)); ++i) add_relocation(relocation[i].r_offset, code);
 }
 
-// No relocation of x64 or arm64 writes more than eight bytes.
+// No relocation on x64 or arm64 writes more than eight bytes.
 bool CodeOnDisk::relocated(ElfW(Addr) place) const {
   return std::any_of(relocations_.begin(), relocations_.end(),
                      [&](ElfW(Addr) first) { return place >= first && place < first + 8; });

@@ -1,5 +1,5 @@
-// Whether a library's code in memory is still what its file holds. Interception that overwrites the beginning of a
-// function shows in no pointer.
+// Checks whether a library's code in memory equals its file. An interposer that overwrites the beginning of a function
+// changes no pointer, so only this finds it.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 namespace gvb {
 
 struct PatchedCode {
-  std::string bytes;  // of memory, hexadecimal, from the function's beginning
-  std::string owner;  // the object the jump at its beginning leads to; empty where none is found
+  std::string bytes;  // bytes in memory from the function's beginning, hexadecimal
+  std::string owner;  // the object that the jump at the beginning leads to; empty if none is found
 };
 
 class CodeOnDisk {
  public:
-  // What of a function is compared.
+  // How many bytes of a function are compared.
   static constexpr size_t kCompared = 32;
 
   explicit CodeOnDisk(const ElfImage& image);
@@ -25,11 +25,11 @@ class CodeOnDisk {
   CodeOnDisk(const CodeOnDisk&) = delete;
   CodeOnDisk& operator=(const CodeOnDisk&) = delete;
 
-  // Why nothing can be compared; empty where it can.
+  // Why nothing can be compared; empty if it can.
   const std::string& unreadable() const { return unreadable_; }
-  // How the code at `address` differs from the file; nothing where it does not, or lies outside of the image's code.
+  // How the code at `address` differs from the file; nothing if it does not, or lies outside the image's code.
   std::optional<PatchedCode> patch_at(const void* address, size_t bytes = kCompared) const;
-  // The same of a function, and not beyond its end, where the next one may be the patched one.
+  // The same for a function, but not beyond its end: the next function may be the patched one.
   std::optional<PatchedCode> patch_of(const void* function) const;
 
  private:

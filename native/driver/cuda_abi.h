@@ -223,8 +223,8 @@ struct CUDA_KERNEL_NODE_PARAMS_v1 {
   void** extra;
 };
 
-// CUDA_KERNEL_NODE_PARAMS_v2, the parameter block of cuGraphExecKernelNodeSetParams_v2 (CUDA 12.0): either func, or
-// kern.
+// CUDA_KERNEL_NODE_PARAMS_v2, the parameter block of cuGraphExecKernelNodeSetParams_v2 (CUDA 12.0); one of func and
+// kern is set.
 struct CUDA_KERNEL_NODE_PARAMS_v2 {
   CUfunction func;
   unsigned gridDimX, gridDimY, gridDimZ;
@@ -236,7 +236,7 @@ struct CUDA_KERNEL_NODE_PARAMS_v2 {
   CUcontext ctx;
 };
 
-// CUmemPoolProps of CUDA 13; older drivers take the bytes of maxSize and usage for reserved ones, which are 0.
+// CUmemPoolProps of CUDA 13; in older drivers the bytes of maxSize and usage are reserved and 0.
 struct CUmemPoolProps {
   CUmemAllocationType allocType;
   int handleTypes;

@@ -36,9 +36,9 @@ DeviceFiles open_device_files() {
 }
 
 InitialisedAt initialised_at(const DeviceFileLooks& looks) {
-  // A driver whose device files have other names.
+  // This driver's device files have other names.
   if (looks.in_context.all <= looks.before_load.all && looks.first.all == 0) return InitialisedAt::kUnknown;
-  // NVML opened its own control file after the first look, so what was open then was not NVML's.
+  // NVML opened its own control file after the first look, so the one that was open before was not NVML's.
   if (looks.first.control > 0 && looks.before_load.control > looks.first.control) return InitialisedAt::kProcessStart;
   if (looks.loaded.all > looks.before_load.all) return InitialisedAt::kLoad;
   if (looks.resolved.all > looks.loaded.all) return InitialisedAt::kLookUp;

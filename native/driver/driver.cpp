@@ -21,13 +21,13 @@ std::string Cuda::error_name(CUresult code) const {
 
 namespace {
 
-// Whose function a program asks on that path.
+// The owner of the function that a program asks on that path.
 std::string looked_up_by(const SymbolTables& tables, SymbolPath path) {
   const void* get = reinterpret_cast<const void*>(tables.of(SymbolPath::kDlsym).cuGetProcAddress_v2);
   const void* look_up = reinterpret_cast<const void*>(static_cast<DlsymFunction>(dlsym));
   const std::string driver = owner_of(reinterpret_cast<const void*>(tables.of(SymbolPath::kBare).cuInit));
   const std::string asked = owner_of(path == SymbolPath::kRuntime ? get : look_up);
-  // A layer may answer for cuGetProcAddress through dlsym and pass everything else on.
+  // A layer may intercept only cuGetProcAddress through dlsym and forward everything else.
   const std::string owner = path == SymbolPath::kRuntime && asked == driver ? owner_of(look_up) : asked;
   return owner.empty() ? "the look-up" : owner;
 }
@@ -42,7 +42,7 @@ void Cuda::fail_missing(const char* name) const {
   const std::string what = std::string(name) + " is not ";
   const std::string on_path = std::string(" on the ") + to_string(path) + " path";
   const size_t index = cuda_function_index(name);
-  // The driver has it, so its age is not the reason: the library that answers the look-up hides it.
+  // The driver exports it, so the driver is not too old: the library that answers the look-up hides it.
   if (index < kCudaFunctionCount && slot(tables_.reference_of(path), index)) {
     const std::string owner = looked_up_by(tables_, path);
     throw Failure(FailureKind::kFunctionMissing,
@@ -106,7 +106,7 @@ void Driver::find_true_driver() const {
 
 const Driver& Driver::load(const std::optional<std::string>& simulated_folder) {
   static std::mutex mutex;
-  // Never destroyed: the executor's thread may be inside it while the process exits.
+  // Never destroyed: the executor's thread may still use it while the process exits.
   static Driver* driver = nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
   if (!driver) driver = new Driver(simulated_folder);
@@ -123,7 +123,7 @@ void Driver::initialise(SymbolPath path) const {
   const Cuda through = cuda(path);
   const CUresult code = through.require(through.api.cuInit, "cuInit")(0);
   if (code != abi::CUDA_SUCCESS && simulated) {
-    // Only the simulation exports the reason why it refused its settings.
+    // Only the simulation exports the reason for refusing its settings.
     const std::vector<ElfImage> images = libcuda_images();
     const ElfImage* simulation = image_of(images, driver_path);
     const auto reason = simulation ? reinterpret_cast<const char* (*)()>(simulation->find("gvbSimError")) : nullptr;

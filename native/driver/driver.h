@@ -1,4 +1,4 @@
-// The loaded driver of this process: libraries, symbol tables, and the one checked way to call it.
+// The loaded driver of this process: its libraries, symbol tables, and the only checked way to call it.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace gvb {
 
-// Calls a driver function of `cuda` (a Cuda), throwing when it is missing or fails. The attempt is a phrase that
+// Calls a driver function of `cuda` (a Cuda) and throws if it is missing or fails. The attempt is a phrase that
 // completes "while …".
 #define GVB_CALL(cuda, attempt, function, ...) \
   (cuda).check((cuda).require((cuda).api.function, #function)(__VA_ARGS__), #function, attempt)
 
-// One symbol path's functions with checked calls.
+// The functions of one symbol path, with checked calls.
 class Cuda {
  public:
   Cuda(const SymbolTables& tables, SymbolPath resolved_by)
       : api(tables.of(resolved_by)), path(resolved_by), tables_(tables) {}
-  // With other functions, which outlive it.
+  // Uses other functions, which must outlive it.
   Cuda(const Cuda& like, const CudaApi& functions) : api(functions), path(like.path), tables_(like.tables_) {}
 
   template <class Function>
@@ -45,7 +45,7 @@ class Cuda {
   [[noreturn]] void fail_missing(const char* name) const;
 };
 
-// What dlopen gave, and how long it took.
+// The result of dlopen, and how long it took.
 struct OpenedLibrary {
   void* handle;
   int64_t took_ns;
@@ -53,24 +53,24 @@ struct OpenedLibrary {
 
 class Driver {
  public:
-  // Loads libcuda.so.1 and NVML at first use: the machine's, or those in `simulated_folder`.
-  // A process keeps the one it loaded first.
+  // Loads libcuda.so.1 and NVML at first use: the machine's, or those in `simulated_folder`. A process keeps the one it
+  // loaded first.
   static const Driver& load(const std::optional<std::string>& simulated_folder);
 
   Cuda cuda(SymbolPath path) const { return Cuda(tables, path); }
-  // cuInit through that path, once per path.
+  // Calls cuInit through that path, once per path.
   void initialise(SymbolPath path) const;
-  // Once the driver is initialised: a libcuda.so.1 that only stands in front of the driver may have loaded it by now.
+  // Call once the driver is initialised: a libcuda.so.1 that only forwards may have loaded the real driver by then.
   void find_true_driver() const;
 
-  // Recognised by a symbol that only the simulation exports, however it was loaded.
+  // Detected by a symbol that only the simulation exports, no matter how it was loaded.
   mutable bool simulated = false;
   const bool from_folder;
-  std::string libcuda_path;         // what dlopen gave
-  mutable std::string driver_path;  // the driver itself: another one where libcuda.so.1 was replaced
+  std::string libcuda_path;         // path that dlopen found
+  mutable std::string driver_path;  // the driver itself: differs if libcuda.so.1 was replaced
   mutable SymbolTables tables;
   const DeviceFiles files_before_load;
-  // Before NVML: a process that has no driver keeps no NVML either, and may turn to the simulation.
+  // Loaded before NVML: a process without a driver then keeps no NVML either, and can still use the simulation.
   const OpenedLibrary opened;  // libcuda
   const Nvml& nvml;
   int64_t resolve_ns;

@@ -33,19 +33,19 @@ void write_all(int file, const std::string& text) {
 
 [[noreturn]] void load_and_tell(int to_parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // What a layer prints while it is loaded is no output of the program.
+  // What a layer prints while it is loaded is not part of the program's output.
   dup2(STDERR_FILENO, STDOUT_FILENO);
   void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   const char* reason = handle ? nullptr : dlerror();
   std::string told =
       handle ? kFound + ElfImage::of_handle(handle).path() : kNotFound + std::string(reason ? reason : "");
-  told += '\0';  // the end: a process that a layer started may keep the pipe open
+  told += '\0';  // marks the end: a process that a layer started may keep the pipe open
   write_all(to_parent, told);
   _exit(0);
 }
 
 struct Told {
-  std::string text;  // with its end, unless the process ended or the time was over before it
+  std::string text;  // with its end mark, unless the process ended or the time ran out
   bool in_time = true;
   bool complete() const { return !text.empty() && text.back() == '\0'; }
 };

@@ -34,7 +34,7 @@ std::vector<ElfImage> ElfImage::all() {
   link_map* map = nullptr;
   void* self = dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD);
   if (self && dlinfo(self, RTLD_DI_LINKMAP, &map) == 0) {
-    // The kernel's vDSO leaves its entries unrelocated in read-only memory and is of no interest here.
+    // Skips the kernel's vDSO, whose entries stay unrelocated in read-only memory.
     for (; map; map = map->l_next)
       if (!map->l_name || !std::strstr(map->l_name, "vdso")) images.emplace_back(*map);
   }

@@ -1,5 +1,5 @@
-// The dynamic symbol table of a loaded object, read straight from memory: the way to a driver's own address that no
-// interposed dlsym can bend.
+// The dynamic symbol table of a loaded object, read from memory: finds a driver's own address even if dlsym is
+// interposed.
 #pragma once
 
 #include <elf.h>
@@ -12,28 +12,28 @@ namespace gvb {
 
 class ElfImage {
  public:
-  // `segments`: of an object that the loader's list of this namespace does not have.
+  // Pass `segments` for an object that is missing from the loader's list of this namespace.
   explicit ElfImage(const link_map& map, std::vector<ElfW(Phdr)> segments = {});
 
-  // The object dlopen returned `handle` for.
+  // The object of a handle from dlopen.
   static ElfImage of_handle(void* handle);
   // Every object of this link namespace, in load order.
   static std::vector<ElfImage> all();
 
-  // Address of a defined global function, or nullptr. Where versions of one name exist, any of them.
+  // Address of a defined global function, or nullptr. If the name exists in several versions, returns any of them.
   void* find(const char* name) const;
   // How many defined global symbols begin with `prefix` followed by an upper-case letter.
   unsigned count_exports(const char* prefix) const;
   const std::string& path() const { return path_; }
-  // Whether it is in the loader's list of this link namespace.
+  // Whether the loader's list of this link namespace contains it.
   bool is_listed() const { return segments_.empty(); }
-  // The name a program linked with it asks for; empty where it has none.
+  // The soname; empty if there is none.
   std::string soname() const;
   ElfW(Addr) base() const { return base_; }
   const ElfW(Dyn) * dynamic() const { return dynamic_; }
-  // Its program headers as they are in memory.
+  // Its program headers as mapped in memory.
   std::vector<ElfW(Phdr)> segments() const;
-  // Size of the defined function that begins at `address`; 0 where none does or its size is not recorded.
+  // Size of the defined function that begins at `address`; 0 if none does or its size is not recorded.
   size_t size_at(const void* address) const;
 
  private:
@@ -51,7 +51,7 @@ class ElfImage {
   const uint32_t* sysv_hash_ = nullptr;
 };
 
-// The first of them with that path; nullptr where there is none.
+// The first image with that path, or nullptr.
 const ElfImage* image_of(const std::vector<ElfImage>& images, const std::string& path);
 
 }  // namespace gvb

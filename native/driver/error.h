@@ -1,5 +1,5 @@
-// The failures a measurement can meet. Each carries what JavaScript needs to explain it: what was attempted,
-// which call failed, and the driver's own name for the code.
+// The failures of a measurement. Each carries what JavaScript needs to explain it: what was attempted, which call
+// failed, and the driver's own name for the code.
 #pragma once
 
 #include <stdexcept>
@@ -29,7 +29,7 @@ class Failure : public std::runtime_error {
   FailureKind kind_;
 };
 
-// A CUDA driver or NVML call that returned a code other than success.
+// A CUDA driver or NVML call that returned an error code.
 class CallFailure : public Failure {
  public:
   CallFailure(FailureKind kind, int code, std::string name, std::string call, std::string attempt)

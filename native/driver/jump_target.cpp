@@ -26,7 +26,7 @@ std::optional<uintptr_t> pointer_at(uintptr_t address) {
 
 }  // namespace
 
-// Through the kernel: an address that was read out of foreign code need not be mapped.
+// Reads through the kernel, because an address found in foreign code need not be mapped.
 size_t read_own_memory(uintptr_t address, void* out, size_t size) {
   const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return 0;

@@ -1,4 +1,4 @@
-// The target of a jump at the beginning of a function, which a layer that patches code puts there.
+// Finds the target of a jump at the beginning of a function, where a layer that patches code puts one.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ struct CodeBytes {
   size_t size;
 };
 
-// `code` is, or would be, at `address`. Nothing where no jump to a fixed place begins there.
+// `code` is, or would be, at `address`. Nothing if no jump to a fixed address begins there.
 std::optional<uintptr_t> jump_target(CodeBytes code, uintptr_t address);
 
-// How many bytes at the beginning of `code` mark a valid target of indirect jumps (endbr64, bti) and do nothing else.
+// The number of bytes at the beginning of `code` that only mark a valid target of indirect jumps (endbr64, bti).
 size_t landing_pad(const unsigned char* code, size_t size);
 
-// Copies what is mapped and readable at `address`; how many bytes that were.
+// Copies the readable bytes at `address` and returns how many there were.
 size_t read_own_memory(uintptr_t address, void* out, size_t size);
 
 }  // namespace gvb

@@ -22,7 +22,7 @@ bool is_named_libcuda(const ElfImage& image) {
   return begins_with(file, kLibrary) || begins_with(image.soname(), kLibrary);
 }
 
-// Three digits, then two or three groups: what a release of the driver looks like since 2009.
+// Three digits, then two or three groups: the format of driver releases since 2009.
 bool is_release(const std::string& word) {
   return word.size() >= 6 && word[3] == '.' && std::count(word.begin(), word.end(), '.') <= 2 &&
          std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) || c == '.'; });
@@ -51,7 +51,7 @@ std::optional<std::string> kernel_module_version() {
 }
 
 bool carries_version(const ElfImage& image, const std::string& version) {
-  // Most installations have it in the file's name, which spares reading some 60 MB.
+  // Most installations have the release in the file's name, which saves reading some 60 MB.
   const std::unique_ptr<char, decltype(&std::free)> file(realpath(image.path().c_str(), nullptr), &std::free);
   const std::string ending = kLibrary + ("." + version);
   if (file && std::string(file.get()).find(ending) != std::string::npos) return true;

@@ -69,7 +69,7 @@ std::vector<ElfW(Phdr)> program_headers(uintptr_t begin) {
   return segments;
 }
 
-// Whether each segment lies where a loader puts it and code alone is executable, so that its tables may be followed in
+// Whether each segment lies where a loader puts it and only code is executable, so that the tables can be read in
 // memory. A program that only reads a library's file through mmap has it in one piece.
 bool is_loaded(const std::vector<ElfW(Phdr)>& segments, uintptr_t base, const Mapping& first,
                const std::vector<Mapping>& mappings) {

@@ -1,6 +1,6 @@
-// Every loaded object of the process, also those that its loader's list does not show. dlmopen loads a library into a
-// link namespace of its own, which neither dl_iterate_phdr nor the link map of this namespace names: a libcuda.so.1
-// that forwards to a driver in such a namespace would look like the only one.
+// Every loaded object of the process, including those missing from its loader's list. dlmopen loads a library into a
+// link namespace of its own, which neither dl_iterate_phdr nor this namespace's link map shows: a libcuda.so.1 that
+// forwards to a driver in such a namespace would look like the only one.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace gvb {
 
-// ElfImage::all(), then what /proc/self/maps shows of other namespaces. A file that is in the loader's list too (each
-// namespace has its own libc) is not repeated. Code that a layer copies into anonymous memory itself is not found.
+// ElfImage::all(), then the objects of other namespaces found in /proc/self/maps. A file that is also in the loader's
+// list (each namespace has its own libc) is not repeated. Does not find code that a layer copies into anonymous memory.
 std::vector<ElfImage> mapped_images();
 
 }  // namespace gvb

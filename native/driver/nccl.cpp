@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kNcclLibrary = "libnccl.so.2";
 
-// 2.27.7 is 22707; before 2.9 it was 2804.
+// 22707 is 2.27.7; before 2.9, 2804 was 2.8.4.
 std::string version_text(int version) {
   const int major = version < 10'000 ? 1'000 : 10'000;
   return std::to_string(version / major) + "." + std::to_string(version % major / 100) + "." +
@@ -62,7 +62,7 @@ std::string Nccl::failure(abi::ncclResult_t code, const char* call) const {
 }
 
 FoundNccl find_nccl(bool simulated_driver) {
-  // Never destroyed: NCCL's own threads may be at work while the process exits.
+  // Never destroyed: NCCL's own threads may still run while the process exits.
   static const FoundNccl& found = *new FoundNccl(load());
   if (!found.nccl || found.nccl->simulated == simulated_driver) return found;
   return {nullptr, found.nccl->path + (simulated_driver ? " is a real NCCL and the GPU is simulated"

@@ -1,5 +1,5 @@
-// NCCL as a program finds it that loads it late, as PyTorch's Python bindings do: libnccl.so.2 by dlopen, its functions
-// by dlsym.
+// NCCL as a program finds it that loads it at run time, as PyTorch's Python bindings do: libnccl.so.2 by dlopen, its
+// functions by dlsym.
 #pragma once
 
 #include <optional>
@@ -22,16 +22,16 @@ struct NcclApi {
 }  // namespace abi
 
 struct Nccl {
-  std::string path;     // of the file that dlopen gave
+  std::string path;     // path of the file that dlopen loaded
   std::string version;  // "2.27.7"
   bool simulated = false;
   abi::NcclApi api;
 
-  // Of a call that failed: its name, the code and what NCCL says of it; empty of one that succeeded.
+  // Name of a failed call, its code and NCCL's message; empty if it succeeded.
   std::string failure(abi::ncclResult_t code, const char* call) const;
 };
 
-// Why there is no NCCL that fits the driver, or NCCL itself. Loaded at first use.
+// NCCL, or why there is none that fits the driver. Loaded at first use.
 struct FoundNccl {
   const Nccl* nccl = nullptr;
   std::string why;

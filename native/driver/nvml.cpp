@@ -16,7 +16,7 @@ struct Loaded {
   bool from_folder;
 };
 
-// nullptr where there is none.
+// Returns nullptr if there is none.
 Loaded* load_library(const std::optional<std::string>& folder) {
   const std::string file = folder ? *folder + "/libnvidia-ml.so.1" : "libnvidia-ml.so.1";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -31,12 +31,12 @@ Loaded* load_library(const std::optional<std::string>& folder) {
 
 const Nvml& Nvml::load(const std::optional<std::string>& simulated_folder) {
   static std::mutex mutex;
-  // Never destroyed: the executor's thread may be inside it while the process exits.
+  // Never destroyed: the executor's thread may still use it while the process exits.
   static Loaded* loaded = nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
   static const Nvml none{};
   if (!loaded) loaded = load_library(simulated_folder);
-  // A machine without NVML decides nothing: the simulation may still be asked for.
+  // A machine without NVML keeps the choice open: the simulation may still be asked for.
   if (!loaded) return none;
   const bool simulated = loaded->nvml.simulated;
   if (simulated_folder ? !simulated : loaded->from_folder) fail_driver_conflict(simulated);

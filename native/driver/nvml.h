@@ -10,9 +10,9 @@ namespace gvb {
 
 struct Nvml {
   std::optional<std::string> path;  // nullopt: there is no libnvidia-ml.so.1
-  NvmlApi api;                      // bare: what a process reads of the GPU is the truth even under a layer
-  NvmlApi dlsym;                    // as a program finds it: what a layer answers, never the truth
-  bool simulated = false;           // also where LD_LIBRARY_PATH and not a request names it
+  NvmlApi api;                      // the driver's own functions: correct readings of the GPU even under a layer
+  NvmlApi dlsym;                    // functions as a program finds them: a layer may change what they report
+  bool simulated = false;           // also if LD_LIBRARY_PATH, not a request, names the simulation
 
   // Loads libnvidia-ml.so.1 at first use: the machine's, or the one in `simulated_folder`. A process keeps the one it
   // loaded first; asking for the other is a driver conflict.

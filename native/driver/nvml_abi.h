@@ -97,7 +97,7 @@ struct nvmlFieldValue_t {
   nvmlValue_t value;
 };
 
-// In KiB since the driver was loaded; of all links together with this scope.
+// KiB since the driver was loaded; the scope "all links" sums over the links.
 constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX = 138;
 constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX = 139;
 constexpr unsigned kAllNvLinks = ~0U;
@@ -107,7 +107,7 @@ constexpr unsigned long long nvmlEventTypeXidCriticalError = 0x8;
 struct nvmlEventData_t {
   nvmlDevice_t device;
   unsigned long long eventType;
-  unsigned long long eventData;  // of an Xid event: its number
+  unsigned long long eventData;  // for an Xid event: its number
   unsigned gpuInstanceId;
   unsigned computeInstanceId;
 };

@@ -21,7 +21,7 @@ size_t cuda_function_index(const char* name) {
 }
 
 DlsymFunction libc_dlsym() {
-  // In libc since glibc 2.34, in libdl before.
+  // libc has it since glibc 2.34, libdl before.
   for (const char* library : {"libc.so.6", "libdl.so.2"}) {
     void* handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     if (!handle) continue;
@@ -36,9 +36,9 @@ namespace {
 
 using GetProcAddress = decltype(CudaApi::cuGetProcAddress_v2);
 
-// Whether an address is a layer's function of the same base name but another ABI: a layer that answers
-// cuGetProcAddress by base name alone hands out its newest (HAMi-core: cuCtxCreate_v3 where version 3020 was asked
-// for), and a call through it would pass the wrong arguments.
+// Whether an address is a layer's function with the right base name but another ABI. A layer that answers
+// cuGetProcAddress by base name alone returns its newest function (HAMi-core: cuCtxCreate_v3 when version 3020 was
+// asked for), and a call through it would pass the wrong arguments.
 bool has_other_abi(void* address, const CudaFunction& function, const std::string& driver) {
   Dl_info info;
   if (dladdr(address, &info) == 0 || !info.dli_sname || info.dli_saddr != address || driver == info.dli_fname)
@@ -49,8 +49,8 @@ bool has_other_abi(void* address, const CudaFunction& function, const std::strin
   return same_base && std::strcmp(info.dli_sname, function.name) != 0;
 }
 
-// A function the driver says is newer than itself stays unresolved: its export, if any, is not to be trusted.
-// One that cuGetProcAddress does not know at all is looked up by its exported name.
+// A function that the driver says is newer than itself stays unresolved: its export, if any, cannot be trusted. A
+// function that cuGetProcAddress does not know is looked up by its exported name.
 CudaApi resolve_runtime(GetProcAddress get, const std::string& driver,
                         void* (*exported)(const void* context, const char* name), const void* context) {
   CudaApi table;

@@ -1,4 +1,4 @@
-// The four ways an application finds a driver function. Interposers catch some and miss others, so all four are kept:
+// The ways to find a driver function. Interposers catch some and miss others, so all four are kept:
 //   runtime  cuGetProcAddress (itself found by dlsym on the libcuda handle), as the CUDA runtime does
 //   dlsym    the process's dlsym on the libcuda handle, exported names
 //   linked   libc's own dlsym over the global scope: what a program linked with -lcuda binds to
@@ -18,14 +18,14 @@ const char* to_string(SymbolPath path);
 
 using DlsymFunction = void* (*)(void*, const char*);
 
-// libc's own dlsym, read from libc's symbol table, so that no preloaded dlsym stands in for it.
+// libc's own dlsym, read from libc's symbol table, so that a preloaded dlsym cannot replace it.
 DlsymFunction libc_dlsym();
 
 struct SymbolTables {
   // One table per SymbolPath, in its order.
   std::array<CudaApi, 4> by_path;
-  // What the driver's own cuGetProcAddress returns: the bare counterpart of the runtime path, whose entry points need
-  // not be the exported ones.
+  // The entry points that the driver's own cuGetProcAddress returns: the bare counterpart of the runtime path. They can
+  // differ from the exported ones.
   CudaApi bare_runtime;
 
   const CudaApi& of(SymbolPath path) const { return by_path[static_cast<size_t>(path)]; }
@@ -34,14 +34,14 @@ struct SymbolTables {
   }
 };
 
-// `libcuda`: what dlopen gave; `driver`: the library that is the driver, which a replaced libcuda.so.1 is not.
+// `libcuda`: the result of dlopen. `driver`: the real driver, which differs if libcuda.so.1 was replaced.
 SymbolTables resolve_cuda(void* libcuda, const ElfImage& driver);
-// The `bare` half of the tables alone.
+// Fills only the `bare` half of the tables.
 void resolve_bare(SymbolTables& tables, const ElfImage& driver);
 NvmlApi resolve_nvml_bare(const ElfImage& image);
 NvmlApi resolve_nvml_dlsym(void* libnvidia_ml);
 
-// Path of the object that owns an address; empty for nullptr or when no object does.
+// Path of the object that owns an address; empty for nullptr or if no object does.
 std::string owner_of(const void* address);
 
 }  // namespace gvb

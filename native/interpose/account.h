@@ -1,4 +1,4 @@
-// What counts against the byte limit: of this process, or of all that share a file.
+// Counts memory against the byte limit: that of this process, or of all processes that share a file.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@ namespace gvb::interpose {
 
 class Account {
  public:
-  // `limit` 0: everything is granted and counted. Throws std::invalid_argument where the file cannot be shared.
+  // `limit` 0: everything is granted and counted. Throws std::invalid_argument if the file cannot be shared.
   Account(uint64_t limit, const std::string& pool);
 
-  // Held around a call of the driver together with what it counts.
+  // Held during a driver call and the counting that belongs to it.
   std::mutex mutex;
 
   bool take(uint64_t bytes);
   void give(uint64_t bytes);
-  // Of a block that was taken, by its address or handle.
+  // Remembers the bytes of a granted block by its address or handle.
   void remember(uint64_t block, uint64_t bytes) { blocks_[block] = bytes; }
-  // 0 where it is no block that counts.
+  // Returns 0 if the block is not counted.
   uint64_t forget(uint64_t block);
   void take_context(uint64_t bytes);
-  // What this process has goes back to the pool.
+  // Returns this process's share to the pool.
   void leave();
 
   uint64_t used() const { return used_->load(); }
@@ -39,7 +39,7 @@ class Account {
   std::unordered_map<uint64_t, uint64_t> blocks_;
 };
 
-// Made from the settings at first use.
+// Created from the settings at first use.
 Account& account();
 
 }  // namespace gvb::interpose

@@ -18,14 +18,14 @@ namespace {
 constexpr int64_t kCatchUpNs = 50'000'000;
 
 // When the next launch may be made. A sleep ends late (50 us and more), and so does waiting for a kernel on a busy
-// machine: that much less is waited for the next time, or the device would get less than its share.
+// machine; the next wait is shortened by that time, or the device would get less than its share.
 class Schedule {
  public:
   struct BusyTime {
     double ns;
   };
   void charge(int64_t called, BusyTime busy) {
-    // What the tenant idles by itself is not made up for.
+    // Idle time of the tenant is not made up for.
     due_ = std::max(due_ + (called - released_), called - kCatchUpNs);
     due_ += std::llround(busy.ns * 100 / settings().sm_percent);
   }

@@ -1,6 +1,6 @@
-// A compute limit of known effect: one launch at a time, each timed on the device and its caller then held, so that the
-// device is busy for the given share of the time. What lies between a launch and its kernel counts as busy, so the
-// share is exact for kernels that are long against that. Graphs and cooperative launches pass.
+// A compute limit of known effect: it allows one launch at a time, times it on the device and then holds the caller, so
+// that the device is busy for the given share of the time. The time between a launch and its kernel counts as busy, so
+// the share is exact only for kernels much longer than that. Graphs and cooperative launches are not limited.
 #pragma once
 
 #include "driver/cuda_abi.h"

@@ -1,6 +1,6 @@
-// Everyone takes a place and holds that place's mutex until he leaves the lock; he is in when he got the mutex of the
-// place before his. The mutexes are robust: the kernel releases those of a thread that died, whether it was in, waited,
-// or came only half-way.
+// Each caller takes a place and holds that place's mutex until it leaves the lock; it owns the lock once it has the
+// mutex of the place before its own. The mutexes are robust: the kernel releases those of a thread that died, whether
+// it owned the lock, waited, or was still entering.
 #include "interpose/fifo_lock.h"
 
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ constexpr uint64_t kMagic = 0x6776622d6669666f;  // "gvb-fifo"
 void FifoLock::initialise(State* state) {
   make_robust(&state->entrance);
   for (pthread_mutex_t& place : state->places) make_robust(&place);
-  state->next = kPlaces;  // so that there is a place before the first
+  state->next = kPlaces;  // so that there is a place before the first one
   state->magic = kMagic;
 }
 
@@ -45,7 +45,7 @@ std::unique_ptr<FifoLock> FifoLock::of_file(const std::string& path) {
   if (file.size() != 0 && file.size() != sizeof(State)) refuse(path, "it holds something else");
   auto* state = static_cast<State*>(file.map(sizeof(State)));
   if (!state) refuse(path, std::strerror(errno));
-  // Whoever began to make it may have died before the end.
+  // An initialiser that died leaves the magic at 0: initialise again.
   if (state->magic == 0) initialise(state);
   if (state->magic != kMagic) refuse(path, "it holds something else");
   return std::unique_ptr<FifoLock>(new FifoLock(state));
@@ -54,12 +54,12 @@ std::unique_ptr<FifoLock> FifoLock::of_file(const std::string& path) {
 uint64_t FifoLock::enter() {
   lock_robust(&state_->entrance);
   const uint64_t place = state_->next;
-  // Whoever dies between these two lines leaves a place that the next one takes over.
+  // A thread that dies between these two lines leaves a place that the next one takes over.
   lock_robust(at(place));
   state_->next = place + 1;
   pthread_mutex_unlock(&state_->entrance);
-  // Of one who died it is not known whether he was in, so the one before him is waited for too. All are kept until this
-  // one is in: if it dies now, the next one must go the same way.
+  // It is unknown whether a dead predecessor owned the lock, so this also waits for the one before it. It keeps all
+  // these mutexes until it owns the lock: if it dies before, the next one must follow the same chain.
   uint64_t first = place;
   while (lock_robust(at(--first)) && first + kPlaces > place + 1) {
   }

@@ -1,5 +1,4 @@
-// A lock that is given out in the order in which it was asked for, among all threads of all processes that share its
-// state, and that passes over those who died.
+// A first-come, first-served lock among all threads of all processes that share its state. It skips threads that died.
 #pragma once
 
 #include <pthread.h>
@@ -13,13 +12,13 @@ namespace gvb::interpose {
 
 class FifoLock {
  public:
-  // Fewer than this may hold it and wait for it at any time.
+  // At most this many minus one may hold or wait for it at a time.
   static constexpr size_t kPlaces = 1024;
 
-  // Of this process alone.
+  // Private to this process.
   static std::unique_ptr<FifoLock> of_process();
-  // Shared by those who give the same file, which is made where there is none. Throws std::invalid_argument with a
-  // message in the house form.
+  // Shared by all that pass the same file, which is created if missing. Throws std::invalid_argument with a message of
+  // the form "Expected … but received …".
   static std::unique_ptr<FifoLock> of_file(const std::string& path);
 
   FifoLock(const FifoLock&) = delete;

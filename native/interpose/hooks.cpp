@@ -1,6 +1,6 @@
-// One exported entry per driver function. They are alike whatever the signature: the entry saves the argument
-// registers, lets gvb_interpose_enter delay and say where to go, restores them and jumps there, so the driver returns
-// straight to the caller.
+// One exported entry per driver function, the same for every signature: it saves the argument registers, lets
+// gvb_interpose_enter delay the call and choose the target, restores the registers and jumps there, so the driver
+// returns straight to the caller.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -53,7 +53,7 @@ __asm__(
     "  br x16\n");
 #endif
 
-// __COUNTER__ is used by nothing before, so that the n-th function has entry n.
+// __COUNTER__ is unused before this, so the n-th function has entry n.
 static_assert(__COUNTER__ == 0);
 #define GVB_CUDA(name, base, version, parameters) GVB_ENTRY(name, (__COUNTER__ - 1))
 #include "driver/cuda_functions.inc"
@@ -84,7 +84,7 @@ double ticks_per_ns = 1;
 // Never destroyed: other threads may still call while the process ends.
 FifoLock* lock = nullptr;
 record::CallLog* calls_log = nullptr;
-// Below it a sleep, which ends 50 us late and more, would be too long by too much.
+// Shorter delays spin: a sleep ends 50 us and more too late.
 constexpr int64_t kShortestSleepNs = 1'000'000;
 
 abi::CUresult missing() { return abi::CUDA_ERROR_NOT_SUPPORTED; }
@@ -108,8 +108,8 @@ void* target_of(size_t index) {
   return function ? function : reinterpret_cast<void*>(missing);
 }
 
-// When the delay was over: read once more after the loop, whose end a processor does not foresee where it is long, and
-// then takes some ns to go on from (15 in 1 000 on an H200's host).
+// Returns when the delay was over. Reads the counter once more after the loop: a processor mispredicts the end of a
+// long loop and then takes some ns to continue (15 in 1 000 on an H200's host).
 inline uint64_t delay(const Hook& hook, uint64_t entered) {
   const uint64_t wanted = hook.delay_ticks.load(std::memory_order_relaxed);
   while (processor_counter() - entered < wanted) {
@@ -131,8 +131,8 @@ void hold_lock(record::Call& call) {
     sleep_until(until);
 }
 
-// The first call of a function, and every call behind the lock or recorded. Out of the way of all others, which cost
-// nothing more for it.
+// The first call of a function, and every call with a lock or a record. Kept out of line, so that other calls pay
+// nothing for it.
 [[gnu::noinline, gnu::cold]] void* take_long_way(Hook& hook, uint64_t entered) {
   const auto index = static_cast<size_t>(&hook - hooks);
   const bool hooked = settings().hooked[index];
@@ -153,7 +153,7 @@ void hold_lock(record::Call& call) {
   return target;
 }
 
-// Beside the driver's functions, the burst of the polling thread.
+// The record also lists the bursts of the polling thread, after the driver's functions.
 void start_record() {
   std::vector<const char*> names;
   for (const CudaFunction& function : kCudaFunctions) names.push_back(function.name);
@@ -195,9 +195,9 @@ extern "C" __attribute__((used, visibility("hidden"))) void* gvb_interpose_enter
   return hook.target;
 }
 
-// Median time, in ns, that the latest calls of an exported function have spent in its hook; negative where none was
-// made. The truth of an injected delay is this with the delay less this without. (The mean would hold every interrupt
-// that fell into a hook, which the estimates it is compared with leave out.)
+// Median time, in ns, that the latest calls of an exported function spent in its hook; negative if there were none. The
+// true cost of an injected delay is this value with the delay minus this value without. (A mean would include every
+// interrupt that hit a hook; the estimates it is compared with leave those out.)
 extern "C" __attribute__((visibility("default"))) double gvbInterposeAchievedNs(const char* function) {
   const size_t index = cuda_function_index(function);
   if (index >= kCudaFunctionCount || hooks[index].calls == 0) return -1;

@@ -1,4 +1,4 @@
-// Which functions the settings replace: the byte limit, exact in what it covers, and its faults.
+// The functions that the settings replace: the byte limit, exact for the calls it covers, and its faults.
 #include <algorithm>
 #include <mutex>
 
@@ -16,7 +16,7 @@ using abi::CUresult;
 
 namespace {
 
-// The record of a replacement as a whole: its account costs time after the driver's call as well.
+// Records a whole replaced call: counting takes time after the driver's call too.
 class Replacement {
  public:
   explicit Replacement(const char* function) {
@@ -37,10 +37,10 @@ class Replacement {
 
 template <class Value>
 uint64_t key_of(Value value) {
-  return (uint64_t)value;  // an address or a handle, which is a number or a pointer
+  return (uint64_t)value;  // an address or a handle: a number or a pointer
 }
 
-// `made`: where the driver puts what it makes, whose value names the block.
+// `made`: where the driver writes the new block's address or handle, which identifies it.
 template <class Made, class Call>
 CUresult counted(const char* function, size_t bytes, Made* made, const Call& call) {
   const Replacement replacement(function);
@@ -66,7 +66,7 @@ CUresult given_back(const char* function, Block block, const Call& call) {
   return code;
 }
 
-// What is handed out in place of memory: of one block for all, the driver's only free is the last.
+// The block that several allocations received (grants=twice): only the last free reaches the driver.
 struct Handed {
   CUdeviceptr address = 0;
   size_t bytes = 0;
@@ -127,7 +127,7 @@ CUresult counted_create(abi::CUmemGenericAllocationHandle* handle, size_t bytes,
 }
 
 CUresult counted_array(abi::CUarray* array, const abi::CUDA_ARRAY_DESCRIPTOR* from) {
-  // Of the arrays that this project makes: four floats an element.
+  // Assumes the arrays that this project creates: four floats per element.
   return counted("cuArrayCreate_v2", 16 * from->Width * from->Height, array,
                  [&] { return driver().cuArrayCreate_v2(array, from); });
 }
@@ -140,7 +140,7 @@ CUresult counted_free_async(CUdeviceptr pointer, abi::CUstream stream) {
   return given_back("cuMemFreeAsync", pointer, [&] { return driver().cuMemFreeAsync(pointer, stream); });
 }
 
-// As layers do that count handles: what a mapping keeps alive counts no more.
+// Like layers that count handles: memory that only a mapping keeps alive is no longer counted.
 CUresult counted_release(abi::CUmemGenericAllocationHandle handle) {
   return given_back("cuMemRelease", handle, [&] { return driver().cuMemRelease(handle); });
 }
@@ -176,7 +176,7 @@ void* address(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-// Of the functions that the limit is for.
+// For the functions that the share limit covers.
 void* shared(size_t function) {
   const ShareLimit& share = settings().share;
   if (share.percent >= 100 || !share.limits[function]) return nullptr;

@@ -1,5 +1,5 @@
-// Where programs look functions up: dlsym and cuGetProcAddress hand out our hooks for the functions that GVB_INTERPOSE
-// names, and everything else untouched. Settings are read, and wrong ones refused, when the library is loaded.
+// Function look-ups: dlsym and cuGetProcAddress return our hooks for the functions that GVB_INTERPOSE names, and
+// everything else unchanged. The settings are read and checked when the library is loaded.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ DlsymFunction real_dlsym() {
 
 CudaApi resolve_driver() {
   CudaApi table;
-  // Whoever calls a driver function has loaded the driver; by its soname it is found wherever it came from.
+  // A caller of a driver function has loaded the driver; the soname finds it wherever it was loaded from.
   void* handle = dlopen("libcuda.so.1", RTLD_NOW);
   if (!handle) give_up(dlerror());
   const ElfImage image = ElfImage::of_handle(handle);
@@ -50,7 +50,7 @@ abi::CUresult get_proc_address(const char* base, void** function, int version, u
                                abi::CUdriverProcAddressQueryResult* status) {
   const abi::CUresult code = driver().cuGetProcAddress_v2(base, function, version, flags, status);
   if (code != abi::CUDA_SUCCESS || !function || !*function) return code;
-  // Of several ABIs of one base name, the newest that the asked version allows is the one the driver returned.
+  // If several ABIs share the base name, the driver returned the newest that the requested version allows.
   size_t match = kCudaFunctionCount;
   for (size_t i = 0; i < kCudaFunctionCount; ++i) {
     const CudaFunction& candidate = kCudaFunctions[i];
@@ -64,7 +64,7 @@ abi::CUresult get_proc_address(const char* base, void** function, int version, u
 }  // namespace
 
 const Settings& settings() {
-  // Never destroyed: it is asked while the process ends.
+  // Never destroyed: it is read while the process ends.
   static const Settings& parsed = *new Settings(read_settings());
   return parsed;
 }
@@ -89,7 +89,7 @@ extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, cons
     if (asks_for_procaddress) return reinterpret_cast<void*>(get_proc_address);
     if (index < kCudaFunctionCount && settings().hooked[index]) return hook_address(index);
   }
-  // A tail call: libc's dlsym asks who called it, and RTLD_NEXT means next after that object.
+  // Must be a tail call: libc's dlsym checks its caller, and RTLD_NEXT means next after that object.
   return real_dlsym()(handle, name);
 }
 

@@ -25,7 +25,7 @@ int64_t processor_time() {
   return t.tv_sec * kSecondNs + t.tv_nsec;
 }
 
-// What a busy machine denied it in one period it takes in the next.
+// Makes up in the next period for time that a busy machine denied it.
 [[noreturn]] void poll(double share) {
   prctl(PR_SET_NAME, "gvb-poll");
   const int64_t budget = std::llround(kPeriodNs * share);

@@ -38,7 +38,7 @@ constexpr Unit kPercent[] = {{"", 1}, {"%", 1}};
 
 int64_t delay(const std::string& function, const std::string& text) {
   constexpr const char* kWanted = "a delay such as +250ns, +5us or +1ms";
-  // strtod takes the sign; it is there to say that the delay is added.
+  // The + is required, as a reminder that the delay is added; strtod accepts it.
   if (text.empty() || text[0] != '+') refuse(function, kWanted, text);
   return std::llround(quantity(function, kWanted, text, kTimes));
 }
@@ -50,7 +50,7 @@ void set_hooks(Settings& settings, const std::string& text) {
       settings.hooks_dlsym = true;
     else if (mechanism == "procaddress")
       settings.hooks_procaddress = true;
-    else if (mechanism != "export")  // an ELF object cannot choose its exports at run time: this one always applies
+    else if (mechanism != "export")  // an ELF object cannot choose its exports at run time, so "export" always applies
       refuse("hooks", "a list of export, dlsym and procaddress joined by +", text);
   }
 }
@@ -106,7 +106,7 @@ void set_ignores(Settings& settings, const std::string& text) {
   for (const std::string& function : split(text, '+')) {
     const size_t index = cuda_function_index(function.c_str());
     if (index == kCudaFunctionCount || !settings.counts[index])
-      refuse("ignores", "functions that the quota before it counts, joined by +", text);
+      refuse("ignores", "functions that a preceding quota counts, joined by +", text);
     settings.counts[index] = false;
   }
 }
@@ -142,7 +142,7 @@ void set_sm(Settings& settings, const std::string& text) {
 
 void set_per_live(Settings& settings, const std::string& text) {
   settings.per_live_ns = quantity("perlive", "a time such as 5ns", text, kTimes);
-  // Without the first it would not know what is live.
+  // Counts allocations too, or it would not know what is live.
   account(settings, {"cuMemAlloc_v2"}, true);
   account(settings, {"cuMemFree_v2"}, false);
   for (const char* function : kPerLiveFunctions) hook(settings, function);
@@ -199,7 +199,7 @@ void set_share_paths(Settings& settings, const std::string& text) {
   }
 }
 
-// All paths where none is named.
+// Limits all paths if none is named.
 void hook_shared(Settings& settings) {
   bool* limits = settings.share.limits;
   const bool named = std::find(limits, limits + kCudaFunctionCount, true) != limits + kCudaFunctionCount;
@@ -236,15 +236,16 @@ void set_poll(Settings& settings, const std::string& text) {
   hook(settings, "cuInit");
 }
 
-// What would have no effect was meant otherwise.
+// Refuses settings that would have no effect: they are mistakes.
 void refuse_idle(const Settings& settings, const std::string& text) {
   const bool* end = settings.hooked + kCudaFunctionCount;
   if (settings.lock_ns > 0 && std::find(settings.hooked, end, true) == end)
-    refuse("lock", "beside a function that it is for, such as cuMemAlloc_v2=+0ns", text);
-  if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "beside a lock", text);
+    refuse("lock", "used together with a function to hook, such as cuMemAlloc_v2=+0ns", text);
+  if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "used together with a lock", text);
   const bool of_limit = settings.refusal != abi::CUDA_ERROR_OUT_OF_MEMORY || settings.grants != Grants::kMemory ||
                         settings.context_bytes > 0 || !settings.pool.empty();
-  if (of_limit && settings.memory_limit == 0) refuse("refusal, grants, context or pool", "beside a quota", text);
+  if (of_limit && settings.memory_limit == 0)
+    refuse("refusal, grants, context or pool", "used together with a quota", text);
 }
 
 struct Key {

@@ -1,38 +1,36 @@
-// What the interposer does, from GVB_INTERPOSE: a comma-separated list of
+// The settings of the interposer, from GVB_INTERPOSE: a comma-separated list of
 //   function=+delay                  spins in every call of the function, before the driver's
-//   memory=SIZE, sm=PERCENT          limits (limits.cpp, compute_limit.h); memory is of cuMemAlloc alone
-//   quota=SIZE                       a limit of what is allocated by address, by cuMemCreate and as a flat array; the
-//                                    rest it does not know
+//   memory=SIZE, sm=PERCENT          limits (limits.cpp, compute_limit.h); memory covers only cuMemAlloc
+//   quota=SIZE                       a limit on memory allocated by address, by cuMemCreate and as a flat array; other
+//                                    ways to allocate are not counted
 //   context=SIZE                     what quota counts for a process's context
-//   ignores=FUNCTION+FUNCTION        whose allocations quota neither counts nor refuses
-//   pool=PATH                        the file by which processes have one quota together; without it each has its own
-//   refusal=CODE                     what memory and quota answer in place of 2
-//   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem say in place of the limit
-//   grants=nothing, grants=twice     what cuMemAlloc gives under a quota in place of memory: an address with none
-//                                    behind it, or one block again and again
-//   share=PERCENT, share=PERCENT@PERIOD   a limit of the device's time (share_limit.h): idle after every launch, or at
-//                                    the end of each period of the device's time, in which it may be used up at once
-//   sharefrom=TIME, shareswings=TIME the limit begins after so much of the device's time; it holds in every second
-//                                    stretch of that length alone
-//   sharefile=PATH, sharelag=TIME    the share is what this file (absolute, without a comma) says, where there is one:
-//   it
-//                                    is looked at before every launch, and holds so much of the device's time later
-//   sharegrid=BLOCKS                 it is for kernels of at least so many blocks
-//   sharepaths=FUNCTION+FUNCTION     it is for these; default: cuLaunchKernel, its Ex, the cooperative launch, graphs
-//   perlive=TIME                     in cuMemFree and cuPointerGetAttribute so much more for each block that is live
-//   token=TIME, token=TIME@PERCENT   in cuLaunchKernel, its Ex and the cooperative launch so much more, as if each
-//   looked
-//                                    whether it may; with a percentage, only where that limits (is below 100)
-//   lock=TIME                        every hooked call first waits its turn and then keeps the others waiting for that
-//                                    time: from 1 ms on it sleeps meanwhile, below it spins
-//   state=PATH                       the file (absolute, without a comma) by which processes share the lock; without it
-//                                    each has its own
-//   poll=PERCENT                     hooks cuInit; a thread that uses that share of one processor, by its own clock,
-//                                    from the first hooked call on; 0 starts none
-//   hooks=export+dlsym+procaddress   by what the hooks are met
-// GVB_INTERPOSE_RECORD names a folder where each process writes down its calls of hooked functions: when they came,
-// left for the driver and held the lock; and what the polling thread used. Wrong settings end the process with a
-// reason: a calibration layer that guesses would calibrate nothing.
+//   ignores=FUNCTION+FUNCTION        functions whose allocations quota neither counts nor refuses
+//   pool=PATH                        the file through which processes share one quota; without it each has its own
+//   refusal=CODE                     the error code of memory and quota, instead of 2
+//   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem report, instead of the limit
+//   grants=nothing, grants=twice     what cuMemAlloc returns under a quota instead of memory: an address without
+//                                    memory, or the same block again and again
+//   share=PERCENT, share=PERCENT@PERIOD   a limit on the device's time (share_limit.h): the device idles after every
+//                                    launch, or at the end of each period once its share of it is used up
+//   sharefrom=TIME, shareswings=TIME the limit starts after this much device time; it applies only in every second
+//                                    stretch of this length
+//   sharefile=PATH, sharelag=TIME    a file (absolute path, no comma) with the share, if it exists; read before every
+//                                    launch; a change applies this much device time later
+//   sharegrid=BLOCKS                 limits only kernels with at least this many blocks
+//   sharepaths=FUNCTION+FUNCTION     limits only these; default: cuLaunchKernel, its Ex, the cooperative launch, graphs
+//   perlive=TIME                     a delay per live block in cuMemFree and cuPointerGetAttribute
+//   token=TIME, token=TIME@PERCENT   a delay in cuLaunchKernel, its Ex and the cooperative launch, as if each checked
+//                                    for permission; with a percentage, only if that is below 100
+//   lock=TIME                        every hooked call waits for a lock and then holds it for this time: sleeps if it
+//                                    is 1 ms or more, else spins
+//   state=PATH                       the file (absolute path, no comma) through which processes share the lock; without
+//                                    it each has its own
+//   poll=PERCENT                     hooks cuInit; from the first hooked call on, a thread uses this share of one
+//                                    processor, by its own clock; 0 starts none
+//   hooks=export+dlsym+procaddress   how programs reach the hooks
+// GVB_INTERPOSE_RECORD names a folder where each process records its calls of hooked functions (when they came, went on
+// to the driver and held the lock) and the polling thread's use of the processor. Invalid settings end the process with
+// a reason: a layer with unknown settings cannot calibrate anything.
 #pragma once
 
 #include <cstddef>
@@ -62,10 +60,10 @@ struct Settings {
   // By function index; hooked functions without a delay have 0.
   int64_t delay_ns[kCudaFunctionCount] = {};
   bool hooked[kCudaFunctionCount] = {};
-  double per_live_ns = 0;                   // beside delay_ns, in the functions below
+  double per_live_ns = 0;                   // in addition to delay_ns, in the functions below
   uint64_t memory_limit = 0;                // bytes; 0: none
-  bool counts[kCudaFunctionCount] = {};     // allocations that the limit is of
-  bool accounted[kCudaFunctionCount] = {};  // those, what frees them, and what makes a context
+  bool counts[kCudaFunctionCount] = {};     // allocations that the limit covers
+  bool accounted[kCudaFunctionCount] = {};  // those, their frees, and the call that makes a context
   uint64_t context_bytes = 0;
   uint64_t shown_bytes = 0;  // 0: the limit
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
@@ -81,10 +79,10 @@ struct Settings {
   bool hooks_procaddress = true;
 };
 
-// What perlive makes slower.
+// The functions that perlive delays.
 constexpr const char* kPerLiveFunctions[] = {"cuMemFree_v2", "cuPointerGetAttribute"};
 
-// Throws std::invalid_argument with a message in the house form.
+// Throws std::invalid_argument with a message of the form "Expected … but received …".
 Settings parse_settings(const std::string& text);
 
 }  // namespace gvb::interpose

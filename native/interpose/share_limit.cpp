@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kAnyGrid = std::numeric_limits<uint64_t>::max();
 
-// The kernel that waits, in each context that launches.
+// The waiting kernel, loaded once per context that launches.
 class Idle {
  public:
   CUresult load() {
@@ -30,7 +30,7 @@ class Idle {
     if (code == CUDA_SUCCESS) code = driver().cuModuleGetFunction(&kernel_, module, "gvb_pause");
     return code;
   }
-  // How long it really was, in `took_ns`.
+  // Stores the kernel's real duration in `took_ns`.
   CUresult wait(abi::CUstream stream, double ns, double* took_ns) {
     if (const CUresult code = load()) return code;
     auto spin_ns = static_cast<unsigned long long>(ns);
@@ -46,10 +46,10 @@ class Idle {
   abi::CUfunction kernel_ = nullptr;
 };
 
-// How long the device is to be idle, by its own time: that of all launches so far and of the idle times between them.
+// How long the device must idle, in its own time: the sum of all launches and the idle times between them.
 class Budget {
  public:
-  // Before every launch: whether the file says another share by now.
+  // Called before every launch: checks whether the file names another share.
   void look() {
     if (share().file.empty()) return;
     const double said = percent_in_file();
@@ -59,7 +59,7 @@ class Budget {
     }
     if (now_ns_ - said_at_ns_ >= static_cast<double>(share().lag_ns)) percent_ = said_;
   }
-  // Without a period there is none: the idle time follows the launch.
+  // Returns 0 without a period: the idle time then follows the launch.
   double before() const {
     if (!holds() || share().period_ns == 0 || used_ns_ < allowed_ns()) return 0;
     return period_ends_ns() - now_ns_;
@@ -69,7 +69,7 @@ class Budget {
     const double ends = period_ends_ns();
     now_ns_ += busy_ns + idle_ns;
     used_ns_ += busy_ns;
-    // What a kernel uses beyond a period is owed in the next ones.
+    // A kernel's use beyond the end of a period is charged to the next ones.
     if (share().period_ns > 0 && now_ns_ >= ends) {
       const double periods = std::floor((now_ns_ - ends) / static_cast<double>(share().period_ns)) + 1;
       used_ns_ = holds() ? std::fmax(0, used_ns_ - periods * allowed_ns()) : 0;
@@ -127,7 +127,7 @@ CUresult limited(abi::CUstream stream, uint64_t blocks, const Launch& launch) {
   if (blocks < settings().share.least_blocks) return launch();
   const std::lock_guard<std::mutex> lock(shared().mutex);
   shared().budget.look();
-  // Several periods where more than one was used up at once.
+  // Idles for several periods if a launch used up more than one.
   for (double ns; (ns = shared().budget.before()) >= 1;)
     if (const CUresult code = idle(stream, ns)) return code;
   TimedLaunch timed;

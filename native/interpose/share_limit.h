@@ -1,7 +1,7 @@
-// A compute limit whose error, settling and coverage are known: it lets kernels run one at a time and leaves the device
-// idle between them, so that they run for the given share of the device's time. The idle time is a kernel of one block
-// that waits by the device's clock. Nothing depends on when the host wakes up, and on the simulated GPU it is computed
-// and not waited for.
+// A compute limit with known error, settling time and coverage: it lets kernels run one at a time and keeps the device
+// idle between them, so that they run for the given share of the device's time. To idle, it runs a kernel of one block
+// that waits by the device's clock. Nothing depends on when the host wakes up, and on the simulated GPU the idle time
+// is computed instead of waited for.
 #pragma once
 
 #include "driver/cuda_abi.h"

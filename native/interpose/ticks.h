@@ -1,5 +1,5 @@
-// Delays counted in ticks of the processor's own counter, calibrated once: a loop on the system clock overshoots by
-// 20 to 40 ns, as much as what is to be injected.
+// Delays counted in ticks of the processor's counter, calibrated once: a loop on the system clock overshoots by 20 to
+// 40 ns, as much as the delays to be injected.
 #pragma once
 
 #include "base/processor_counter.h"
@@ -7,7 +7,7 @@
 
 namespace gvb::interpose {
 
-// Over 20 ms: a reading error of 50 ns at either end is 5 ppm.
+// Measures over 20 ms: a reading error of 50 ns at either end is then 5 ppm.
 inline double calibrate_ticks_per_ns() {
   const int64_t from_ns = now_ns();
   const uint64_t from = processor_counter();

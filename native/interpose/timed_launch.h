@@ -5,7 +5,7 @@
 
 namespace gvb::interpose {
 
-// In the context that is current.
+// Uses the current context.
 class TimedLaunch {
  public:
   TimedLaunch() {
@@ -19,7 +19,7 @@ class TimedLaunch {
   TimedLaunch(const TimedLaunch&) = delete;
   TimedLaunch& operator=(const TimedLaunch&) = delete;
 
-  // Launches and waits. The time of a launch that failed is 0.
+  // Launches and waits. The time of a failed launch is 0.
   template <class Launch>
   abi::CUresult time(abi::CUstream stream, const Launch& launch) {
     const auto next = [&](auto call) {

@@ -1,11 +1,11 @@
-// Keeps one program of a user: starts it, passes on what it prints, says when it ended, and ends with all that it left
-// behind. It is no layer's to see: nothing is preloaded into it, and the program's environment comes by file
+// Keeps one program of a user: starts it, forwards its output, reports its end, and at the end kills everything it left
+// behind. A layer cannot see it: nothing is preloaded into it, and the program's environment arrives by file
 // descriptor.
 //   gvb-keeper FOLDER STRAGGLER_MS GRACE_MS COMMAND ARGUMENT…
-// Descriptors: 0 control, 1 and 2 what the program prints, 3 reports, a line each (lib/workers/kept-program.ts).
-// Control: the length of the environment (32 bits, little-endian), its texts, each with a final zero; then a letter a
-// time: S asks all to end (SIGTERM, after GRACE_MS SIGKILL), K kills all. So does the end of control: nobody is left
-// who wants the program.
+// Descriptors: 0 control, 1 and 2 the program's output, 3 reports, one per line (lib/workers/kept-program.ts). Control:
+// the length of the environment (32 bits, little-endian), its strings, each with a terminating zero; then single
+// letters: S asks all processes to end (SIGTERM, after GRACE_MS SIGKILL), K kills them all. The end of control kills
+// them too: nothing needs the program any more.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -35,9 +35,9 @@ constexpr int kControl = 0;
 constexpr int kReports = 3;
 constexpr uint32_t kMostEnvironment = 16 << 20;
 constexpr long long kNsPerMs = 1'000'000;
-// After SIGKILL: a process that hangs in the kernel does not end.
+// How long to wait after SIGKILL: a process that hangs in the kernel does not end.
 constexpr long long kStuckMs = 10'000;
-// What is printed by then is passed on when all processes have ended; a process elsewhere may hold the pipe open.
+// How long to forward remaining output once all processes have ended; a process elsewhere may keep the pipe open.
 constexpr long long kDrainMs = 5'000;
 constexpr size_t kMostNamed = 5;
 
@@ -47,7 +47,7 @@ void report(const char* format, ...) {
   va_start(arguments, format);
   const int length = std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  // Whoever reads it may be gone; control then says so.
+  // If the reader is gone, the control pipe reports it.
   if (length > 0 && write(kReports, line, std::min<size_t>(static_cast<size_t>(length), sizeof line - 1)) < 0) return;
 }
 
@@ -87,7 +87,7 @@ std::string named(const std::vector<Descendant>& left) {
   return text;
 }
 
-// Without limit where it is negative.
+// Negative: no limit.
 struct Deadline {
   long long at_ns = -1;
   bool is_set() const { return at_ns >= 0; }
@@ -96,7 +96,7 @@ struct Deadline {
   void clear() { at_ns = -1; }
 };
 
-// With what the program leaves behind, and after SIGTERM.
+// How long to wait for processes the program left behind, and after SIGTERM.
 struct Patience {
   long long straggler_ms, grace_ms;
 };
@@ -147,7 +147,7 @@ class Keeper {
   }
 
   int patience_ms() const {
-    // Kills are repeated: what is killed may just have forked.
+    // Kills repeatedly: a process may fork just before it is killed.
     long long most = is_killing_ ? 10 : 60'000;
     for (const Deadline* deadline : {&kill_at_, &straggler_, &stuck_, &drain_})
       if (deadline->is_set()) most = std::min(most, (deadline->at_ns - now_ns()) / kNsPerMs + 1);

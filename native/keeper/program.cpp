@@ -20,14 +20,14 @@ struct Failure {
 
 [[noreturn]] void fail(int report, Step step) {
   const Failure failure{errno, step};
-  // A report that cannot be written reads as a start; the program's end with 127 then tells.
+  // A report that cannot be written looks like a successful start; the exit code tells.
   if (write(report, &failure, sizeof failure) < 0) _exit(126);
   _exit(127);
 }
 
 const char* name_of(Step step) { return step == Step::kFolder ? "folder" : step == Step::kPipe ? "pipe" : "program"; }
 
-// Ends of pipes that the child writes to.
+// The pipe ends that the child writes to.
 struct Ends {
   int outputs[2];
   int report;
@@ -36,7 +36,7 @@ struct Ends {
 [[noreturn]] void become(const char* folder, char* const* command, std::vector<std::string>& environment,
                          const Ends& ends, pid_t keeper) {
   const int report = ends.report;
-  // What it started first dies with the keeper, however that ends; it may have ended before this.
+  // The first process dies with the keeper, however that ends; the keeper may have ended before this call.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(127);
   setpgid(0, 0);
@@ -52,7 +52,7 @@ struct Ends {
   variables.reserve(environment.size() + 1);
   for (std::string& variable : environment) variables.push_back(variable.data());
   variables.push_back(nullptr);
-  // The program is looked for in the PATH that it is given.
+  // Searches the PATH of the program's own environment.
   environ = variables.data();
   execvp(command[0], command);
   fail(report, Step::kProgram);
@@ -97,7 +97,7 @@ Started start(const char* folder, char* const* command, std::vector<std::string>
   close(write_ends[0]);
   close(write_ends[1]);
   Failure failure{};
-  // Ends when exec closes the other end, or when the child fails.
+  // Returns once exec closes the other end, or the child reports a failure.
   if (started.pid > 0 && read(report[0], &failure, sizeof failure) == sizeof failure) {
     started.refused = name_of(failure.step);
     started.error = failure.error;

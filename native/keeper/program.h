@@ -1,5 +1,4 @@
-// Starts the program: its own process group, real pipes for what it prints, the environment that it is given and no
-// other.
+// Starts the program in its own process group, with pipes for its output and exactly the given environment.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +12,7 @@ struct Started {
   pid_t pid = 0;
   // CLOCK_MONOTONIC, just before the fork.
   long long at_ns = 0;
-  // What could not be done, with errno; empty where the program runs.
+  // What failed, with errno; empty if the program runs.
   std::string refused;
   int error = 0;
   // Reading ends of its standard output and standard error.
@@ -22,7 +21,7 @@ struct Started {
 
 long long now_ns();
 
-// `command` ends in a null pointer. Each text of `environment` is NAME=VALUE.
+// `command` ends with a null pointer. Each string of `environment` is NAME=VALUE.
 Started start(const char* folder, char* const* command, std::vector<std::string>& environment);
 
 }  // namespace gvb::keeper

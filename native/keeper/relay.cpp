@@ -20,12 +20,12 @@ bool Relay::move() {
   }
   if (moved < 0 && errno == EINTR) return true;
   if (moved < 0 && errno == EAGAIN) {
-    // Either side may be why: something is there to read exactly where there is no room.
+    // Either end may be the reason: if there is something to read, the other end is full.
     pollfd readable{from_, POLLIN, 0};
     is_full_ = poll(&readable, 1, 0) == 1 && (readable.revents & POLLIN) != 0;
     return false;
   }
-  // Its end, or nobody reads any more: the program then gets what a closed pipe gives.
+  // End of file, or no reader is left: the program then sees a closed pipe.
   close_both();
   return false;
 }

@@ -1,4 +1,4 @@
-// Passes what the program prints on to whoever reads the keeper's output, without a copy in this process's memory.
+// Forwards the program's output to the reader of the keeper's output, without copying it through this process's memory.
 #pragma once
 
 #include <poll.h>
@@ -10,9 +10,9 @@ class Relay {
   Relay(int from, int to) : from_(from), to_(to) {}
 
   bool open() const { return from_ >= 0; }
-  // What to wait for: something to read, or, while there is, room to write it.
+  // What to poll for: something to read or, if the output is full, room to write.
   pollfd wanted() const { return {is_full_ ? to_ : from_, static_cast<short>(is_full_ ? POLLOUT : POLLIN), 0}; }
-  // After `wanted` is there. Answers whether anything moved.
+  // Call after `wanted` is ready. Returns whether anything was moved.
   bool move();
   void close_both();
 

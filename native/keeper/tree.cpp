@@ -19,7 +19,7 @@ struct Process {
   std::string name;
 };
 
-// proc_pid_stat(5). The name may hold spaces and parentheses, so that fields are counted from the last one.
+// proc_pid_stat(5). The name may contain spaces and parentheses, so fields are counted from the last parenthesis.
 bool read_process(const char* number, Process& process) {
   const std::string path = std::string("/proc/") + number + "/stat";
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -58,7 +58,7 @@ bool has_ended(const Process& process) { return process.state == 'Z' || process.
 
 std::vector<Descendant> descendants() {
   const std::vector<Process> all = all_processes();
-  // A PID that was reused may be below its parent's: nothing is assumed of their order.
+  // A reused PID may be lower than its parent's, so no order is assumed.
   std::vector<pid_t> known{getpid()};
   std::vector<Descendant> found;
   for (size_t i = 0; i < known.size(); ++i)

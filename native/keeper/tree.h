@@ -1,5 +1,5 @@
-// All processes that descend from this one. As their subreaper it becomes the parent of those whose own parent ended,
-// so that none can leave the tree by forking away.
+// All processes that descend from this one. This process is their subreaper and inherits those whose parent ended, so
+// that none can leave the tree by forking.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ struct Descendant {
   std::string name;
 };
 
-// Without those that have ended and wait for their parent to ask.
+// Without zombies.
 std::vector<Descendant> descendants();
 
 void signal_all(int signal);

@@ -1,8 +1,8 @@
-// What an aggressor of IS-009 runs, one shared resource each, in a module of their own. Names are extern "C": the
+// The kernels of IS-009's aggressors, one shared resource each, in a module of their own. Names are extern "C": the
 // simulated driver executes them by name.
 //
-// `blocks` are 32 counters, 128 bytes apart so that many short blocks do not queue at one address: each block adds 1
-// when it has done its work, which only a block that ran can do.
+// `blocks` are 32 counters, 128 bytes apart so that many short blocks do not queue for one address. Each block adds 1
+// after its work, so only blocks that ran count.
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ __device__ __forceinline__ void count_block(unsigned long long* blocks) {
 
 }  // namespace
 
-// Each block stays for spinNs.
+// Each block spins for spinNs.
 extern "C" __global__ void gvb_hold(unsigned long long spinNs, unsigned long long* blocks) {
   const unsigned long long first = global_timer();
   while (global_timer() - first < spinNs) {
@@ -27,10 +27,10 @@ extern "C" __global__ void gvb_hold(unsigned long long spinNs, unsigned long lon
   count_block(blocks);
 }
 
-// Blocks that end at once: work for whoever hands out blocks.
+// Blocks that end at once: load for the block scheduler.
 extern "C" __global__ void gvb_tiny_blocks(unsigned long long* blocks) { count_block(blocks); }
 
-// Reads `count` words of 16 bytes `passes` times, past L1. They hold zeros, which the compiler does not know.
+// Reads `count` words of 16 bytes `passes` times, bypassing L1. They are zeros, which the compiler does not know.
 extern "C" __global__ void gvb_sweep(const uint4* words, unsigned long long count, unsigned passes,
                                      unsigned long long* blocks) {
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
@@ -47,15 +47,15 @@ extern "C" __global__ void gvb_sweep(const uint4* words, unsigned long long coun
   if (sum == 0) count_block(blocks);
 }
 
-// One load of 4 bytes a page, in an order that no prefetcher follows: the number of pages must not be a multiple of
-// the step. Each thread makes `rounds` loads, each of which waits for the one before.
+// One load of 4 bytes per page, in an order that no prefetcher follows: the number of pages must not be a multiple of
+// the step. Each thread makes `rounds` loads, each dependent on the previous one.
 extern "C" __global__ void gvb_touch_pages(const unsigned char* memory, unsigned long long pages,
                                            unsigned long long pageBytes, unsigned rounds, unsigned long long* blocks) {
   constexpr unsigned long long kStep = 7919;
   unsigned long long page = (static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x) * kStep % pages;
   unsigned sum = 0;
   for (unsigned i = 0; i < rounds; ++i) {
-    // Another line of each page in each round, so that the line itself is not in a cache.
+    // Uses another line of each page in each round, so that no cache holds the line.
     const unsigned long long line = (i + threadIdx.x) * 128ull % pageBytes;
     unsigned word;
     asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(word) : "l"(memory + page * pageBytes + line));
@@ -77,17 +77,18 @@ extern "C" __global__ void gvb_issue(unsigned rounds, float factor, unsigned lon
       d = fmaf(d, factor, 1.0f);
     }
   }
-  // Negative for no factor that is used.
+  // Always true for the factors in use; the compiler does not know that.
   if (a + b + c + d >= 0) count_block(blocks);
 }
 
-// After a copy to the device: counts where the first and the last word are what was sent.
+// Run after a copy to the device: counts if the first and the last word are what was sent.
 extern "C" __global__ void gvb_arrived(const uint32_t* words, unsigned long long count, uint32_t expected,
                                        unsigned long long* blocks) {
   if (words[0] == expected && words[count - 1] == expected) count_block(blocks);
 }
 
-// Before a copy from the device, and in memory that was just allocated: the first and the last word, for the host to find.
+// Run before a copy from the device, and on newly allocated memory: writes the first and the last word, which the host
+// checks.
 extern "C" __global__ void gvb_mark_ends(uint32_t* words, unsigned long long count, uint32_t value,
                                          unsigned long long* blocks) {
   words[0] = value;

@@ -1,5 +1,5 @@
-// Instructions of sm_80 that C++ has no expression for (PTX ISA, "Warp-level matrix instructions" and "Asynchronous
-// copy"), and packed half-precision numbers. Kernels that use nothing else run on the host as well, in the emulator of
+// Instructions of sm_80 without a C++ equivalent (PTX ISA, "Warp-level matrix instructions" and "Asynchronous copy"),
+// and packed half-precision numbers. Kernels that use nothing else also run on the host, in the emulator of
 // native/test/emulator.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #else
 
-// The block's dynamic shared memory, aligned as the widest swizzle pattern needs it.
+// The block's dynamic shared memory, aligned for the widest swizzle pattern.
 __device__ __forceinline__ unsigned char* dynamic_shared() {
   extern __shared__ __align__(1024) unsigned char gvb_dynamic_shared[];
   return gvb_dynamic_shared;
@@ -34,8 +34,8 @@ __device__ __forceinline__ uint4 load_shared_16(uint32_t from) {
   return value;
 }
 
-// 16 bytes of global memory that nobody writes meanwhile and nothing here reads again: past L1, and 256 bytes at a time
-// from DRAM. Needs PTX ISA 7.4.
+// Loads 16 bytes of global memory that are not written meanwhile and not read again: bypasses L1 and fetches 256 bytes
+// at a time from DRAM. Needs PTX ISA 7.4.
 __device__ __forceinline__ uint4 load_once_16(const uint4* from) {
   uint4 value;
   asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -44,30 +44,30 @@ __device__ __forceinline__ uint4 load_once_16(const uint4* from) {
   return value;
 }
 
-// 128 bytes of global memory to L2, whenever it may be.
+// Prefetches 128 bytes of global memory into L2.
 __device__ __forceinline__ void prefetch_line(const void* line) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(line)) : "memory");
 }
 
-// 16 bytes from global to shared memory, past L1; zeros where not `valid`, and then nothing is read.
+// Copies 16 bytes from global to shared memory, bypassing L1; writes zeros, without reading, if not `valid`.
 __device__ __forceinline__ void copy_async_16(uint32_t to, const void* from, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
                "r"(valid ? 16 : 0)
                : "memory");
 }
 
-// The copies since the last call become one group.
+// Groups the copies since the last call.
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until all groups but the last kPending are done. Other threads see them after a barrier.
+// Waits until all groups but the last kPending are done. Other threads see them after a barrier.
 template <unsigned kPending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-// Programmatic dependent launch (PTX ISA, griddepcontrol): from here on the next grid of the stream may begin, and until
-// here its own results wait for all that the grid before it has written. Both mean something in code for sm_90 and later
-// alone, and only where launches ask for it.
+// Programmatic dependent launch (PTX ISA, griddepcontrol). begin_next_grid lets the stream's next grid begin; the other
+// function waits for everything the previous grid wrote. Both only have an effect in code for sm_90 and later, and if
+// the launch requests it.
 __device__ __forceinline__ void begin_next_grid() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -79,7 +79,7 @@ __device__ __forceinline__ void wait_for_previous_grid() {
 #endif
 }
 
-// Four matrices of 8 × 8 values of 16 bits; lane i names row i % 8 of matrix i / 8.
+// Loads four matrices of 8 × 8 values of 16 bits; lane i addresses row i % 8 of matrix i / 8.
 __device__ __forceinline__ void load_matrices(uint32_t (&to)[4], uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -94,7 +94,7 @@ __device__ __forceinline__ void load_matrices_transposed(uint32_t (&to)[4], uint
                : "memory");
 }
 
-// Four sums d += a · b: m16n8k16.
+// m16n8k16: four sums d += a · b.
 template <class Format>
 __device__ __forceinline__ void multiply_add(float* d, const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (Format::kExponent == gvb::F16::kExponent)
@@ -138,14 +138,14 @@ __device__ __forceinline__ float2 unpack(uint32_t packed) {
   }
 }
 
-// 2^x, with a relative error below 2^-22; 0 for minus infinity.
+// 2^x with a relative error below 2^-22; 0 for minus infinity.
 __device__ __forceinline__ float power_of_two(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-// A barrier of `threads` threads of the block, besides number 0, which is __syncthreads.
+// A barrier for `threads` threads of the block; number 0 is __syncthreads.
 __device__ __forceinline__ void sync_barrier(unsigned id, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -157,7 +157,7 @@ __device__ __forceinline__ void arrive_barrier(unsigned id, unsigned threads) {
 #endif
 
 // Byte offset of a 16-byte column in a tile of 128-byte rows that start at a multiple of 1024: the eight rows of a
-// matrix lie in eight groups of banks. TMA and wgmma call the same pattern their 128-byte swizzle.
+// matrix fall into eight groups of banks. TMA and wgmma call this pattern the 128-byte swizzle.
 __device__ __forceinline__ uint32_t swizzled(uint32_t row, uint32_t column) {
   return row * 128 + ((column ^ row % 8) * 16);
 }

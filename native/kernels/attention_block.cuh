@@ -1,12 +1,13 @@
-// Online softmax (Milakov and Gimelshein, arXiv 1805.02867) on accumulators in the layout that mma.sync and wgmma share:
-// of a tile of 16 rows a thread holds rows lane / 4 and lane / 4 + 8, and in each group of eight columns two, at
-// lane % 4 · 2. Element i is of group i / 4, of the second row where i / 2 is odd, and of column i % 2 of the two.
+// Online softmax (Milakov and Gimelshein, arXiv 1805.02867) on accumulators in the layout that mma.sync and wgmma
+// share: of a tile of 16 rows a thread holds rows lane / 4 and lane / 4 + 8, and in each group of eight columns two
+// columns from lane % 4 · 2 on. Element i belongs to group i / 4, to the second row if i / 2 is odd, and to column i %
+// 2 of the two.
 #pragma once
 
 #include "attention_shape.h"
 #include "kernels/ampere.cuh"
 
-// The largest of the four threads that hold one row.
+// The maximum over the four threads that share a row.
 __device__ __forceinline__ float largest_of_row(float x) {
   x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
   return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
@@ -17,12 +18,12 @@ __device__ __forceinline__ float sum_of_row(float x) {
   return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
-// The two rows of a thread: what softmax has seen of them. `sum` is only of the thread's own columns.
+// The softmax state of a thread's two rows. `sum` covers only the thread's own columns.
 struct SoftmaxRows {
   float largest[2] = {-INFINITY, -INFINITY};
   float sum[2] = {0, 0};
 
-  // Scores become weights, 2^((score - largest) · scale). What was summed up before counts `kept` of what it did.
+  // Turns scores into weights, 2^((score - largest) · scale). `kept` is the factor by which earlier sums shrink.
   template <unsigned kCount>
   __device__ __forceinline__ void update(float (&scores)[kCount], float scale, float (&kept)[2]) {
 #pragma unroll
@@ -49,7 +50,7 @@ struct SoftmaxRows {
   __device__ __forceinline__ float inverse_sum(unsigned row) const { return 1.0f / sum_of_row(sum[row]); }
 };
 
-// Keys behind the last one that a row sees count nothing. `first` is the key of scores[0].
+// Masks the keys after the last one that a row sees. `first` is the key of scores[0].
 template <unsigned kCount>
 __device__ __forceinline__ void mask_keys(float (&scores)[kCount], unsigned first, const unsigned (&last_seen)[2]) {
 #pragma unroll
@@ -63,15 +64,15 @@ __device__ __forceinline__ void scale_rows(float (&out)[kCount], const float (&f
   for (unsigned i = 0; i < kCount; ++i) out[i] *= factors[i / 2 % 2];
 }
 
-// Weights of 16 keys, from two groups of eight, as the left operand of the next product: the layouts agree, nothing is
-// exchanged.
+// Packs the weights of 16 keys, two groups of eight, as the left operand of the next product. The layouts agree, so
+// threads exchange nothing.
 template <class Format>
 __device__ __forceinline__ void weights_of(const float* scores, uint32_t (&operand)[4]) {
 #pragma unroll
   for (unsigned i = 0; i < 4; ++i) operand[i] = pack<Format>(scores[2 * i], scores[2 * i + 1]);
 }
 
-// That a block ran: one more at `counter`, if there is one.
+// Counts a block that ran, if there is a counter.
 __device__ __forceinline__ void count_block(unsigned long long* counter) {
   if (counter != nullptr && threadIdx.x == 0) atomicAdd(counter, 1ull);
 }

@@ -1,4 +1,4 @@
-// What the host has to know of the attention kernels.
+// Parameters of the attention kernels that the host needs.
 #pragma once
 
 namespace gvb {
@@ -12,7 +12,8 @@ constexpr AttentionTile attention_tile_sm80(unsigned width) { return {128, 64, 1
 constexpr unsigned kSm90Stages = 2;  // of keys, and of values
 constexpr unsigned kSm90QueriesOfWarpgroup = 64;
 
-// Two or three warpgroups of 64 queries, and one that loads: as many as leave each the registers that its sums take.
+// Two or three warpgroups of 64 queries, besides the one that loads: as many as leave each enough registers for its
+// sums.
 constexpr unsigned attention_consumers_sm90(unsigned width) { return width == 128 ? 2 : 3; }
 
 constexpr AttentionTile attention_tile_sm90(unsigned width) {

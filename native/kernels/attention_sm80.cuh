@@ -1,6 +1,6 @@
-// Attention forward with mma.sync: out = softmax(q kᵀ · scale) v for a tile of 128 queries of one head a block. Four
-// warps of 32 queries; keys and values pass through shared memory 64 at a time, keys of the next step copied while
-// values of this one are used, values while keys are. Scores and weights never leave the registers.
+// Attention forward with mma.sync: out = softmax(q kᵀ · scale) v; each block handles a tile of 128 queries of one head,
+// with four warps of 32 queries. Keys and values pass through shared memory 64 at a time: the next step's keys are
+// copied while this step's values are used, and values while keys are. Scores and weights never leave the registers.
 #pragma once
 
 #include "attention_block.cuh"
@@ -15,16 +15,16 @@ namespace attention_sm80 {
 constexpr gvb::AttentionTile kTile = gvb::attention_tile_sm80(64);
 constexpr unsigned kThreads = kTile.threads, kQueries = kTile.queries, kKeys = kTile.keys;
 
-// A tile of kRows rows lies in slabs of 64 columns, so that every row of a slab has 128 bytes.
+// A tile of kRows rows is stored in slabs of 64 columns, so that every row of a slab has 128 bytes.
 template <unsigned kRows>
 __device__ __forceinline__ uint32_t offset_in_tile(unsigned row, unsigned column) {
   return column / 8 * (kRows * 128) + swizzled(row, column % 8);
 }
 
-// Rows from `rows` on are zeros.
+// Fills rows from `rows` on with zeros.
 template <unsigned kRows, unsigned kWidth>
 __device__ __forceinline__ void copy_tile(uint32_t tile, const unsigned char* from, size_t stride, unsigned rows) {
-  // As many rows at a time as do not change the swizzle of a thread's column.
+  // A stride of rows that keeps the swizzle of a thread's column.
   constexpr unsigned kColumns = kWidth / 8, kRowsAtATime = kThreads / kColumns;
   static_assert(kRowsAtATime % 8 == 0);
   const unsigned row = threadIdx.x / kColumns, column = threadIdx.x % kColumns;
@@ -37,7 +37,7 @@ __device__ __forceinline__ void copy_tile(uint32_t tile, const unsigned char* fr
   }
 }
 
-// What one warp computes: 32 queries as two tiles of 16, which share every operand that comes from keys and values.
+// One warp's work: 32 queries as two tiles of 16, which share every operand from keys and values.
 template <class Format, unsigned kWidth>
 struct WarpTile {
   float scores[2][kKeys / 2];
@@ -50,7 +50,7 @@ struct WarpTile {
     for (auto& tile : scores)
 #pragma unroll
       for (float& score : tile) score = 0;
-// Unrolled further, it needs more registers than there are.
+// Unrolling further would need more registers than there are.
 #pragma unroll 2
     for (unsigned k = 0; k < kWidth / 16; ++k) {
       uint32_t left[2][4];
@@ -101,7 +101,7 @@ struct WarpTile {
     }
   }
 
-  // Through the shared memory of the warp's own queries, so that rows are written whole.
+  // Goes through the shared memory of the warp's own queries, so that whole rows are written.
   __device__ __forceinline__ void store(uint32_t queries, unsigned char* to, size_t stride, unsigned left) {
     const unsigned lane = threadIdx.x % 32, first = threadIdx.x / 32 * 32;
     __syncwarp();
@@ -129,14 +129,15 @@ struct WarpTile {
   }
 };
 
-// Grid: tiles of queries, heads, sequences. q and out are [sequence][token][head][kWidth], k and v the same with
+// Grid: tiles of queries, heads, sequences. q and out are [sequence][token][head][kWidth]; k and v the same with
 // kv_heads.
 template <class Format, unsigned kWidth>
 __device__ __forceinline__ void attend(const unsigned char* q, const unsigned char* k, const unsigned char* v,
                                        unsigned char* out, const AttentionSizes& sizes) {
   constexpr size_t kRowBytes = kWidth * 2;
   const size_t stride = sizes.heads * kRowBytes, kv_stride = sizes.kv_heads * kRowBytes;
-  // Causal: later queries see more keys. The longest tiles first, so that the card does not wait for one at the end.
+  // With a causal mask later queries see more keys. The longest tiles run first, so that the card does not wait for one
+  // at the end.
   const unsigned first = (gridDim.x - 1 - blockIdx.x) * kQueries, left = sizes.length - first;
   const size_t token = static_cast<size_t>(blockIdx.z) * sizes.length;
   const size_t mine = (token + first) * stride + blockIdx.y * kRowBytes;
@@ -149,7 +150,7 @@ __device__ __forceinline__ void attend(const unsigned char* q, const unsigned ch
   const uint32_t queries = shared_address(dynamic_shared()), keys = queries + kQueries * kRowBytes,
                  values = keys + kKeys * kRowBytes;
   const unsigned end = sizes.causal ? min(sizes.length, first + kQueries) : sizes.length;
-  const unsigned unmasked = sizes.causal ? first + 1 : sizes.length;  // keys that every query of the tile sees
+  const unsigned unmasked = sizes.causal ? first + 1 : sizes.length;  // keys visible to every query of the tile
   const unsigned row = first + threadIdx.x / 32 * 32 + threadIdx.x % 32 / 4;
 
   WarpTile<Format, kWidth> tile;

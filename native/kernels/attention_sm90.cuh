@@ -1,7 +1,7 @@
-// Attention forward with TMA and wgmma: out = softmax(q kᵀ · scale) v for a tile of queries of one head a block. One
-// thread loads; each of two or three warpgroups computes 64 queries. The scores of a block of keys are multiplied while
-// the values of the block before are added and its own weights are worked out; the warpgroups take turns at the tensor
-// cores, so that one's exponentials hide behind another's products (the schedule of FlashAttention-3, arXiv
+// Attention forward with TMA and wgmma: out = softmax(q kᵀ · scale) v; each block handles a tile of queries of one
+// head. One thread loads; each of two or three warpgroups computes 64 queries. A warpgroup multiplies the scores of one
+// block of keys while it adds the values of the previous one and computes its weights. The warpgroups alternate on the
+// tensor cores, so that one's exponentials overlap with another's products (the schedule of FlashAttention-3, arXiv
 // 2407.08608).
 #pragma once
 
@@ -34,24 +34,25 @@ struct Maps {
 };
 
 struct Sizes {
-  unsigned length, group;  // how many heads share one of keys and values
+  unsigned length, group;  // heads that share a KV head
   unsigned causal;
   float scale;  // 1/√D · log2(e)
 };
 
-// Which queries and keys a block has.
+// The queries and keys of a block.
 template <unsigned kWidth>
 struct Range {
   static constexpr gvb::AttentionTile kTile = gvb::attention_tile_sm90(kWidth);
   unsigned first, blocks;
 
-  // Causal: later queries see more keys. The longest tiles first, so that the card does not wait for one at the end.
+  // With a causal mask later queries see more keys. The longest tiles run first, so that the card does not wait for one
+  // at the end.
   __device__ __forceinline__ explicit Range(const Sizes& sizes) {
     first = (gridDim.x - 1 - blockIdx.x) * kTile.queries;
     const unsigned end = sizes.causal ? min(sizes.length, first + kTile.queries) : sizes.length;
     blocks = (end + kTile.keys - 1) / kTile.keys;
   }
-  // The j-th block of keys begins here: from the last one down, so that those with masked keys come first.
+  // The start of the j-th block of keys; counts down, so that blocks with masked keys come first.
   __device__ __forceinline__ unsigned start(unsigned j) const { return (blocks - 1 - j) * kTile.keys; }
 };
 
@@ -82,7 +83,7 @@ __device__ __forceinline__ void load(Shared<kWidth>& shared, const Maps& maps, c
   load_values(range.blocks - 1);
 }
 
-// What a warpgroup computes.
+// One warpgroup's work.
 template <class Format, unsigned kWidth>
 struct Consumer {
   static constexpr gvb::AttentionTile kTile = gvb::attention_tile_sm90(kWidth);
@@ -91,7 +92,7 @@ struct Consumer {
   Shared<kWidth>& shared;
   const Sizes& sizes;
   const Range<kWidth> range;
-  const unsigned which;  // of the consumers
+  const unsigned which;  // index among the consumers
   float scores[kTile.keys / 2];
   uint32_t weights[kTile.keys / 16][4];
   float out[kWidth / 2];
@@ -105,7 +106,7 @@ struct Consumer {
 
   __device__ __forceinline__ bool speaks() const { return threadIdx.x % kWarpgroupThreads == 0; }
 
-  // Starts scores = queries · keysᵀ of the j-th block.
+  // Starts scores = queries · keysᵀ for the j-th block.
   __device__ __forceinline__ void start_scores(unsigned j) {
     hw::fence_multiply();
 #pragma unroll
@@ -120,7 +121,7 @@ struct Consumer {
     hw::commit_multiply();
   }
 
-  // Starts out += weights · values of the j-th block.
+  // Starts out += weights · values for the j-th block.
   __device__ __forceinline__ void start_out(unsigned j) {
     hw::fence_multiply();
     const uint64_t right = hw::describe_mn_major(&shared.values[j % kStages], sizeof(Slab<kTile.keys>));
@@ -160,13 +161,13 @@ struct Consumer {
     for (unsigned k = 0; k < kTile.keys / 16; ++k) weights_of<Format>(&scores[8 * k], weights[k]);
   }
 
-  // The warpgroups start their products one after the other, each when the one before has started its own.
+  // Orders the warpgroups: each starts its products after the previous one has started its own.
   __device__ __forceinline__ void take_turn() const { sync_barrier(1 + which, 2 * kWarpgroupThreads); }
   __device__ __forceinline__ void pass_turn(bool last_step) const {
     if (!last_step || which + 1 < kConsumers) arrive_barrier(1 + (which + 1) % kConsumers, 2 * kWarpgroupThreads);
   }
 
-  // The first block has no values to add meanwhile.
+  // The first block has no earlier values to add.
   __device__ __forceinline__ void first_step() {
     hw::wait(&shared.queries_full, 0);
     wait_for_keys(0);
@@ -211,7 +212,7 @@ struct Consumer {
     hw::hold(out);
   }
 
-  // Through the shared memory of the warpgroup's own queries. The tensor map leaves out what lies behind the last query.
+  // Goes through the shared memory of the warpgroup's own queries. The tensor map drops rows after the last query.
   __device__ __forceinline__ void store(const hw::TensorMap& map) {
     const float inverse[2] = {rows.inverse_sum(0), rows.inverse_sum(1)};
     scale_rows(out, inverse);
@@ -251,7 +252,7 @@ __device__ __forceinline__ void attend(const Maps& maps, const Sizes& sizes) {
     hw::fence_init();
   }
   __syncthreads();
-  // By shuffle, so that the compiler knows that a warp does not diverge here.
+  // Uses a shuffle to tell the compiler that a warp does not diverge here.
   const unsigned which = __shfl_sync(0xffffffffu, threadIdx.x / kWarpgroupThreads, 0);
   if (which == kConsumers) {
     hw::give_registers<kConsumers == 2 ? 40 : 32>();

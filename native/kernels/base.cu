@@ -1,5 +1,5 @@
-// Kernels every metric can rely on: compiled for sm_75, PTX ISA lowered so that old drivers accept them.
-// Names are extern "C": the simulated driver executes them by name.
+// Kernels that every metric can rely on, compiled for sm_75 with a lowered PTX ISA that old drivers accept. Names are
+// extern "C": the simulated driver executes them by name.
 
 #include <cstdint>
 
@@ -7,14 +7,14 @@
 
 extern "C" __global__ void gvb_empty() {}
 
-// The first instruction reads the device-wide timer; one thread publishes it to host-mapped memory.
+// Reads the device-wide timer as its first instruction; one thread publishes it to host-mapped memory.
 extern "C" __global__ void gvb_stamp(volatile unsigned long long* slot) {
   const unsigned long long now = global_timer();
   if (threadIdx.x == 0 && blockIdx.x == 0) *slot = now;
 }
 
-// Ping-pong with the host, one thread: waits for *request == i, answers with the device time in replies[i - 1].
-// Gives up (leaving the remaining replies 0) when the host is silent for longer than patienceNs.
+// Ping-pong with the host, one thread: waits for *request == i, answers with the device time in replies[i - 1]. Ends,
+// leaving the remaining replies 0, when the host is silent for longer than patienceNs.
 extern "C" __global__ void gvb_clock_echo(volatile unsigned* request, volatile unsigned long long* replies,
                                           unsigned exchanges, unsigned long long patienceNs) {
   unsigned long long last = global_timer();
@@ -44,13 +44,14 @@ extern "C" __global__ void gvb_mix(uint32_t* words, unsigned count, unsigned see
     words[i] = (i + seed) * 2654435761u;
 }
 
-// Ends at once. *blocks grows by one a block, so that the host can tell whether every launch ran.
+// Ends at once. Each block adds 1 to *blocks, so that the host can tell whether every launch ran.
 extern "C" __global__ void gvb_count(unsigned long long* blocks) {
   if (threadIdx.x == 0) atomicAdd(blocks, 1ull);
 }
 
-// Occupies the device: every block spins for spinNs, so that the grid's size sets the kernel's length. stamps[0]: when
-// block 0 began; stamps[1], which the host sets to 0: when the last block ended. *blocks, which may be null: as above.
+// Occupies the device: every block spins for spinNs, so that the grid's size sets the kernel's length. stamps[0] is
+// when block 0 began; stamps[1], which the host sets to 0, when the last block ended. *blocks, which may be null: see
+// gvb_count.
 extern "C" __global__ void gvb_occupy(unsigned long long* stamps, unsigned long long spinNs,
                                       unsigned long long* blocks) {
   const unsigned long long first = global_timer();

@@ -1,4 +1,4 @@
-// Arithmetic of a fixed length, whatever else runs on the GPU.
+// A fixed amount of arithmetic, whatever else runs on the GPU.
 #pragma once
 
 constexpr unsigned kStepsOfRound = 16;
@@ -12,8 +12,8 @@ __device__ __forceinline__ void step_of_chain(unsigned& x, unsigned multiplier) 
 #endif
 }
 
-// Steps that need each other's results and that the compiler must not combine: the multiplier is known at run time
-// only.
+// Each step needs the previous result, and the compiler cannot combine steps, because the multiplier is known only at
+// run time.
 __device__ __forceinline__ unsigned work(unsigned x, unsigned rounds, unsigned multiplier) {
   for (unsigned round = 0; round < rounds; ++round) {
 #pragma unroll

@@ -1,14 +1,14 @@
-// y = x · Wᵀ for one to eight rows of x ("tokens"), for GPUs with bulk copies (sm_90): a step of a decoder is bound by
-// the reading of W, and by what happens between its kernels. One warp has bulk copies fill a ring in shared memory; it
-// does not wait for the grid before this one, whose results no weight depends on, so that weights come while that grid
-// ends. Eight more warps multiply. What a decoder does before and after a product is done here as well: RMSNorm of the
-// residual stream, SwiGLU.
+// y = x · Wᵀ for one to eight rows of x ("tokens"), for GPUs with bulk copies (sm_90): a decode step is bound by
+// reading W, and by the gaps between its kernels. One warp fills a ring in shared memory by bulk copies; it does not
+// wait for the previous grid, on whose results no weight depends, so that weights arrive while that grid ends. Eight
+// more warps multiply. The operations before and after a product are fused into it: RMSNorm of the residual stream,
+// SwiGLU.
 //
 // A block takes groups of eight rows of W, chunk by chunk of K; the warps share a chunk, 128 k each. In a warp of
 // m16n8k16 the lane of group g (lane / 4) and place t (lane % 4) holds elements 2t, 2t+1, 2t+8 and 2t+9 of token g and
-// of row g. As long as W and x agree, any 16 elements of K may be these: a lane reads eight that lie side by side,
-// 8t … 8t+7 of 32, and gives them to two instructions. A line in shared memory is 64 bytes longer than a multiple of
-// 128: eight lanes then read from all 32 banks.
+// of row g. As long as W and x agree, these may be any 16 elements of K: a lane reads eight adjacent ones, 8t … 8t+7 of
+// 32, and gives them to two instructions. A line in shared memory is 64 bytes longer than a multiple of 128, so that
+// eight lanes read from all 32 banks.
 // Every sum has a fixed order, whichever block computes it: equal inputs give equal bits.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace hopper = gvb::hopper;
 
 constexpr unsigned kPiece = 8;  // numbers in 16 bytes
 constexpr unsigned kConsumers = 32 * kWarps;
-constexpr unsigned kEach = kChunk / kWarps / 32;  // parts of 32 k that a warp has of a chunk
+constexpr unsigned kEach = kChunk / kWarps / 32;  // parts of 32 k per warp and chunk
 constexpr unsigned kPiecesOfNorm = kMostNormed / kPiece / kConsumers;
 constexpr float kEpsilon = 1e-5f;
 
@@ -32,8 +32,8 @@ struct Problem {
   const float* residual;
   const uint16_t* delta;  // null: nothing is added
   const uint16_t* gain;
-  float* sum;            // where residual + deltaScale · delta goes
-  uint16_t* normalised;  // where x goes; null: nowhere
+  float* sum;            // output: residual + deltaScale · delta
+  uint16_t* normalised;  // output: x; null: not written
   const uint16_t* w;
   uint16_t* y;
   unsigned long long* blocks;
@@ -84,7 +84,7 @@ class Product {
   }
 
  private:
-  // The row of W that row `i` of a group is: of gate and up four each.
+  // The row of W for row `i` of a group: four each of gate and up if the product is gated.
   __device__ __forceinline__ unsigned row_of(unsigned group, unsigned i) const {
     if (p_.gated != 0) return group * (kRows / 2) + i % (kRows / 2) + (i < kRows / 2 ? 0 : p_.n / 2);
     return min(group * kRows + i, p_.n - 1);  // rows past the end repeat the last one and are not written
@@ -112,7 +112,7 @@ class Product {
     return reinterpret_cast<uint4*>(x_ + token * line_) + piece;
   }
 
-  // Past L1, which may hold what was there before the previous grid wrote it.
+  // Bypasses L1, which may hold data from before the previous grid's writes.
   __device__ __forceinline__ void copy_input() const {
     const unsigned pieces = p_.k / kPiece;
     const auto* x = reinterpret_cast<const uint4*>(p_.x);
@@ -128,8 +128,8 @@ class Product {
     return {{a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y}};
   }
 
-  // Every block does it for itself; the first one keeps the sum, in other memory than the residual's, which the others
-  // may still read.
+  // Every block normalises for itself; the first one stores the sum, not over the residual, which others may still
+  // read.
   __device__ __forceinline__ void normalise() {
     const unsigned pieces = p_.k / kPiece;
     uint4 gains[kPiecesOfNorm];
@@ -227,7 +227,8 @@ class Product {
     }
   }
 
-  // A lane has two rows of one token. Two sides: none reads what the group before last left when it is overwritten.
+  // A lane holds two rows of one token. The buffer has two sides, so that none is overwritten before the group before
+  // last has been read.
   __device__ __forceinline__ void write(unsigned group, const float (&sums)[4]) const {
     float* side = sums_ + group % 2 * kWarps * kMostTokens * kRows;
     const unsigned token = lane_ / 4;
@@ -271,7 +272,7 @@ class Product {
 
 }  // namespace gvb_decode
 
-// k is a multiple of 32. Every block adds 1 to *blocks where there is one.
+// k is a multiple of 32. Every block adds 1 to *blocks unless that is null.
 extern "C" __global__ void __launch_bounds__(gvb::decode_product::kThreads, 2)
     gvb_decode_product(const uint16_t* x, const float* residual, const uint16_t* delta, const uint16_t* gain,
                        float* sum, uint16_t* normalised, const uint16_t* w, uint16_t* y, unsigned long long* blocks,

@@ -1,23 +1,23 @@
-// What a decoder of Llama's shape does between its matrix products (LLM-004), in a module of their own. Activations are
-// fp16, the residual stream and all sums single precision. Rows are tokens: row r belongs to sequence
-// first + r / rowsPerSequence and stands at positions[r % rowsPerSequence] in it, so that a decode step of a batch and
-// a part of a prompt are the same kernels. What changes from step to step lies in device memory, so that one captured
-// graph serves all steps. Names are extern "C": the simulated driver executes them by name.
+// The operations of a Llama-shaped decoder between its matrix products (LLM-004), in a module of their own. Activations
+// are fp16, the residual stream and all sums single precision. Rows are tokens: row r belongs to sequence first + r /
+// rowsPerSequence, at positions[r % rowsPerSequence], so that a batch's decode step and a part of a prompt use the same
+// kernels. Values that change between steps are in device memory, so that one captured graph serves all steps. Names
+// are extern "C": the simulated driver executes them by name.
 
 #include "kernels/ampere.cuh"
 
-// Named: the names of shared variables have it in them, and an unnamed namespace is named after the path of the file.
+// Not unnamed: shared variables' names contain the namespace, and an unnamed one is named after the path of the file.
 namespace gvb_decoder {
 
 constexpr unsigned kWarp = 32;
-constexpr unsigned kPageTokens = 16;  // of the KV cache; bench/llm/decoder_kernels.h has the same
-constexpr unsigned kMostGroup = 8;    // query heads that share a KV head: rows of a tensor core's tile that are used
+constexpr unsigned kPageTokens = 16;  // of the KV cache; must match bench/llm/decoder_kernels.h
+constexpr unsigned kMostGroup = 8;    // query heads that share a KV head: the rows of a tensor core's tile in use
 constexpr float kEpsilon = 1e-5f;
 constexpr unsigned long long kNotFinite = ~0ull;
 
 using gvb::F16;
 
-// Rows 8 to 15 of the left factor are zero, and those of the sums are not kept.
+// Rows 8 to 15 of the left factor are zero; those of the sums are dropped.
 __device__ __forceinline__ void add_product(float (&sums)[4], uint32_t a0, uint32_t a2, uint32_t b0, uint32_t b1) {
   const uint32_t a[4] = {a0, 0, a2, 0};
   multiply_add<F16>(sums, a, b0, b1);
@@ -33,7 +33,7 @@ __device__ __forceinline__ float sum_of_block(float value, float* scratch) {
   return sum;
 }
 
-// Order of keys is that of the values, of equal ones the first index is the largest.
+// Keys are ordered like the values; among equal values the first index has the largest key.
 __device__ __forceinline__ unsigned long long key_of(float value, unsigned index) {
   const uint32_t bits = __float_as_uint(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return kNotFinite;
@@ -69,7 +69,7 @@ __device__ __forceinline__ Candidate best_of_block(Candidate mine, Candidate* sc
 
 using namespace gvb_decoder;
 
-// residual[row] = table[tokens[row]]; of a token that the table does not have, its last row. hidden is a multiple of 8.
+// residual[row] = table[tokens[row]]; a token that is not in the table gets its last row. hidden is a multiple of 8.
 extern "C" __global__ void __launch_bounds__(256)
     gvb_decoder_embed(const uint16_t* table, const unsigned* tokens, float* residual, unsigned hidden,
                       unsigned vocabulary) {
@@ -113,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(256)
 
 namespace gvb_decoder {
 
-// Of a head's two halves one element each, turned by the angle of their position (the halves are the pair, as in
-// Llama). In the lower half of the result the first.
+// Rotates one element of each half of a head by the angle of its position (in Llama the halves form the pairs). The
+// lower half of the result is the first element.
 __device__ __forceinline__ uint32_t turned_pair(uint32_t first, uint32_t second, float2 angle) {
   const float2 value = unpack<F16>(first | second << 16);
   return pack<F16>(value.x * angle.x - value.y * angle.y, value.y * angle.x + value.x * angle.y);
@@ -122,9 +122,9 @@ __device__ __forceinline__ uint32_t turned_pair(uint32_t first, uint32_t second,
 
 }  // namespace gvb_decoder
 
-// Rotates the queries and keys of qkv[row] by their position, writes the queries to q and the keys and values into the
-// pages of their sequence; where k and v are not null, there as well.
-// angles[position][d / 2] = { cosine, sine }. A page of one layer holds [KV head][token][head dimension] halves.
+// Rotates the queries and keys of qkv[row] by their position, writes the queries to q, and the keys and values to the
+// pages of their sequence and, unless those are null, to k and v. angles[position][d / 2] = { cosine, sine }. A page of
+// one layer holds [KV head][token][head dimension] halves.
 extern "C" __global__ void __launch_bounds__(256)
     gvb_decoder_rope(const uint16_t* qkv, const float2* angles, const unsigned* positions, const unsigned* pages,
                      uint16_t* q, uint16_t* k, uint16_t* v, uint16_t* keyPages, uint16_t* valuePages, unsigned heads,
@@ -165,22 +165,22 @@ namespace gvb_decoder {
 constexpr unsigned kAttentionWarps = 4;
 constexpr float kMinusInfinity = -__builtin_huge_valf();
 
-// Past L1: this kernel writes the newest token's.
+// Bypasses L1, because this kernel writes the newest token's.
 __device__ __forceinline__ uint4 load_words(const uint16_t* from) {
   return __ldcg(reinterpret_cast<const uint4*>(from));
 }
 
 template <unsigned D>
 struct PageOfKeys {
-  uint4 words[2][D / 32];  // of token lane / 4 and 8 tokens further
+  uint4 words[2][D / 32];  // of token lane / 4 and the token 8 later
 };
 template <unsigned D>
 struct PageOfValues {
   uint4 words[4][D / 64];  // of tokens 2t, 2t + 1, 2t + 8, 2t + 9, where t = lane % 4
 };
 
-// A tensor core multiplies the same element of k of both its factors, whichever that is: each lane takes 16 bytes of a
-// row as they lie and both factors are dealt out alike. So nothing goes through shared memory.
+// A tensor core multiplies matching elements of k, whichever they are: each lane loads 16 adjacent bytes of a row for
+// both factors, so nothing needs shared memory.
 template <unsigned D>
 __device__ __forceinline__ void load_keys(PageOfKeys<D>& keys, const uint16_t* page, unsigned lane) {
 #pragma unroll
@@ -199,7 +199,7 @@ __device__ __forceinline__ void load_values(PageOfValues<D>& values, const uint1
       values.words[i][j] = load_words(page + (i / 2 * 8 + lane % 4 * 2 + i % 2) * D + j * 64 + lane / 4 * 8);
 }
 
-// What lies behind the sequence's end was never written: not even a weight of 0 makes it harmless.
+// Clears what lies after the sequence's end: it was never written, and even a weight of 0 does not cancel a NaN.
 template <unsigned D>
 __device__ __forceinline__ void clear_values(PageOfValues<D>& values, unsigned tokens, unsigned lane) {
 #pragma unroll
@@ -213,7 +213,7 @@ __device__ __forceinline__ uint32_t word_of(const uint4& words, unsigned i) {
   return i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
 }
 
-// Of two words of two halves each: the halves of one place.
+// Packs one half each of two words: the halves at `place`.
 __device__ __forceinline__ uint32_t paired(uint32_t a, uint32_t b, unsigned place) {
   return place == 0 ? (a & 0xffffu) | b << 16 : a >> 16 | (b & 0xffff0000u);
 }
@@ -225,7 +225,7 @@ __device__ __forceinline__ void turn_two(uint32_t& first, uint32_t& second, cons
   second = paired(low, high, 1);
 }
 
-// Eight elements of each half of a head.
+// Rotates eight elements of each half of a head.
 __device__ __forceinline__ void turn_eight(uint4& first, uint4& second, const float2* angles) {
   turn_two(first.x, second.x, angles);
   turn_two(first.y, second.y, angles + 2);
@@ -233,14 +233,15 @@ __device__ __forceinline__ void turn_eight(uint4& first, uint4& second, const fl
   turn_two(first.w, second.w, angles + 6);
 }
 
-// Of one warp, for the query heads of one KV head: the softmax so far, in powers of two. Lane's head: lane / 4.
+// One warp's state for the query heads of one KV head: the softmax so far, in powers of two. The lane's head is lane /
+// 4.
 template <unsigned D>
 struct Attending {
   float sums[D / 8][4];  // tile i of 64 values: dimensions 8 (2 t) + i and 8 (2 t + 1) + i
   float largest, weight;
   uint32_t query[D / 16][2];
 
-  // `angles` of the query's position; null: it is rotated already.
+  // `angles` of the query's position; null: it is already rotated.
   __device__ __forceinline__ void begin(const uint16_t* head, const float2* angles, bool isUsed, unsigned lane) {
 #pragma unroll
     for (unsigned j = 0; j < D / 64; ++j) {
@@ -267,7 +268,7 @@ struct Attending {
     query[2 * j + 1][1] = words.w;
   }
 
-  // Scores of `tokens` keys; then their values count.
+  // Computes the scores of `tokens` keys, then adds their values.
   __device__ __forceinline__ void page(const PageOfKeys<D>& keys, const PageOfValues<D>& values, unsigned tokens,
                                        float scale, unsigned lane) {
     float scores[2][4] = {};
@@ -334,11 +335,11 @@ struct AttentionParameters {
   float scale;
 };
 
-// What a part of the context leaves for a head, in front of its sums: the largest score in powers of two, the sum of
-// the weights, and a gap, so that sums can be read four at a time.
+// What a part of the context stores for a head before its sums: the largest score in powers of two, the sum of the
+// weights, and a gap, so that sums can be read four at a time.
 constexpr unsigned kAhead = 4;
 
-// The key, rotated, and the value of the newest token go to their place in the cache.
+// Writes the newest token's rotated key and its value to their place in the cache.
 template <unsigned D>
 __device__ __forceinline__ void append(const AttentionParameters& p, unsigned kvHead, unsigned row, unsigned position,
                                        size_t place) {
@@ -354,7 +355,7 @@ __device__ __forceinline__ void append(const AttentionParameters& p, unsigned kv
   __syncthreads();
 }
 
-// Of the blocks of one row and KV head, the last one to come has all parts of the context before it.
+// True for the last block of a row and KV head to arrive: it can then read all parts of the context.
 __device__ __forceinline__ bool is_last_part(unsigned* arrived) {
   __shared__ unsigned last;
   __threadfence();
@@ -368,7 +369,7 @@ __device__ __forceinline__ bool is_last_part(unsigned* arrived) {
   return last != 0;
 }
 
-// out = sums / weights over all parts of the context, for `group` heads that lie side by side.
+// out = sums / weights over all parts of the context, for `group` adjacent heads.
 template <unsigned D>
 __device__ __forceinline__ void merge_parts(const float* partial, uint16_t* out, unsigned group) {
   const unsigned splits = gridDim.x;
@@ -403,11 +404,11 @@ __device__ __forceinline__ Part part_of(unsigned tokens) {
   return {blockIdx.x * each, min(blockIdx.x * each + each, used)};
 }
 
-// More than this would leave the L2 cache again before it is used, and be read twice.
+// More would be evicted from the L2 cache before it is used, and be read twice.
 constexpr unsigned long long kMostPrefetched = 16ull << 20;
 
-// What this block is going to read to L2, while the grid before this one still runs. A hint alone: the position is read
-// again when that grid has ended.
+// Prefetches into L2 what this block will read, while the previous grid still runs. Only a hint: the position is read
+// again once that grid has ended.
 template <unsigned D>
 __device__ __forceinline__ void prefetch_part(const AttentionParameters& p, const unsigned* pages, size_t inPage) {
   constexpr unsigned kLine = 128, kLinesOfPage = kPageTokens * D * 2 / kLine;
@@ -428,7 +429,7 @@ __device__ __forceinline__ void prefetch_part(const AttentionParameters& p, cons
 
 // Block (split, KV head, row) attends to its part of the context; partial[row][head][split] = { largest score, sum of
 // weights, gap, D sums of weighted values }. A part without tokens has weights of 0. The last block of a row and KV
-// head makes out[row][head] of them.
+// head combines them into out[row][head].
 template <unsigned D>
 __device__ __forceinline__ void attend(AttentionParameters p) {
   __shared__ float merged[kAttentionWarps][kMostGroup][D];
@@ -449,7 +450,7 @@ __device__ __forceinline__ void attend(AttentionParameters p) {
 
   if (p.qkv != nullptr) {
     p.angles += static_cast<size_t>(position) * (D / 2);
-    p.q = p.qkv + static_cast<size_t>(row) * 2 * p.kvHeads * D;  // as far as the rows are longer than q's
+    p.q = p.qkv + static_cast<size_t>(row) * 2 * p.kvHeads * D;  // qkv's rows are longer than q's
     if (part.begin <= newest && newest < end) append<D>(p, kvHead, row, position, pages[newest] * pageValues + inPage);
   }
   Attending<D> state;
@@ -462,7 +463,7 @@ __device__ __forceinline__ void attend(AttentionParameters p) {
     place = pages[at] * pageValues + inPage;
     load_keys<D>(keys, p.keyPages + place, lane);
   }
-  // The next page's keys are on their way while this one's values count.
+  // Loads the next page's keys while this one's values are added.
   while (at < end) {
     load_values<D>(values, p.valuePages + place, lane);
     const PageOfKeys<D> here = keys;
@@ -519,10 +520,10 @@ __device__ __forceinline__ void attend(AttentionParameters p) {
     attend<D>({q, qkv, angles, keyPages, valuePages, pages, position, partial, arrived, out, heads, kvHeads,  \
                pagesPerSequence, scale});                                                                     \
   }
-// A token of each sequence, all at the same position. Either q has the queries, and the cache the newest keys and
-// values; or qkv has all three as a product left them, angles[position][D / 2] = { cosine, sine }, and the kernel
-// rotates the queries and keys and puts the newest keys and values into the cache. scale: of scores, times the binary
-// logarithm of e. arrived[row][KV head] is 0 between launches.
+// One token of each sequence, all at the same position. Either q holds the queries, and the cache the newest keys and
+// values; or qkv holds all three as a product left them with angles[position][D / 2] = { cosine, sine }, and the kernel
+// rotates the queries and keys and stores the newest keys and values in the cache. scale: factor of the scores, times
+// the binary logarithm of e. arrived[row][KV head] is 0 between launches.
 GVB_DECODE_ATTENTION(64)
 GVB_DECODE_ATTENTION(128)
 
@@ -541,8 +542,8 @@ extern "C" __global__ void __launch_bounds__(256)
       pack<F16>(silu(g.x) * u.x, silu(g.y) * u.y);
 }
 
-// Block (part, row): the largest logit of its part of the vocabulary, and a checksum of all their bits. A logit that is
-// not finite is larger than all others. count is even.
+// Block (part, row): the largest logit in its part of the vocabulary, and a checksum of all their bits. A logit that is
+// not finite counts as the largest. count is even.
 extern "C" __global__ void __launch_bounds__(256)
     gvb_decoder_pick(const uint16_t* logits, unsigned count, Candidate* candidates) {
   begin_next_grid();
@@ -560,9 +561,9 @@ extern "C" __global__ void __launch_bounds__(256)
   if (threadIdx.x == 0) candidates[static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x] = best;
 }
 
-// The token of every row (0xffffffff: its logits are not finite) becomes the next step's input and is shown to the
-// host: words[0] = steps so far, then of step s, from words[2 + (s % kept) * (2 + rows)] on, the checksum of its logits
-// (two words) and its tokens. state = { position, steps }: the position moves on by `advance`. One block.
+// Makes the token of every row (0xffffffff: its logits are not finite) the next step's input and shows it to the host:
+// words[0] = steps so far; for step s, from words[2 + (s % kept) * (2 + rows)] on, the checksum of its logits (two
+// words) and its tokens. state = { position, steps }: the position advances by `advance`. One block.
 extern "C" __global__ void __launch_bounds__(256)
     gvb_decoder_publish(const Candidate* candidates, unsigned parts, unsigned rows, unsigned advance, unsigned* tokens,
                         unsigned* state, volatile unsigned* words, unsigned kept) {

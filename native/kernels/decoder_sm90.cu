@@ -1,4 +1,5 @@
-// The kernels of decoder.cu once more, so that each may begin before the one ahead of it has ended, and the products of
-// a step with what comes before and after them. The simulated driver executes kernels by name: it knows no difference.
+// The kernels of decoder.cu, compiled so that each may begin before the previous one has ended, and the products of a
+// step fused with their neighbouring operations. The simulated driver executes kernels by name, so it treats both
+// modules alike.
 #include "decode_product.cuh"
 #include "decoder.cu"

@@ -1,5 +1,5 @@
-// Kernels that fail in a known way (IS-010), in a module of their own: only a process that is to be lost loads it.
-// Names are extern "C": the simulated driver executes them by name.
+// Kernels that fail in a known way (IS-010), in a module of their own: only a process that may be lost loads it. Names
+// are extern "C": the simulated driver executes them by name.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// So that a card is never left busy, even where nobody can end the process.
+// A limit, so that a card does not stay busy even if the process cannot be killed.
 constexpr unsigned long long kEndlessNs = 5000000000ull;
 
 }  // namespace
@@ -18,8 +18,8 @@ __device__ void __assertfail(const void* message, const void* file, unsigned lin
                              size_t character_bytes);
 }
 
-// The first page is mapped by nobody, neither device nor host: a store far behind an allocation could reach memory of
-// the host where the driver lets kernels use all of it (HMM).
+// The first page is never mapped, on the device or the host. A store far beyond an allocation could instead reach host
+// memory, if the driver lets kernels use all of it (HMM).
 extern "C" __global__ void gvb_out_of_bounds() {
   asm volatile("st.global.u32 [%0], %1;" ::"l"(16ull), "r"(1u) : "memory");
 }
@@ -31,7 +31,7 @@ extern "C" __global__ void gvb_misaligned() {
 
 extern "C" __global__ void gvb_trap() { asm volatile("trap;"); }
 
-// What assert() calls; by itself, because the macro would write the path of this file into the PTX.
+// What assert() calls; called directly, because the macro would write the path of this file into the PTX.
 extern "C" __global__ void gvb_assert() {
   __assertfail("a device assert, on purpose", "faults.cu", 0, "gvb_assert", 1);
 }

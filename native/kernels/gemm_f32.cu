@@ -1,5 +1,5 @@
-// C = A · Bᵀ in single precision on the CUDA cores. A and B are m × k and n × k, C is m × n, all row by row; k is a
-// multiple of 4, and no matrix has 2^32 numbers. A block makes 128 × 128 of C, a thread 8 × 8 of it.
+// C = A · Bᵀ in single precision on the CUDA cores. A and B are m × k and n × k, C is m × n, all in row-major order; k
+// is a multiple of 4, and no matrix has 2^32 numbers. A block computes 128 × 128 of C, a thread 8 × 8 of it.
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@ struct Extent {
   unsigned m, n, k;
 };
 
-// What a thread brings of a tile: four numbers of K of two rows. Rows beyond the edge are the last one again: what is
-// made of them is not stored.
+// A thread's part of a tile: four numbers along K of two rows. Rows beyond the edge repeat the last one; their results
+// are not stored.
 class Source {
  public:
   __device__ __forceinline__ Source(const float* matrix, unsigned first, unsigned rows, unsigned k)
@@ -26,7 +26,7 @@ class Source {
     row_[1] = (row + kTile / 2 < rows ? row + kTile / 2 : rows - 1) * k;
   }
 
-  // The next kDepth of K.
+  // Reads the next kDepth of K.
   __device__ __forceinline__ void read() {
 #pragma unroll
     for (unsigned i = 0; i < 2; ++i) {
@@ -55,7 +55,7 @@ class Source {
   float4 values_[2];
 };
 
-// A warp makes 32 × 64, a thread of it 2 × 2 pieces of 4 × 4: each read of shared memory is a whole line of it, or the
+// A warp computes 32 × 64, each thread 2 × 2 pieces of 4 × 4, so that each read of shared memory is a whole line or the
 // same for eight threads.
 __device__ __forceinline__ unsigned first_row() { return threadIdx.x / 64 * 32 + threadIdx.x % 32 / 8 * 4; }
 __device__ __forceinline__ unsigned first_column() { return threadIdx.x / 32 % 2 * 64 + threadIdx.x % 8 * 4; }
@@ -102,7 +102,7 @@ __device__ __forceinline__ void store(const float (&sums)[8][8], float* c, const
 
 }  // namespace gvb::gemm_f32
 
-// n is a multiple of 4 as well.
+// n is a multiple of 4 too.
 extern "C" __global__ void __launch_bounds__(gvb::gemm_f32::kThreads, 2)
     gvb_gemm_f32(const float* a, const float* b, float* c, unsigned m, unsigned n, unsigned k,
                  unsigned long long* blocks) {

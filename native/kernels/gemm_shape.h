@@ -1,4 +1,4 @@
-// What kernels of matrix products and those who launch them must agree on.
+// Parameters of the matrix product kernels, shared with the host code that launches them.
 #pragma once
 
 namespace gvb {
@@ -10,22 +10,22 @@ constexpr unsigned kStages = 3, kConsumers = 2, kWarpgroupThreads = 128, kBlocks
 constexpr unsigned kThreads = (kConsumers + 1) * kWarpgroupThreads;
 constexpr unsigned kTileABytes = kTileRows * kRowBytes, kTileBBytes = kTileColumns * kRowBytes;
 constexpr unsigned kStageBytes = kTileABytes + kTileBBytes;
-// Of C, what one store takes: 64 rows of 128 bytes.
+// The part of C that one store writes: 64 rows of 128 bytes.
 constexpr unsigned kRowsOfStore = 64, kBoxBytes = kRowsOfStore * 128, kBoxes = kTileColumns / 64;
 constexpr unsigned kBarriersAt = kStages * kStageBytes + kConsumers * kBoxes * kBoxBytes;
 constexpr unsigned kSharedBytes = kBarriersAt + 2 * kStages * 8;
 static_assert(kSharedBytes <= 232448, "what a block of sm_90 can have");
 }  // namespace gemm_sm90
 
-// mma.sync. Four stages fit into what a block of every GPU since sm_80 can have, 99 KiB.
+// mma.sync. Four stages fit into 99 KiB, which a block of every GPU since sm_80 can have.
 namespace gemm_sm80 {
 constexpr unsigned kTileRows = 128, kTileColumns = 256, kRowBytes = 64, kThreads = 256;
 constexpr unsigned kStages = 4, kStageBytes = (kTileRows + kTileColumns) * kRowBytes;
 constexpr unsigned kSharedBytes = kStages * kStageBytes;
 }  // namespace gemm_sm80
 
-// CUDA cores. Tiles are stored with K outermost, with 4 columns more, so that the rows of a warp's stores lie in
-// different banks; two of A and two of B.
+// CUDA cores. Tiles are stored with K outermost and 4 extra columns, so that a warp's stores use different banks; two
+// tiles each of A and B.
 namespace gemm_f32 {
 constexpr unsigned kTile = 128, kDepth = 16, kThreads = 256;
 constexpr unsigned kRow = kTile + 4, kTileFloats = kDepth * kRow;

@@ -1,5 +1,5 @@
 // C = A · Bᵀ with mma.sync, cp.async and ldmatrix; sums in single precision. A and B are m × k and n × k, C is m × n,
-// all row by row. Rows are multiples of 16 bytes. A block makes 128 × 256 of C, a warp 64 × 64 of it.
+// all in row-major order. Rows are multiples of 16 bytes. A block computes 128 × 256 of C, a warp 64 × 64 of it.
 #pragma once
 
 #include "kernels/ampere.cuh"
@@ -15,12 +15,12 @@ struct Extent {
   unsigned m, n, k;  // k in bytes
 };
 
-// Of a tile of 64-byte rows: eight rows of a matrix lie in eight groups of banks.
+// For a tile of 64-byte rows: the eight rows of a matrix fall into eight groups of banks.
 __device__ __forceinline__ uint32_t place(uint32_t row, uint32_t piece) {
   return row * kRowBytes + (piece ^ row / 2 % kPieces) * 16;
 }
 
-// Brings tiles of A and B. Rows beyond the edge are the last one again: what is made of them is not stored.
+// Loads tiles of A and B. Rows beyond the edge repeat the last one; their results are not stored.
 class Source {
  public:
   __device__ __forceinline__ Source(const unsigned char* a, const unsigned char* b, const Extent& extent, unsigned top,
@@ -59,7 +59,7 @@ class Source {
   const unsigned char* from_[kCopies];
 };
 
-using Sums = float[4][8][4];  // of a warp: 16 rows, 8 columns, and what mma.sync gives a lane
+using Sums = float[4][8][4];  // of a warp: 16 rows, 8 columns, and a lane's values from mma.sync
 
 __device__ __forceinline__ unsigned warp_row() { return threadIdx.x / 32 / 4 * 64; }
 __device__ __forceinline__ unsigned warp_column() { return threadIdx.x / 32 % 4 * 64; }

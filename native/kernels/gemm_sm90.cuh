@@ -1,10 +1,9 @@
-// C = A · Bᵀ on Hopper: TMA, wgmma and a thread for each of the two; sums in single precision. A and B are m × k and
-// n × k, C is m × n, all row by row. Sizes need not be multiples of a tile: TMA reads zeros outside a matrix and
-// writes nothing there.
+// C = A · Bᵀ on Hopper with TMA and wgmma; sums in single precision. A and B are m × k and n × k, C is m × n, all in
+// row-major order. Sizes need not be multiples of a tile: TMA reads zeros outside a matrix and writes nothing there.
 //
-// The step-by-step gains behind each choice are published with fast.cu (github.com/pranjalssh/fast.cu): a tile of
-// 128 × 256 for two warpgroups of 64 rows, a third one that loads, blocks that stay, two blocks that share the loads of
-// B, and tiles stored by TMA.
+// fast.cu (github.com/pranjalssh/fast.cu) has published the gain of each of these choices: a tile of 128 × 256 for two
+// warpgroups of 64 rows, a third warpgroup that loads, persistent blocks, two blocks that share the loads of B, and
+// tiles stored by TMA.
 #pragma once
 
 #include "kernels/gemm_shape.h"
@@ -21,7 +20,7 @@ struct GemmExtent {
   unsigned m, n, k;
 };
 
-// The tiles of one block, in order; both blocks of a cluster have tiles of the same columns, one below the other.
+// The tiles of one block, in order; both blocks of a cluster get tiles of the same columns, one below the other.
 class Tiles {
  public:
   GVB_DEVICE explicit Tiles(const GemmExtent& extent)
@@ -45,7 +44,8 @@ class Tiles {
   unsigned next_, row_ = 0, column_ = 0;
 };
 
-// A ring of stages: full[i] when its tiles have come, empty[i] when both blocks' consumers are done with it.
+// A ring of stages: full[i] completes when its tiles have arrived, empty[i] when both blocks' consumers are done with
+// it.
 class Ring {
  public:
   GVB_DEVICE Ring() : shared_(dynamic_shared()), full_(reinterpret_cast<Barrier*>(shared_ + kBarriersAt)) {}
@@ -65,7 +65,7 @@ class Ring {
   GVB_DEVICE Barrier* full() const { return &full_[stage_]; }
   GVB_DEVICE void wait_full() const { wait(&full_[stage_], parity_); }
   GVB_DEVICE void wait_empty() const { wait_cluster(&full_[kStages + stage_], parity_ ^ 1); }
-  // By a warpgroup, of a stage that it has used.
+  // Called by a warpgroup for a stage that it has used.
   GVB_DEVICE void release(unsigned stage) const {
     const unsigned thread = threadIdx.x % kWarpgroupThreads;
     if (thread < kBlocksOfCluster) arrive_at(&full_[kStages + stage], thread);
@@ -83,7 +83,7 @@ class Ring {
   unsigned stage_ = 0, parity_ = 0;
 };
 
-// By one thread. Each block loads its A and half of the B that both use.
+// Called by one thread. Each block loads its A and half of the B that both use.
 GVB_DEVICE void load_tiles(const TensorMap& a, const TensorMap& b, const GemmExtent& extent, unsigned depth) {
   constexpr unsigned kHalf = kTileColumns / kBlocksOfCluster;
   const unsigned rank = rank_in_cluster();
@@ -98,7 +98,7 @@ GVB_DEVICE void load_tiles(const TensorMap& a, const TensorMap& b, const GemmExt
     }
 }
 
-// The sums of this warpgroup's 64 rows of a tile. While a stage is multiplied, the one before is released.
+// The sums of this warpgroup's 64 rows of a tile. While a stage is multiplied, the previous one is released.
 template <class Format>
 GVB_DEVICE void multiply_tile(float (&sums)[kTileColumns / 2], Ring& ring, unsigned consumer, unsigned steps) {
   unsigned before = 0;
@@ -126,7 +126,7 @@ GVB_DEVICE void store_tile(const float (&sums)[kTileColumns / 2], const TensorMa
   const unsigned thread = threadIdx.x % kWarpgroupThreads, lane = thread % 32, barrier = 1 + consumer;
   const uint32_t base = shared_address(stored);
   const unsigned row = thread / 32 * 16 + lane % 16;
-  // The tile before has left this memory.
+  // Waits until the previous tile has been stored from this memory.
   if (thread == 0) wait_stores_read<0>();
   sync_barrier(barrier, kWarpgroupThreads);
 #pragma unroll
@@ -157,7 +157,7 @@ GVB_DEVICE void multiply_tiles(const TensorMap& c, const GemmExtent& extent, uns
   if (threadIdx.x % kWarpgroupThreads == 0) wait_stores_read<0>();
 }
 
-// `depth`: how much of K a stage holds.
+// `depth`: the part of K in a stage.
 template <class Format, class Output>
 GVB_DEVICE void gemm(const TensorMap& a, const TensorMap& b, const TensorMap& c, const GemmExtent& extent,
                      unsigned depth) {
@@ -177,7 +177,7 @@ GVB_DEVICE void gemm(const TensorMap& a, const TensorMap& b, const TensorMap& c,
     multiply_tiles<Format, Output>(c, extent, depth);
     __syncwarp();
   }
-  // No block ends while the other one may still write to its shared memory.
+  // A block must not end while the other one may still write to its shared memory.
   meet_cluster();
 }
 

@@ -1,9 +1,9 @@
 // Hopper's instructions (PTX ISA 8.0, sm_90a) as functions: barriers in shared memory, tensor maps (TMA), warpgroup
-// multiplication and registers per warpgroup. Compiled for the host they are the emulator's (test/emulator/hopper.h).
+// multiplication and registers per warpgroup. On the host the emulator (test/emulator/hopper.h) replaces them.
 // References are to sections of the PTX ISA.
 //
-// Tiles in shared memory have rows of 128 bytes, begin at a multiple of 1024 bytes and are swizzled as TMA does it with
-// CU_TENSOR_MAP_SWIZZLE_128B: the 16-byte piece p of row r lies at p ^ (r % 8).
+// Tiles in shared memory have rows of 128 bytes, begin at a multiple of 1024 bytes and use TMA's
+// CU_TENSOR_MAP_SWIZZLE_128B: the 16-byte piece p of row r is at p ^ (r % 8).
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,7 @@
 
 namespace gvb::hopper {
 
-// What cuTensorMapEncodeTiled fills. A kernel takes it as `const __grid_constant__ TensorMap`.
+// Filled by cuTensorMapEncodeTiled. A kernel takes it as `const __grid_constant__ TensorMap`.
 struct alignas(128) TensorMap {
   uint64_t words[16];
 };
@@ -22,13 +22,13 @@ struct alignas(8) Barrier {
 };
 
 // A tile for wgmma: start address in bits 0-13, leading offset in 16-29, stride in 32-45 (all in 16 bytes), and 1 in
-// bits 62-63 for the 128-byte swizzle ("Matrix Descriptor Format"). Add to the result what advances along K.
+// bits 62-63 for the 128-byte swizzle ("Matrix Descriptor Format"). To advance along K, add descriptor_step().
 constexpr uint64_t describe(uint32_t shared_address, uint32_t leading_bytes, uint32_t stride_bytes) {
   return uint64_t{(shared_address & 0x3ffff) >> 4} | uint64_t{leading_bytes >> 4} << 16 |
          uint64_t{stride_bytes >> 4} << 32 | uint64_t{1} << 62;
 }
 
-// How far a descriptor moves by `bytes`.
+// The change of a descriptor that advances by `bytes`.
 constexpr uint64_t descriptor_step(uint32_t bytes) { return bytes >> 4; }
 
 }  // namespace gvb::hopper
@@ -42,25 +42,26 @@ constexpr uint64_t descriptor_step(uint32_t bytes) { return bytes >> 4; }
 
 namespace gvb::hopper {
 
-// Rows contiguous along K, in groups of eight; more K in the 128 bytes: + descriptor_step(32) for each 32 bytes.
+// Rows contiguous along K, in groups of eight. To advance along K within the 128 bytes: + descriptor_step(32) per 32
+// bytes.
 GVB_DEVICE uint64_t describe_k_major(const void* tile) { return describe(shared_address(tile), 16, 1024); }
 
-// Rows contiguous along M or N ("transposed"), 64 16-bit elements each; further 64 of them lie `block_bytes` behind.
-// More K: + descriptor_step(2048) for each 16 rows.
+// Rows contiguous along M or N ("transposed"), 64 16-bit elements each; the next 64 are `block_bytes` further. To
+// advance along K: + descriptor_step(2048) per 16 rows.
 GVB_DEVICE uint64_t describe_mn_major(const void* tile, uint32_t block_bytes) {
   return describe(shared_address(tile), block_bytes, 1024);
 }
 
-// Barriers in shared memory. A phase ends when `arrivals` threads have arrived and all announced bytes have come.
+// Barriers in shared memory. A phase ends once `arrivals` threads and all announced bytes have arrived.
 GVB_DEVICE void init(Barrier* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-// After init and before other threads, blocks of the cluster or TMA use them; then synchronise these.
+// Call after init; then synchronise the other threads, blocks of the cluster or TMA before they use the barrier.
 GVB_DEVICE void fence_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 GVB_DEVICE void arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-// At the barrier of the same place in another block of the cluster.
+// Arrives at the barrier at the same place in another block of the cluster.
 GVB_DEVICE void arrive_at(Barrier* barrier, unsigned rank) {
   asm volatile(
       "{.reg .b32 remote;\n"
@@ -74,7 +75,8 @@ GVB_DEVICE void arrive_expecting(Barrier* barrier, unsigned bytes) {
                "r"(bytes)
                : "memory");
 }
-// Until the phase of this parity has ended; the first phase has parity 0. On a fresh barrier, parity 1 returns at once.
+// Waits until the phase of this parity has ended; the first phase has parity 0. On a new barrier, parity 1 returns at
+// once.
 GVB_DEVICE void wait(Barrier* barrier, unsigned parity) {
   asm volatile(
       "{.reg .pred done;\n"
@@ -84,7 +86,7 @@ GVB_DEVICE void wait(Barrier* barrier, unsigned parity) {
       "r"(parity)
       : "memory");
 }
-// The same where arrivals come from other blocks of the cluster.
+// The same for arrivals from other blocks of the cluster.
 GVB_DEVICE void wait_cluster(Barrier* barrier, unsigned parity) {
   asm volatile(
       "{.reg .pred done;\n"
@@ -95,12 +97,12 @@ GVB_DEVICE void wait_cluster(Barrier* barrier, unsigned parity) {
       : "memory");
 }
 
-// Makes this thread's writes to shared memory visible to TMA and wgmma. Before their use, synchronise the writers.
+// Makes this thread's writes to shared memory visible to TMA and wgmma. Synchronise the writers before use.
 GVB_DEVICE void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 GVB_DEVICE void prefetch(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
-// Bytes of global memory to shared memory; addresses and count are multiples of 16.
+// Copies global to shared memory; addresses and count are multiples of 16.
 GVB_DEVICE void load_bytes(void* to, const void* from, unsigned bytes, Barrier* barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -109,8 +111,8 @@ GVB_DEVICE void load_bytes(void* to, const void* from, unsigned bytes, Barrier* 
       : "memory");
 }
 
-// A box of a tensor to shared memory, by one thread; its bytes arrive at the barrier. Coordinates are in elements, the
-// innermost first.
+// Copies a box of a tensor to shared memory; called by one thread. Its bytes arrive at the barrier. Coordinates are in
+// elements, innermost first.
 GVB_DEVICE void load_box(void* to, const TensorMap& map, Barrier* barrier, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
@@ -132,7 +134,8 @@ GVB_DEVICE void load_box(void* to, const TensorMap& map, Barrier* barrier, int x
       "l"(&map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "r"(w)
       : "memory");
 }
-// To the same place of every block of the cluster whose bit is set; at each, the bytes arrive at its own barrier.
+// Copies to the same place in every block of the cluster whose bit is set; the bytes arrive at each block's own
+// barrier.
 GVB_DEVICE void load_box_to(unsigned short blocks, void* to, const TensorMap& map, Barrier* barrier, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, "
@@ -141,8 +144,8 @@ GVB_DEVICE void load_box_to(unsigned short blocks, void* to, const TensorMap& ma
       : "memory");
 }
 
-// A box of shared memory to a tensor, by one thread, after fence_async of those who wrote it. What lies outside the
-// tensor is left out.
+// Copies a box of shared memory to a tensor; called by one thread, after the writers' fence_async. Elements outside the
+// tensor are dropped.
 GVB_DEVICE void store_box(const TensorMap& map, const void* from, int x, int y) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
                "r"(shared_address(from)), "r"(x), "r"(y)
@@ -159,20 +162,20 @@ GVB_DEVICE void store_box(const TensorMap& map, const void* from, int x, int y, 
                : "memory");
 }
 GVB_DEVICE void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Until the shared memory of all groups but the `left` latest of this thread has been read.
+// Waits until the shared memory of all but this thread's `left` latest groups has been read.
 template <unsigned left>
 GVB_DEVICE void wait_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(left) : "memory");
 }
 
-// Four matrices of 8 × 8 values of 16 bits; lane i names row i % 8 of matrix i / 8.
+// Stores four matrices of 8 × 8 values of 16 bits; lane i addresses row i % 8 of matrix i / 8.
 GVB_DEVICE void store_matrices(uint32_t row, const uint32_t (&from)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row), "r"(from[0]),
                "r"(from[1]), "r"(from[2]), "r"(from[3])
                : "memory");
 }
 
-// Registers of each thread, by a whole warpgroup.
+// Registers per thread; called by a whole warpgroup.
 template <unsigned count>
 GVB_DEVICE void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
@@ -194,16 +197,16 @@ GVB_DEVICE void meet_cluster() {
           : "memory");
 }
 
-// Before the first multiplication, and whenever the threads themselves wrote its registers.
+// Call before the first multiplication, and after the threads themselves wrote its registers.
 GVB_DEVICE void fence_multiply() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 GVB_DEVICE void commit_multiply() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Keeps the compiler from using sums on the wrong side of a wait.
+// Keeps the compiler from moving uses of sums across a wait.
 template <unsigned count>
 GVB_DEVICE void hold(float (&sums)[count]) {
 #pragma unroll
   for (unsigned i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }
-// Until all groups but the `left` latest are done.
+// Waits until all but the `left` latest groups are done.
 template <unsigned left>
 GVB_DEVICE void wait_multiply() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");

@@ -1,4 +1,4 @@
-// The kernel of a load (bench/load.h), in a module of its own: loading the base module stays cheap. Names are extern
+// The kernel of a load (bench/load.h), in a module of its own, so that the base module loads fast. Names are extern
 // "C": the simulated driver executes them by name.
 
 #include <cstdint>
@@ -16,8 +16,8 @@ __device__ __forceinline__ unsigned multiprocessor() {
 
 }  // namespace
 
-// The layout is LedgerHead's of bench/load_work.h; bins follow it. In no unnamed namespace: the name of gvb_load's
-// shared variable has this type's in it, and an unnamed namespace is named after the path of the file.
+// The layout is LedgerHead's in bench/load_work.h; bins follow it. Not in an unnamed namespace: the name of gvb_load's
+// shared variable contains this type's, and an unnamed namespace is named after the path of the file.
 struct Ledger {
   unsigned long long first_bin;
   unsigned long long bin_ns;
@@ -29,7 +29,7 @@ struct Ledger {
 
 namespace {
 
-// One block in so many reads the host's word after a chunk and passes it on in device memory: when all 264 blocks of a
+// One block in this many reads the host's word after a chunk and forwards it in device memory: when all 264 blocks of a
 // kernel read it at the same time, that took 140 us on an H200.
 constexpr unsigned kPolling = 32;
 
@@ -49,8 +49,8 @@ __device__ __forceinline__ void credit(Ledger* ledger, unsigned long long* bins,
 
 // Every thread does chunks * rounds rounds of arithmetic, however long that takes: unlike a wait by a clock, it takes
 // longer on a smaller part of the GPU. After each chunk its rounds are credited to the bin of the device's time; a
-// block ends before its next chunk where *stop is set. When all blocks have ended, the last one writes to stamps when
-// the first block began and when it ended itself. scratch[0], scratch[1]: 0 before and after.
+// block ends before its next chunk if *stop is set. The last block to end writes the start of the first block and its
+// own end to stamps. scratch[0], scratch[1]: 0 before and after.
 extern "C" __global__ void __launch_bounds__(1024)
     gvb_load(volatile unsigned long long* stamps, unsigned long long* scratch, Ledger* ledger,
              const volatile unsigned* stop, unsigned chunks, unsigned rounds, unsigned multiplier, unsigned expected) {
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   __threadfence_system();
 }
 
-// Waits by the device's clock: the idle time between the kernels of a limiter.
+// Waits by the device's clock: the idle time of a limiter between kernels.
 extern "C" __global__ void gvb_pause(unsigned long long ns) {
   const unsigned long long began = global_timer();
   while (global_timer() - began < ns) {

@@ -10,8 +10,8 @@ extern "C" __global__ void __launch_bounds__(256)
     gvb::store_number(out, i, gvb::normal_value(seed, i), static_cast<gvb::Number>(number));
 }
 
-// `columns` of each of `rows` rows that are `stride` long: element (row, column) is number `first` + row · stride +
-// column of the sequence. What is written is dense.
+// Writes `columns` of each of `rows` rows, densely. Element (row, column) is number `first` + row · stride + column of
+// the sequence.
 extern "C" __global__ void __launch_bounds__(256)
     gvb_normal_part(void* out, unsigned long long rows, unsigned long long columns, unsigned long long stride,
                     unsigned long long first, unsigned long long seed, unsigned number) {

@@ -14,14 +14,14 @@ __device__ __forceinline__ volatile uint32_t* end_of(const unsigned long long* b
 
 }  // namespace
 
-// Writes a word of its own, different for every seed, to both ends of each block.
+// Writes a word, different for every end and seed, to both ends of each block.
 extern "C" __global__ void gvb_write_ends(const unsigned long long* blocks, unsigned long long bytes, unsigned words,
                                           unsigned seed) {
   const unsigned word = blockIdx.x * blockDim.x + threadIdx.x;
   if (word < words) *end_of(blocks, bytes, word) = (word + seed) * 2654435761u;
 }
 
-// found[i]: word i, as it is there.
+// found[i] is the current value of word i.
 extern "C" __global__ void gvb_read_ends(const unsigned long long* blocks, unsigned long long bytes, unsigned words,
                                          uint32_t* found) {
   const unsigned word = blockIdx.x * blockDim.x + threadIdx.x;

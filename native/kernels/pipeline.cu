@@ -4,10 +4,10 @@
 #include "chain.cuh"
 #include "timer.cuh"
 
-// Takes a micro-batch's token and does `rounds` rounds of arithmetic on it in every block: the sum over the blocks is
-// the token that the next stage takes, so that a stage which does not wait for the one before passes on a wrong one.
-// The last block to end writes stamps[0], when the first block began, and stamps[1], when it ended itself.
-// scratch[0 … 2]: 0 before and after.
+// Takes a micro-batch's token and does `rounds` rounds of arithmetic on it in every block. The sum over the blocks is
+// the next stage's token, so that a stage which does not wait for the previous one passes on a wrong token. The last
+// block to end writes the start of the first block to stamps[0] and its own end to stamps[1]. scratch[0 … 2]: 0 before
+// and after.
 extern "C" __global__ void __launch_bounds__(128)
     gvb_stage(volatile unsigned long long* stamps, unsigned long long* scratch, const volatile unsigned* token_in,
               volatile unsigned* token_out, unsigned rounds, unsigned multiplier) {
@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(128)
   const unsigned x = work(*token_in, rounds, multiplier);
   __syncthreads();
   if (threadIdx.x != 0) return;
-  atomicMax(&scratch[0], ~began);  // the complement, so that 0 is before everything
+  atomicMax(&scratch[0], ~began);  // the complement, so that 0 is the identity of the maximum
   atomicAdd(&scratch[1], static_cast<unsigned long long>(x));
   __threadfence();
   if (atomicAdd(&scratch[2], 1ull) + 1 != gridDim.x) return;

@@ -1,6 +1,6 @@
 #include "kernels/ptx.h"
 
-// The assembler includes the text itself (found through -I native), so no generated source can go stale.
+// The assembler includes the file itself (found through -I native), so no generated source can go stale.
 #define GVB_EMBED(module)                               \
   __asm__(                                              \
       ".section .rodata\n"                              \

@@ -1,4 +1,4 @@
-// The committed PTX, embedded into the binary. NUL-terminated, as cuModuleLoadDataEx wants text.
+// The committed PTX, embedded into the binary as NUL-terminated text for cuModuleLoadDataEx.
 #pragma once
 
 extern "C" const char gvb_ptx_base[];

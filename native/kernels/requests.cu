@@ -5,10 +5,11 @@
 
 #include "timer.cuh"
 
-// A fixed amount of work, unlike a block that watches a clock: `rounds` loads a thread from `count` words of 16 bytes (a
-// power of two, all zeros, of which the compiler knows nothing), past L1, and arithmetic that waits for each. Then
-// words[i] = words[i] * 1664525 + 1013904223 (mod 2^32), where step 0 begins with seed + i, so that the last step's words
-// show that every step ran. stamps[0]: when step 0 began; stamps[1], which the host sets to 0: when the last block ended.
+// A fixed amount of work, unlike a block that watches a clock: each thread makes `rounds` loads from `count` words of
+// 16 bytes (a power of two; all zeros, which the compiler does not know), bypassing L1, and arithmetic that waits for
+// each. Then words[i] = words[i] * 1664525 + 1013904223 (mod 2^32), where step 0 begins with seed + i, so that the last
+// step's words show that every step ran. stamps[0] is when step 0 began; stamps[1], which the host sets to 0, when the
+// last block ended.
 extern "C" __global__ void gvb_request_step(const uint4* set, unsigned long long count, unsigned rounds,
                                             uint32_t* words, unsigned wordCount, unsigned seed, unsigned step,
                                             unsigned long long* stamps) {

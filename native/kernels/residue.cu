@@ -1,8 +1,8 @@
-// Kernels that leave a tag of 128 bits in memory, and that look for it in memory which they never wrote (IS-005). In a
+// Kernels that leave a 128-bit tag in memory, and kernels that look for it in memory they never wrote (IS-005). In a
 // module of their own. Names are extern "C": the simulated driver executes them by name.
 //
-// Whoever looks for the tag is told its mark alone, each word times kMark: the tag itself would stay in the registers
-// and parameters of the process that looks, and it would find its own.
+// The searching process receives only the tag's mark, each word times kMark: the tag itself would stay in that
+// process's registers and parameters, and it would find its own copy.
 //
 // found[0]: units of 16 bytes that are the tag; found[1]: other units that are not zero. The host sets both to 0.
 
@@ -10,11 +10,11 @@
 
 namespace {
 
-constexpr uint32_t kMark = 2654435761u;  // odd: no two words have one mark
+constexpr uint32_t kMark = 2654435761u;  // odd, so that different words have different marks
 
-// Of shared memory, a block: what every GPU gives without asking.
+// Shared memory per block: the amount available without opting in.
 constexpr unsigned kSharedUnits = 48 * 1024 / 16;
-// Of local memory, a thread.
+// Local memory per thread.
 constexpr unsigned kLocalUnits = 64;
 
 struct Words {
@@ -68,7 +68,7 @@ extern "C" __global__ void gvb_tag_scan(const uint4* units, unsigned long long c
 
 namespace {
 
-// Assembly, so that no compiler reasons about memory that nobody wrote.
+// In assembly, so that no compiler reasons about memory that was never written.
 __device__ __forceinline__ void read_unit(unsigned address, uint32_t* unit) {
   asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(unit[0]), "=r"(unit[1]), "=r"(unit[2]), "=r"(unit[3])
@@ -88,7 +88,7 @@ __device__ __forceinline__ void scan_shared(unsigned base, const Words& mark, un
 
 }  // namespace
 
-// Writes all its shared memory and looks at it as gvb_shared_scan does.
+// Writes all its shared memory and scans it as gvb_shared_scan does.
 extern "C" __global__ void gvb_shared_fill(unsigned long long low, unsigned long long high, unsigned long long mark_low,
                                            unsigned long long mark_high, unsigned long long* found) {
   __shared__ uint4 units[kSharedUnits];
@@ -110,7 +110,7 @@ extern "C" __global__ void gvb_shared_scan(unsigned long long mark_low, unsigned
 
 namespace {
 
-// Declares the array that the functions below visit, with an address that the compiler cannot follow.
+// Declares the array for the functions below, with an address that the compiler cannot follow.
 __device__ __forceinline__ void declare_local() { asm volatile(".local .align 16 .b8 gvb_local[1024];" ::: "memory"); }
 
 __device__ __forceinline__ void fill_local(const Words& tag) {
@@ -123,7 +123,7 @@ __device__ __forceinline__ void fill_local(const Words& tag) {
         : "memory");
 }
 
-// In a loop of its own: next to the stores, ptxas would take the values from registers.
+// Not in the loop of the stores: ptxas would take the values from registers.
 __device__ __forceinline__ void scan_local(const Words& mark, unsigned long long* found) {
   Counts counts;
 #pragma unroll 1
@@ -140,7 +140,7 @@ __device__ __forceinline__ void scan_local(const Words& mark, unsigned long long
 
 }  // namespace
 
-// Writes its local memory and looks at it as gvb_local_scan does.
+// Writes its local memory and scans it as gvb_local_scan does.
 extern "C" __global__ void gvb_local_fill(unsigned long long low, unsigned long long high, unsigned long long mark_low,
                                           unsigned long long mark_high, unsigned long long* found) {
   declare_local();
@@ -156,15 +156,15 @@ extern "C" __global__ void gvb_local_scan(unsigned long long mark_low, unsigned 
 
 namespace {
 
-// Aligned groups of four registers, as a load of 16 bytes takes them.
+// Aligned groups of four registers, as a 16-byte load fills them.
 constexpr unsigned kRegisterUnits = 24;
 
 #define GVB_LOAD(a, b, c, d) "@p ld.volatile.global.v4.u32 {%" #a ", %" #b ", %" #c ", %" #d "}, [%96];\n"
 #define GVB_OUT(i) "=r"(any[i][0]), "=r"(any[i][1]), "=r"(any[i][2]), "=r"(any[i][3])
 #define GVB_OUT4(i) GVB_OUT(i), GVB_OUT(i + 1), GVB_OUT(i + 2), GVB_OUT(i + 3)
 
-// Registers that are loaded only where `fill` says so, at run time: a register that the code never writes would get no
-// place of its own from ptxas (seen: all of them were R1), one that may have been written keeps its place.
+// Loads the registers only if `fill` is set at run time: ptxas gives a register that is never written no place of its
+// own (seen: all of them were R1), but keeps one that may have been written.
 __device__ __forceinline__ void visit_registers(const uint4* tag_at, unsigned fill, const Words& mark,
                                                 unsigned long long* found) {
   uint32_t any[kRegisterUnits][4];
@@ -211,7 +211,7 @@ __device__ __forceinline__ void visit_registers(const uint4* tag_at, unsigned fi
 
 }  // namespace
 
-// Reads registers that it never wrote, or, with `fill`, after it loaded the tag into all of them from `tag_at`.
+// Reads registers that it never wrote or, with `fill`, after loading the tag from `tag_at` into all of them.
 extern "C" __global__ void gvb_registers(const uint4* tag_at, unsigned fill, unsigned long long mark_low,
                                          unsigned long long mark_high, unsigned long long* found) {
   visit_registers(tag_at, fill, words_of(mark_low, mark_high), found);

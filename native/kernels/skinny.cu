@@ -1,5 +1,5 @@
-// y = x · Wᵀ for few rows of x, on the CUDA cores, for GPUs that have no better kernel. Names are extern "C": the
-// simulated driver executes them by name.
+// y = x · Wᵀ for few rows of x on the CUDA cores, for GPUs without a better kernel. Names are extern "C": the simulated
+// driver executes them by name.
 
 #include "ampere.cuh"
 
@@ -14,8 +14,8 @@ __device__ __forceinline__ float added(float sum, uint32_t weights, uint32_t val
   return fmaf(w.y, x.y, fmaf(w.x, x.x, sum));
 }
 
-// A warp makes one element of y for each row of x. Which lane adds what in which order is fixed, so that equal inputs
-// give equal bits.
+// A warp computes one element of y for each row of x. The order of the additions is fixed, so that equal inputs give
+// equal bits.
 template <class Format>
 __device__ __forceinline__ void skinny(const uint4* x, const uint4* w, uint16_t* y, unsigned long long* blocks,
                                        unsigned m, unsigned n, unsigned k) {
@@ -50,7 +50,7 @@ __device__ __forceinline__ void skinny(const uint4* x, const uint4* w, uint16_t*
 
 }  // namespace skinny_plain
 
-// x: m × k, w: n × k, y: m × n, row by row; k is a multiple of 64. Every block adds 1 to *blocks where there is one.
+// x: m × k, w: n × k, y: m × n, row-major; k is a multiple of 64. Every block adds 1 to *blocks unless that is null.
 #define GVB_SKINNY(name, Format)                                                                                       \
   extern "C" __global__ void name(const uint4* x, const uint4* w, uint16_t* y, float*, unsigned*,                      \
                                   unsigned long long* blocks, unsigned m, unsigned n, unsigned k) {                    \

@@ -1,13 +1,12 @@
-// y = x · Wᵀ for 1 to 64 rows of x ("tokens"), bound by the reading of W: tensor cores do the sums even for one token,
-// so that a multiprocessor has nothing to do but to wait for W. A module for each kernel (skinny_sm80_NUMBER_TOKENS.cu).
+// y = x · Wᵀ for 1 to 64 rows of x ("tokens"), bound by reading W: tensor cores compute the sums even for one token, so
+// that a multiprocessor only waits for W. One module per kernel (skinny_sm80_NUMBER_TOKENS.cu).
 //
-// A block takes kRows rows of W and a part of K. Its warps are RowWarps groups of 32 rows; those of a group share K:
-// each takes every (8 / RowWarps)-th unit of 64 k. W goes from memory to registers, 16 bytes a lane, two units ahead.
+// A block takes kRows rows of W and a part of K. Its warps form RowWarps groups of 32 rows; those of a group share K:
+// each takes every (8 / RowWarps)-th unit of 64 k. W goes from memory to registers, 16 bytes per lane, two units ahead.
 // In a warp of m16n8k16 the lane of group g (lane / 4) and place t (lane % 4) holds elements 2t, 2t+1, 2t+8 and 2t+9 of
-// row g. As long as W and x agree, any 16 elements of K may be these: a lane reads eight that lie side by side, 8t …
-// 8t+7 of 32, and gives them to two instructions, four each.
-// x is staged in shared memory, where a line holds 64 bytes more than a multiple of 128: eight lanes then read from all
-// 32 banks.
+// row g. As long as W and x agree, these may be any 16 elements of K: a lane reads eight adjacent ones, 8t … 8t+7 of
+// 32, and gives four each to two instructions. x is staged in shared memory, where a line is 64 bytes longer than a
+// multiple of 128, so that eight lanes read from all 32 banks.
 // Every sum has a fixed order, so that equal inputs give equal bits: along K in a warp, then over the warps of a group,
 // then over the blocks that share rows, which the last one to finish adds up.
 
@@ -20,32 +19,32 @@ namespace skinny_sm80 {
 constexpr unsigned kWarps = 8, kThreads = 32 * kWarps;
 constexpr unsigned kWarpRows = 32;
 constexpr unsigned kUnit = 64;       // of K
-constexpr unsigned kUnitsAhead = 2;  // a warp's, in registers
+constexpr unsigned kUnitsAhead = 2;  // per warp, in registers
 constexpr unsigned kPiece = 8;       // elements in 16 bytes
-constexpr unsigned kHalves = 2;      // of a unit: 32 k, a piece a lane
+constexpr unsigned kHalves = 2;      // of a unit: 32 k, one piece per lane
 
 struct Problem {
   const uint4* x;
   const uint4* w;
   uint16_t* y;
-  float* partial;     // of each block that shares rows: token by token, its rows
-  unsigned* arrived;  // by group of rows: how many of the blocks are done; 0 between launches
+  float* partial;     // of each block that shares rows: token by token
+  unsigned* arrived;  // by group of rows: number of finished blocks; 0 between launches
   unsigned long long* blocks;
   unsigned m, n, k;
 };
 
-// Tiles: of 8 tokens.
+// `Tiles` is the number of tiles of 8 tokens.
 template <class Format, unsigned Tiles, unsigned RowWarps>
 class Skinny {
   static constexpr unsigned kDepth = kWarps / RowWarps;  // warps that share a group's K
   static constexpr unsigned kRows = kWarpRows * RowWarps, kTokens = 8 * Tiles;
   static constexpr unsigned kChunk = kDepth * kUnitsAhead * kUnit;  // of K, staged at once
   static constexpr unsigned kLine = kChunk / kPiece + 4;            // of a token, in pieces
-  static constexpr unsigned kSide = kTokens * kLine;                // a staged chunk
+  static constexpr unsigned kSide = kTokens * kLine;                // one staged chunk
   static_assert(kDepth == 1 || kDepth * kTokens * kRows * sizeof(float) <= 2 * kSide * sizeof(uint4));
 
  public:
-  // Of shared memory: two chunks of x, in whose place the warps' sums follow, and a flag.
+  // Shared memory: two chunks of x, later overwritten by the warps' sums, and a flag.
   static constexpr unsigned kSharedBytes = 2 * kSide * sizeof(uint4) + sizeof(uint4);
 
   __device__ __forceinline__ explicit Skinny(const Problem& problem)
@@ -77,7 +76,7 @@ class Skinny {
     unsigned side = 0;
     for (unsigned chunk = begin_; chunk < end_; chunk += kDepth * kUnitsAhead, side ^= 1) {
       wait_copies<0>();
-      // The chunk is there for all, and none still reads the one before.
+      // The chunk is complete for all threads, and none still reads the previous one.
       __syncthreads();
       stage(chunk + kDepth * kUnitsAhead, side ^ 1);
 #pragma unroll
@@ -91,7 +90,7 @@ class Skinny {
   }
 
  private:
-  // What no token writes would otherwise be whatever shared memory holds.
+  // Clears the missing tokens' lines, which would otherwise hold old shared memory.
   __device__ __forceinline__ void clear_missing_tokens() {
     for (unsigned i = problem_.m * kLine + threadIdx.x; i < kSide; i += kThreads) x_[i] = x_[kSide + i] = {0, 0, 0, 0};
   }
@@ -133,7 +132,7 @@ class Skinny {
       }
   }
 
-  // use(row of the block, token, sum) for every sum of this thread's.
+  // Calls use(row of the block, token, sum) for every sum of this thread.
   template <class Use>
   __device__ __forceinline__ void each_own(const Use& use) {
 #pragma unroll
@@ -146,13 +145,13 @@ class Skinny {
               sums_[pair][tile][i]);
   }
 
-  // The same of the block: over the warps that share K.
+  // The same for the block's sums over the warps that share K.
   template <class Use>
   __device__ __forceinline__ void each_of_block(const Use& use) {
     if constexpr (kDepth == 1) {
       each_own(use);
     } else {
-      __syncthreads();  // x is not read any more
+      __syncthreads();  // x is no longer read
       each_own([&](unsigned row, unsigned token, float sum) {
         sums_of_warps_[(place_ * kTokens + token) * kRows + row] = sum;
       });
@@ -190,8 +189,8 @@ class Skinny {
     }
   }
 
-  // Of the blocks that share the rows; the others' sums are visible to it (CUDA C++ Programming Guide, memory fence
-  // functions).
+  // True for the last of the blocks that share the rows; it sees the others' sums (CUDA C++ Programming Guide, memory
+  // fence functions).
   __device__ __forceinline__ bool is_last() {
     __threadfence();
     __syncthreads();
@@ -217,8 +216,8 @@ class Skinny {
 
 }  // namespace skinny_sm80
 
-// x: m × k, w: n × k, y: m × n, row by row; k is a multiple of 64. Every block adds 1 to *blocks where there is one.
-// `Resident`: blocks a multiprocessor.
+// x: m × k, w: n × k, y: m × n, row-major; k is a multiple of 64. Every block adds 1 to *blocks unless that is null.
+// `Resident`: blocks per multiprocessor.
 #define GVB_SKINNY_SM80(name, Format, Tiles, RowWarps, Resident)                                                     \
   extern "C" __global__ void __launch_bounds__(skinny_sm80::kThreads, Resident)                                      \
       name(const uint4* x, const uint4* w, uint16_t* y, float* partial, unsigned* arrived,                           \

@@ -1,11 +1,12 @@
-// Streams of reads, writes and copies at the rate of the memory. Names are extern "C": the simulated driver executes
-// them by name.
+// Streams of reads, writes and copies at the memory's rate. Names are extern "C": the simulated driver executes them by
+// name.
 //
-// Blocks come in order, so that neighbouring multiprocessors use the same pages, and each is short: the last ones leave
-// little of the card idle. A thread that reads has 16 loads of 16 bytes in flight (on one H200 4 630 GB/s; eight 4 500,
-// four 4 160). One that writes or copies moves 16 bytes alone: 4 645 and 4 240 GB/s, where eight reach 4 530 and 4 060,
-// as DRAM turns between reading and writing more slowly. Persistent blocks and bulk copies through shared memory copy at
-// 3 900 to 3 990 on a card that does 4 290 so. cudaMemcpyAsync: 4 240. Measured: bench/results/h200/2026-11-23-4646957.
+// Blocks are short and scheduled in order: neighbouring multiprocessors use the same pages, and the last blocks leave
+// little of the card idle. A reading thread has 16 loads of 16 bytes in flight (on one H200 4630 GB/s; with eight 4500,
+// with four 4160). A writing or copying thread moves only 16 bytes: 4645 and 4240 GB/s, against 4530 and 4060 with
+// eight times as much, because DRAM then switches between reading and writing more slowly. Persistent blocks and bulk
+// copies through shared memory copy at 3900 to 3990 GB/s on a card where this kernel reaches 4290. cudaMemcpyAsync:
+// 4240. Measured: bench/results/h200/2026-11-23-4646957.
 
 #include <cstdint>
 
@@ -29,7 +30,7 @@ __device__ __forceinline__ unsigned long long own_piece() {
 
 }  // namespace
 
-// Adds all words (mod 2^32) to the counters: of every warp its sum. The buffers of all three are whole blocks.
+// Adds all words (mod 2^32) to the counters, one sum per warp. All three kernels need buffers of whole blocks.
 extern "C" __global__ void __launch_bounds__(kReadThreads)
     gvb_stream_read(const uint4* in, unsigned long long* counters) {
   const uint4* from = in + static_cast<unsigned long long>(blockIdx.x) * (kReadThreads * kInFlight) + threadIdx.x;

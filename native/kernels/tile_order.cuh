@@ -1,4 +1,4 @@
-// Which tile of a matrix comes when, and how many blocks ran.
+// The order of a matrix's tiles, and the count of blocks that ran.
 #pragma once
 
 __device__ __forceinline__ void count_block(unsigned long long* blocks) {
@@ -9,8 +9,8 @@ struct TilePlace {
   unsigned row, column;  // counted in tiles
 };
 
-// Tiles follow each other down groups of `group` rows of tiles: those that are made at the same time share rows of A
-// and of B, which the L2 cache then holds.
+// Orders the tiles down groups of `group` rows of tiles: concurrent tiles then share rows of A and of B, which the L2
+// cache holds.
 __device__ __forceinline__ TilePlace place_of_tile(unsigned index, unsigned down, unsigned across, unsigned group) {
   const unsigned first = index / (group * across) * group;
   const unsigned rows = down - first < group ? down - first : group, in_group = index - first * across;

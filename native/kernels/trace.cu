@@ -19,8 +19,8 @@ __device__ __forceinline__ unsigned long long multiprocessor() {
 
 }  // namespace
 
-// Each block watches the timer for spinNs and writes down every stretch in which it ran: a context that does not have its
-// turn sees the timer jump by more than gapNs. *used counts stretches, also those that found no room.
+// Each block watches the timer for spinNs and records every interval in which it ran: a context that is switched out
+// sees the timer jump by more than gapNs. *used counts intervals, including those that did not fit.
 extern "C" __global__ void gvb_trace_blocks(Stretch* stretches, unsigned long long room, unsigned long long* used,
                                             unsigned long long spinNs, unsigned long long gapNs) {
   if (threadIdx.x != 0) return;

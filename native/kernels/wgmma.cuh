@@ -1,9 +1,9 @@
 // wgmma.mma_async m64nNk16 (16-bit factors) and m64nNk32 (8-bit factors) with single-precision sums, by a warpgroup.
-// Thread t holds of row 16 (t / 32) + t % 32 / 4 + 8 (i / 2 % 2) and column 8 (i / 4) + 2 (t % 4) + i % 2 the sum i
+// Sum i of thread t is at row 16 (t / 32) + t % 32 / 4 + 8 (i / 2 % 2) and column 8 (i / 4) + 2 (t % 4) + i % 2
 // ("Register Fragments and Shared Memory Matrix Layouts"). Included by hopper.cuh.
 #pragma once
 
-// Names of asm operands, and the sums they stand for, 16 at a time.
+// The names of asm operands and the sums they stand for, 16 at a time.
 #define GVB_NAMES_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define GVB_NAMES_1 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define GVB_NAMES_2 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
@@ -33,7 +33,7 @@
 #define GVB_SUMS_OF_256 GVB_SUMS_OF_224, GVB_SUMS(7)
 
 // `factors`: the PTX of type and shape. In _SS the operands after the sums are A, B and whether to add to the sums; in
-// _RS four registers of A come first. `transposed` is the PTX of the immediates that say so.
+// _RS four registers of A come first. `transposed` is the PTX of the transposition immediates.
 #define GVB_WGMMA_SS(n, factors, a_, b_, add_, transposed)                                                     \
   asm volatile("{.reg .pred add;\nsetp.ne.b32 add, " add_ ", 0;\nwgmma.mma_async.sync.aligned.m64n" #n factors \
                "{" GVB_NAMES_##n "}, " a_ ", " b_ ", add, 1, 1" transposed ";}"                                \
@@ -50,7 +50,7 @@ namespace gvb::hopper {
 template <unsigned n>
 struct Wgmma;
 
-// The numbers are those of the operands behind the sums.
+// The numbers are those of the operands after the sums.
 #define GVB_WGMMA(n, o0, o1, o2, o3, o4, o5)                                                               \
   template <>                                                                                              \
   struct Wgmma<n> {                                                                                        \
@@ -93,15 +93,15 @@ GVB_WGMMA(192, "%96", "%97", "%98", "%99", "%100", "%101");
 GVB_WGMMA(224, "%112", "%113", "%114", "%115", "%116", "%117");
 GVB_WGMMA(256, "%128", "%129", "%130", "%131", "%132", "%133");
 
-// sums (64 × 2·count) = A · Bᵀ, plus the sums so far with `add`. A and B from shared memory; B by its rows of N, or by
-// rows of K with transpose_b (16-bit factors only).
+// sums (64 × 2·count) = A · Bᵀ, plus the previous sums with `add`. A and B are in shared memory; B by its rows of N, or
+// by rows of K with transpose_b (16-bit factors only).
 template <class Type, bool transpose_b = false, unsigned count>
 GVB_DEVICE void multiply(float (&sums)[count], uint64_t a, uint64_t b, bool add = true) {
   Wgmma<2 * count>::template shared<Type, transpose_b>(sums, a, b, add);
 }
 
-// A from registers, packed as the first of two sums in the low half: register 0 of row t % 32 / 4 and columns
-// 2 (t % 4), + 1; 1 of the row + 8; 2 and 3 of the columns + 8.
+// A is in registers, packed with the first of two values in the low half: register 0 holds row t % 32 / 4 and columns 2
+// (t % 4), + 1; register 1 the row + 8; registers 2 and 3 the columns + 8.
 template <class Type, bool transpose_b = false, unsigned count>
 GVB_DEVICE void multiply(float (&sums)[count], const uint32_t (&a)[4], uint64_t b, bool add = true) {
   Wgmma<2 * count>::template registers<Type, transpose_b>(sums, a, b, add);

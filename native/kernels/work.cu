@@ -1,10 +1,10 @@
-// Kernels of the work unit (OH-010), in a module of their own: loading the base module stays cheap. Names are extern "C":
-// the simulated driver executes them by name.
+// Kernels of the work unit (OH-010), in a module of their own, so that the base module loads fast. Names are extern
+// "C": the simulated driver executes them by name.
 
 #include <mma.h>
 
-// c = a · b of n × n matrices, row by row: half-precision factors, single-precision sums on tensor cores. n is a multiple
-// of 64; a block of four warps makes 64 × 64 of c, each warp 32 × 32.
+// c = a · b of n × n matrices, row-major: half-precision factors, single-precision sums on tensor cores. n is a
+// multiple of 64; a block of four warps computes 64 × 64 of c, each warp 32 × 32.
 extern "C" __global__ void gvb_gemm(const __half* a, const __half* b, float* c, unsigned n) {
   namespace wmma = nvcuda::wmma;
   constexpr unsigned kTile = 16;
@@ -29,8 +29,8 @@ extern "C" __global__ void gvb_gemm(const __half* a, const __half* b, float* c, 
                               wmma::mem_row_major);
 }
 
-// out = softmax(q kᵀ / 8) v for each head of `length` tokens of 64 values: one warp a query, two values a lane, the
-// softmax kept up with as keys pass by. A block is a head.
+// out = softmax(q kᵀ / 8) v for each head of `length` tokens of 64 values: one warp per query, two values per lane,
+// with an online softmax. Each block handles one head.
 extern "C" __global__ void gvb_attention(const float* q, const float* k, const float* v, float* out, unsigned length) {
   constexpr unsigned kWidth = 64, kWholeWarp = 0xffffffff;
   const size_t head = static_cast<size_t>(blockIdx.x) * length * kWidth;

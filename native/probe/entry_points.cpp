@@ -1,4 +1,4 @@
-// What cuGetProcAddress answers for other versions than a layer was built with.
+// What cuGetProcAddress returns for other versions than those a layer was built for.
 #include <string>
 
 #include "probe/probe.h"
@@ -11,7 +11,7 @@ using abi::CUdevice;
 using abi::CUresult;
 using Status = abi::CUdriverProcAddressQueryResult;
 
-// Reported by code and by whether there is an address; null where there is none.
+// Reports the code and whether there is an address; returns null if there is none.
 void* ask(Run& run, const char* base, int version) {
   void* address = nullptr;
   Status status = abi::CU_GET_PROC_ADDRESS_SUCCESS;
@@ -28,7 +28,7 @@ int driver_version(Run& run) {
   return version;
 }
 
-// Those that CUDA 12 and 13 added or gave another ABI.
+// Functions that CUDA 12 and 13 added or gave another ABI.
 constexpr const char* kRecent[] = {
     "cuCtxCreate",      "cuStreamGetCaptureInfo",    "cuMemPrefetchAsync", "cuGraphAddNode", "cuKernelGetParamInfo",
     "cuGreenCtxCreate", "cuMemBatchDecompressAsync", "cuStreamGetDevice",  "cuMemGetMemPool"};
@@ -40,7 +40,7 @@ void newer(Run& run) {
   for (const char* base : {"cuMemGetInfo", "cuMemAlloc", "gvbNoSuchFunction"}) ask(run, base, version + 10000);
   constexpr int kContextWithParameters = 12050;
   if (version < kContextWithParameters) return;
-  // The version decides the ABI: of a layer that answers by name alone this would be called with wrong arguments.
+  // The version decides the ABI: a layer that checks only the name would return a function with other arguments.
   const auto create =
       reinterpret_cast<CUresult (*)(CUcontext*, void*, unsigned, CUdevice)>(ask(run, "cuCtxCreate", version));
   if (!create) return;

@@ -1,4 +1,4 @@
-// Programs that a layer which is set up by environment variables does not reach: does the limit fail open?
+// Programs without the environment variables that set a layer up: does the limit still hold?
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace gvb::probe {
 namespace {
 
-// What a simulated card is made of is no setting of a layer: it stays.
+// Keeps the variables that define a simulated card, since they are no settings of a layer.
 std::vector<std::string> empty_environment() {
   const char* card = std::getenv("GVB_SIM");
   return card ? std::vector<std::string>{std::string("GVB_SIM=") + card} : std::vector<std::string>{};
@@ -22,7 +22,7 @@ size_t total_memory(Run& run) {
   return total;
 }
 
-// Both programs see the same amount of memory, or the limit holds for one of them alone.
+// Both programs must see the same amount of memory; otherwise the limit applies to one of them only.
 void compare_with(Run& run, const std::string& who, SecondProcess second) {
   run.enter();
   const size_t total = total_memory(run);

@@ -1,4 +1,4 @@
-// Programs that fork, and threads that all begin at once.
+// Programs that fork, and threads that start at the same time.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace gvb::probe {
 namespace {
 
-// As servers with worker processes do it: the library is loaded, nothing has been called.
+// Like servers with worker processes: the library is loaded, but nothing has been called.
 void before_first_call(Run& run) {
   run.load();
   const pid_t child = fork_child([&run] {
@@ -21,7 +21,7 @@ void before_first_call(Run& run) {
   run.use_memory("memory in the parent");
 }
 
-// The driver does not survive a fork: the child must learn that, and the parent must not notice.
+// The driver does not survive a fork: the child must get an error, and the parent must be unaffected.
 void after_initialisation(Run& run) {
   run.enter();
   run.use_memory("memory before the fork");

@@ -1,5 +1,5 @@
-// The functions that probes call, typed: those that the project resolves anyway (namespace gvb::cuda), and what a probe
-// declares for itself with the same type.
+// The functions that probes call, typed: those that the project resolves anyway (namespace gvb::cuda), and those that a
+// probe declares itself with the same type.
 #pragma once
 
 #include "driver/cuda_abi.h"
@@ -11,7 +11,7 @@ using abi::CUdeviceptr;
 using abi::CUmemAccessDesc;
 using abi::CUmemLocation;
 
-// By exported name; `base` and `version` are what cuGetProcAddress is asked for, null where it is not asked.
+// A function by its exported name; `base` and `version` are the arguments for cuGetProcAddress, null if it is not used.
 struct Symbol {
   const char* exported;
   const char* base = nullptr;

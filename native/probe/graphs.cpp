@@ -1,4 +1,4 @@
-// Memory that belongs to graphs, made by stream capture and by nodes.
+// Memory of graphs, created by stream capture and by nodes.
 #include "probe/probe.h"
 
 namespace gvb::probe {
@@ -57,7 +57,7 @@ void memory_nodes(Run& run) {
   run.need(cuda::cuGraphAddMemAllocNode, &allocation, graph, nullptr, 0, &memory);
   run.need(cuda::cuGraphAddKernelNode, &kernel, graph, &allocation, 1, &launch);
   launch_once(run, graph, nullptr);
-  // No node frees it, so it outlives the launch and is the program's to use and to free.
+  // No node frees it, so it outlives the launch, and the program uses and frees it.
   run.fill(memory.dptr, kGraphBytes, 0x11);
   run.check("memory of the graph", memory.dptr, kGraphBytes, 0x11);
   run.need(cuda::cuMemFree_v2, memory.dptr);

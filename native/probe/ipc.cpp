@@ -1,4 +1,4 @@
-// Memory of one process in another, as NCCL and PyTorch's multiprocessing share it.
+// Access to another process's memory, as NCCL and PyTorch's multiprocessing use it.
 #include "probe/probe.h"
 #include "probe/process.h"
 #include "probe/token.h"

@@ -1,4 +1,4 @@
-// A program that is ended while it works, as every orchestrator ends one: does the next one start?
+// A program that is terminated while it works, as every orchestrator does it: does the next one start?
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ void storm(Run& run) {
 
 }  // namespace
 
-// Alone, and the last: a client of MPS that is ended while it works may take others with it.
+// Runs alone and last: terminating a busy MPS client may take other clients with it.
 Probes launch_probes() { return {{"SIGTERM while kernels are launched", "HAMi#2500", terminated, storm, true}}; }
 
 }  // namespace gvb::probe

@@ -17,17 +17,17 @@ class Library {
 
   explicit Library(SymbolPath path) : path_(path) {}
 
-  // The reason where it cannot be opened, else empty.
+  // Returns the reason if it cannot be opened, else an empty text.
   std::string open(const std::string& file, int flags = kUsual);
-  // Of a library that came with the program: every name is looked up in the global scope.
+  // For a library that the program is linked with: looks every name up in the global scope.
   void use_global_scope() { handle_ = RTLD_DEFAULT, opened_ = true; }
   void* handle() const { return handle_; }
   bool opened() const { return opened_; }
   void close();
 
-  // Safe in several threads at a time.
+  // Thread-safe.
   void* address(const Symbol& symbol) const;
-  // As `address`, and remembers whose function it is.
+  // Like `address`, and remembers the function's owner.
   void* find(const Symbol& symbol);
   const std::map<std::string, std::string>& owners() const { return owners_; }
 

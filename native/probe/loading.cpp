@@ -1,4 +1,4 @@
-// Ways to load libcuda that are not the usual dlopen by name.
+// Ways to load libcuda other than dlopen by name.
 #include "probe/probe.h"
 
 namespace gvb::probe {

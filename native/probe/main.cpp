@@ -11,7 +11,7 @@
 namespace gvb::probe {
 namespace {
 
-// Whoever started it kills it much earlier. This is for a probe that is left alone, e.g. behind a container's client.
+// The caller normally kills a probe much earlier. This limit is for a probe whose caller cannot, e.g. in a container.
 constexpr unsigned kMostSeconds = 120;
 
 constexpr int kUsage = 2, kOver = 3;

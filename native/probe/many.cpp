@@ -1,4 +1,4 @@
-// As many objects as large programs hold. Natively as many as there is room and time for; then as many under the
+// As many objects as large programs create. Natively, as many as memory and time allow; then the same number under the
 // system.
 #include <algorithm>
 #include <string>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr int64_t kNativeBudgetNs = 2'000'000'000;
 constexpr size_t kStreams = 10'000, kContexts = 64;
-// A context takes some 500 MiB of a large card; the rest is for whoever else uses it.
+// A context takes some 500 MiB of a large card; the spare memory is left to other users of the card.
 constexpr size_t kContextBytes = size_t{768} << 20, kSpareBytes = size_t{1} << 30;
 
-// Calls `make` up to `most` times. Where the number is not given, an end of room or time is no failure.
+// Calls `make` up to `most` times. If no number is given, running out of memory or time is not a failure.
 template <class Object, class Make>
 std::vector<Object> make_many(const Run& run, const std::string& step, size_t most, Make make) {
   std::vector<Object> made;
@@ -34,7 +34,7 @@ std::vector<Object> make_many(const Run& run, const std::string& step, size_t mo
     return made;
   }
   report::code(step, abi::CUDA_SUCCESS);
-  // Where it was refused more, others may hold a part of it next time.
+  // After a refusal, reports fewer: other users may hold part of the memory next time.
   report::line("count", {{"count", std::to_string(code == abi::CUDA_SUCCESS ? made.size() : made.size() * 3 / 4 + 1)}});
   return made;
 }
@@ -60,7 +60,8 @@ void streams(Run& run) {
   report::code("cuStreamDestroy", worst);
 }
 
-// Within the card and within what the system grants: natively no more contexts are made than under it.
+// Limited by the card and by the system's memory limit, so that the native run makes no more contexts than the system's
+// run can.
 size_t room_for_contexts(Run& run) {
   size_t free = 0, total = 0;
   run.need(cuda::cuMemGetInfo_v2, &free, &total);
@@ -73,7 +74,7 @@ size_t room_for_contexts(Run& run) {
 void contexts(Run& run) {
   run.enter();
   const size_t room = room_for_contexts(run);
-  // The exported function: a layer may answer cuGetProcAddress with another ABI, which is another probe's subject.
+  // Uses the exported function: a layer may answer cuGetProcAddress with another ABI, which another probe tests.
   const auto create =
       reinterpret_cast<int (*)(abi::CUcontext*, unsigned, abi::CUdevice)>(dlsym(run.cuda.handle(), "cuCtxCreate_v2"));
   if (!create) throw Over("the driver lacks cuCtxCreate_v2");

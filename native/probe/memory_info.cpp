@@ -1,4 +1,4 @@
-// cuMemGetInfo as programs call it that want one of the two numbers, or too early.
+// cuMemGetInfo from programs that want only one of the two numbers, or call it too early.
 #include "probe/probe.h"
 
 namespace gvb::probe {

@@ -1,4 +1,4 @@
-// NCCL's initialisation, of one rank and of two, for programs that are linked with it and for those that load it late.
+// NCCL's initialisation with one rank and with two, for programs that link NCCL and for those that load it at run time.
 #include <cstring>
 #include <string>
 
@@ -19,7 +19,7 @@ constexpr Function<int(Communicator)> ncclCommDestroy{{"ncclCommDestroy"}};
 
 constexpr const char* kNccl = "libnccl.so.2";
 
-// A second process's token: where NCCL comes from, the rank, and the id of the communicator.
+// The token of a second process: where NCCL is, the rank, and the communicator's id.
 struct Token {
   char loaded_late;
   char ranks;
@@ -41,7 +41,7 @@ void join(Run& run, const Token& token) {
   run.need(ncclCommDestroy, communicator);
 }
 
-// The driver's GPU of that number, whatever is measured: two ranks need two of them.
+// The driver's GPU of that number, regardless of the GPU under test: two ranks need two GPUs.
 void use_gpu(Run& run, int ordinal) {
   run.need(cuda::cuDeviceGet, &run.device, ordinal);
   run.need(cuda::cuDevicePrimaryCtxRetain, &run.context, run.device);
@@ -74,7 +74,7 @@ void all_ranks(Run& run, Token token) {
 void dlopened(Run& run) { all_ranks(run, {true, 1, 0, {}}); }
 void dlopened_by_two(Run& run) { all_ranks(run, {true, 2, 0, {}}); }
 
-// A program that is linked with NCCL has it from its start, in the global scope: so has one that preloads it.
+// A program linked with NCCL has it in the global scope from the start; preloading has the same effect.
 void linked(const Run& run, char ranks) {
   const Token token{false, ranks, 0, {}};
   become(run, {"", token_of(&token, sizeof token), preloading_nccl(), -1});

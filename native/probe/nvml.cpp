@@ -1,4 +1,4 @@
-// What monitoring programs and frameworks ask NVML.
+// NVML queries of monitoring programs and frameworks.
 #include <unistd.h>
 
 #include <array>
@@ -10,7 +10,7 @@ namespace {
 
 using abi::nvmlDevice_t;
 
-// With a context, so that there is a process to be listed.
+// Creates a context, so that NVML lists this process.
 nvmlDevice_t enter(Run& run) {
   run.enter();
   run.load_nvml();
@@ -45,7 +45,7 @@ void processes(Run& run) {
   bool listed = false;
   for (unsigned i = 0; i < count && i < all.size(); ++i)
     listed = listed || all[i].pid == static_cast<unsigned>(getpid());
-  // In a PID namespace of its own a process does not find itself natively either.
+  // In a PID namespace of its own a process does not find itself, natively either.
   report::data("this process is listed", listed ? "yes" : "no");
 }
 

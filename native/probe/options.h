@@ -9,15 +9,15 @@ namespace gvb::probe {
 
 struct Options {
   std::string probe;
-  std::string self;                      // this program
-  std::string libcuda = "libcuda.so.1";  // as dlopen is given it
+  std::string self;                      // path of this program
+  std::string libcuda = "libcuda.so.1";  // argument for dlopen
   std::string nvml = "libnvidia-ml.so.1";
-  std::string driver;  // where the driver's libcuda lies, as a path
-  std::string device;  // UUID; empty: the first
+  std::string driver;  // path of the driver's libcuda
+  std::string device;  // UUID; empty: the first device
   SymbolPath path = SymbolPath::kRuntime;
-  std::optional<size_t> memory;      // what the system grants, in bytes
-  std::optional<size_t> count;       // as many as were made natively
-  std::optional<std::string> token;  // of a second process: what the first one tells it
+  std::optional<size_t> memory;      // bytes that the system grants
+  std::optional<size_t> count;       // how many were made natively
+  std::optional<std::string> token;  // in a second process: data from the first
 };
 
 // Throws std::invalid_argument.

@@ -1,4 +1,4 @@
-// Memory pools of a program's own, as RAPIDS and PyTorch's asynchronous allocator use them.
+// Memory pools that a program creates, as RAPIDS and PyTorch's asynchronous allocator do.
 #include <unistd.h>
 
 #include "probe/probe.h"

@@ -1,5 +1,4 @@
-// A probe: something that real software does in its first second, and the public report of it going wrong under a
-// layer.
+// A probe: something that real software does in its first second and that is publicly reported to fail under a layer.
 #pragma once
 
 #include <vector>
@@ -12,15 +11,15 @@ struct Probe {
   const char* name;
   const char* issue;
   void (*run)(Run&);
-  // What a second process of it does, where there is one: its token says what it needs to know.
+  // The body of its second process, if it has one; the token passes what that needs to know.
   void (*second)(Run&) = nullptr;
-  // It may disturb others, or takes so much of the card that none has room beside it: it runs alone, after the others.
+  // It may disturb others or needs most of the card's memory, so it runs alone, after the others.
   bool alone = false;
 };
 
 using Probes = std::vector<Probe>;
 
-// One list a subject, each in the file of that name.
+// One list per subject, each in the file of that name.
 Probes vmm_probes();
 Probes memory_info_probes();
 Probes pool_probes();

@@ -14,7 +14,7 @@
 namespace gvb::probe {
 namespace {
 
-// Arguments or variables as exec takes them.
+// Arguments or variables in the form that exec takes.
 class Pointers {
  public:
   explicit Pointers(const std::vector<std::string>& texts) {

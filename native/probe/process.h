@@ -1,4 +1,4 @@
-// Further processes of a probe. What they report goes to the same place, one process after the other.
+// Further processes of a probe. They report to the same place, one process after the other.
 #pragma once
 
 #include <sys/types.h>
@@ -11,25 +11,25 @@
 
 namespace gvb::probe {
 
-// The descriptor that a second process finds `shared` under.
+// The descriptor number of `shared` in a second process.
 constexpr int kShared = 9;
 
 struct SecondProcess {
-  std::string program;  // empty: this one
+  std::string program;  // empty: this program
   std::string token;
-  std::vector<std::string> environment;  // "NAME=VALUE", the whole of it
-  int shared = -1;                       // a descriptor it gets
+  std::vector<std::string> environment;  // the complete environment, as "NAME=VALUE"
+  int shared = -1;                       // a descriptor to pass on
 };
 
-// This process's own environment, with further variables in place of those of the same name.
+// This process's environment; `variables` are added or replace those of the same name.
 std::vector<std::string> environment_with(const std::vector<std::string>& variables);
 
 pid_t start(const Run& run, const SecondProcess& second);
-// Waits for it and reports how it ended. One that was killed by a signal takes this process with it in the same way.
+// Waits for the process and reports how it ended. If a signal killed it, this process ends by the same signal.
 void await_end(const std::string& who, pid_t pid);
-// In place of this process.
+// Replaces this process.
 [[noreturn]] void become(const Run& run, const SecondProcess& second);
-// A child of fork that does this and no more.
+// A forked child that only runs `body`.
 pid_t fork_child(const std::function<void()>& body);
 
 }  // namespace gvb::probe

@@ -28,8 +28,8 @@ std::string quoted(const std::string& text) {
   return json + '"';
 }
 
-// A newline first: a layer may have left a line of its own unfinished. One write, so that a child of fork repeats
-// nothing and processes do not mix their lines.
+// Starts with a newline, because a layer may have left a line of its own unfinished. Writes once, so that a forked
+// child repeats nothing and lines of several processes do not mix.
 void line(const char* kind, const Fields& fields) {
   if (silent) return;
   std::string text = "\n{\"gvb\":" + quoted(kind);

@@ -1,5 +1,5 @@
-// What a probe says on stdout: one JSON object a line, written as it happens, so that what was said before a crash or
-// hang is known. A `call` line before each call names what a process that ends in it was doing.
+// A probe's output on stdout: one JSON object per line, written at once, so that everything before a crash or hang is
+// known. A `call` line before each call names what a process that ends in it was doing.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace gvb::probe::report {
 
-// A name and a value that is JSON already.
+// Names and values; a value is already JSON.
 using Fields = std::vector<std::pair<const char*, std::string>>;
 
 std::string quoted(const std::string& text);
-// From here on this process says nothing: another one reports at the same time.
+// From here on this process reports nothing: another one reports at the same time.
 void silence();
 void line(const char* kind, const Fields& fields);
 

@@ -105,7 +105,7 @@ abi::CUfunction Run::empty_kernel() {
 
 namespace {
 
-// As a JSON array.
+// Returns a JSON array.
 std::string loaded_objects() {
   std::string all;
   dl_iterate_phdr(

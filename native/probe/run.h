@@ -1,4 +1,4 @@
-// What a probe works with: the libraries, the calls that are reported, a device and its context.
+// The tools of a probe: the libraries, reported calls, a device and its context.
 #pragma once
 
 #include <stdexcept>
@@ -11,12 +11,12 @@
 
 namespace gvb::probe {
 
-// Ends a probe that cannot continue. Natively it means that the probe cannot run on this machine.
+// Ends a probe that cannot continue. In a native run it means that the probe cannot run on this machine.
 struct Over : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Keeps the compiler from deducing a type from an argument: the function's own types decide.
+// Prevents deducing a type from an argument: the function's own types decide.
 template <class T>
 struct Declared {
   using Type = T;
@@ -44,7 +44,7 @@ class Run {
     return code;
   }
 
-  // As `call`; what follows needs its success.
+  // Like `call`, but ends the probe if the call fails.
   template <class... A>
   void need(const Function<int(A...)>& function, typename Declared<A>::Type... arguments) {
     if (const int code = call(function, arguments...)) fail(function.exported, code);
@@ -58,26 +58,26 @@ class Run {
 
   [[noreturn]] static void fail(const std::string& step, int code);
 
-  // cuInit, the device, its primary context made current.
+  // Calls cuInit, chooses the device and makes its primary context current.
   void initialise();
   void enter();
   void load();       // libcuda, as usual
-  void load_nvml();  // and nvmlInit
+  void load_nvml();  // and calls nvmlInit
 
-  // Whether something is as it must be; natively "wrong" means that the question cannot be asked here.
+  // Reports whether something is as required; "wrong" in a native run means that the question cannot be asked here.
   void expect(const std::string& what, bool right) { report::data(what, right ? "right" : "wrong"); }
 
   void fill(CUdeviceptr address, size_t bytes, unsigned char value);
   void check(const std::string& what, CUdeviceptr address, size_t bytes, unsigned char value);
-  // cuMemAlloc, fill, check, cuMemFree.
+  // Calls cuMemAlloc, fills and checks the memory, and calls cuMemFree.
   void use_memory(const std::string& what);
   abi::CUfunction empty_kernel();
 
-  // The last thing that a probe says: whose functions it called, and that it is done.
+  // Ends a probe's report: the owners of the functions it called, and that it finished.
   void finish();
 
  private:
-  // The device and how much memory it has by cuDeviceTotalMem, as JSON.
+  // The device and its memory by cuDeviceTotalMem, as JSON.
   std::string memory_seen();
   Library& library_of(const Symbol& symbol);
   void* found(const Symbol& symbol);

@@ -1,7 +1,7 @@
-// Keeps this program loadable on glibc 2.28. Start files since glibc 2.34 ask for a __libc_start_main of that version,
-// and no longer bring along what runs the program's constructors. This one stands in front of it: it goes on to the old
-// version, which every glibc has, and hands it the constructors where the start files do not.
-// Source: csu/libc-start.c and csu/elf-init.c of glibc 2.33 and 2.34.
+// Keeps this program loadable on glibc 2.28. Start files since glibc 2.34 need a __libc_start_main of that version and
+// no longer include the code that runs the program's constructors. This one replaces it: it calls the old version,
+// which every glibc has, and passes it the constructors if the start files do not run them. Source: csu/libc-start.c
+// and csu/elf-init.c of glibc 2.33 and 2.34.
 using Main = int (*)(int, char**, char**);
 using Init = void (*)(int, char**, char**);
 using Void = void (*)();

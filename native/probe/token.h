@@ -1,4 +1,4 @@
-// Bytes as a word of a command line.
+// Bytes as one command-line argument.
 #pragma once
 
 #include <string>

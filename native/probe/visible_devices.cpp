@@ -1,4 +1,4 @@
-// CUDA_VISIBLE_DEVICES in the forms that schedulers and users give it. It must be there from a program's start.
+// CUDA_VISIBLE_DEVICES in the forms that schedulers and users use. The variable must be set when a program starts.
 #include <string>
 
 #include "probe/probe.h"
@@ -22,7 +22,7 @@ void by_uuid(Run& run) {
   again_with(run, "GPU-" + uuid_text(uuid));
 }
 
-// Which GPUs there are, in which order, and work on the first one.
+// Reports the GPUs in their order, and runs work on the first.
 void look(Run& run) {
   run.need(cuda::cuInit, 0);
   int count = 0;

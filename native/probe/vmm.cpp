@@ -1,4 +1,4 @@
-// Virtual memory management: cuMemCreate and what follows, as expandable segments, llama.cpp and NCCL use it.
+// Virtual memory management, cuMemCreate and the calls after it, as expandable segments, llama.cpp and NCCL use it.
 #include <string>
 #include <thread>
 
@@ -20,7 +20,7 @@ CUmemAccessDesc for_device(const Run& run) {
   return {{abi::CU_MEM_LOCATION_TYPE_DEVICE, run.device}, abi::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
 }
 
-// Reserves, maps `pages` allocations one behind the other, writes and reads them, and takes all of it back.
+// Reserves addresses, maps `pages` allocations next to each other, writes and reads them, and frees everything.
 void map_pages(Run& run, CUmemLocation location, size_t pages) {
   const abi::CUmemAllocationProp properties = pinned(location);
   const CUmemAccessDesc access = for_device(run);
@@ -31,7 +31,7 @@ void map_pages(Run& run, CUmemLocation location, size_t pages) {
   run.need(cuda::cuMemGetAllocationGranularity, &page, &on_device, abi::CU_MEM_ALLOC_GRANULARITY_MINIMUM);
   CUmemGenericAllocationHandle handle = 0;
   const int code = run.call(cuda::cuMemCreate, &handle, page, &properties, 0);
-  // A program that tries another location out takes a refusal for an answer; it must be the same one.
+  // A program that tries another location accepts a refusal; it must be the same one as natively.
   if (code != abi::CUDA_SUCCESS && location.type != abi::CU_MEM_LOCATION_TYPE_DEVICE) return;
   if (code != abi::CUDA_SUCCESS) Run::fail("cuMemCreate", code);
   run.need(cuda::cuMemAddressReserve, &at, page * pages, 0, 0, 0);
@@ -74,7 +74,7 @@ void expandable_segment(Run& run) {
   map_pages(run, {abi::CU_MEM_LOCATION_TYPE_DEVICE, run.device}, 16);
 }
 
-// A thread of a pool that loads weights: the driver asks for no context there.
+// Like a pool thread that loads weights: the driver needs no context there.
 void map_without_context(Run& run) {
   run.enter();
   const abi::CUcontext context = run.context;

@@ -15,7 +15,7 @@ constexpr size_t kPage = 4096;
 constexpr size_t kTouched = 64 * kPage;
 constexpr size_t kReadingSeries = 101;
 
-// Several libraries of one process record, each into a file of its own.
+// Several libraries of a process may record, each into its own file.
 int create(const std::string& folder) {
   for (int number = 0;; ++number) {
     const std::string path = folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + ".calls";
@@ -44,7 +44,7 @@ MadeLog CallLog::make(const std::string& folder, const std::vector<const char*>&
   header->calls_at = calls_at;
   header->reading_ns = measure_reading_cost(kReadingSeries).median;
   std::memcpy(static_cast<char*>(memory) + sizeof(Header), text.data(), text.size());
-  // The first calls are not to pay for their pages.
+  // Touches the pages, so that the first calls do not pay for them.
   std::memset(static_cast<char*>(memory) + calls_at, 0, kTouched);
   std::memcpy(header->magic, "gvbcalls", sizeof header->magic);
   return {new CallLog(header, reinterpret_cast<Call*>(static_cast<char*>(memory) + calls_at)), ""};

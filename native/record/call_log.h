@@ -1,5 +1,5 @@
-// What the simulated driver and the calibration interposer did, call by call: the reference of the accuracy tests. One
-// binary file per process and library, mapped, so that it is complete however the process ends. Read by
+// A record, call by call, of what the simulated driver and the calibration interposer did: the reference of the
+// accuracy tests. One mapped binary file per process and library, complete however the process ends. Read by
 // test/native/record.ts.
 #pragma once
 
@@ -13,38 +13,38 @@
 
 namespace gvb::record {
 
-// Times are CLOCK_MONOTONIC_RAW in ns, which is one timebase for all processes of a machine.
+// Times are CLOCK_MONOTONIC_RAW in ns, one timebase for all processes of a machine.
 struct Call {
   int64_t entered;
   int64_t left;
-  // Of a launch: its first and last instruction on the device timeline. Behind the interposer's lock: when it was held.
-  // Of the polling thread: its processor time before and after. Of an allocation: `begins` is how many bytes of another
-  // process's content were handed out.
+  // For a launch: its first and last instruction on the device timeline. For the interposer's lock: when it was held.
+  // For the polling thread: its processor time before and after. For an allocation: `begins` is the number of bytes of
+  // another process's content that were handed out.
   int64_t begins;
   int64_t ends;
-  uint64_t bytes;  // of the block that was allocated or freed
+  uint64_t bytes;  // size of the allocated or freed block
   uint32_t function;
   uint32_t thread;
-  char kernel[16];  // the name, cut off where it is longer
+  char kernel[16];  // the name, truncated if longer
 };
 static_assert(sizeof(Call) == 64);
 
-// The number of calls that are kept; later ones are only counted.
+// How many calls are kept; later ones are only counted.
 constexpr uint64_t kMostCalls = 1 << 19;
 
 class CallLog;
 
 struct MadeLog {
   CallLog* log = nullptr;
-  std::string why_not;  // where there is none
+  std::string why_not;  // the reason if there is none
 };
 
 class CallLog {
  public:
-  // Makes FOLDER/PID-N.calls. `names` are of the functions by number.
+  // Creates FOLDER/PID-N.calls. `names` lists the functions by number.
   static MadeLog make(const std::string& folder, const std::vector<const char*>& names);
 
-  // Puts the call into the log; null where there is no room for it. It counts once it is finished.
+  // Adds the call to the log; null if it is full. The call counts once it is finished.
   Call* begin(Call call) {
     call.thread = thread();
     call.left = 0;
@@ -54,8 +54,8 @@ class CallLog {
     return &calls_[place];
   }
 
-  // Sets `left`, last of all: the caller waits for the writing of the entry too, which is slow where its memory is not
-  // cached.
+  // Sets `left`, after everything else: writing the entry is part of the caller's time too, and slow if its memory is
+  // not cached.
   static void finish(Call* call) {
     if (call != nullptr) call->left = now_ns();
   }
@@ -67,7 +67,7 @@ class CallLog {
     char magic[8];
     uint64_t capacity;
     std::atomic<uint64_t> added;
-    uint64_t names_bytes;  // of the names that follow, each ended by a newline
+    uint64_t names_bytes;  // length of the names that follow, each ended by a newline
     uint64_t calls_at;     // offset of the first call
     double reading_ns;     // median cost of one reading of the clock in this process
   };

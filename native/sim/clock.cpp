@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kSleepFrom = 2000000;
 constexpr int64_t kSpunRest = 300000;
-constexpr int64_t kWakingUp = 60000;  // a sleeper is woken so much late, by the timer's slack
+constexpr int64_t kWakingUp = 60000;  // timer slack: a sleeping thread wakes up this late
 
 }  // namespace
 
@@ -22,7 +22,7 @@ int64_t clock_reading() {
 void wait_until(int64_t target) {
   const int64_t left = target - raw_now();
   if (left >= kSleepFrom) nap_ns(left - kSpunRest);
-  // The loop notices its target half a reading late on average, and half a reading passes before its caller sees it.
+  // On average the loop sees its target half a reading late, and another half passes before the caller sees it.
   spin_until(target - clock_reading());
 }
 

@@ -5,22 +5,22 @@
 
 namespace gvb::sim {
 
-// The device timeline is kept in this clock's nanoseconds: it is the same in all processes of a host.
+// The device timeline uses this clock, which is the same in all processes of a host.
 inline int64_t raw_now() { return now_ns(); }
 
-int64_t clock_reading();  // nanoseconds that a raw_now() takes
+int64_t clock_reading();  // cost of one raw_now() in nanoseconds
 
-// Returns at `target` of raw_now(); far targets are slept towards, the rest is spun.
+// Returns at `target` of raw_now(): sleeps until shortly before a distant target, then spins.
 void wait_until(int64_t target);
 
-// For about so long: asleep for the most part, so that others have the processor.
+// Sleeps for about this long, so that other threads have the processor.
 void sleep_for(int64_t nanoseconds);
 
-// What %globaltimer of the simulated cards reads at a moment of raw_now().
+// The value of %globaltimer on the simulated cards at a time of raw_now().
 uint64_t device_clock(int64_t raw);
 double device_clock_rate();
 
-// The host time a call is set to cost, counted from construction: real work done meanwhile is part of it.
+// Spends the host time that a call is set to cost, counted from construction: work done meanwhile is part of it.
 class HostCost {
  public:
   explicit HostCost(double nanoseconds) : until_(raw_now() - clock_reading() / 2 + static_cast<int64_t>(nanoseconds)) {}

@@ -30,13 +30,13 @@ struct Driver {
   std::atomic<const char*> refusal{nullptr};
 };
 
-// Never destroyed: other threads may still be inside the driver while the process exits.
+// Never destroyed: other threads may still use the driver while the process exits.
 Driver& driver() {
   static Driver& instance = *new Driver;
   return instance;
 }
 
-// Threads of ours run code of this library, so it must never be unloaded.
+// This library's own threads run its code, so it must never be unloaded.
 void pin_library() {
   Dl_info info;
   if (dladdr(gvbSimulatedDriver, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -48,10 +48,10 @@ abi::CUresult refuse(abi::CUresult code, const std::string& why) {
   return code;
 }
 
-// The driver does not survive fork, as NVIDIA's does not: the child must leave the parent's accounts alone.
+// Like NVIDIA's, the driver does not survive fork: the child must not touch the parent's accounts.
 void disable_in_child() { driver_state.store(DriverState::kForked); }
 
-// A child of fork never gets here in state kReady.
+// A forked child is never in state kReady here.
 __attribute__((destructor)) void leave() {
   DriverState ready = DriverState::kReady;
   if (driver_state.compare_exchange_strong(ready, DriverState::kExited)) driver().region->detach();

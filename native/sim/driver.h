@@ -1,4 +1,4 @@
-// The driver of this process: initialisation, and what every exported function does first.
+// The driver of this process: its initialisation, and the entry checks of every exported function.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ Region& region();
 
 // Devices of this process under CUDA_VISIBLE_DEVICES.
 int device_count();
-int physical_device(abi::CUdevice device);  // its place among the cards; -1 when out of range
+int physical_device(abi::CUdevice device);  // its place among the cards; -1 if out of range
 
 inline abi::CUresult driver_unready() {
   return __builtin_expect(driver_state.load(std::memory_order_acquire) == DriverState::kReady, 1) ? abi::CUDA_SUCCESS

@@ -7,7 +7,7 @@
 
 namespace gvb::sim {
 
-// Every exported function of the libraries: GVB_SIM's `fail` may name any of them, and each library reads it.
+// Every exported function of both libraries: the setting `fail` of GVB_SIM may name any of them.
 enum class Function : int {
 #define GVB_CUDA(name, base, version, params) name,
 #define GVB_NVML(name, params) name,
@@ -23,21 +23,21 @@ enum class Function : int {
   kCount,
 };
 
-// From the `first`-th call of `function` in this process on, it answers `code`.
+// From its `first`-th call in this process on, `function` returns `code`.
 struct Failure {
   Function function;
   int code;
   uint64_t first;
 };
 
-const char* const* function_names();            // by number
+const char* const* function_names();            // indexed by number
 int function_by_name(const std::string& name);  // -1 when unknown
 void arm_failures(const std::vector<Failure>& failures);
 
 extern std::atomic<bool> failures_armed;
 int count_call(Function function);
 
-// The code this call has to fail with, or 0. Costs one relaxed load when no failure is asked for.
+// The code with which this call must fail, or 0. Costs one relaxed load if no failure is configured.
 inline int injected_failure(Function function) {
   return __builtin_expect(failures_armed.load(std::memory_order_relaxed), 0) ? count_call(function) : 0;
 }

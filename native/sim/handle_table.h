@@ -8,8 +8,8 @@
 
 namespace gvb::sim {
 
-// Handles are kind, generation and index, never addresses: garbage, stale handles and handles of another kind are
-// recognised without following them, and looking one up takes no lock.
+// A handle holds kind, generation and index, never an address: garbage, stale handles and handles of another kind are
+// recognised without following them, and a look-up takes no lock.
 template <class T, unsigned Kind>
 class HandleTable {
  public:

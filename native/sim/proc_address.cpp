@@ -26,7 +26,7 @@ struct Found {
   abi::CUdriverProcAddressQueryResult result;
 };
 
-// One base name may stand for several ABIs: the newest that both the caller and the driver know is meant.
+// A base name may stand for several ABIs: picks the newest that both the caller and the driver know.
 Found find(const char* base, int version) {
   const int known = std::min(version, static_cast<int>(settings().driver_version));
   bool exists = false;

@@ -13,7 +13,7 @@ namespace {
 thread_local RecordedCall* current_call = nullptr;
 bool left_out[static_cast<int>(Function::kCount)] = {};
 
-// When the library is loaded: the first call would else take the time that making the log does.
+// Creates the log when the library is loaded, so that the first call does not pay for it.
 __attribute__((constructor)) void start_early() {
   const char* text = std::getenv("GVB_SIM");
   if (text != nullptr && std::strstr(text, "record=") != nullptr) environment();

@@ -1,4 +1,4 @@
-// The record of one call of an exported function (GVB_SIM `record`), from its entry to its return.
+// Records one call of an exported function (GVB_SIM `record`), from its entry to its return.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,15 @@
 
 namespace gvb::sim {
 
-// Null where no record is asked for.
+// Null if nothing is recorded.
 extern std::atomic<record::CallLog*> call_log;
 
-// Makes the log of this process, of the given functions or of all; the reason where it cannot be made, else empty.
+// Creates the log of this process, for the given functions or for all. Returns the reason if that fails, else an empty
+// text.
 std::string start_record(const std::string& folder, const std::vector<Function>& functions);
 
-// When the kernels of a launch ran, which is known after the call has returned. Of a graph: from its first node's start
-// to its last one's end.
+// When the kernels of a launch ran, known only after the call has returned. For a graph: from its first node's start to
+// its last one's end.
 class LateTimes {
  public:
   void add(int64_t begins, int64_t ends);
@@ -45,11 +46,11 @@ class RecordedCall {
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
 
-  // What the call that this thread is in allocates, frees or launches. Nothing happens where it is not recorded.
+  // What the current thread's call allocates, frees or launches. Does nothing if the call is not recorded.
   static void of_bytes(uint64_t bytes);
-  // How much of what another process left is in the memory that the call hands out.
+  // How many bytes of another process the memory that the call hands out contains.
   static void of_residue(uint64_t bytes);
-  // Null where it is not recorded, else to be told the kernel's times once they are known.
+  // Receives the kernel's times once they are known; null if the call is not recorded.
   static std::shared_ptr<LateTimes> of_kernel(const std::string& name);
 
  private:

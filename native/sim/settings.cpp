@@ -205,7 +205,7 @@ std::string known_keys() {
   return names + "mig, residue, region, fail, record, recorded";
 }
 
-// What is said of the cards, which may be said of one of them: `KEY` of all, then `KEY@INDEX`.
+// Settings of the cards: `KEY` for all of them, `KEY@INDEX` for one.
 struct CardEntry {
   std::string name;
   std::string value;
@@ -257,7 +257,7 @@ void assign_card(const CardEntry& entry, int64_t index, Settings& settings, Layo
     if (entry.name == key.name) assign(key, entry.value, settings.cards[index]);
 }
 
-// What is said of all cards first, then what is said of one of them. Returns how cards are cut into instances.
+// Assigns the settings for all cards first, then those for one card. Returns how cards are split into instances.
 Layouts assign_cards(const std::vector<CardEntry>& entries, Settings& settings) {
   Layouts layouts;
   for (const bool of_one : {false, true})

@@ -12,7 +12,8 @@ constexpr int kMaxDevices = 16;  // cards and MIG instances together
 constexpr int64_t kMiB = 1024 * 1024;
 constexpr int64_t kGranularity = 2 * kMiB;
 
-// What may differ between the cards of one machine: `KEY=VALUE` sets it for all of them, `KEY@INDEX=VALUE` for one.
+// Settings that may differ between the cards of a machine: `KEY=VALUE` sets one for all cards, `KEY@INDEX=VALUE` for
+// one.
 struct CardSettings {
   int64_t sms = 132;
   int64_t memory_mib = 143771;
@@ -31,16 +32,16 @@ struct CardSettings {
   int64_t event_reasons = 0;
   double power_w = 120;
   int64_t memory_percent = 0;
-  // Of a MIG instance.
-  int64_t parent = -1;   // the card it is cut from; -1: a card
-  int64_t instance = 0;  // among those of its card
-  int64_t slices = 0;    // of seven
-  // Of a card that is cut into instances: how many there are, and the first one's index.
+  // For a MIG instance.
+  int64_t parent = -1;   // the card it belongs to; -1: this is a card
+  int64_t instance = 0;  // index among those of its card
+  int64_t slices = 0;    // sevenths of the card
+  // For a card that is split into instances: their number, and the index of the first.
   int64_t instances = 0;
   int64_t first_instance = 0;
 };
 
-// Trivially copyable: it is stored in the region, where processes compare it with their own.
+// Trivially copyable: the region stores it, and processes compare it with their own.
 struct Settings {
   int64_t devices = 1;
   int64_t driver_version = 13000;
@@ -70,31 +71,31 @@ struct Settings {
   int64_t nccl_skip = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "default";
-  // The cards, and behind them the MIG instances: an index below is a place in this list.
+  // The cards, followed by the MIG instances. An index below is a place in this list.
   CardSettings cards[kMaxDevices];
   int64_t places = 1;
 
   const CardSettings& card(int place) const { return cards[place]; }
 };
 
-// What GVB_SIM says: `error` is empty when it was accepted.
+// The parsed GVB_SIM; `error` is empty if it is valid.
 struct Environment {
   Settings settings;
   std::vector<Failure> failures;
-  std::string record;              // the folder of the record of calls; empty: none
-  std::vector<Function> recorded;  // what of; empty: all
+  std::string record;              // folder for the record of calls; empty: none
+  std::vector<Function> recorded;  // the functions to record; empty: all
   std::string error;
 };
 
 Environment parse_environment(const char* text);
 
-// GVB_SIM of this process, read at the first call; arms its failures and starts its record.
+// GVB_SIM of this process, read at the first call; also arms its failures and starts its record.
 const Environment& environment();
 
 inline const Settings& settings() { return environment().settings; }
 inline const CardSettings& card_settings(int place) { return settings().cards[place]; }
 
-// The first key in which two processes of one region differ, as "launch_ns=3000 (theirs: 2500)"; empty when none.
+// The first setting in which two processes of one region differ, as "launch_ns=3000 (theirs: 2500)"; empty if none.
 std::string difference(const Settings& ours, const Settings& theirs);
 
 }  // namespace gvb::sim

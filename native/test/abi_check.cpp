@@ -1,9 +1,9 @@
-// Compiled only where a CUDA toolkit is present: our ABI headers against the real cuda.h. Nothing here runs.
+// Compiled only if a CUDA toolkit is present: compares our ABI headers with the real cuda.h. Nothing here runs.
 #include <cuda.h>
 
 #include <cstddef>
 
-// Two flags are macros in the real header; they would rewrite our constants of the same name.
+// Two flags are macros in the real header and would replace our constants of the same name.
 constexpr long long kRealPortable = CU_MEMHOSTALLOC_PORTABLE;
 constexpr long long kRealDeviceMap = CU_MEMHOSTALLOC_DEVICEMAP;
 #undef CU_MEMHOSTALLOC_PORTABLE

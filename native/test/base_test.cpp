@@ -49,7 +49,7 @@ void test_waiting() {
   CHECK(now_ns() >= from + 25'000'000);
   wait_for_release(from + 28'000'000, [] {});
   CHECK(now_ns() >= from + 28'000'000);
-  // A check ends a wait that is far from over.
+  // The check ends a wait that would last an hour.
   constexpr int64_t kHour = 3'600'000'000'000;
   int checks = 0;
   bool ended = false;
@@ -61,7 +61,7 @@ void test_waiting() {
     ended = true;
   }
   CHECK(ended && checks == 3 && now_ns() < from + kHour);
-  sleep_until(from);  // passed
+  sleep_until(from);  // already passed
   const int64_t later = now_ns();
   sleep_until(later + 1'000'000);
   CHECK(now_ns() >= later + 1'000'000);
@@ -103,8 +103,8 @@ void test_stop_signal() {
   const int64_t from = now_ns();
   CHECK(!signal.wait_until(from + 25'000'000));
   CHECK(now_ns() >= from + 25'000'000);
-  CHECK(!signal.wait_until(from));  // over already
-  // It ends a wait that is far from over, and every later one.
+  CHECK(!signal.wait_until(from));  // already over
+  // It ends a wait long before its time, and every later one.
   const auto waiting = std::async(std::launch::async, [&] { return signal.wait_until(from + 3'600'000'000'000); });
   nap_ns(10'000'000);
   signal.stop();
@@ -126,7 +126,7 @@ void test_shared_file() {
     const SharedFile file = SharedFile::at_path(path);
     auto* same = static_cast<Shared*>(file.map(sizeof(Shared)));
     lock_robust(&same->mutex);
-    same->value = 7;  // and dies with it
+    same->value = 7;  // and dies while it holds the lock
   });
   {
     const RobustLock lock(&shared->mutex);
@@ -142,7 +142,7 @@ void test_shared_file() {
   CHECK(!SharedFile::at_path("/nonexistent/file").opened());
 }
 
-// Who waited for the lock of what was unlinked meanwhile opens what is there now.
+// A process that waited for the lock of a file which is unlinked meanwhile opens the current file instead.
 void test_unlinked_meanwhile() {
   char path[] = "/tmp/gvb-base-XXXXXX";
   close(mkstemp(path));

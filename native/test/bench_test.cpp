@@ -1,4 +1,4 @@
-// Every measurement block once on the simulated GPU, mainly for the sanitizers; the truth tests in test/native check
+// Every measurement block once on the simulated GPU, mainly for the sanitizers; the accuracy tests in test/native check
 // the numbers.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ double middle(std::vector<double> samples) {
   return samples[samples.size() / 2];
 }
 
-// The numbers are an H200's under driver 580: NVML opens 6 files, cuInit 7 more, the context 16.
+// Numbers of open files on an H200 with driver 580: NVML opens 6, cuInit 7 more, the context 16.
 void test_initialised_at() {
   const DeviceFiles none{0, 0}, nvml{6, 1}, cuda{7, 1}, both{13, 2}, context{29, 2};
   const auto when = [](const DeviceFileLooks& looks) { return initialised_at(looks); };
@@ -43,10 +43,10 @@ void test_initialised_at() {
   CHECK(when({none, nvml, nvml, both, both, context}) == InitialisedAt::kLookUp);
   CHECK(when({none, nvml, both, both, both, context}) == InitialisedAt::kLoad);
   CHECK(when({cuda, both, both, both, both, context}) == InitialisedAt::kProcessStart);
-  // A layer that initialised NVML when it was loaded, and one that did both.
+  // A layer that initialised NVML when it was loaded, and one that initialised both.
   CHECK(when({nvml, nvml, nvml, nvml, both, context}) == InitialisedAt::kInit);
   CHECK(when({both, both, both, both, both, context}) == InitialisedAt::kProcessStart);
-  // One that initialised the driver when it was loaded and creates a context in cuInit.
+  // A layer that initialised the driver when it was loaded and creates a context in cuInit.
   CHECK(when({cuda, both, both, both, context, context}) == InitialisedAt::kProcessStart);
   CHECK(when({none, none, none, none, none, none}) == InitialisedAt::kUnknown);
 }
@@ -168,7 +168,7 @@ void test_kept(const Driver& driver) {
   {
     DeviceSession session(driver, DeviceTarget(), token);
     CHECK(&session.kept<Counted>() == &session.kept<Counted>() && Counted::made == 1);
-    // What is kept serves again, and one call beside another.
+    // Objects kept in the session are used again, and calls of several kinds can share it.
     for (const LaunchCall call : {LaunchCall::kGraph, LaunchCall::kKernel, LaunchCall::kGraph})
       CHECK(measure_launches(session, launches(call, 3)).start_ns.size() == 3);
     CHECK(Counted::gone == 0);
@@ -181,7 +181,8 @@ void test_launches(DeviceSession& session) {
     const LaunchBlock block = measure_launches(session, launches(call, 100));
     CHECK(block.submit_ns.size() == 100 && block.start_ns.size() == 100 && block.round_trip_ns.size() == 100);
     CHECK(middle(block.submit_ns) >= 2400);
-    // A sanitizer slows the simulated device's answers and so biases the clock mapping; the truth tests check values.
+    // A sanitizer slows the simulated device's answers and so biases the clock mapping; the accuracy tests check
+    // values.
     CHECK(std::isfinite(middle(block.start_ns)) && std::isfinite(block.mapping.residual_ns));
     CHECK(middle(block.round_trip_ns) > middle(block.submit_ns));
     CHECK(block.mapping.tick_ns == 32);
@@ -230,7 +231,7 @@ void test_paced_launches(DeviceSession& session) {
 }
 
 constexpr const char* kPatched = "cuMemAlloc_v2";
-constexpr size_t kPatchedByte = 3;  // never run while it is another one
+constexpr size_t kPatchedByte = 3;  // not executed while it is changed
 
 void test_pairs(DeviceSession& session) {
   CHECK(pair_function_names().size() >= 25);
@@ -253,14 +254,14 @@ void test_allocation_pairs(DeviceSession& session) {
     }
     CHECK(middle(pairs.allocation.bare_ns) >= 40'000 && middle(pairs.free.bare_ns) >= 50'000);
   }
-  // Nothing of either set stays, whether the measurement ends or fails on the way.
+  // No block of either set stays allocated, whether the measurement ends or fails halfway.
   const AllocationPairRequest too_large = allocation_pairs(FreeOrder::kFifo, size_t{20} << 30);
   CHECK(failure_of([&] { measure_allocation_pairs(session, too_large); }).find("CUDA_ERROR_OUT_OF_MEMORY") !=
         std::string::npos);
   CHECK(used_bytes(session).value_or(1) == used);
 }
 
-// Of a driver whose code leads into a layer there is no bare call.
+// If the driver's own code jumps into a layer, there is no bare call.
 void test_patched_pair(DeviceSession& session) {
   void* const function = slot(session.driver.tables.reference_of(session.cuda.path), cuda_function_index(kPatched));
   unsigned char* const code = static_cast<unsigned char*>(function);
@@ -333,7 +334,7 @@ void test_share_arithmetic() {
   CHECK(one.bins == std::vector<double>({1, 1}));
   CHECK(share_of(kernels({{0, 99}}), 100).bins.empty());
 
-  // Busy 40 + 60 + 60 + 100 of 500: a gap within the first window, an edge crossed, a whole window empty.
+  // Busy 40 + 60 + 60 + 100 of 500: a gap within the first window, a kernel across an edge, a whole window empty.
   const ComputeShare gaps = share_of(kernels({{0, 40}, {70, 130}, {130, 190}, {400, 500}}), 100);
   CHECK(gaps.launches == 4 && gaps.kernel_ns == 60);
   CHECK_NEAR(gaps.busy_share, 260.0 / 500, 1e-12);
@@ -352,14 +353,14 @@ void test_share_arithmetic() {
 }
 
 void test_compute_share(DeviceSession& session) {
-  // 500 waves of 2 us and a kernel's own 1000 ns; queued eight deep, they follow each other.
+  // 500 waves of 2 us and a kernel's own 1000 ns; with eight queued, kernels run back to back.
   const ComputeShare share = measure_compute_share(session, compute_share(200));
   CHECK_NEAR(share.kernel_ns, 1'001'000, 64);
   // On a busy machine the host does not always keep them queued.
   CHECK(share.launches >= 20 && share.busy_share > 0.1 && share.busy_share < 1.0001);
   CHECK(!share.bins.empty());
   for (const double bin : share.bins) CHECK(bin >= 0 && bin < 1.0001);
-  // Too short for the table of stamps to last.
+  // So short that the table of stamps fills up.
   ComputeShareRequest tiny = compute_share(60'000);
   tiny.blocks = 1;
   tiny.threads_per_block = 32;

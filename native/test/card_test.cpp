@@ -1,4 +1,4 @@
-// The rules of a simulated card's timeline, each with an outcome worked out by hand. Times are ns from 0.
+// The rules of a simulated card's timeline, each with a result computed by hand. Times are ns from 0.
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -15,7 +15,7 @@ using namespace gvb::sim;
 
 constexpr int64_t kSlice = 20;
 
-// A card, and what was submitted to it.
+// A card and the work submitted to it.
 class Scene {
  public:
   Scene() : timeline_(static_cast<Timeline*>(std::calloc(1, sizeof(Timeline)))) {
@@ -64,7 +64,7 @@ class Scene {
   std::unique_ptr<Timeline, Free> timeline_;
 };
 
-// Works of one client, in a lane each, that begin at 0.
+// Work of one client that begins at 0, each in its own lane.
 std::vector<int64_t> ends(const std::vector<std::pair<double, Demand>>& works) {
   Scene scene;
   const int client = scene.client();
@@ -92,7 +92,7 @@ void different_capacities_do_not_disturb() {
 }
 
 // Each gets a third of the bandwidth, which is 2/3 of the speed of those that need half of it. At 180 the third one has
-// done 60 of 120 and goes on alone.
+// done 60 of 120 and continues alone.
 void three_unequal_streams() {
   CHECK(ends({{120, demand_of(kDram, 0.5)}, {120, demand_of(kDram, 0.5)}, {120, demand_of(kDram)}}) ==
         (Ends{180, 180, 240}));
@@ -109,18 +109,18 @@ void the_scarcer_capacity_decides() {
 
 void nothing_demanded_is_nothing_shared() { CHECK(ends({{100, {}}, {100, {}}}) == (Ends{100, 100})); }
 
-// The first is alone until 50; then both run at half speed: the first ends at 150, the second has 50 left.
-void who_arrives_later_times_the_others_anew() {
+// The first is alone until 50; then both run at half speed: the first ends at 150, when the second has 50 left.
+void a_later_arrival_slows_the_others() {
   Scene scene;
   const int client = scene.client();
   const LanePoint first = scene.put(scene.lane(client), 0, 100, demand_of(kDram));
-  advance(scene.card(), 30);  // late binding: nobody knows the end yet
+  advance(scene.card(), 30);  // late binding: the end is not known yet
   const LanePoint second = scene.put(scene.lane(client), 50, 100, demand_of(kDram));
   CHECK_EQUAL(scene.end(first), 150);
   CHECK_EQUAL(scene.end(second), 200);
 }
 
-// A slice of 20 begins when the other context arrives: A until 30, B until 50, A until 70 and is done, B until 80.
+// A slice of 20 begins when the other context arrives: A until 30, B until 50, A until 70, where it ends, B until 80.
 void contexts_take_turns() {
   Scene scene;
   const LanePoint a = scene.put(scene.alone(), 0, 50, demand_of(kSms));
@@ -133,7 +133,7 @@ void contexts_take_turns() {
 }
 
 // B waits for A's turn to end at 20 and leaves at 5, when A has nothing to run until 100.
-void a_turn_ends_without_anybody_left() {
+void a_turn_ends_with_no_party_left() {
   Scene scene;
   const int a = scene.alone(), b = scene.client();
   const LanePoint first = scene.put(a, 0, 5, demand_of(kSms));
@@ -143,8 +143,8 @@ void a_turn_ends_without_anybody_left() {
   CHECK_EQUAL(scene.end(scene.put(a, 100, 10, demand_of(kSms))), 110);
 }
 
-// Even where they need different capacities.
-void turns_are_of_the_whole_card() {
+// Even if they need different capacities.
+void a_turn_has_the_whole_card() {
   Scene scene;
   const LanePoint a = scene.put(scene.alone(), 0, 20, demand_of(kDram));
   const LanePoint b = scene.put(scene.alone(), 0, 20, demand_of(kCopyIn));
@@ -161,8 +161,8 @@ void mps_clients_run_at_the_same_time() {
   CHECK(scene.pause(a) == std::make_pair(int64_t{0}, int64_t{0}));
 }
 
-// Two clients with 40 in all, and a program that is none with 40: slices of 20 alternate between the two sides.
-void mps_takes_turns_with_the_rest() {
+// Two clients with 40 together, and a program outside MPS with 40: slices of 20 alternate between the two sides.
+void mps_takes_turns_with_other_programs() {
   Scene scene;
   const LanePoint a = scene.put(scene.alone(true), 0, 20, demand_of(kSms));
   const LanePoint b = scene.put(scene.alone(true), 0, 20, demand_of(kSms));
@@ -172,8 +172,8 @@ void mps_takes_turns_with_the_rest() {
   CHECK_EQUAL(scene.end(other), 80);
 }
 
-// Half of the multiprocessors takes twice as long, also when nobody else is there; what needs few of them is not
-// slowed.
+// With half of the multiprocessors work takes twice as long, even if nothing else runs; work that needs few of them is
+// not slowed.
 void a_limit_of_multiprocessors() {
   Scene scene;
   const int half = scene.client(true, 0.5);
@@ -182,8 +182,8 @@ void a_limit_of_multiprocessors() {
   CHECK_EQUAL(small.end(small.put(small.alone(true, 0.5), 0, 100, demand_of(kSms, 0.5))), 100);
 }
 
-// A quarter for the limited client, three quarters for the other: 300 of the second are done at 400, the first then too
-// has 100 of 100.
+// A quarter for the limited client, three quarters for the other: 300 of the second are done at 400, and by then the
+// first has done 100 of 100.
 void a_limit_leaves_the_rest_to_others() {
   Scene scene;
   const LanePoint limited = scene.put(scene.alone(true, 0.25), 0, 100, demand_of(kSms));
@@ -218,8 +218,8 @@ void a_stream_is_in_order_and_events_stamp_it() {
   CHECK_EQUAL(scene.end(late), 400);
 }
 
-// It keeps half of the multiprocessors from a stream of its own client until it is ended at 60; of 100, 70 are left
-// then.
+// It takes half of the multiprocessors from another stream of its client until it is ended at 60, when 70 of 100 are
+// left.
 void an_open_kernel_runs_until_it_is_ended() {
   Scene scene;
   const int client = scene.client();
@@ -232,8 +232,8 @@ void an_open_kernel_runs_until_it_is_ended() {
   CHECK_EQUAL(scene.end(other), 130);
 }
 
-// An endless kernel of another context has every other slice, and none once its process is gone, which is at 100. Its
-// slices are 0 to 20, 40 to 60, 80 to 100: 40 of 100 are done then.
+// An endless kernel of another context has every other slice until its process is gone, at 100. The other's slices are
+// 0 to 20, 40 to 60 and 80 to 100, so 40 of 100 are done then.
 void a_killed_tenant_leaves_the_card_to_the_others() {
   Scene scene;
   const int killed = scene.client();
@@ -244,7 +244,7 @@ void a_killed_tenant_leaves_the_card_to_the_others() {
   CHECK_EQUAL(scene.end(other), 160);
 }
 
-// Whoever waits for a stream that is gone does not wait for the one that has its lane now.
+// A wait for a stream that is gone does not wait for the stream that uses its lane now.
 void a_point_stays_reached_when_its_lane_serves_another_stream() {
   Scene scene;
   const int client = scene.client();
@@ -278,7 +278,7 @@ void a_fault_ends_its_own_context_alone() {
   CHECK_EQUAL(scene.card()->xid_events[0].at, 10);
 }
 
-// A program that is no client of the server goes on.
+// A program that is no client of the server continues.
 void a_fault_reaches_all_mps_clients() {
   Scene scene;
   const int faulty = scene.client(true), neighbour = scene.client(true), outside = scene.client();
@@ -291,7 +291,7 @@ void a_fault_reaches_all_mps_clients() {
   CHECK_EQUAL(scene.card()->clients[outside].fault.load(), 0);
 }
 
-// By the setting `fault_spread`, though it is no server's client.
+// The setting `fault_spread` makes it fail although it is no client of the server.
 void a_fault_that_spreads_reaches_all() {
   Scene scene;
   scene.card()->faults_spread = true;
@@ -302,8 +302,8 @@ void a_fault_that_spreads_reaches_all() {
   CHECK_EQUAL(scene.card()->clients[other].fault.load(), 700);
 }
 
-// All that wait for their turn are killed in the middle of it.
-void time_passes_when_a_turn_has_no_taker() {
+// All clients that wait for the turn are killed during it.
+void time_passes_when_no_party_takes_the_turn() {
   Scene scene;
   const int first = scene.client(), second = scene.client();
   scene.put(scene.lane(first), 0, 500, demand_of(kSms));
@@ -326,7 +326,7 @@ void the_shortest_wait_is_never_too_long() {
   CHECK_EQUAL(shortest_ns(scene.card(), second), 100);
 }
 
-// Places in a lane are used again once their owner has read what became of them.
+// A place in a lane is free again once its owner has read the result.
 void a_full_lane_has_no_room() {
   Scene scene;
   const int lane = scene.alone();
@@ -339,7 +339,7 @@ void a_full_lane_has_no_room() {
   CHECK(has_room(scene.card()->lanes[lane], 1));
 }
 
-// Ten ns alone at 2 bytes a ns are 20 bytes, however long they take beside another copy.
+// Ten ns alone at 2 bytes per ns are 20 bytes, however long they take beside another copy.
 void moved_bytes_are_counted_as_they_move() {
   Scene scene;
   scene.card()->bus_gbs = 2;
@@ -360,9 +360,9 @@ void moved_bytes_are_counted_as_they_move() {
   CHECK_EQUAL(traffic.bus_out + traffic.link_in, 0.0);
 }
 
-// A: 0 to 30, B: 30 to 50, A: 50 to 70, B: 70 to 80. Two kernels of a context at one time count once, a copy not at
-// all.
-void kernel_time_is_of_its_context() {
+// A: 0 to 30, B: 30 to 50, A: 50 to 70, B: 70 to 80. Two concurrent kernels of a context count once; a copy does not
+// count.
+void kernel_time_counts_for_its_context() {
   Scene scene;
   const int first = scene.client(), second = scene.client();
   scene.put(scene.lane(first), 0, 50, demand_of(kSms, 0.5));
@@ -388,12 +388,12 @@ int main() {
   three_unequal_streams();
   the_scarcer_capacity_decides();
   nothing_demanded_is_nothing_shared();
-  who_arrives_later_times_the_others_anew();
+  a_later_arrival_slows_the_others();
   contexts_take_turns();
-  a_turn_ends_without_anybody_left();
-  turns_are_of_the_whole_card();
+  a_turn_ends_with_no_party_left();
+  a_turn_has_the_whole_card();
   mps_clients_run_at_the_same_time();
-  mps_takes_turns_with_the_rest();
+  mps_takes_turns_with_other_programs();
   a_limit_of_multiprocessors();
   a_limit_leaves_the_rest_to_others();
   streams_of_one_client_share_its_limit();
@@ -404,10 +404,10 @@ int main() {
   a_fault_ends_its_own_context_alone();
   a_fault_reaches_all_mps_clients();
   a_fault_that_spreads_reaches_all();
-  time_passes_when_a_turn_has_no_taker();
+  time_passes_when_no_party_takes_the_turn();
   the_shortest_wait_is_never_too_long();
   a_full_lane_has_no_room();
   moved_bytes_are_counted_as_they_move();
-  kernel_time_is_of_its_context();
+  kernel_time_counts_for_its_context();
   return report("card_test");
 }

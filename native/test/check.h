@@ -1,4 +1,4 @@
-// The native tests' assertions: they say what was expected where, and go on, so that a run shows every failure.
+// Assertions of the native tests: they report a failure and continue, so that one run shows every failure.
 #pragma once
 
 #include <cstdio>

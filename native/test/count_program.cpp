@@ -36,7 +36,7 @@ bool call(Version function, int times) {
   return true;
 }
 
-// All arguments arrive, and what a function writes comes back.
+// All arguments arrive, and outputs come back.
 bool linked() {
   char name[64] = "";
   const bool named = cuInit(0) == CUDA_SUCCESS && cuDeviceGetName(name, sizeof name, 0) == CUDA_SUCCESS && name[0];
@@ -59,11 +59,11 @@ bool by_procaddress() {
   void* found = nullptr;
   if (get("cuDriverGetVersion", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
   if (!call(reinterpret_cast<Version>(found), 11)) return false;
-  // A base name stands for the newest ABI that the version allows.
+  // A base name means the newest ABI that the version allows.
   if (get("cuMemAlloc", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
   CUdeviceptr block = 0;
   for (int i = 0; i < 3; ++i) reinterpret_cast<CUresult (*)(CUdeviceptr*, size_t)>(found)(&block, 1);
-  // It gives out itself, and what that gives out counts too.
+  // It returns itself, and functions found through it are counted too.
   if (get("cuGetProcAddress", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
   get = reinterpret_cast<GetProcAddress>(found);
   if (get("cuDriverGetVersion", &found, 12000, 0, nullptr) != CUDA_SUCCESS) return false;
@@ -98,7 +98,7 @@ bool killed() {
   return std::raise(SIGKILL) == 0;
 }
 
-// Phases for a reader of standard output; each next one begins when a line comes in.
+// Phases for a reader of standard output; each phase starts when a line arrives on standard input.
 bool marked() {
   const auto wait = [] {
     for (int c = 0; c != '\n' && c != EOF;) c = std::getchar();
@@ -118,7 +118,7 @@ bool marked() {
   return true;
 }
 
-// As a framework does it: functions from cuGetProcAddress, in a context, step by step.
+// As a framework does: functions from cuGetProcAddress, with a context, step by step.
 bool in_steps() {
   constexpr int kSteps = 40;
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);

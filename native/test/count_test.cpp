@@ -1,4 +1,4 @@
-// The counting library: every way to resolve a function, threads, forks, exec and a kill, by known numbers of calls.
+// The counting library with known numbers of calls: every way to resolve a function, threads, forks, exec and a kill.
 #include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ class Folder {
 
 struct Program {
   int status;
-  std::vector<Counts> processes;  // by the number of their calls
+  std::vector<Counts> processes;  // ordered by their number of calls
   bool simulated;
 };
 

@@ -1,4 +1,4 @@
-// The executor without Node: order, exclusive sessions, cancellation, owners that leave in the middle.
+// The executor without Node: order, exclusive sessions, cancellation, owners that detach while it works.
 #include "addon/executor.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@ std::unique_ptr<DeviceSession> open_device(const CancelToken& token) {
   return std::make_unique<DeviceSession>(Driver::load(std::nullopt), DeviceTarget(), token);
 }
 
-// Until it is cancelled.
+// Runs until it is cancelled.
 void measure_for_long(DeviceSession& device) {
   LaunchRequest request;
   request.count = 1'000'000;

@@ -6,7 +6,7 @@
 
 namespace test {
 
-// The message of the failure that an attempt ends with; empty where it does not fail.
+// The message of the attempt's failure; empty if it succeeds.
 template <class Attempt>
 std::string failure_of(const Attempt& attempt) {
   try {

@@ -1,4 +1,4 @@
-// The monitor of a GPU against an NVML of the test's own.
+// The GPU monitor with an NVML stub.
 #include "bench/gpu_monitor.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ nvmlReturn_t power(nvmlDevice_t, unsigned* milliwatts) {
   return power_fails ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
 }
 
-// Counts 1024 KiB more with each call, and begins anew after the third.
+// Counts 1024 KiB more with each call, and starts again at 0 after the third.
 nvmlReturn_t fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
   static unsigned calls = 0;
   ++calls;
@@ -41,7 +41,7 @@ nvmlReturn_t narrow_fields(nvmlDevice_t, int count, nvmlFieldValue_t* values) {
   return NVML_SUCCESS;
 }
 
-// One process twice, the older sample last; one with no percentage; none; and one from before.
+// One process twice, the older sample last; one without a percentage; an entry that is no process; and an old one.
 nvmlReturn_t odd_processes(nvmlDevice_t, nvmlProcessUtilizationSample_t* samples, unsigned* count,
                            unsigned long long since) {
   const nvmlProcessUtilizationSample_t listed[] = {{7, since + 20, 40, 4, 0, 0},
@@ -65,7 +65,7 @@ NvmlApi nvml_with_power() {
 
 nvmlDevice_t some_device() { return reinterpret_cast<nvmlDevice_t>(1); }
 
-// Until it has taken so many.
+// Runs until it has taken that many samples.
 template <class Check>
 void run_until(GpuMonitor* monitor, const Check& enough) {
   std::thread thread([&] { monitor->run(); });
@@ -114,8 +114,8 @@ void a_failing_call_is_a_gap() {
   CHECK(value != nullptr && value->samples == without);
 }
 
-// What nobody takes is kept up to a number, the newest last.
-void nothing_grows_without_end() {
+// Samples that are not taken are kept up to a limit; the oldest are dropped.
+void kept_samples_are_limited() {
   const NvmlApi nvml = nvml_with_power();
   GpuMonitor monitor(nvml, some_device(), 10'000);
   readings = 0;
@@ -179,7 +179,7 @@ int main() {
   using namespace test;
   what_is_not_there_is_no_value();
   a_failing_call_is_a_gap();
-  nothing_grows_without_end();
+  kept_samples_are_limited();
   a_counter_that_begins_anew_has_no_rate();
   a_counter_of_another_width_is_not_read();
   processes_are_of_their_latest_sample();

@@ -1,4 +1,4 @@
-// The interposer's lock between threads and processes, and what its settings refuse.
+// The interposer's lock between threads and processes, and the settings that it refuses.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,8 +86,8 @@ void test_lets_in_by_order_of_coming() {
   for (int i = 0; i < 8; ++i) CHECK_EQUAL(order[static_cast<size_t>(i)], i);
 }
 
-// The lock is neither lost with a dead owner nor let go of while a dead waiter's predecessor still has it.
-void test_passes_over_the_dead() {
+// The lock survives a dead owner, and a dead waiter does not release it while its predecessor still holds it.
+void test_skips_dead_threads() {
   const TemporaryFile file;
   const auto lock = FifoLock::of_file(file.path());
   waitpid(in_child([&] {
@@ -109,7 +109,7 @@ void test_passes_over_the_dead() {
       entered = true;
     });
     nap(50);
-    // The one in the middle first: who waits for it must then wait for the first, and after that for this one.
+    // The middle one first: its waiter must then wait for the first, and after that for this one.
     for (const size_t i : {size_t{1}, size_t{2}, size_t{0}}) {
       kill(waiting[i], SIGKILL);
       waitpid(waiting[i], nullptr, 0);
@@ -196,7 +196,7 @@ void test_settings_of_quota() {
 int main() {
   test_excludes_between_processes();
   test_lets_in_by_order_of_coming();
-  test_passes_over_the_dead();
+  test_skips_dead_threads();
   test_refuses_a_file_of_something_else();
   test_settings_of_lock_and_poll();
   test_settings_of_share();

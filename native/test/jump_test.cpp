@@ -1,4 +1,4 @@
-// Jumps as those who patch code write them, and code that was changed in memory.
+// Jumps as layers that patch code write them, and code that was changed in memory.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,14 +30,14 @@ void forms_of_jumps() {
   CHECK_EQUAL(target_of({0x49, 0xbb, 1, 0, 0, 0, 0, 1, 0, 0, 0x41, 0xff, 0xe3}), 0x0000010000000001u);
   CHECK_EQUAL(target_of({0x68, 0x78, 0x56, 0x34, 0x12, 0xc7, 0x44, 0x24, 0x04, 0xff, 0x7f, 0, 0, 0xc3}),
               0x00007fff12345678u);
-  // Indirect: the pointer lies behind the jump.
+  // Indirect: the pointer follows the jump.
   unsigned char code[14] = {0xff, 0x25, 0, 0, 0, 0};
   const uintptr_t wanted = 0x123456789a;
   std::memcpy(code + 6, &wanted, sizeof wanted);
   CHECK_EQUAL(jump_target({code, sizeof code}, reinterpret_cast<uintptr_t>(code)).value_or(0), wanted);
-  // Its pointer lies where nothing is mapped.
+  // Its pointer is at an unmapped address.
   CHECK_EQUAL(target_of({0xff, 0x25, 0, 0, 0, 0}, 8), 0u);
-  // No jumps: what a compiler puts there, a load without its jump, one that is cut off.
+  // No jumps: a compiler's prologue, a load without its jump, a truncated one.
   CHECK_EQUAL(target_of({0x55, 0x48, 0x89, 0xe5, 0x41, 0x57}), 0u);
   CHECK_EQUAL(target_of({0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 0, 0x90, 0x90}), 0u);
   CHECK_EQUAL(target_of({0xe9, 0x10}), 0u);
@@ -70,7 +70,7 @@ void forms_of_jumps() {
 
 #endif
 
-// Changed in memory alone, as somebody does who intercepts without a pointer; put back at the end.
+// Changes code only in memory, as a layer that patches functions does; restores it at the end.
 class Overwritten {
  public:
   Overwritten(void* place, const Bytes& bytes) : place_(static_cast<unsigned char*>(place)), kept_(bytes.size()) {
@@ -98,7 +98,7 @@ const ElfImage* image_with(const std::vector<ElfImage>& images, const char* name
   return nullptr;
 }
 
-// On a function of the C library that no test calls.
+// Uses a function of the C library that no test calls.
 void changed_code() {
   const std::vector<ElfImage> images = ElfImage::all();
   const ElfImage* libm = image_with(images, "lgammaf_r");
@@ -110,7 +110,7 @@ void changed_code() {
   CHECK(!disk.patch_at(function));
   CHECK(!disk.patch_at(reinterpret_cast<const void*>(&changed_code)));
   {
-    // A breakpoint jumps nowhere.
+    // A breakpoint is no jump.
     const Overwritten breakpoint(function, {0xcc});
     const auto patch = disk.patch_at(function);
     CHECK(patch && patch->bytes.rfind("cc", 0) == 0 && patch->owner.empty());

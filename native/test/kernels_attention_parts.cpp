@@ -60,7 +60,7 @@ std::vector<double> expected_row(const Case& its, const Inputs& in, unsigned seq
   return row;
 }
 
-// The largest error of a row, relative to its largest value; infinite where it is no number.
+// The largest error within a row, relative to its largest value; infinite if it is not a number.
 template <class Format>
 double error_of(const Case& its, const Inputs& in, const Values& out) {
   double worst = 0;
@@ -91,11 +91,11 @@ using TensorMap = gvb::hopper::TensorMap;
 using HopperKernel = void (*)(TensorMap, TensorMap, TensorMap, TensorMap, unsigned long long*, unsigned, unsigned,
                               unsigned, float);
 
-// A weight is rounded to the format before it meets its value, and the sum again.
+// A weight is rounded to the format before it is multiplied by its value, and so is the sum.
 template <class Format>
 constexpr double kTolerance = 3.0 / (1 << (Format::kMantissa + 1));
 
-// Runs a kernel by `run`, which gets the inputs, the output and a counter of blocks.
+// Runs a kernel with `run`, which gets the inputs, the output and a counter of blocks.
 template <class Format, class Run>
 void test(const Case& its, const gvb::AttentionTile& tile, const Run& run) {
   const size_t row = size_t{its.width} * its.batch * its.length;
@@ -122,7 +122,7 @@ void test_ampere(AmpereKernel kernel, const Case& its) {
                });
 }
 
-// Of [sequence][token][head][width], in boxes of `rows` tokens of 64 columns.
+// A map of [sequence][token][head][width], in boxes of `rows` tokens and 64 columns.
 TensorMap map_of(const Case& its, Values& values, unsigned heads, unsigned rows) {
   gvb::sim::TensorDescription described = {};
   described.address = reinterpret_cast<uint64_t>(values.data());
@@ -161,13 +161,14 @@ void test_hopper(HopperKernel kernel, const Case& its) {
 }  // namespace
 
 void test_attention() {
-  // Two tiles of queries, the second of 72; four tiles of keys, the last of 8; two heads on one of keys and values.
+  // Two tiles of queries, the second of 72; four tiles of keys, the last of 8; two heads that share one of keys and
+  // values.
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 1, 2, 1, 200, true, 1});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d64, {64, 2, 1, 1, 200, false, 2});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 1, 1, 1, 136, true, 3});
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d64, {64, 1, 2, 2, 72, false, 4});
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 1, 1, 130, true, 5});
-  // Shorter than a tile, and of one token.
+  // Shorter than a tile, and a single token.
   test_ampere<gvb::Bf16>(gvb_attention_sm80_bf16_d128, {128, 1, 2, 2, 33, false, 6});
   test_ampere<gvb::F16>(gvb_attention_sm80_f16_d128, {128, 2, 1, 1, 1, true, 7});
 

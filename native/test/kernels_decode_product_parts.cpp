@@ -1,4 +1,4 @@
-// The products of a decode step, with what comes before and after them, against double precision.
+// The products of a decode step with their fused operations, against double precision.
 #include <cmath>
 #include <vector>
 
@@ -64,7 +64,7 @@ Launched launch(const Case& of, Operands& on, uint64_t seed) {
   return out;
 }
 
-// The input of the product as the kernel rounds it.
+// The input of the product with the kernel's rounding.
 std::vector<double> input_of(const Case& of, Operands& on, const Launched& launched) {
   std::vector<double> input(size_t{of.m} * of.k);
   for (size_t i = 0; i < input.size(); ++i) input[i] = on.x.at(i);
@@ -107,7 +107,7 @@ void test_case(const Case& of) {
       if (of.gated) expected *= product(token, columns + column) / (1 + std::exp(-expected));
       const double value = gvb::load_number(one.y.data(), size_t{token} * columns + column, gvb::Number::kF16);
       const double error = std::abs(value - expected) / (1 + std::abs(expected));
-      worst = error <= worst ? worst : error;  // and where it is not a number
+      worst = error <= worst ? worst : error;  // also if it is NaN
     }
   CHECK_NEAR(worst, 0, 1e-3);
   for (size_t i = size_t{of.m} * columns; i < one.y.size(); ++i) CHECK_EQUAL(one.y[i], kNanHalf);
@@ -116,14 +116,14 @@ void test_case(const Case& of) {
 }  // namespace
 
 void test_decode_product() {
-  // Rows past the end, a ring that wraps, a last chunk in part, several groups a block.
+  // Rows past the end, a ring that wraps, a partial last chunk, several groups per block.
   test_case({1, 42, 1024 + 96, 2, 3, false, false});
   test_case({8, 24, 160, 3, kMostStages, false, false});
   test_case({3, 32, 2048, 1, 3, true, false});
-  // Two pieces a thread; gate and up.
+  // Two pieces per thread; gate and up.
   test_case({1, 16, 4096, 2, 4, true, true});
   test_case({5, 64, 64, 3, 3, false, true});
-  // The bits do not depend on the number of blocks.
+  // The bits must not depend on the number of blocks.
   Case of = {2, 40, 192, 1, 3, false, false};
   Operands on(of);
   const Launched one = launch(of, on, 3);

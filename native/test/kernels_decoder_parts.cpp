@@ -26,7 +26,7 @@ double value_of(const Halves& halves, size_t index) {
   return gvb::load_number(halves.data(), index, gvb::Number::kF16);
 }
 
-// Sequences whose pages lie in an order of their own among pages of others; what no token wrote is not a number.
+// Sequences whose pages are shuffled among pages of others; places that no token wrote hold NaN.
 struct Cache {
   unsigned kv_heads, dimension, sequences, pages_each;
   std::vector<unsigned> pages;
@@ -75,7 +75,7 @@ struct AttentionCase {
   unsigned dimension, heads, kv_heads, rows, splits, position;
 };
 
-// { cosine, sine } of each position up to `last` and pair of dimensions.
+// { cosine, sine } for each position up to `last` and each pair of dimensions.
 std::vector<float2> angles_of(unsigned last, unsigned dimension) {
   std::vector<float2> angles;
   for (unsigned position = 0; position <= last; ++position)
@@ -115,7 +115,7 @@ struct Attention {
         const size_t query = (size_t{row} * of.heads + head) * of.dimension;
         const auto expected = cache.attended(q, query, row, head / (of.heads / of.kv_heads), of.position + 1);
         for (unsigned d = 0; d < of.dimension; ++d) {
-          const bool near = std::abs(value_of(out, query + d) - expected[d]) < 3e-3;  // and a number
+          const bool near = std::abs(value_of(out, query + d) - expected[d]) < 3e-3;  // also false for NaN
           count += near ? 0 : 1;
         }
       }
@@ -135,8 +135,8 @@ void test_attention(const AttentionCase& of) {
   CHECK_EQUAL(attention.wrong(), 0u);
 }
 
-// Queries, keys and values as a product leaves them: the same bits as from rotated queries and a cache that has the
-// newest token, which gvb_decoder_rope makes.
+// With queries, keys and values as a product leaves them: the same bits as from rotated queries and a cache that has
+// the newest token, which gvb_decoder_rope makes.
 void test_appending_attention(const AttentionCase& of) {
   const unsigned dimension = of.dimension, all = of.heads + 2 * of.kv_heads;
   Attention apart(of, true), together(of, true);
@@ -156,16 +156,16 @@ void test_appending_attention(const AttentionCase& of) {
 
 void test_attentions() {
   test_attention({128, 4, 1, 1, 1, 0});    // one token
-  test_attention({128, 8, 2, 2, 3, 150});  // more pages than warps, a last page in part, several sequences
-  test_attention({64, 8, 1, 2, 2, 95});    // eight heads share one, the last page full
+  test_attention({128, 8, 2, 2, 3, 150});  // more pages than warps, a partial last page, several sequences
+  test_attention({64, 8, 1, 2, 2, 95});    // eight heads share a KV head; the last page is full
   test_attention({64, 2, 2, 3, 8, 36});    // more splits than pages; no shared heads
   test_appending_attention({128, 4, 1, 1, 1, 0});
-  test_appending_attention({128, 8, 2, 2, 3, 144});  // a page that begins
+  test_appending_attention({128, 8, 2, 2, 3, 144});  // starts a new page
   test_appending_attention({64, 6, 2, 2, 8, 37});
 }
 
 void test_norm() {
-  constexpr unsigned kRows = 2, kHidden = 640;  // not a multiple of what a block does at a time
+  constexpr unsigned kRows = 2, kHidden = 640;  // not a multiple of a block's step
   const Halves delta = normal_halves(kRows * kHidden, 1), gain = normal_halves(kHidden, 2);
   std::vector<float> residual(kRows * kHidden), before(kRows * kHidden);
   for (unsigned i = 0; i < kRows * kHidden; ++i) before[i] = residual[i] = gvb::normal_value(3, i);
@@ -286,7 +286,7 @@ void test_pick() {
   CHECK_EQUAL(one.words[0], 6u);
   CHECK_EQUAL(one.state[0], 19u);
   CHECK_EQUAL(one.state[1], 6u);
-  // Of equal ones the first; a checksum that a single bit changes; a logit that is not finite is told.
+  // Among equal logits the first wins; a single bit changes the checksum; a logit that is not finite is reported.
   logits[kVocabulary + 3] = logits[kVocabulary + largest_at(1)];
   logits[40] = static_cast<uint16_t>(logits[40] ^ 1);
   const Published changed = publish(logits, kVocabulary, 3);

@@ -1,4 +1,4 @@
-// The emulator itself: instructions against their definition, and the mistakes that it must find.
+// The emulator itself: instructions against their definition, and the kernel bugs that it must detect.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 using gvb::emulator::Launch;
 using gvb::emulator::run;
 
-// The message of the failure that a launch ends with; empty: none.
+// The message of the launch's failure; empty: none.
 std::string failure_of(const Launch& launch, const std::function<void()>& kernel) {
   try {
     run(launch, kernel);
@@ -87,7 +87,7 @@ void test_numbers() {
   CHECK_EQUAL(brain.y, -4.0f);
 }
 
-// Each thread copies for its neighbour in the next warp. Wrong for some seed if the wait or the barrier is missing.
+// Each thread copies for its neighbour in the next warp. Wrong with some seed if the wait or the barrier is missing.
 bool copies_arrive(uint64_t seed, bool wait, bool barrier) {
   std::vector<uint4> source(64);
   for (unsigned i = 0; i < 64; ++i) source[i] = {i + 1, 0, 0, 0};

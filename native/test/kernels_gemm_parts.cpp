@@ -47,7 +47,7 @@ struct Problem {
         b(normal_matrix(size_t{size.n} * size.k, input, 2)),
         c(size_t{size.m} * size.n * bytes_of(output), 0xff) {}
 
-  // The largest error in steps of the output's rounding, and of the sums' magnitude; infinite where something is no
+  // The largest error, in steps of the output's rounding and of the sums' magnitude; infinite if a value is not a
   // number.
   double worst_error() const {
     double worst = 0;
@@ -146,7 +146,7 @@ void test_gemm() {
   test_ampere(gvb_gemm_sm89_e4m3, Number::kE4m3, {130, 264, 400}, 3);
   test_cuda_cores({130, 260, 68}, 1);
   test_cuda_cores({20, 136, 4}, 2);
-  // Three tiles of rows, so that one block of a cluster is beyond the edge, two of columns, the second of 8 columns;
+  // Three tiles of rows, so that one block of a cluster is beyond the edge; two of columns, the second of 8 columns;
   // four steps of K, the last of 8, in a ring of three; two clusters, one of them with two tiles.
   test_hopper(gvb_gemm_sm90_bf16, Number::kBf16, {300, 264, 200}, 2, 1);
   test_hopper(gvb_gemm_sm90_f16, Number::kF16, {520, 264, 136}, 4, 2);

@@ -1,11 +1,11 @@
-// The kernels of pages.cu and pipeline.cu: which words they touch, and what stages pass on.
+// The kernels of pages.cu and pipeline.cu: the words they touch, and the tokens that stages pass on.
 #include <vector>
 
 #include "bench/load_work.h"
 #include "test/check.h"
 #include "test/emulator/cuda.h"
 #include "test/kernels_parts.h"
-// Behind what makes them host code.
+// After the headers that make it host code.
 #include "kernels/pages.cu"
 #include "kernels/pipeline.cu"
 
@@ -14,7 +14,7 @@ namespace {
 using gvb::emulator::Launch;
 using gvb::emulator::run;
 
-// One thread too many, and a block that is less than full.
+// One thread too many, and a partly filled block.
 void test_ends() {
   constexpr unsigned kBlocks = 3, kWords = 2 * kBlocks, kBlockWords = 8;
   constexpr unsigned long long kBytes = kBlockWords * sizeof(uint32_t);
@@ -39,7 +39,7 @@ void test_ends() {
   CHECK(found[kWords] == kUntouched);
 }
 
-// Twice on the same scratch memory, as the stages of later runs are.
+// Twice on the same scratch memory, like the stages of later runs.
 void test_stage() {
   constexpr unsigned kBlocks = 5, kRounds = 3, kMultiplier = 1664525;
   unsigned long long stamps[2], scratch[3] = {0, 0, 0};

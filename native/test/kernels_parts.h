@@ -1,4 +1,4 @@
-// What kernels_test.cpp runs: one function per topic, each in a file kernels_TOPIC_parts.cpp that includes the .cu
+// The parts of kernels_test.cpp: one function per topic, each in a file kernels_TOPIC_parts.cpp that includes the .cu
 // files it tests.
 #pragma once
 

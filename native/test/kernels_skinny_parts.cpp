@@ -28,7 +28,7 @@ struct Case {
 
 constexpr uint16_t kPoison = 0xfbfb;
 
-// The kernels read whole 16-byte pieces.
+// Aligned, because the kernels read whole 16-byte pieces.
 struct Matrix {
   Matrix(size_t count, uint64_t seed) : pieces(count / 8), halves(reinterpret_cast<uint16_t*>(pieces.data())) {
     std::mt19937_64 random(seed);
@@ -60,7 +60,7 @@ void check_product(const Case& its, const Matrix& x, const Matrix& w, const std:
         magnitude += std::fabs(product);
       }
       const double value = gvb::decode<Format>(y[m * its.n + n]);
-      // The result's own rounding, and single-precision sums.
+      // The result's own rounding, plus that of single-precision sums.
       const double allowed = std::fabs(sum) / (1 << Format::kMantissa) + magnitude * 1e-6;
       worst = std::max(worst, std::isfinite(value) ? std::fabs(value - sum) / allowed : 1e9);
     }
@@ -68,7 +68,7 @@ void check_product(const Case& its, const Matrix& x, const Matrix& w, const std:
   for (size_t i = size_t{its.m} * its.n; i < y.size(); ++i) CHECK_EQUAL(y[i], kPoison);
 }
 
-// Twice with other orders of threads: the bits must not depend on them, nor on what the first launch left.
+// Twice with different thread orders: the bits must not depend on the order, nor on what the first launch left.
 template <class Format>
 void test_kernel(Kernel kernel, const gvb::SkinnyVariant& variant, const Case& its) {
   Matrix x(size_t{its.m} * its.k, its.seed), w(size_t{its.n} * its.k, its.seed + 1);
@@ -95,7 +95,7 @@ void test_kernel(Kernel kernel, const gvb::SkinnyVariant& variant, const Case& i
 template <class Format>
 void test_tensor_cores(const Kernel (&kernels)[4]) {
   using gvb::kSkinnyTensorVariants;
-  // Several chunks of K with a short last one, rows past the end, missing tokens; then K shared by blocks unevenly.
+  // Several chunks of K with a short last one, rows past the end, missing tokens; then K split unevenly over blocks.
   test_kernel<Format>(kernels[0], kSkinnyTensorVariants[0], {1, 40, 64 * 35, 1, 1});
   test_kernel<Format>(kernels[0], kSkinnyTensorVariants[0], {8, 64, 64 * 37, 2, 2});
   test_kernel<Format>(kernels[1], kSkinnyTensorVariants[1], {11, 72, 64 * 19, 3, 3});
@@ -103,7 +103,7 @@ void test_tensor_cores(const Kernel (&kernels)[4]) {
   test_kernel<Format>(kernels[2], kSkinnyTensorVariants[2], {17, 128, 64 * 9, 2, 5});
   test_kernel<Format>(kernels[3], kSkinnyTensorVariants[3], {64, 264, 64 * 5, 1, 6});
   test_kernel<Format>(kernels[3], kSkinnyTensorVariants[3], {33, 256, 64 * 7, 3, 7});
-  // Less of K than a block's warps take at once.
+  // K shorter than a block's warps take at once.
   test_kernel<Format>(kernels[0], kSkinnyTensorVariants[0], {3, 32, 64, 1, 8});
 }
 

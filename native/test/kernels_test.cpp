@@ -1,4 +1,4 @@
-// The kernels in the emulator of test/emulator, compared with double precision. Sizes are the smallest that use every
+// The kernels in the emulator of test/emulator, compared with double precision. Sizes are the smallest that reach every
 // branch: several tiles, a ring that wraps, masked edges, several heads.
 #include "test/check.h"
 #include "test/kernels_parts.h"

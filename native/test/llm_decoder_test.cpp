@@ -14,8 +14,8 @@ using namespace gvb;
 
 namespace {
 
-// Several sequences, each judged on the tokens that the device chose for it; prompts that go through the layers two at
-// a time, and one that is left; pages that begin in a step.
+// Several sequences, each checked with the tokens that the device chose for it; prompts that go through the layers in
+// pairs, with one left over; pages that begin in a step.
 void test_reference(DeviceSession& session, const DecoderShape& shape, unsigned batch) {
   const DecoderTask task{batch, 14, 5, 9, 30};
   Decoder decoder(session, shape, task);
@@ -60,7 +60,7 @@ DecoderRequest small_request() {
   return request;
 }
 
-// The same tokens and bits by launches and by a graph; other prompts and other seeds have others.
+// Launches and a graph give the same tokens and bits; other prompts and other seeds give different ones.
 void test_modes(DeviceSession& session) {
   const PreparedDecoder prepared = prepare_decoder(session, small_request());
   CHECK_EQUAL(prepared.launches, 14u);
@@ -123,7 +123,7 @@ int main() {
   DeviceSession session(driver, DeviceTarget(), token);
   test_default_shape(session);
   test_reference(session, {2, 256, 4, 2, 192, 130}, 3);
-  test_reference(session, {1, 256, 2, 1, 64, 70}, 9);  // more than the fused products take
+  test_reference(session, {1, 256, 2, 1, 64, 70}, 9);  // more than the fused products support
   test_modes(session);
   test_decode_attention(session);
   return test::report("llm_decoder_test");

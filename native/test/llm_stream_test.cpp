@@ -79,20 +79,20 @@ StreamTimes stream(DeviceSession& session, StreamKind kind, unsigned least_launc
   return measure_stream(session, request);
 }
 
-// At 100 GB/s, and a microsecond that every kernel takes.
+// At 100 GB/s, plus a microsecond for every kernel.
 void test_streams(DeviceSession& session) {
   for (const StreamKind kind : {StreamKind::kRead, StreamKind::kWrite, StreamKind::kCopy}) {
     const StreamTimes times = stream(session, kind);
     const double bytes = (kind == StreamKind::kCopy ? 2 : 1) * 8.0 * kMiB;
     CHECK_EQUAL(times.moved_bytes, bytes);
     CHECK_EQUAL(times.launch_ns.size(), size_t{kBatches});
-    // A busy machine may keep the host from launching in time: the shortest batch is the card's alone.
+    // A busy machine may keep the host from launching in time; only the shortest batch is determined by the card alone.
     const double shortest = *std::min_element(times.launch_ns.begin(), times.launch_ns.end());
     CHECK_NEAR(shortest, bytes / 100 + 1000, 0.02 * bytes / 100);
   }
 }
 
-// What a layer between could do to make memory look fast.
+// What a layer could do to make memory look fast.
 using Launch = decltype(CudaApi::cuLaunchKernel);
 using Elapsed = decltype(CudaApi::cuEventElapsedTime);
 Launch real_launch;
@@ -117,10 +117,10 @@ abi::CUresult say_less(float* ms, abi::CUevent begin, abi::CUevent end) {
   return code;
 }
 
-// Two looks at how long a launch takes, and every batch that counts.
+// Two calibrations of a launch's duration, and every counted batch.
 constexpr int kCounted = 2 + static_cast<int>(kBatches);
 
-// No longer once the batches that count are over.
+// Stops once the counted batches are over.
 abi::CUresult say_less_at_first(float* ms, abi::CUevent begin, abi::CUevent end) {
   static int calls = 0;
   return ++calls <= kCounted ? say_less(ms, begin, end) : real_elapsed(ms, begin, end);
@@ -152,11 +152,12 @@ void test_layers(const Driver& driver) {
   real_launch = api.cuLaunchKernel;
   real_elapsed = api.cuEventElapsedTime;
   for (const StreamKind kind : {StreamKind::kRead, StreamKind::kWrite, StreamKind::kCopy}) {
-    check_caught(driver, &CudaApi::cuLaunchKernel, Launch{skip_some}, kind, "work was reported as done that was not");
+    check_caught(driver, &CudaApi::cuLaunchKernel, Launch{skip_some}, kind,
+                 "a call reported success without doing its work");
     check_caught(driver, &CudaApi::cuLaunchKernel, Launch{launch_a_part}, kind,
-                 "work was reported as done that was not");
+                 "a call reported success without doing its work");
   }
-  // As many as take the host longer than it may take to wake up: it does not wait for a simulated device.
+  // Enough to take the host longer than its wake-up may: it does not wait for a simulated device.
   check_caught(driver, &CudaApi::cuEventElapsedTime, Elapsed{say_less}, StreamKind::kWrite, "the host's clock", 200);
   check_caught(driver, &CudaApi::cuEventElapsedTime, Elapsed{say_less_at_first}, StreamKind::kWrite, "the host's clock",
                200);

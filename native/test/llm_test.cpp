@@ -15,7 +15,8 @@ using namespace gvb;
 
 namespace {
 
-// Every finite value of a format is decoded and encoded to itself, and the middle of two neighbours to the even one.
+// Every finite value of a format decodes and encodes to itself, and the middle of two neighbours rounds to the even
+// one.
 template <class Format>
 void test_format() {
   const uint32_t largest = Format::kLargest;
@@ -58,7 +59,7 @@ void test_normal_moments() {
     squares += value * value;
     within += std::abs(value) < 1 ? 1 : 0;
   }
-  // Five standard errors each; a third of a normal distribution lies beyond one standard deviation.
+  // Within five standard errors; a third of a normal distribution lies beyond one standard deviation.
   CHECK_NEAR(sum / kCount, 0, 0.005);
   CHECK_NEAR(squares / kCount, 1, 0.007);
   CHECK_NEAR(within / kCount, 0.6827, 0.01);
@@ -104,7 +105,7 @@ std::string refusal(const std::function<void()>& attempt) {
   return "";
 }
 
-// What the driver API's reference refuses.
+// What the driver API's reference rules out.
 void test_tensor_maps(const DeviceSession& session) {
   const DeviceMemory memory = make_memory(session.cuda, 1 << 20);
   const auto map = [&](abi::CUdeviceptr at, Number number, TensorDimension inner, TensorDimension outer) {
@@ -143,7 +144,7 @@ GemmRatesRequest gemm_request(unsigned side) {
   return request;
 }
 
-// Every format of the card, at a size that has edges, and of the real size the parts that are looked at.
+// Every format of the card, at a size with edges, and the sampled parts at the real size.
 void test_gemm(DeviceSession& session) {
   for (const unsigned side : {288u, 4096u}) {
     const GemmRates rates = measure_gemm(session, gemm_request(side));
@@ -164,7 +165,7 @@ using Launch = decltype(CudaApi::cuLaunchKernel);
 Launch real_launch = nullptr;
 unsigned launches = 0;
 
-// A driver with another cuLaunchKernel, as a layer's can be.
+// A driver with a replaced cuLaunchKernel, as under a layer.
 class ReplacedLaunch {
  public:
   ReplacedLaunch(const DeviceSession& session, Launch other) : api_(const_cast<CudaApi&>(session.cuda.api)) {
@@ -188,7 +189,7 @@ std::string message_of(const std::function<void()>& attempt) {
   return "";
 }
 
-// Launches that report success without running, and elements that are wrong.
+// Launches that report success without running, and wrong elements.
 void test_gemm_of_layers(DeviceSession& session) {
   {
     const ReplacedLaunch skipping(
@@ -201,11 +202,11 @@ void test_gemm_of_layers(DeviceSession& session) {
     CHECK(message.find("the device ran") != std::string::npos);
   }
   {
-    // All blocks are counted, but the product is of another A.
+    // All blocks are counted, but the product uses another A.
     const ReplacedLaunch mistaken(
         session, [](abi::CUfunction kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                     unsigned shared, abi::CUstream stream, void** values, void** extra) {
-          // Only products take shared memory; other kernels have fewer arguments.
+          // Only products use shared memory; other kernels have fewer arguments.
           if (shared == 0) return real_launch(kernel, x, y, z, a, b, c, shared, stream, values, extra);
           void* swapped[] = {values[1], values[1], values[2], values[3], values[4], values[5], values[6]};
           return real_launch(kernel, x, y, z, a, b, c, shared, stream, swapped, extra);

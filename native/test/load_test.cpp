@@ -1,4 +1,4 @@
-// The load of a tenant on the simulated GPU: its work, its bins and its gaps; what a layer could fake.
+// A tenant's load on the simulated GPU: its work, its bins and its gaps, and what a layer could fake.
 #include "bench/load.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ void test_shapes(DeviceSession& session) {
     const Load load = measure_load(session, request);
     check_load(load, request);
     CHECK(load.blocks == 264);
-    // The kernel's own microsecond is in the calibration as well.
+    // The calibration includes the kernel's own microsecond.
     CHECK_NEAR(load.kernels_listed.took_ns.back(), 1e6, 2e4);
     CHECK(load.ended_ns - load.started_ns >= 0.9 * static_cast<double>(request.duration_ns));
     request.in_flight = 1;
@@ -120,7 +120,7 @@ void test_bins(DeviceSession& session) {
   CHECK(fine.bins.size() >= 25 && fine.first_bin > 4 * second.first_bin);
 }
 
-// Computed ahead of the host, kernels follow one another without a gap: every gap of 0 ns and more is listed.
+// Computed ahead of the host, kernels run back to back: every gap of 0 ns and more is listed.
 void test_gaps(DeviceSession& session) {
   LoadRequest request = request_of(LoadCall::kKernel, 100'000);
   request.in_flight = 1;

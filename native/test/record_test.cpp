@@ -1,5 +1,5 @@
-// The record of calls itself: entries are what was done, in order, also of a process that was killed. Only here are
-// settings compared with it.
+// The record of calls: its entries match what was done, in order, even in a process that was killed. This is the only
+// test that compares settings with it.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,8 +51,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// The layout that test/native/record.ts reads: magic, capacity, added, bytes of names, offset of calls, a reading's
-// cost.
+// The layout that test/native/record.ts reads: magic, capacity, number added, bytes of names, offset of calls, cost of
+// a reading.
 struct Record {
   uint64_t added = 0;
   double reading_ns = 0;
@@ -124,7 +124,7 @@ void test_refuses_a_folder_that_is_not_there() {
 
 constexpr int kAllocUs = 3000, kFreeUs = 2000;
 
-// As a program of its own, whose simulated driver reads GVB_SIM: it makes its calls and is killed.
+// A process of its own, whose simulated driver reads GVB_SIM: it makes its calls and is killed.
 int make_calls_and_die() {
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   CUcontext context = nullptr;
@@ -170,7 +170,7 @@ void test_is_whole_after_a_kill() {
     const bool allocates = i % 2 == 0;
     CHECK(record.names[call.function] == (allocates ? "cuMemAlloc_v2" : "cuMemFree_v2"));
     CHECK_EQUAL(call.bytes, kBytes[i]);
-    // Never less than the setting; more where the machine is busy, which is what the record is for.
+    // Never less than the setting; more if the machine is busy, which the record must show.
     CHECK(call.left - call.entered >= 1000 * (allocates ? kAllocUs : kFreeUs));
     if (i > 0) CHECK(call.entered >= record.calls[i - 1].left);
   }

@@ -68,8 +68,8 @@ inline long long raw_now() {
 // The device clock as the default settings define it.
 constexpr double kTimerStepNs = 32;
 
-// How long after a moment of the host a stamp of the device was taken. In whole nanoseconds: a double of such a size
-// has steps of 256.
+// The time from a moment of the host to a stamp of the device. In whole nanoseconds, because a double of that size has
+// steps of 256.
 inline double since_host(unsigned long long stamp, long long raw) {
   return double(static_cast<long long>(stamp - 1700000000000000000ULL) - raw - llround(5e-6 * double(raw)));
 }

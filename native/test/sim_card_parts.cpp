@@ -1,4 +1,4 @@
-// The card as several processes meet it: faults, neighbours, limits, unlike cards, shared memory.
+// The card shared by several processes: faults, neighbours, limits, unequal cards, shared memory.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -14,9 +14,9 @@ namespace test {
 namespace {
 
 constexpr const char* kMps = GVB_FAST ",mps=1";
-constexpr unsigned kWholeCard = 264;  // blocks of 1024 threads that it runs at a time
+constexpr unsigned kWholeCard = 264;  // blocks of 1024 threads that fit at a time
 
-// What one part of this program tells another one.
+// A message from one part of this program to another.
 class Note {
  public:
   Note() {
@@ -58,7 +58,7 @@ struct Stamps {
   long long end;
 };
 
-// A kernel that needs all multiprocessors for `spin` ns.
+// Runs a kernel that needs all multiprocessors for `spin` ns.
 Stamps occupy(unsigned long long spin, unsigned blocks, CUfunction function) {
   CUdeviceptr at = 0;
   Stamps stamps{};
@@ -89,7 +89,7 @@ nvmlDevice_t nvml_device(unsigned index) {
   return device;
 }
 
-// Every kind of call says so, not only the next wait.
+// Every kind of call returns it, not only the next wait.
 void check_sticky(CUresult code, CUevent recorded) {
   CUdeviceptr address = 0;
   size_t free = 0, total = 0;
@@ -105,7 +105,7 @@ void check_sticky(CUresult code, CUevent recorded) {
   CHECK_EQUAL(cuEventSynchronize(recorded), code);
   CHECK_EQUAL(cuEventElapsedTime(&milliseconds, recorded, recorded), code);
   CHECK_EQUAL(cuMemcpyDtoH_v2(&address, 0x1000, 4), code);
-  // As on an H200, what only names the context goes on.
+  // As on an H200, calls that only name the context still work.
   CUdevice device = 0;
   CUcontext context = nullptr;
   CHECK_EQUAL(cuCtxGetDevice(&device), CUDA_SUCCESS);
@@ -146,7 +146,7 @@ void faults() {
     CHECK_EQUAL(nvmlEventSetWait_v2(set, &event, 1000), NVML_SUCCESS);
     CHECK_EQUAL(event.eventData, kind.xid);
     CHECK(event.device == device);
-    // The next context of the process is whole again.
+    // The next context of the process works again.
     CHECK_EQUAL(cuCtxDestroy_v2(context), CUDA_SUCCESS);
   }
   CHECK_EQUAL(nvmlEventSetFree(set), NVML_SUCCESS);
@@ -175,7 +175,7 @@ void refused_client() {
   CHECK_EQUAL(cuDevicePrimaryCtxRetain(&context, 0), CUDA_ERROR_MPS_SERVER_NOT_READY);
 }
 
-// One client's fault is all clients' fault, and the server takes no new one until they have left.
+// A fault of one client fails all clients, and the server accepts no new one until they have left.
 void mps_faults() {
   const Note note;
   CUcontext context = enter_primary();
@@ -199,7 +199,7 @@ void endless() {
   pause();
 }
 
-// Slices of 2 ms: 10 ms of work take at least 18 ms beside an endless kernel, and 10 ms again when its process is
+// With slices of 2 ms, 10 ms of work take at least 18 ms beside an endless kernel, and 10 ms again once its process is
 // killed.
 void endless_neighbour() {
   const Note note;
@@ -224,8 +224,8 @@ void half() {
   Note::write(occupy(kHalfNs));
 }
 
-// Two MPS clients, 300 ms of the whole card each: while both run each runs at half speed. So their durations together
-// are 600 ms and the time in which they overlap.
+// Two MPS clients with 300 ms of the whole card each: both run at half speed while both run, so their durations
+// together are 600 ms plus the time in which they overlap.
 void two_halves() {
   enter_primary();
   long long overlap = 0;
@@ -258,7 +258,7 @@ void mps_limits() {
   size_t free = 0, total = 0;
   CHECK_EQUAL(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
   CHECK_EQUAL(total, 143771 * kMiB);
-  CHECK_EQUAL(free, (1000 - 500) * kMiB);  // the context counts
+  CHECK_EQUAL(free, (1000 - 500) * kMiB);  // includes the context
   CUdeviceptr address = 0;
   CHECK_EQUAL(cuMemAlloc_v2(&address, free + 1), CUDA_ERROR_OUT_OF_MEMORY);
   CHECK_EQUAL(cuMemAlloc_v2(&address, free), CUDA_SUCCESS);
@@ -282,7 +282,7 @@ void unlike_cards() {
   nvmlMemory_t memory = {};
   CHECK_EQUAL(nvmlDeviceGetMemoryInfo(nvml_device(2), &memory), NVML_SUCCESS);
   CHECK_EQUAL(memory.total, 1000 * kMiB);
-  // 264 blocks fit on 132 multiprocessors at a time: here it takes two waves, there three.
+  // 264 blocks fit on 132 multiprocessors at a time: two waves on one card, three on the other.
   for (const int device : {0, 1}) {
     CUcontext context = nullptr;
     CUmodule module = nullptr;
@@ -296,7 +296,7 @@ void unlike_cards() {
 }
 
 void mig() {
-  // Without a list a program sees the first instance of a card that is cut.
+  // Without a list a program sees the first instance of a split card.
   CHECK_EQUAL(cuInit(0), CUDA_SUCCESS);
   int count = 0, multiprocessors = 0;
   CHECK_EQUAL(cuDeviceGetCount(&count), CUDA_SUCCESS);
@@ -330,7 +330,7 @@ void mig() {
   CHECK_EQUAL(nvmlDeviceGetMemoryInfo(instance, &memory), NVML_SUCCESS);
   CHECK_EQUAL(memory.total, 143771 / 4 * kMiB);
 
-  // The second instance, by its UUID, in a process of its own: 32 multiprocessors, and the card lists it.
+  // The second instance, selected by UUID, in a process of its own: 32 multiprocessors, and the card lists the process.
   const Note note;
   setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
   const int child = start_part("holdMemory", (std::string(kFast) + ",devices=2,mig@1=3+2+1").c_str(), own_region());
@@ -365,7 +365,7 @@ void exporter() {
   CUdeviceptr own = 0;
   CHECK_EQUAL(cuIpcOpenMemHandle_v2(&own, handles.live, 1), CUDA_ERROR_INVALID_CONTEXT);
   Note::write(handles);
-  // Until the importer has answered in the memory itself.
+  // Waits until the importer has answered in the memory itself.
   unsigned char answer = 0;
   for (int i = 0; i < 40000 && answer != 0xa5; ++i, usleep(1000))
     CHECK_EQUAL(cuMemcpyDtoH_v2(&answer, address + kMiB - 1, 1), CUDA_SUCCESS);
@@ -457,7 +457,8 @@ void peers() {
   CHECK_EQUAL(cuCtxEnablePeerAccess(contexts[1], 0), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxEnablePeerAccess(contexts[1], 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
 
-  // A copy of 1 MB over a link of 100 MB/s takes 10 ms of the timeline; the one before it keeps the host ahead.
+  // A copy of 1 MB over a link of 100 MB/s takes 10 ms of the timeline; the one before it keeps the device ahead of the
+  // host.
   CUevent begin = nullptr, end = nullptr;
   CHECK_EQUAL(cuEventCreate(&begin, CU_EVENT_DEFAULT), CUDA_SUCCESS);
   CHECK_EQUAL(cuEventCreate(&end, CU_EVENT_DEFAULT), CUDA_SUCCESS);
@@ -470,7 +471,7 @@ void peers() {
   CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
   CHECK_NEAR(double(milliseconds), 10.0, 1e-3);
 
-  // A kernel may write there now; where it may not, the context fails.
+  // A kernel may write there now; without access, the context would fail.
   const unsigned count = 100, seed = 3;
   void* mix[] = {&words[1], const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
   CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
@@ -490,7 +491,7 @@ void launcher() {
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-// 8 processes of 10 000 launches each: none is lost, none waits for ever. What it costs is in bench/.
+// 8 processes with 10 000 launches each: none is lost, none waits forever. Their cost is measured in bench/.
 void many_launches() {
   std::vector<int> children;
   for (int i = 0; i < 8; ++i)

@@ -9,7 +9,7 @@ namespace test {
 
 constexpr int kSamples = 500;
 
-// How long a host or a kernel waits for the other before something must have gone wrong.
+// How long a host or a kernel may wait for the other before the test assumes a hang.
 constexpr long long kHangNs = 200'000'000'000;
 
 inline double shortest_of(const std::function<double()>& sample, int samples = kSamples) {
@@ -24,7 +24,7 @@ inline double timed(const std::function<void()>& call) {
   return double(raw_now() - from);
 }
 
-// What a clock reading takes, of many at once: a single one can be shorter than a tick of the clock.
+// The cost of a clock reading, averaged over many: a single one can be shorter than a tick of the clock.
 inline double reading_cost() {
   return shortest_of([] {
     return timed([] {
@@ -47,8 +47,8 @@ constexpr double kSlack = 100000;  // sanitizers slow the code down, not the clo
 constexpr double kSlack = 0;
 #endif
 
-// The shortest of many calls against what the card is set to. However busy a machine is, some call runs undisturbed;
-// what it takes beyond the setting is code around it, and is bounded in readings of the clock of the same machine.
+// Compares the shortest of many calls with the card's setting. However busy a machine is, some call runs undisturbed;
+// the excess over the setting is the code around it, bounded in clock readings of the same machine.
 inline void check_shortest(const char* what, double shortest, double setting, double readings = 8) {
   const double reading = reading_cost();
   std::printf("       %-24s %10.1f ns (set to %.1f, %+.1f readings)\n", what, shortest, setting,

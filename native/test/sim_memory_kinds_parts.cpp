@@ -1,4 +1,4 @@
-// Device memory by other ways than an allocation by address: arrays, variables of modules, graphs, imported handles.
+// Device memory from ways other than an allocation by address: arrays, variables of modules, graphs, imported handles.
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ void arrays() {
   CHECK_EQUAL(cuArrayCreate_v2(&flat, &of_flat), CUDA_SUCCESS);
   CHECK_EQUAL(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
   enter_primary();
-  CHECK_EQUAL(free_bytes(), before);  // what the context had
+  CHECK_EQUAL(free_bytes(), before);  // as before the context
 }
 
 void globals() {
@@ -124,7 +124,7 @@ void graph_memory() {
   CHECK_EQUAL(cuMemsetD8_v2(wanted.dptr, 1, 1), CUDA_ERROR_INVALID_VALUE);
   CHECK_EQUAL(cuGraphLaunch(executable, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(before - free_bytes(), 8 * kMiB);
-  CHECK_EQUAL(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_VALUE);  // it is allocated
+  CHECK_EQUAL(cuGraphLaunch(executable, nullptr), CUDA_ERROR_INVALID_VALUE);  // already allocated
   CHECK_EQUAL(cuMemsetD8_v2(wanted.dptr, 1, 8 * kMiB), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemFreeAsync(wanted.dptr, nullptr), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -146,7 +146,7 @@ void graph_memory() {
   CHECK_EQUAL(free_bytes(), before);
 }
 
-// The memory counts until the last of its handles and mappings is gone, also where the one that made it goes first.
+// The memory counts until the last of its handles and mappings is gone, even if the creating handle goes first.
 void own_handle() {
   enter_primary();
   const size_t before = free_bytes();

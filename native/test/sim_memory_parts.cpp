@@ -16,7 +16,7 @@ nvmlDevice_t nvmlDevice() {
   return device;
 }
 
-// Starts a process holding 1000 MiB and waits until the card says so.
+// Starts a process that holds 1000 MiB and waits until the card shows them.
 int start_holder() {
   const size_t before = free_bytes();
   const int child = start_part("holdMemory", kFast, own_region());
@@ -186,7 +186,7 @@ void killed() {
   const size_t before = free_bytes();
   const int child = start_holder();
   kill(child, SIGKILL);
-  // A zombie has given everything back already.
+  // A zombie has already given everything back.
   for (int i = 0; i < 40000 && free_bytes() != before; ++i) usleep(1000);
   CHECK_EQUAL(free_bytes(), before);
   waitpid(child, nullptr, 0);

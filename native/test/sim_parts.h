@@ -6,13 +6,13 @@
 
 namespace test {
 
-// Fast where a part does not measure: its costs would only make it slow.
+// Short call costs, for parts that do not measure them.
 #define GVB_FAST "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0"
 constexpr const char* kFast = GVB_FAST;
 
 struct Part {
   const char* name;
-  const char* settings;  // of GVB_SIM, without the region
+  const char* settings;  // for GVB_SIM, without the region
   void (*run)();
 };
 
@@ -63,7 +63,7 @@ void shareable_handles();
 void peers();
 void many_launches();
 
-// Processes that the parts above start.
+// Processes that other parts start.
 void long_work();
 void refused_client();
 void endless();
@@ -76,14 +76,14 @@ void init_lock();
 void compilation_cache();
 void nvmlCost();
 
-// Runs a part of this program in a process of the same region, with other settings; its exit status.
+// Runs a part of this program in a process of the same region, with other settings; returns its exit status.
 int run_part(const std::string& name, const std::string& settings, const std::string& region);
-int start_part(const std::string& name, const std::string& settings, const std::string& region);  // its pid
+int start_part(const std::string& name, const std::string& settings, const std::string& region);  // returns its pid
 std::string own_region();
 
 constexpr size_t kMiB = 1 << 20;
 
-// As CUDA reports it.
+// As reported by CUDA.
 inline size_t free_bytes() {
   size_t free = 0;
   size_t total = 0;

@@ -1,4 +1,4 @@
-// What starting costs: cuInit one process at a time, compiled code that is cached or not, NVML's calls.
+// The cost of starting: cuInit one process at a time, compiled code with and without a cache, NVML's calls.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ void init_lock() {
   const int holder = start_part("initialised", kLocked, own_region());
   usleep(100000);
   kill(holder, SIGKILL);
-  // Whoever was in its turn when it died leaves the turn to the next.
+  // A process that dies in its turn leaves the turn to the next.
   CHECK_EQUAL(run_part("initialised", kLocked, own_region()), 0);
   waitpid(holder, nullptr, 0);
 }
@@ -64,7 +64,7 @@ void compilation_cache() {
   CHECK(load_once() >= 300e6);
   CHECK_EQUAL(files_in(folder), 0);
   unsetenv("CUDA_CACHE_DISABLE");
-  // The only one that finds no entry.
+  // The only load that finds no cache entry.
   CHECK(load_once() >= 300e6);
   CHECK_EQUAL(files_in(folder), 1);
   const double cached = shortest_of(load_once, 10);

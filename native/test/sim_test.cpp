@@ -1,4 +1,4 @@
-// Checks the simulated GPU as any program meets it: through LD_LIBRARY_PATH.
+// Tests the simulated GPU as any program finds it: through LD_LIBRARY_PATH.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 namespace test {
 namespace {
 
-// Kernels of milliseconds: seconds of work are queued in milliseconds.
+// Kernels take milliseconds, so seconds of work are queued within milliseconds.
 constexpr const char* kSlowMemory = GVB_FAST ",dram_gbs=48";
 
 void hold_memory() {

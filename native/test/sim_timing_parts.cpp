@@ -14,7 +14,7 @@ void launches(CUstream stream) {
                  2500);
 }
 
-// Of a kernel on a device that has nothing else to do.
+// For a kernel on an idle device.
 void round_trips(CUstream stream) {
   auto* slot = mapped<unsigned long long>(1);
   void* arguments[] = {&slot};
@@ -28,7 +28,7 @@ void round_trips(CUstream stream) {
     start = std::min(start, since_host(__atomic_load_n(slot, __ATOMIC_ACQUIRE), from));
     return double(to - from);
   });
-  // A stamp is a step of the timer early at most.
+  // A stamp is at most one step of the timer early.
   check_shortest("call to start", start + kTimerStepNs, 4500);
   check_shortest("round trip", whole, 5500);
 }

@@ -54,7 +54,7 @@ void kernels() {
 
 namespace {
 
-// The two stamps of a kernel of `blocks` blocks of 1024 threads that spin for `spin` ns, after it has been waited for.
+// Runs a kernel of `blocks` blocks of 1024 threads that spin for `spin` ns, waits for it, and returns its two stamps.
 std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spin) {
   CUdeviceptr at = 0;
   std::vector<unsigned long long> stamps(2);
@@ -74,7 +74,7 @@ std::vector<unsigned long long> occupied(unsigned blocks, unsigned long long spi
 
 }  // namespace
 
-// 132 multiprocessors of two such blocks each: 264 run at a time. A trivial kernel takes 1000 ns.
+// 132 multiprocessors with two such blocks each: 264 run at a time. An empty kernel takes 1000 ns.
 void occupying() {
   enter_primary();
   const auto duration = [](unsigned blocks, unsigned long long spin) {
@@ -100,7 +100,7 @@ void occupying() {
   CHECK_EQUAL(launch(kernel("gvb_occupy"), nullptr, arguments), CUDA_SUCCESS);
   CHECK_EQUAL(cuMemcpyDtoH_v2(stamps, at, 16), CUDA_SUCCESS);
   CHECK(stamps[0] != 0);
-  CHECK(stamps[1] == ~0ULL);  // the largest stays
+  CHECK(stamps[1] == ~0ULL);  // the largest value stays
 
   void* counting[] = {&counter};
   CHECK_EQUAL(cuLaunchKernel(kernel("gvb_count"), 3, 2, 5, 32, 1, 1, 0, nullptr, counting, nullptr), CUDA_SUCCESS);
@@ -111,7 +111,7 @@ void occupying() {
 
 namespace {
 
-// Of 4 × 4 half-precision matrices, by rows.
+// The product of 4 × 4 half-precision matrices in row-major order.
 std::vector<float> product(const std::vector<uint16_t>& a, const std::vector<uint16_t>& b) {
   CUdeviceptr at = 0;
   unsigned side = 4;
@@ -136,7 +136,7 @@ void multiplying() {
                                    kThree, 0,    kOne,   kTwo, kTwo, kTwo, kOne, kOne};
   const std::vector<uint16_t> permuted = {0, kTwo, 0, 0, kOne, 0, 0, 0, 0, 0, 0, kOne, 0, 0, kMinusOne, 0};
   CHECK(product(permuted, b) == (std::vector<float>{2, 2, 4, -2, 1, 2, 3, 0, 2, 2, 1, 1, -3, 0, -1, -2}));
-  // Every row a multiple of the first.
+  // Every row is a multiple of the first.
   const std::vector<uint16_t> multiples = {kTwo,      kTwo,      0, kTwo,      kOne, kOne, 0, kOne,
                                            kMinusOne, kMinusOne, 0, kMinusOne, 0,    0,    0, 0};
   CHECK(product(multiples, b) == (std::vector<float>{8, 10, 12, 0, 4, 5, 6, 0, -4, -5, -6, 0, 0, 0, 0, 0}));
@@ -150,7 +150,7 @@ void polling() {
     __atomic_store_n(slot, 0ULL, __ATOMIC_RELEASE);
     const long long from = raw_now();
     CHECK_EQUAL(launch(kernel("gvb_stamp"), nullptr, arguments), CUDA_SUCCESS);
-    // The kernel starts start_ns after the call returns, whenever the machine let it return.
+    // The kernel starts start_ns after the call returns, whenever the machine lets it return.
     const long long returned = raw_now();
     while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == 0 && raw_now() - from < kHangNs) {
     }
@@ -198,7 +198,7 @@ void echo() {
     offset = since_host(replies[i - 1], from + (to - from) / 2);
   }
   std::printf("       echo bracket %.0f ns, offset error %.0f ns\n", tightest, offset);
-  // The device read its clock somewhere between the two readings of the host.
+  // The device read its clock between the two readings of the host.
   CHECK_NEAR(offset, 0, tightest / 2 + kTimerStepNs);
   CHECK_EQUAL(cuStreamSynchronize(stream), CUDA_SUCCESS);
 
@@ -275,7 +275,7 @@ void graph() {
   CHECK_EQUAL(cuGraphLaunch(exec, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
-// A node of an instantiated graph takes other arguments; its graph and other nodes stay as they are.
+// A node of an instantiated graph takes new arguments; its graph and other nodes keep theirs.
 void graph_parameters() {
   enter_primary();
   auto* words = mapped<unsigned long long>(2);
@@ -338,7 +338,7 @@ void library() {
   CHECK_EQUAL(cuCtxGetDevice_v2(&device, reinterpret_cast<CUcontext>(8)), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-// Launches of a capture run when its graph is launched, and as often; what is no kernel is refused meanwhile.
+// Launches in a capture run each time their graph is launched; other work is refused during the capture.
 void capture() {
   enter_primary();
   auto* words = mapped<unsigned long long>(1);
@@ -367,7 +367,7 @@ void capture() {
   CHECK_EQUAL(cuStreamDestroy_v2(stream), CUDA_SUCCESS);
 }
 
-// Everything at once from several threads: each finds its own results right.
+// Everything at once from several threads: each gets its own results right.
 void threads() {
   CUcontext context = enter_primary();
   const CUfunction stamp = kernel("gvb_stamp");

@@ -1,4 +1,4 @@
-// Which results the simulated card computes, and when: its queue on a card of its own.
+// Which results the simulated card computes, and when: a queue on a card of its own.
 #include "sim/work/work_queue.h"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ class Scene {
 
   WorkQueue& queue() { return *queue_; }
 
-  // Numbered in the order of submission, from 0.
+  // Numbered from 0 in the order of submission.
   LanePoint put(Seen seen, const Ranges& reads, const Ranges& writes, double alone_ns = 10) {
     return put(Work(), seen, reads, writes, alone_ns);
   }
-  // Adds 1 to `counted` besides.
+  // Also adds 1 to `counted`.
   LanePoint put_counting(Ranges reads, const Ranges& writes) {
     Work work;
     work.counts = {{reinterpret_cast<uint64_t>(&counted), 1}};
@@ -57,7 +57,7 @@ class Scene {
     return point;
   }
 
-  // As a host that waits does, except for waiting in real time.
+  // Like a host that waits, but not in real time.
   void reach(const LanePoint& point) {
     card_->wait_for({point});
     queue_->run_seen(raw_now());
@@ -77,7 +77,7 @@ class Scene {
   int submitted_ = 0;
 };
 
-// A result of which parts are computed: all bytes that were asked for, in their order.
+// A result computed in parts: remembers all requested bytes, in order.
 struct Deferred {
   Ranges asked;
 
@@ -227,7 +227,7 @@ void freed_memory_needs_no_results_and_unmapped_memory_does() {
   CHECK(scene.done == (Done{1}));
 }
 
-// What another result needs is computed although its own memory is freed.
+// A result that another one needs is computed although its own memory is freed.
 void freed_memory_that_was_read_is_computed() {
   Scene scene;
   scene.put(Seen::kLater, {}, {kA});
@@ -253,7 +253,7 @@ void what_shows_itself_in_time_is_not_early_and_holds_back_the_rest() {
 }
 
 // As many as the queue keeps uncomputed, and ten more.
-void only_so_many_results_wait() {
+void the_number_of_uncomputed_results_is_limited() {
   Scene scene;
   LanePoint last;
   for (uint64_t i = 0; i < 266; ++i) last = scene.put(Seen::kLater, {}, {{i * 16, i * 16 + 16}});
@@ -283,6 +283,6 @@ int main() {
   freed_memory_needs_no_results_and_unmapped_memory_does();
   freed_memory_that_was_read_is_computed();
   what_shows_itself_in_time_is_not_early_and_holds_back_the_rest();
-  only_so_many_results_wait();
+  the_number_of_uncomputed_results_is_limited();
   return report("work_queue_test");
 }

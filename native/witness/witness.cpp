@@ -1,6 +1,6 @@
-// Preloaded behind a layer into every process of a program under test. It writes down which files are mapped when the
-// process starts and when it exits, into the folder that GVB_WITNESS names, and does nothing else: it exports nothing,
-// hooks nothing and allocates nothing. What it cannot write it leaves: the program must not notice it.
+// Preloaded after a layer into every process of a program under test. It writes the list of mapped files at the
+// process's start and exit into the folder GVB_WITNESS, and does nothing else: it exports, hooks and allocates nothing.
+// A failed write is ignored: the program must not notice the witness.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,15 +11,15 @@
 namespace {
 
 constexpr size_t kLongestFile = 4096;
-// Of one PID: programs that a process becomes one after the other, by exec.
+// Per PID: one record for each program that the process becomes by exec.
 constexpr int kMostRecords = 64;
 
-// Of the record of the start, so that a program's two records have one name.
+// Number of the start record, so that a program's two records share a name.
 int own_number = 0;
 pid_t own_pid = 0;
 
 int create(const char* folder, const char* moment) {
-  // A child that was forked has no record of a start.
+  // A forked child has no start record.
   for (int number = own_pid == getpid() ? own_number : 0; number < kMostRecords; ++number) {
     char path[kLongestFile];
     const int length =

@@ -1,4 +1,4 @@
-/** The HTML report in a real browser, without a network. Skipped, aloud, where there is no Chromium. */
+/** The HTML report in a real browser, without a network. Skipped, with a message, if there is no Chromium. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ let render: (document: ResultDocument) => Promise<string>;
 beforeAll(async () => {
   if (!hasBrowser) return;
   browser = await chromium.launch({ executablePath, args });
-  // What is shipped, with ECharts bundled.
+  // The shipped code, with ECharts bundled.
   const built = (await import(pathToFileURL(join(root, 'dist/rendering.js')).href)) as typeof rendering;
   render = async (document) => (await built.rendering(document)('html')) as string;
 });
@@ -45,7 +45,7 @@ let files = 0;
 
 interface Opened {
   page: Page;
-  /** Whatever the page asked for, and whatever the browser complained of. */
+  /** Every request of the page, and every complaint of the browser. */
   troubles: string[];
 }
 
@@ -56,7 +56,7 @@ async function open(text: string, options: BrowserContextOptions = {}): Promise<
   const context = await browser.newContext({
     viewport: { width: 1200, height: 900 },
     colorScheme: 'light',
-    // Scrolling smoothly to a mark would take the value away again.
+    // Smooth scrolling to a mark would hide the value again.
     reducedMotion: 'reduce',
     ...options,
   });
@@ -100,7 +100,10 @@ function simulated() {
   return document;
 }
 
-/** Of every text that is seen, against what lies behind it; cells of a map are drawn, their colours tested with the sheet. */
+/**
+ * The contrast of every visible text against its background. Cells of a map are drawings, whose colours are tested with
+ * the style sheet.
+ */
 const contrasts = `(() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const luminance = ([r, g, b]) => [r, g, b].map((part) => part / 255)
@@ -130,7 +133,7 @@ const contrasts = `(() => {
   return { seen, low };
 })()`;
 
-/** Words of numeric cells and of headings that stand on two lines. */
+/** Words of numeric cells and of headings that wrap onto two lines. */
 const brokenWords = `(() => {
   const broken = [];
   let seen = 0;
@@ -179,7 +182,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     });
   });
 
-  it('shows hostile names as text, in the page and in its drawings', async () => {
+  it('shows hostile names as text in the page and in its drawings', async () => {
     const document = comparisonOf({ ...small, systems: ['native', nasty, `${nasty} too`] });
     for (const run of document.systems.flat()) {
       for (const gpu of run.gpu) gpu.name = nasty;
@@ -196,7 +199,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     });
   });
 
-  it('sorts a table by a column, both ways, by pointer and by keyboard', () =>
+  it('sorts a table by a column in both directions, by pointer and by keyboard', () =>
     withPage(comparison, {}, async (page) => {
       const heading = page.locator('#tails th', { hasText: 'p50' });
       const column = async () =>
@@ -218,7 +221,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await heading.getAttribute('aria-sort')).toBeNull();
     }));
 
-  it('sorts ratios by size, then differences unit by unit, and what is none last, both ways', () =>
+  it('sorts ratios by size, then differences by unit, and missing effects last, in both directions', () =>
     withPage(everyKind(), {}, async (page) => {
       const table = page.locator('#results table', { hasText: 'OH-005' }).last();
       const heading = table.locator('thead th', { hasText: 'against native' }).first();
@@ -236,7 +239,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(turned.slice(3)).toEqual(found.slice(3));
     }));
 
-  it('shows that headings sort, and how they do', () =>
+  it('shows that headings sort, and the current order', () =>
     withPage(comparison, {}, async (page) => {
       const hint = () =>
         evaluate<string>(page, `getComputedStyle(document.querySelector('#tails th button'), '::after').content`);
@@ -245,7 +248,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await hint()).toBe('"↑"');
     }));
 
-  it('filters by text and by verdict, tables and charts alike', () =>
+  it('filters tables and charts by text and by verdict', () =>
     withPage(comparison, {}, async (page) => {
       const rows = page.locator('#results table tbody tr[data-metric]:visible');
       const all = await rows.count();
@@ -270,7 +273,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await rows.count()).toBe(all);
     }));
 
-  it('leaves no table, heading or drawing of metrics behind that the filter hides', () =>
+  it('hides every table, heading and drawing of the metrics that the filter excludes', () =>
     withPage(comparison, {}, async (page) => {
       const shown = () =>
         evaluate<string[]>(
@@ -288,7 +291,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
         );
     }));
 
-  it('says what it shows when a reader comes back to it', () =>
+  it('restores the text about the filter when a reader returns to the page', () =>
     withPage(comparison, {}, async (page) => {
       await page.getByRole('combobox', { name: 'Verdict' }).selectOption('faster');
       await page.getByLabel('Theme').selectOption('dark');
@@ -301,7 +304,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect(await ground(page)).toBe(theme === 'dark' ? 'rgb(15, 19, 24)' : 'rgb(255, 255, 255)');
     }));
 
-  it('can be tabbed to where it scrolls, and only there', async () => {
+  it('lets the keyboard reach scrolling regions, and only those', async () => {
     const regions = `[...document.querySelectorAll('.scroll')].filter((one) => one.checkVisibility()).map((one) =>
       [one.scrollWidth > one.clientWidth, one.hasAttribute('tabindex'), one.getAttribute('role')].join())`;
     const seen = async (width: number) => {
@@ -324,9 +327,9 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     withPage(comparison, {}, async (page) => {
       const tip = page.locator('#tip');
       const point = async (selector: string) => {
-        // The first time it scrolls there, which takes a value away that is already shown.
+        // The first hover may scroll, which hides a value that is already shown.
         const shown = async () => {
-          // Marks lie on marks.
+          // Marks overlap.
           await page.locator(selector).first().hover({ force: true });
           return tip.isVisible();
         };
@@ -346,7 +349,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       await expect.poll(() => tip.isVisible()).toBe(false);
     }));
 
-  it('follows the theme of the reader, and another when told to', () =>
+  it("follows the reader's theme until another is chosen", () =>
     withPage(comparison, { colorScheme: 'dark' }, async (page) => {
       expect(await ground(page)).toBe('rgb(15, 19, 24)');
       await page.getByLabel('Theme').selectOption('light');
@@ -393,7 +396,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(50_000);
     }));
 
-  it('prints the headings of a table on every page, and breaks no row, card or fact', () =>
+  it('repeats table headings on every printed page, and splits no row, card or fact', () =>
     withPage(comparison, {}, async (page) => {
       await page.emulateMedia({ media: 'print' });
       const styles = (selector: string, property: string) =>
@@ -402,14 +405,14 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
           `[...new Set([...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one)['${property}']))]`,
         );
       expect(await styles('thead', 'display')).toEqual(['table-header-group']);
-      // What is not in the flow of text is left out of a heading that is repeated.
+      // A repeated heading leaves out elements that are not in the flow of text.
       expect(await styles('th button', 'display')).toEqual(['contents']);
       expect(await styles('tr, .card, .facts > div, figure svg, figcaption', 'breakInside')).toEqual(['avoid']);
       expect(await styles('h2, h3, caption', 'breakAfter')).toEqual(['avoid']);
       expect(await styles('.num, thead tr:last-child th', 'overflowWrap')).toEqual(['normal']);
     }));
 
-  it.each([3, 4, 8])('prints the numbers of %i systems whole', (count) => {
+  it.each([3, 4, 8])('prints the numbers of %i systems without cutting them', (count) => {
     const systems = ['native', ...Array.from({ length: count - 1 }, (_, i) => `hami-core-${i}`)];
     const many = comparisonOf({ ...small, metrics: 15, systems });
     for (const { metrics } of many.systems.flat())
@@ -431,7 +434,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     });
   });
 
-  it('fits a narrow screen, its tables in regions of their own', async () => {
+  it('fits a narrow screen, with tables in scrolling regions', async () => {
     const viewport = { width: 360, height: 740 };
     const long = { ...small, systems: ['native', 'W'.repeat(300), `a ${'long name '.repeat(30)}`] };
     for (const document of [comparison, real, comparisonOf(long)])
@@ -465,7 +468,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
     }),
   );
 
-  it('keeps captions and names of rows in sight while a table scrolls on a narrow screen', () =>
+  it('keeps captions and row names visible while a table scrolls on a narrow screen', () =>
     withPage(comparison, { viewport: { width: 360, height: 740 } }, async (page) => {
       const region = page.locator('#consistency .scroll');
       await region.evaluate((element) => {
@@ -478,7 +481,7 @@ describe.skipIf(!hasBrowser)('the HTML report in Chromium', () => {
       }
     }));
 
-  it('says aloud that a GPU is simulated, above everything and without being in the way', () =>
+  it('shows at the top that a GPU is simulated, without covering anything', () =>
     withPage(simulated(), {}, async (page) => {
       const notice = page.getByText(WATERMARK);
       expect((await notice.boundingBox())?.y).toBeLessThan(200);

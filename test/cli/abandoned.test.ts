@@ -1,11 +1,11 @@
-/** What a coordinator that was killed leaves behind is removed by the next start. */
+/** The next start removes what a killed coordinator left behind. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../temporary.js';
 import { emptyFolder, processesOf, start } from './command.js';
 
-it('a run directory whose coordinator was killed is removed by the next start, and that one leaves none', async () => {
+it('the next start removes the run directory of a killed coordinator, and leaves none itself', async () => {
   const TMPDIR = temporaryFolder('killed');
   const compare = (sim: string) =>
     start(

@@ -76,7 +76,7 @@ describe('the environment', () => {
     expect(code).toBe(2);
   });
 
-  it.each([20, 22, 24])('says that %i open files are too few', (most) => {
+  it.each([20, 22, 24])('reports that a limit of %i open files is too low', (most) => {
     const shell = ['-c', `ulimit -n ${most}; exec "$@"`, 'sh', process.execPath, main, 'run', ...few];
     const { status, stderr } = spawnSync('sh', shell, { encoding: 'utf8', cwd: emptyFolder() });
     expect(stderr).toBe(
@@ -102,7 +102,7 @@ describe('bad input', () => {
     expect(outcome).toMatchObject({ stdout: '', code });
   });
 
-  it.skipIf(hasDriver)('refuses to go without a GPU that is required', async () => {
+  it.skipIf(hasDriver)('refuses to run if a GPU is required and there is none', async () => {
     const outcome = await command(['run', '--require-gpu']);
     expect(outcome.stderr).toMatch(ONE_LINE);
     expect(outcome).toMatchObject({ stdout: '', code: 1 });
@@ -125,7 +125,7 @@ describe('bad input', () => {
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['file', 'folder']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('refuses to write where it may not', async () => {
+  it.skipIf(process.getuid?.() === 0)('refuses to write without permission', async () => {
     const outcome = await command(['run', '--simulate', '--json', '/gpu-virt-bench.json']);
     expect(outcome.stderr).toMatch(/^error: .*permission denied\.\n$/);
     expect(outcome.code).toBe(2);

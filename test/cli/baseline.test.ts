@@ -18,7 +18,7 @@ describe('baseline', () => {
   it('saves the newest complete result, lists and removes it', async () => {
     const folder = emptyFolder();
     results(folder, 'complete', text());
-    // The others are newer, however coarse the clock of the file system is.
+    // The others are newer, even if the file system's clock is coarse.
     utimesSync(join(folder, 'results/complete/summary.json'), 1, 1);
     results(folder, 'interrupted', text({ document: { completed: false } }));
     results(folder, 'broken', '{');
@@ -47,7 +47,7 @@ describe('baseline', () => {
     });
   });
 
-  it('promotes results that pass the gate against it, and no others', async () => {
+  it('promotes only results that pass the gate against it', async () => {
     const folder = emptyFolder();
     const write = (name: string, layer: number) =>
       writeFileSync(
@@ -76,7 +76,7 @@ describe('baseline', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).startedAt).toBe('2026-02-01T00:00:00.000Z');
   });
 
-  it('replaces one only when it is told to', async () => {
+  it('replaces a baseline only on request', async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'a.json'), text());
     const save = ['baseline', 'save', 'main', 'a.json', '--store', 'elsewhere'];
@@ -90,7 +90,7 @@ describe('baseline', () => {
     expect(readFileSync(file, 'utf8')).not.toBe(before);
   });
 
-  it('says that a simulated one is good for nothing else', async () => {
+  it('warns that a simulated baseline is only valid for simulations', async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'a.json'), text({ round: { gpu: [card({ simulated: true })] } }));
     const { code, stderr } = await commandIn(folder, ['baseline', 'save', 'main', 'a.json']);
@@ -140,7 +140,7 @@ describe('baseline', () => {
     expect(readdirSync(folder).sort()).toEqual(['a.json', 'half.json', 'none.json']);
   });
 
-  it('lists what it can read, and names the rest', async () => {
+  it('lists readable baselines, and reports the others', async () => {
     const folder = emptyFolder();
     mkdirSync(join(folder, 'baselines'));
     writeFileSync(join(folder, 'baselines/bad.json'), '{');

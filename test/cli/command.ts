@@ -1,4 +1,4 @@
-/** Runs the built command line as a user would, with an empty HOME and a simulated card of its own. */
+/** Runs the built command line as a user would, with an empty HOME and its own simulated card. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'dist/cli/main.js');
 export const addonFile = join(root, 'build/Release/gpu_virt_bench.node');
 
-/** Whether this machine has a driver: then nothing is simulated unasked. */
+/** Whether this machine has a driver: without a request nothing is simulated then. */
 export const hasDriver = loadAddon().probeDriver({ timeoutMs: 60_000 }).path !== null;
 export const simulatedFolder = simulatedDriverFolder() ?? '/the-simulated-driver-is-not-built';
 
@@ -31,26 +31,26 @@ export interface Outcome {
 
 export interface Running {
   child: ChildProcess;
-  /** In the environment of the command and of every process it starts. */
+  /** Set in the environment of the command and of every process it starts. */
   mark: string;
-  /** Resolves when stderr holds the text; rejects when the command ends without it, or does not say it in time. */
+  /** Resolves when stderr contains the text; rejects if the command ends without it, or does not print it in time. */
   said: (text: string) => Promise<void>;
   done: Promise<Outcome>;
 }
 
 export const emptyFolder = (): string => temporaryFolder('cli');
 
-/** A system whose processes see a simulated card with other settings; one of their own unless `region` names it. */
+/** A system whose processes see a simulated card with other settings; a separate card unless `region` names it. */
 export const systemOnCard = (name: string, sim: string, region = ownRegion('cli')): string =>
   `custom:name=${name},env.GVB_SIM=region=${region}\\,${sim.replaceAll(',', '\\,')}`;
 
-/** Of calls that are soon over: most tests are not about how long they take, and the card spins for it. */
+/** Short call costs: most tests are not about them, and the card spins for the time. */
 const SHORT = 'init_ms=4,context_ms=4,alloc_us=4,free_us=4,vmm_us=4';
 
-/** What GVB_SIM says of a card with these settings, which go before its own. */
+/** GVB_SIM for a card with these settings, which precede its own. */
 export const cardIn = (region: string, sim = ''): string => `region=${region},${SHORT}${sim && `,${sim}`}`;
 
-/** `sim`: further settings of the simulated card. Where the test fails, what the command said is printed. */
+/** `sim`: further settings of the simulated card. If the test fails, the command's output is printed. */
 export function start(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
@@ -112,7 +112,10 @@ export const workersOf = (mark: string) =>
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
 const validators = new Map<string, ValidateFunction>();
 
-/** Holds a document against the shipped schema, which takes a while to compile and is not needed by every file. */
+/**
+ * Validates a document against the shipped schema. Compiled on demand, because that takes a while and few files need
+ * it.
+ */
 function checked(kind: 'run' | 'comparison', text: string): unknown {
   const schema = () => JSON.parse(readFileSync(join(root, `schema/${kind}-document.schema.json`), 'utf8'));
   const validate = validators.get(kind) ?? ajv.compile(schema());
@@ -124,7 +127,7 @@ function checked(kind: 'run' | 'comparison', text: string): unknown {
 
 export const parseDocument = (text: string) => checked('run', text) as RunDocument;
 
-/** Warnings but those of health: how busy the machine is that runs the tests is not the tests' matter. */
+/** Warnings other than those about health, which depend on how busy the test machine is. */
 export function warningsOf({ warnings, health }: RunDocument): string[] {
   const names = [...health.before, ...health.after].map(({ name }) => `${findingText(name)}: `);
   return warnings.filter((warning) => !names.some((name) => warning.startsWith(name)));

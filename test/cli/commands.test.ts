@@ -48,7 +48,7 @@ describe('list', () => {
 });
 
 describe('doctor', () => {
-  it.skipIf(hasDriver)('says what is missing', async () => {
+  it.skipIf(hasDriver)('reports what is missing', async () => {
     const { stdout, stderr, code } = await command(['doctor']);
     expect(stdout).toMatch(/^error: No NVIDIA driver found .*run would measure the SIMULATED GPU\./m);
     expect(stdout).toMatch(/^GPU 0 +SIMULATED: /m);
@@ -98,11 +98,11 @@ describe('help', () => {
 
   it('prints the version', async () =>
     expect(await command(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' }));
-  it('takes no command for a mistake', async () => expect(await command([])).toMatchObject({ code: 2, stdout: '' }));
+  it('exits 2 without a command', async () => expect(await command([])).toMatchObject({ code: 2, stdout: '' }));
 });
 
 describe('the table of the metrics', () => {
-  it('fits the screen, in plain ASCII where the locale has no UTF-8', async () => {
+  it('fits the screen, in plain ASCII if the locale has no UTF-8', async () => {
     const { code, stdout } = await command(['list'], { LC_ALL: 'C', COLUMNS: '80' });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^[\0-\x7f]+$/);
@@ -110,7 +110,7 @@ describe('the table of the metrics', () => {
     expect((await command(['list'])).stdout).toMatch(/–/);
   });
 
-  it('is JSON in UTF-8 whatever the locale is', async () => {
+  it('is JSON in UTF-8 in any locale', async () => {
     const [c, utf8] = await Promise.all(['C', 'C.UTF-8'].map((LC_ALL) => command(['list', '--json'], { LC_ALL })));
     expect(c?.stdout).toBe(utf8?.stdout);
   });

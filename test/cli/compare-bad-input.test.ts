@@ -1,4 +1,4 @@
-/** What `compare` refuses, and what it saves where it cannot go on as asked. */
+/** What `compare` refuses, and what it saves if it cannot continue as requested. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -24,7 +24,7 @@ const isRoot = process.getuid?.() === 0;
 const two = ['--system', 'native:name=a', '--system', 'native:name=b'];
 const quick = ['compare', 'OH-002', '--simulate', '--tier', 'quick', '--iterations', '40', '--seed', '1'];
 
-/** What is in a folder, file by file. */
+/** The contents of a folder, by file. */
 const contents = (folder: string) =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -32,7 +32,7 @@ const contents = (folder: string) =>
       .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
   );
 
-/** Room for one round and not for two. */
+/** Enough space for one round, but not for two. */
 const small = fileSystem('size=96k');
 const readOnly = isRoot ? fileSystem('ro,size=64k') : unwritableFolder();
 
@@ -66,7 +66,7 @@ describe('compare refuses', () => {
     expectRefusal(await refused(['compare', '--simulate', '--config', file]), /systems\.yaml:5:13: .*memroy/);
   });
 
-  it('a library of another machine, on which nothing else is wrong', async () => {
+  it('a library for another machine type', async () => {
     const library = join(emptyFolder(), 'libvgpu.so');
     const bytes = readFileSync(interposer);
     bytes.writeUInt16LE(process.arch === 'arm64' ? 62 : 183, 18);
@@ -75,7 +75,7 @@ describe('compare refuses', () => {
     expectRefusal(outcome, /libvgpu\.so': it is built for (arm64|x64), this machine is (x64|arm64)\.$/m);
   });
 
-  it.skipIf(isRoot)('a library that may not be read (not as root, who may read all)', async () => {
+  it.skipIf(isRoot)('an unreadable library (not as root, who can read everything)', async () => {
     const library = join(emptyFolder(), 'libvgpu.so');
     copyFileSync(interposer, library);
     chmodSync(library, 0o000);
@@ -83,7 +83,7 @@ describe('compare refuses', () => {
     expectRefusal(outcome, /libvgpu\.so': it cannot be read\.$/m);
   });
 
-  it('more memory than the card has, and leaves neither a folder nor a worker', async () => {
+  it('more memory than the card has, and leaves no folder or worker behind', async () => {
     const folder = emptyFolder();
     const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=900GiB`];
     const run = start([...quick, ...systems, '--output', join(folder, 'out')]);
@@ -124,7 +124,7 @@ describe('compare --resume', () => {
     expect(ended).toMatchObject({ code: 0 });
   });
 
-  /** As it is where it was killed before its last round. */
+  /** A run directory as if the run was killed before its last round. */
   function interrupted(): string {
     const folder = join(emptyFolder(), 'out');
     cpSync(earlier, folder, { recursive: true });
@@ -133,7 +133,7 @@ describe('compare --resume', () => {
     return folder;
   }
 
-  it('alone continues with the same request, and marks and counts the rounds that it reuses', async () => {
+  it('without other options continues the same request, and marks and counts the reused rounds', async () => {
     const folder = interrupted();
     const before = readFileSync(join(folder, 'raw/round-0001-system-2.json'), 'utf8');
     const { code, stderr } = await command(['compare', '--resume', folder], {}, sim);
@@ -167,7 +167,7 @@ describe('compare --resume', () => {
     expect(parseDocument(readFileSync(file, 'utf8')).metrics[0]?.status).toBe('ok');
   });
 
-  it('measures a round again whose worker was not looked at after it', async () => {
+  it('measures a round again if its worker was not checked afterwards', async () => {
     const folder = interrupted();
     const file = join(folder, 'raw/round-0001-system-2.json');
     const document = parseDocument(readFileSync(file, 'utf8'));
@@ -182,7 +182,7 @@ describe('compare --resume', () => {
     expect(again.system.notCheckedAfter).toBeUndefined();
   });
 
-  it('continues a comparison with a system that is missing', async () => {
+  it('continues a comparison with a missing system', async () => {
     const folder = join(emptyFolder(), 'out');
     const systems = ['--system', 'native', '--system', 'hami-core:library=/nowhere/libvgpu.so', '--allow-missing'];
     expect((await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim)).code).toBe(0);
@@ -211,13 +211,13 @@ describe('compare --resume', () => {
     expect(contents(folder)).toEqual(before);
   });
 
-  it('accepts the same settings given again, and options that change no round that was measured', async () => {
+  it('accepts repeated settings, and options that do not affect finished rounds', async () => {
     const again = [...quick, '--system', 'native:name=a', '--system', custom('1500ns'), '--rounds', '1'];
     again.push('--keep-going', '--allow-missing');
     expect((await command([...again, '--dry-run', '--resume', interrupted()], {}, sim)).code).toBe(0);
   });
 
-  it('refuses a layer that was built again at the same path', async () => {
+  it('refuses a layer that was rebuilt at the same path', async () => {
     const folder = interrupted();
     const bytes = readFileSync(layer);
     try {
@@ -239,7 +239,7 @@ describe('compare --resume', () => {
   it('refuses a directory without a request', async () =>
     expectRefusal(await refused(['compare', '--resume', emptyFolder()]), /it has no request\.json that can be read/));
 
-  it('keeps no secret, and then refuses to continue', async () => {
+  it('stores no secret, and then refuses to continue', async () => {
     const folder = join(emptyFolder(), 'out');
     const systems = ['--system', 'native', '--system', 'custom:name=x,env.MY_TOKEN=hunter2'];
     const { code, stderr } = await command([...quick, ...systems, '--rounds', '1', '--output', folder], {}, sim);
@@ -252,7 +252,7 @@ describe('compare --resume', () => {
     expectRefusal(await refused([...quick, ...again, '--rounds', '1', '--resume', folder], { sim }), says);
   });
 
-  it('refuses a second comparison in the same directory while the first one runs, and names its PID', async () => {
+  it('refuses a second comparison in the same directory while the first runs, and names its PID', async () => {
     const folder = join(emptyFolder(), 'out');
     const long = ['compare', 'OH-001', '--simulate', '--iterations', '100000', ...two, '--output', folder];
     const first = start(long, {}, sim);
@@ -306,7 +306,7 @@ describe('compare --resume', () => {
   });
 });
 
-describe('compare saves what it measured', () => {
+describe('compare saves its results', () => {
   const report = /OH-002 Memory Allocation Latency/;
 
   it.skipIf(small === null)('from a full disk (where mounting is permitted)', async () => {
@@ -330,7 +330,7 @@ describe('compare saves what it measured', () => {
     await expect.poll(() => processesOf(run.mark)).toEqual([]);
   });
 
-  it('where --json takes nothing', async () => {
+  it('if the --json target cannot be written', async () => {
     const output = join(emptyFolder(), 'out');
     const args = [...quick, '--rounds', '1', ...two, '--output', output, '--json', '/dev/full'];
     const { code, stdout, stderr } = await command(args, {}, sim);
@@ -342,7 +342,7 @@ describe('compare saves what it measured', () => {
     expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   });
 
-  it('where --json of run takes nothing, the JUnit file that can be written included', async () => {
+  it('if the --json target of run cannot be written, including the JUnit file that can', async () => {
     const junit = join(emptyFolder(), 'x.xml');
     const args = ['run', 'OH-002', '--simulate', '--iterations', '10', '--json', '/dev/full', '--junit', junit];
     const { code, stdout, stderr } = await command(args, {}, sim);
@@ -354,7 +354,7 @@ describe('compare saves what it measured', () => {
     expect(readFileSync(junit, 'utf8')).toContain('OH-002');
   });
 
-  it('where standard output takes nothing', () => {
+  it('if standard output cannot be written', () => {
     const output = join(emptyFolder(), 'out');
     const args = [join(root, 'dist/cli/main.js'), ...quick, '--rounds', '1', ...two, '--output', output];
     const { status, stderr } = spawnSync(process.execPath, args, {
@@ -370,7 +370,7 @@ describe('compare saves what it measured', () => {
     expect(parseComparison(readFileSync(join(output, 'summary.json'), 'utf8')).completed).toBe(true);
   });
 
-  it('from a system that cannot be taken down, and takes the others down', async () => {
+  it("if a system's teardown fails, and tears the others down", async () => {
     const folder = emptyFolder();
     const config = join(folder, 'systems.yaml');
     const system = (name: string, teardown: string[]) => ({ kind: 'custom', name, teardown: [teardown] });

@@ -20,7 +20,7 @@ async function uuidOf(index: number): Promise<string> {
 }
 
 describe('compare', () => {
-  it('publishes no number under the name of a layer that is not active, and exits 5', async () => {
+  it('publishes no number for a layer that is not active, and exits 5', async () => {
     const systems = ['--system', 'native', '--system', `hami-core:library=${interposer},memory=10GiB`];
     const { code, stdout, stderr } = await compare(['OH-002', 'OH-005', ...systems, '--rounds', '2']);
     expect(code).toBe(5);
@@ -56,7 +56,7 @@ describe('compare', () => {
       'custom:name=gone,env.LD_PRELOAD=/nowhere/layer.so',
       'library not available: /nowhere/layer.so: there is no such file',
     ],
-  ])('keeps %s as unsupported with --allow-missing, and measures the others', async (system, reason) => {
+  ])('reports %s as unsupported with --allow-missing, and measures the others', async (system, reason) => {
     const systems = ['--system', 'native', '--system', system, '--allow-missing'];
     const { code, stdout } = await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '40']);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('compare', () => {
     expect(effects).toEqual([]);
   });
 
-  it('publishes nothing of a custom system whose library intercepts nothing, unless it is not meant to', async () => {
+  it('publishes nothing for a custom system whose library intercepts nothing, unless that is expected', async () => {
     const inert = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? '';
     const of = (more: string) =>
       compare([
@@ -89,7 +89,7 @@ describe('compare', () => {
     );
   });
 
-  it('loses no other round to a system whose processes cannot start', async () => {
+  it("measures all other rounds if a system's processes cannot start", async () => {
     const systems = ['--system', 'native', '--system', systemOnCard('broken', 'fail=cuInit:999@1')];
     const { code, stdout } = await compare(['OH-002', ...systems, '--rounds', '2', '--iterations', '20']);
     expect(code).toBe(1);
@@ -104,7 +104,7 @@ describe('compare', () => {
     expect(effects).toEqual([]);
   });
 
-  it('refuses to write over a comparison', async () => {
+  it('refuses to overwrite a comparison', async () => {
     const folder = emptyFolder();
     const systems = ['--system', 'native', '--system', 'fcsp', '--allow-missing'];
     expect((await compare(['OH-002', ...systems, '--rounds', '1', '--iterations', '20'], folder)).code).toBe(0);
@@ -113,7 +113,7 @@ describe('compare', () => {
     expect(stderr).toMatch(/^error: Expected --output to be a directory without results but received .*--resume\.$/m);
   });
 
-  it('continues where an earlier run ended', async () => {
+  it('continues an earlier run', async () => {
     const folder = emptyFolder();
     const output = join(folder, 'out');
     const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
@@ -183,7 +183,7 @@ describe('compare', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('keeps what a worker and its layer printed, and what was said', async () => {
+  it('stores the output of workers and layers, and its own messages', async () => {
     const output = join(emptyFolder(), 'out');
     const loud = 'custom:name=loud,prefix=sh,prefix=-c,prefix=echo a layer speaks >&2; exec "$@",prefix=sh';
     const args = ['compare', 'OH-002', '--simulate', '--tier', 'quick', '--rounds', '1', '--output', output];
@@ -195,7 +195,7 @@ describe('compare', () => {
     expect(readFileSync(join(logs, 'gpu-virt-bench.log'), 'utf8')).toMatch(/^\d{4}-\S+Z Plan: 2 systems/);
   });
 
-  it('writes what exists on SIGINT and leaves nobody behind', async () => {
+  it('writes the finished rounds on SIGINT and leaves no process behind', async () => {
     const folder = emptyFolder();
     const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
     const run = start(
@@ -216,19 +216,19 @@ describe('compare', () => {
   const planOf = (name: string) =>
     new RegExp(`^Plan: 2 systems \\(native, ${name}\\) × 5 rounds × ${metrics.length} metrics .* about .*\n$`);
 
-  it('prints the plan alone on --dry-run', async () => {
+  it('only prints the plan with --dry-run', async () => {
     const { code, stdout, stderr } = await dryRun('--system', 'native:name=b');
     expect(stdout).toMatch(planOf('b'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('refuses a system that cannot be measured on --dry-run, too', async () =>
+  it('refuses a system that cannot be measured with --dry-run too', async () =>
     expectRefusal(
       await dryRun('--system', 'hami-core'),
       /^error: Not every system can be measured here \(hami-core: library not available: name it with library=FILE\)\./,
     ));
 
-  it('names a system that cannot be measured on --dry-run --allow-missing', async () => {
+  it('names a system that cannot be measured with --dry-run --allow-missing', async () => {
     const { code, stdout, stderr } = await dryRun('--system', 'fcsp', '--allow-missing');
     expect(stdout).toMatch(planOf('fcsp'));
     expect(stderr).toBe(

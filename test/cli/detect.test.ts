@@ -14,7 +14,7 @@ const rawFiles = (output: string, stage: string) =>
   readdirSync(join(output, 'raw')).filter((name) => name.startsWith(stage)).length;
 
 describe('compare --detect', () => {
-  it('plans the rounds from a pilot that is kept and is no part of the result', async () => {
+  it('plans the rounds from a stored pilot that is not part of the result', async () => {
     const output = join(emptyFolder(), 'out');
     const { code, stderr } = await command(args(output), {}, sim);
     expect(code).toBe(0);
@@ -28,7 +28,7 @@ describe('compare --detect', () => {
     expect([rawFiles(output, 'pilot'), rawFiles(output, 'round')]).toEqual([10, 2 * plan.rounds]);
     expect(readFileSync(join(output, 'report.md'), 'utf8')).toContain('planned from a pilot of 5 rounds');
 
-    // A pilot that is there is not measured again, and leads to the same plan.
+    // An existing pilot is not measured again, and leads to the same plan.
     rmSync(join(output, 'raw/round-0002-system-1.json'));
     const resumed = await command(['compare', '--resume', output], {}, sim);
     expect(resumed.code).toBe(0);
@@ -39,7 +39,7 @@ describe('compare --detect', () => {
     expectRefusal(other, /its --detect was 50%, and now 10%;/);
   });
 
-  it('that is interrupted in its pilot says so, and continues with --resume', async () => {
+  it('reports an interrupted pilot, and continues it with --resume', async () => {
     const output = join(emptyFolder(), 'out');
     const running = start(args(output), {}, sim);
     await running.said('Pilot round 1');

@@ -1,4 +1,4 @@
-/** The examples of the documentation work as they are written. */
+/** The examples in the documentation work as written. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,17 +18,14 @@ async function compared(config: string) {
 }
 
 describe('docs/systems.md', () => {
-  it('shows the example as it is in the file', () => expect(blocks).toContain(readFileSync(example, 'utf8')));
+  it('shows the example exactly as in the file', () => expect(blocks).toContain(readFileSync(example, 'utf8')));
 
-  it.each(blocks.map((block, index) => [index + 1, block] as const))(
-    'has YAML that is accepted, block %i',
-    (_, block) => {
-      const surroundings = { caller: {}, folder: join(root, 'examples'), allowMissing: true };
-      expect(parseConfig(block, 'systems.yaml', surroundings).systems.length).toBeGreaterThan(1);
-    },
-  );
+  it.each(blocks.map((block, index) => [index + 1, block] as const))('has valid YAML in block %i', (_, block) => {
+    const surroundings = { caller: {}, folder: join(root, 'examples'), allowMissing: true };
+    expect(parseConfig(block, 'systems.yaml', surroundings).systems.length).toBeGreaterThan(1);
+  });
 
-  it('has an example whose proofs hold and whose violation is found', async () => {
+  it('has an example whose proofs pass and whose violation is found', async () => {
     const { code, document } = await compared(example);
     expect(code).toBe(4);
     const [round] = document.systems[1] ?? [];
@@ -59,7 +56,7 @@ describe('docs/systems.md', () => {
   });
 });
 
-/** Elsewhere, so that its library is named by its whole path. */
+/** In another folder, so that the library is named by its absolute path. */
 function changed(change: (text: string) => string): string {
   const file = join(emptyFolder(), 'changed.yaml');
   const text = readFileSync(example, 'utf8');

@@ -33,7 +33,7 @@ interface Done {
   mark: string;
 }
 
-/** Nothing of the program is left when this resolves. */
+/** When this resolves, nothing of the program is left. */
 async function exec(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Done> {
   const output = join(emptyFolder(), 'out');
   const split = args.indexOf('--');
@@ -44,7 +44,7 @@ async function exec(args: readonly string[], environment: NodeJS.ProcessEnv = {}
   return { document: parseComparison(stdout), code, stderr, output, mark: running.mark };
 }
 
-/** A program of this script, once it has made the file `up` in its folder. */
+/** A program with this script, once it has created the file `up` in its folder. */
 async function begun(script: string) {
   const folder = emptyFolder();
   const program = ['bash', '-c', `cd ${folder}; ${script}`];
@@ -82,7 +82,7 @@ describe('exec of one command', () => {
     const [wall] = resultsOf(done, 'true/wall')[0] as [MetricResult];
     expect(wall).toMatchObject({ category: 'workload', unit: 's', direction: 'lower', ciScope: 'between-processes' });
     expect(wall.value).toBe(wall.stats?.p50);
-    // Every run has a row, those of the warm-up too.
+    // Every run has a row, including warm-up runs.
     const runs = wall.details.runs as { warmup: boolean; wallSeconds: number }[];
     expect(runs.filter(({ warmup }) => warmup)).toHaveLength(1);
     expect(runs.filter(({ warmup }) => !warmup).map(({ wallSeconds }) => wallSeconds)).toHaveLength(wall.processes);
@@ -103,7 +103,7 @@ describe('exec of one command', () => {
     });
   });
 
-  it('gives it the variables that are named, and those of the system', async () => {
+  it('passes the named variables, and those of the system', async () => {
     const script = 'echo "v=$SET,$PASSED,$OTHER,${LD_PRELOAD##*/},$HOME"';
     const home = emptyFolder();
     const done = await exec([...once, '--env', 'SET=a b', '--env', 'PASSED', '--', 'sh', '-c', script], {
@@ -115,7 +115,7 @@ describe('exec of one command', () => {
     expect(readFileSync(log, 'utf8')).toBe(`v=a b,p,,libgvb-witness.so,${home}\n`);
   });
 
-  it('repeats runs that vary, by the rule that is recorded', async () => {
+  it('repeats varying runs by the recorded rule', async () => {
     const script = 'sleep 0.$(($(date +%N | sed "s/^0*//") % 9))';
     const done = await exec([...once, '--iterations', '3', '--', 'sh', '-c', script]);
     const [wall] = resultsOf(done, 'sh/wall')[0] as [MetricResult];
@@ -124,7 +124,7 @@ describe('exec of one command', () => {
     expect(rule.cvs).toHaveLength(rule.repeats + 1);
     expect(wall.processes).toBe(3 * (rule.repeats + 1));
     const isSteady = rule.cvs.map((cv) => cv <= 0.05);
-    // It goes on exactly while they vary.
+    // It continues exactly while they vary.
     expect(isSteady.slice(0, -1)).not.toContain(true);
     expect(isSteady.at(-1) || rule.repeats === 2).toBe(true);
   });
@@ -178,7 +178,7 @@ describe('exec of a file', () => {
       expect(lines.filter((line) => line.endsWith(`-${n}`))).toEqual([`setup-${n}`, `run-${n}`, `teardown-${n}`]);
   });
 
-  it('measures how long a server takes until it is ready', async () => {
+  it('measures the time until a server is ready', async () => {
     const server = 'trap "exit 0" TERM; echo listening; while true; do sleep 0.05; done';
     const config = configFile([
       { name: 'server', argv: ['sh', '-c', server], ready: { line: 'listening' }, stopAfter: '0' },
@@ -246,7 +246,7 @@ describe('a program that goes wrong', () => {
     expect(reasonOf(done, 's/ready')).toMatch(/it was not ready \(port 1\) after 0\.5 s and was stopped/);
   });
 
-  it('lacks a metric: that one failed, the others count', async () => {
+  it('lacks a metric: only that metric fails', async () => {
     const config = configFile([
       { name: 'w', argv: ['echo', 'nothing'], metrics: { tps: { regex: '(\\d+)', unit: 'x', direction: 'higher' } } },
     ]);
@@ -256,7 +256,7 @@ describe('a program that goes wrong', () => {
     expect(reasonOf(done, 'w/tps')).toBe('nothing matched (\\d+)');
   });
 
-  it('fails once: it is not run in further rounds, and those before are kept', async () => {
+  it('fails once: it does not run in further rounds, and earlier ones are kept', async () => {
     const folder = emptyFolder();
     const script = 'echo x >> runs; test $(wc -l < runs) -lt 3';
     const config = configFile([{ name: 'w', argv: ['sh', '-c', script], folder, warmup: '0', iterations: '2' }]);
@@ -281,7 +281,7 @@ describe('a program that goes wrong', () => {
     );
   });
 
-  it('cannot be looked at: its system is labelled', async () => {
+  it('cannot be inspected: its system is labelled', async () => {
     const bare = {
       kind: 'custom',
       name: 'card',
@@ -296,7 +296,7 @@ describe('a program that goes wrong', () => {
     );
   });
 
-  it('sets what the system sets: that is refused', async () => {
+  it('sets a variable of the system: that is refused', async () => {
     const config = configFile([{ name: 'w', argv: ['/bin/true'], env: { GVB_LEVEL: 'x' } }], [slow]);
     expect((await command(['exec', '--simulate', '--config', config])).stderr).toContain('GVB_LEVEL is set by it');
   });
@@ -326,7 +326,7 @@ describe('exec is refused with exit code 2', () => {
     expect(stderr).toContain(message);
   });
 
-  it('for a directory of compare, and the other way round', async () => {
+  it('for a directory of compare, and vice versa', async () => {
     const output = join(emptyFolder(), 'out');
     await command(['exec', ...once, '--output', output, '--', '/bin/true']);
     const { code, stderr } = await command(['compare', '--resume', output]);
@@ -339,7 +339,7 @@ describe('exec, interrupted', () => {
   it('ends the program, keeps the rounds, and continues with --resume', async () => {
     const folder = emptyFolder();
     const output = join(folder, 'out');
-    // Runs for ever from the second round on, until it may.
+    // Runs forever from the second round on, until it is allowed to end.
     const script = 'echo x >> runs; test $(wc -l < runs) -lt 3 || test -e may || { touch stuck; sleep 1000; }';
     const config = configFile([{ name: 'w', argv: ['sh', '-c', script], folder, warmup: '0', iterations: '2' }]);
     const running = start(['exec', '--simulate', '--rounds', '2', '--config', config, '--output', output]);
@@ -357,7 +357,7 @@ describe('exec, interrupted', () => {
     expect(document.systems[0]?.map(({ reused }) => reused)).toEqual([true, undefined]);
   });
 
-  it('is killed with a program that ignores everything on a second Ctrl-C', async () => {
+  it('kills a program that ignores all signals on a second Ctrl-C', async () => {
     const running = await begun('trap "" TERM; touch up; while true; do sleep 0.05; done');
     running.child.kill('SIGINT');
     await running.said('Interrupted: stopping');
@@ -366,7 +366,7 @@ describe('exec, interrupted', () => {
     expect(processesOf(running.mark)).toEqual([]);
   });
 
-  it('leaves nothing of the program where it is killed itself', async () => {
+  it('leaves nothing of the program when it is killed itself', async () => {
     const running = await begun('touch up; setsid sleep 1000 & sleep 1000');
     running.child.kill('SIGKILL');
     await passing(() => expect(processesOf(running.mark)).toEqual([]));

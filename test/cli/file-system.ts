@@ -1,11 +1,11 @@
-/** File systems of the tests' own, unmounted after the file. */
+/** Temporary file systems for tests, unmounted after the file. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-/** Mounted at an empty folder, or null where that is not permitted. Called at the top of a test file. */
+/** Mounted at an empty folder, or null without permission. Call it at the top of a test file. */
 export function fileSystem(options: string): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-fs-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);

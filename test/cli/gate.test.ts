@@ -10,7 +10,7 @@ import { expectRefusal, refused } from './refused.js';
 
 const values = (value: number) => ({ native: { 'OH-001': about(5) }, layer: { 'OH-001': about(value) } });
 
-/** a.json is 20 % worse than native, b.json alike; baseline main is b.json. */
+/** a.json is 20 % worse than native, b.json equal; baseline main is b.json. */
 function prepared(change: Change = {}): string {
   const folder = emptyFolder();
   const put = (file: string, value: number) =>
@@ -23,7 +23,7 @@ function prepared(change: Change = {}): string {
 }
 
 describe('gate', () => {
-  it('exits 3 with the reason, what failed first', async () => {
+  it('exits 3 with the reason, and lists failures first', async () => {
     const { code, stdout, stderr } = await commandIn(prepared(), ['gate', 'a.json']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(stdout).toMatch(
@@ -32,7 +32,7 @@ describe('gate', () => {
     expect(stdout).toMatch(/^Gate FAILED: 1 failed\.$/m);
   });
 
-  it('exits 0 where every threshold holds', async () => {
+  it('exits 0 if every threshold is met', async () => {
     const folder = prepared();
     expect((await commandIn(folder, ['gate', 'b.json'])).code).toBe(0);
     writeFileSync(join(folder, 'gate.yaml'), 'maxRegression: 30\nmetrics:\n  OH-001: { limit: 7 }\n');
@@ -41,7 +41,7 @@ describe('gate', () => {
     expect(stdout).toMatch(/^Gate passed: 2 passed\.$/m);
   });
 
-  it('judges the newest complete result, and says which', async () => {
+  it('judges the newest complete result, and names it', async () => {
     const folder = prepared();
     mkdirSync(join(folder, 'results/x'), { recursive: true });
     writeFileSync(join(folder, 'results/x/summary.json'), readFileSync(join(folder, 'a.json')));
@@ -60,7 +60,7 @@ describe('gate', () => {
     );
   });
 
-  it('holds it against a stored baseline, with both environments and what differs', async () => {
+  it('compares with a stored baseline, and prints both environments and their differences', async () => {
     const folder = prepared();
     const slower = comparison(values(6), { round: { gpu: [card({ name: 'NVIDIA Other' })] } });
     writeFileSync(join(folder, 'c.json'), JSON.stringify(slower));
@@ -74,7 +74,7 @@ describe('gate', () => {
     );
   });
 
-  it('writes JSON and JUnit, to files and to standard output, where then nothing else goes', async () => {
+  it('writes JSON and JUnit to files, and to standard output without anything else', async () => {
     const folder = prepared();
     const files = await commandIn(folder, ['gate', 'a.json', '--json', 'gate.json', '--junit', 'gate.xml']);
     expect(files.code).toBe(3);
@@ -88,7 +88,7 @@ describe('gate', () => {
     expect(JSON.parse(json.stdout)).toEqual(found);
   });
 
-  it('writes what can be written, and says what cannot', async () => {
+  it('writes the outputs that can be written, and reports the others', async () => {
     const folder = prepared();
     const { code, stdout, stderr } = await commandIn(folder, [
       'gate',
@@ -105,7 +105,7 @@ describe('gate', () => {
     expect((await commandIn(folder, ['gate', 'b.json', '--json', '/dev/full'])).code).toBe(1);
   });
 
-  it('exits 5 where a system was not shown to be active, whatever else holds', async () => {
+  it('exits 5 if a system was not shown to be active, for any thresholds', async () => {
     const folder = emptyFolder();
     const inactive = about(5).map(() => without('invalid', 'layer not active: nothing hooks'));
     const document = comparison({ native: { 'OH-001': about(5) }, layer: { 'OH-001': inactive } });
@@ -115,7 +115,7 @@ describe('gate', () => {
     expect(stdout).toMatch(/^Gate FAILED: 1 invalid\.$/m);
   });
 
-  it('refuses one file for two outputs, by any name, and one that it reads', async () => {
+  it('refuses one file for two outputs, under any name, and a file that it reads', async () => {
     const folder = prepared();
     symlinkSync('gx', join(folder, 'link'));
     symlinkSync('.', join(folder, 'here'));
@@ -135,7 +135,7 @@ describe('gate', () => {
     expect((await commandIn(folder, both)).code).toBe(0);
   });
 
-  it('fails for a system of which nothing was judged, and says why', async () => {
+  it('fails with the reason if nothing of a system was judged', async () => {
     const folder = emptyFolder();
     const unsupported = about(5).map(() => without('unsupported', 'no MPS daemon'));
     const document = comparison({ native: { 'OH-001': about(5) }, mps: { 'OH-001': unsupported } });
@@ -149,7 +149,7 @@ describe('gate', () => {
     );
   });
 
-  it('judges a document whose plan holds anything', async () => {
+  it('judges a document with an arbitrary plan', async () => {
     const folder = emptyFolder();
     const plan = { ...comparison(values(5)).systems[0]?.[0]?.plan, options: { iterations: { toString: 1 } } } as never;
     writeFileSync(join(folder, 'a.json'), JSON.stringify(comparison(values(5), { round: { plan } })));
@@ -157,7 +157,7 @@ describe('gate', () => {
     expect((await commandIn(folder, ['report', 'a.json', '--junit', '-'])).code).toBe(0);
   });
 
-  it('fails on what failed, whatever the thresholds', async () => {
+  it('fails on failed metrics, for any thresholds', async () => {
     const folder = emptyFolder();
     const failed = {
       native: { 'OH-001': about(5) },
@@ -225,15 +225,15 @@ describe('gate', () => {
   });
 });
 
-describe('compare, judged', () => {
+describe('compare with a gate', () => {
   const sim = 'init_ms=8,context_ms=8';
   const systems = ['--system', 'native', '--system', 'native:name=again'];
   const few = ['--tier', 'quick', '--iterations', '40', '--seed', '1', '--rounds', '2'];
   const args = ['compare', 'OH-002', '--simulate', ...few, ...systems];
-  /** Thresholds that hold, and one that does not, however disturbed the few rounds are. */
+  /** Thresholds that pass, and one that fails, however disturbed the few rounds are. */
   const [holds, fails] = ['{ limit: 1000000, maxRegression: 10000 }', '{ limit: -1000000 }'];
 
-  it('measures, is saved, and is held against what was saved', async () => {
+  it('measures, saves a baseline, and compares with it', async () => {
     const folder = emptyFolder();
     expect((await commandIn(folder, [...args, '--output', 'results/first'], sim)).code).toBe(0);
     expect((await commandIn(folder, ['baseline', 'save', 'main'])).code).toBe(0);
@@ -250,7 +250,7 @@ describe('compare, judged', () => {
     expect(failed.code).toBe(3);
     expect(parseComparison(failed.stdout).completed).toBe(true);
     expect(failed.stderr).toMatch(/^FAILED +OH-002 +again +at most -1 ?000 ?000 us/m);
-    // What was measured is kept, whatever the gate says of it.
+    // Results are kept, whatever the gate's outcome.
     expect(readdirSync(join(folder, 'out2'))).not.toEqual([]);
   });
 
@@ -310,7 +310,7 @@ describe('compare, judged', () => {
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 
-  it('writes its JUnit file although the reader of standard output leaves', async () => {
+  it('writes its JUnit file even if the reader of standard output closes it', async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'gate.yaml'), `metrics: { OH-002: ${fails} }\n`);
     const outputs = ['--output', 'out', '--gate', 'gate.yaml', '--junit', 'gate.xml', '--json', '-'];
@@ -321,7 +321,7 @@ describe('compare, judged', () => {
     expect(existsSync(join(folder, 'out/summary.json'))).toBe(true);
   });
 
-  it("prints the gate's JUnit where that format is asked for", async () => {
+  it("prints the gate's JUnit if that format is requested", async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'gate.yaml'), `metrics: { OH-002: ${fails} }\n`);
     const printed = await commandIn(folder, [...args, '--gate', 'gate.yaml', '--format', 'junit'], sim);
@@ -331,7 +331,7 @@ describe('compare, judged', () => {
     expect(printed.stderr).toMatch(/OH-002 Memory Allocation Latency[^]*^Gate FAILED/m);
   });
 
-  it('keeps what it measured where it is a system of which nothing was judged that fails', async () => {
+  it('keeps the results if the gate fails because nothing of a system was judged', async () => {
     const folder = emptyFolder();
     const unmeasured = ['compare', 'OH-008', '--simulate', '--tier', 'quick', '--rounds', '2', ...systems];
     writeFileSync(join(folder, 'gate.yaml'), 'missing: pass\n');
@@ -343,7 +343,7 @@ describe('compare, judged', () => {
     expect(parseComparison(readFileSync(join(folder, 'out/summary.json'), 'utf8')).completed).toBe(true);
   });
 
-  it('leaves no JUnit file of an earlier time where it is refused on the way', async () => {
+  it('leaves no earlier JUnit file if it is refused during the run', async () => {
     const folder = prepared();
     writeFileSync(join(folder, 'gate.xml'), '<testsuites/>');
     const unlike = [...args, '--output', 'out', '--baseline', 'main', '--junit', 'gate.xml'];
@@ -359,7 +359,7 @@ describe('compare, judged', () => {
     ['run', ['OH-999']],
     ['report', ['/nowhere.json']],
     ['gate', ['/nowhere.json']],
-  ])('leaves no JUnit file of an earlier run where %s %j is refused at its start', async (name, wrong) => {
+  ])('leaves no earlier JUnit file if %s %j is refused at the start', async (name, wrong) => {
     const folder = emptyFolder();
     for (const junit of [['--junit', 'gate.xml'], ['--junit=gate.xml']]) {
       writeFileSync(join(folder, 'gate.xml'), '<?xml version="1.0"?>\n<testsuites tests="1"/>');
@@ -370,7 +370,7 @@ describe('compare, judged', () => {
     }
   });
 
-  it('does not write over what is no JUnit file where it refuses --junit', async () => {
+  it('does not overwrite another kind of file if it refuses --junit', async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'gate.yaml'), 'missing: pass\n');
     const args = ['compare', '--simulate', ...systems, '--gate', 'gate.yaml', '--junit', 'gate.yaml'];
@@ -378,7 +378,7 @@ describe('compare, judged', () => {
     expect(readFileSync(join(folder, 'gate.yaml'), 'utf8')).toBe('missing: pass\n');
   });
 
-  it('does not judge what was interrupted, and says so in its JUnit file', async () => {
+  it('does not judge an interrupted run, and says so in its JUnit file', async () => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'gate.xml'), '<testsuites/>');
     writeFileSync(join(folder, 'gate.yaml'), 'metrics: { OH-001: { limit: 0 } }\n');
@@ -404,7 +404,7 @@ describe('compare, judged', () => {
     expect(existsSync(join(folder, 'out'))).toBe(false);
   });
 
-  it.skipIf(hasDriver)('refuses it also where nothing asked for the simulation', async () => {
+  it.skipIf(hasDriver)('also refuses it if the simulation was not requested', async () => {
     const folder = prepared();
     const unasked = args.filter((arg) => arg !== '--simulate');
     expect((await commandIn(folder, [...unasked, '--output', 'out', '--baseline', 'main'], sim)).code).toBe(2);

@@ -1,4 +1,4 @@
-/** Health checks and the sampler, on simulated cards that are not in order. */
+/** Health checks and the sampler on simulated cards with problems. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownRegion } from '../temporary.js';
@@ -10,7 +10,7 @@ const run = (sim: string, ...args: string[]) =>
   command(['run', 'OH-002', ...base, '--iterations', '20', ...args], {}, `${quick},${sim}`);
 
 describe('a card that is too hot', () => {
-  it('is measured with a warning', async () => {
+  it('is measured, with a warning', async () => {
     const { code, stdout, stderr } = await run('temperature_c=85', '--json', '-');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^warning: GPU temperature: 85 °C, expected below 80 °C$/m);
@@ -32,8 +32,8 @@ describe('a card that is too hot', () => {
   });
 });
 
-describe('a card held back while it is measured', () => {
-  it('is said once, with the metrics it disturbed', async () => {
+describe('a card throttled during the measurement', () => {
+  it('is reported once, with the metrics it disturbed', async () => {
     const { code, stdout, stderr } = await run('event_reasons=4', '--json', '-');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^warning: clocks held back: OH-002 \(power cap\)$/m);
@@ -43,8 +43,8 @@ describe('a card held back while it is measured', () => {
 });
 
 describe('the sampler', () => {
-  it('records the card while a comparison runs, whatever the GVB_SIM of its systems', async () => {
-    // One region for both: the coordinator watches it all the time and must not hold its settings in place.
+  it("records the card while a comparison runs, regardless of the systems' GVB_SIM", async () => {
+    // One region for both: the coordinator watches it all the time and must not keep its settings in place.
     const region = ownRegion('watched');
     const systems = [
       '--system',
@@ -69,7 +69,7 @@ describe('the sampler', () => {
       expect(sampler?.timeMs.length).toBeGreaterThan(1);
       expect(new Set(sampler?.temperatureC)).toEqual(new Set([35]));
     }
-    // A worker's context occupies memory: the card is seen in use.
+    // A worker's context uses memory, which shows that the card was sampled during use.
     const used = documents.flat().flatMap(({ sampler }) => sampler?.usedBytes ?? []);
     expect(Math.max(...used.map((bytes) => bytes ?? 0))).toBeGreaterThan(400 * 2 ** 20);
   });

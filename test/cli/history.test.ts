@@ -1,4 +1,4 @@
-/** `history`: what was measured before. */
+/** `history`: earlier measurements. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ function measured(folder: string, name: string, day: number, value: number): voi
 }
 
 describe('history', () => {
-  it('lists what was measured and draws how it went, skipping what cannot be read', async () => {
+  it('lists runs and draws trends, and skips unreadable documents', async () => {
     const folder = emptyFolder();
     measured(folder, 'z-first', 1, 5);
     measured(folder, 'a-second', 2, 6);
@@ -27,7 +27,7 @@ describe('history', () => {
     expect(stdout).not.toMatch(/OH-002/);
   });
 
-  it('is JSON where that is asked for', async () => {
+  it('prints JSON on request', async () => {
     const folder = emptyFolder();
     measured(folder, 'a', 1, 5);
     measured(folder, 'b', 2, 6);
@@ -40,7 +40,7 @@ describe('history', () => {
     });
   });
 
-  it('of nothing says so', async () =>
+  it('reports that there are no results', async () =>
     expect(await command(['history'])).toEqual({ code: 0, stdout: 'Nothing was measured yet.\n', stderr: '' }));
 
   it.each<[string[], RegExp]>([

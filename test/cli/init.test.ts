@@ -1,4 +1,4 @@
-/** `init` and what it writes. */
+/** `init` and the files it writes. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { expectRefusal } from './refused.js';
 const workflow = '.github/workflows/gpu-virt-bench.yml';
 
 describe('init', () => {
-  it('writes thresholds that gate takes and a workflow', async () => {
+  it('writes thresholds that gate accepts, and a workflow', async () => {
     const folder = emptyFolder();
     expect(await commandIn(folder, ['init', 'new'])).toMatchObject({
       code: 0,
@@ -27,7 +27,7 @@ describe('init', () => {
     expect({ code, stderr }).toMatchObject({ code: 0 });
   });
 
-  it.each(['thresholds.yaml', workflow])('overwrites nothing where %s is there', async (name) => {
+  it.each(['thresholds.yaml', workflow])('overwrites nothing if %s exists', async (name) => {
     const folder = emptyFolder();
     mkdirSync(join(folder, '.github/workflows'), { recursive: true });
     writeFileSync(join(folder, name), 'mine');

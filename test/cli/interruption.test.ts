@@ -22,7 +22,7 @@ describe('interruption', () => {
     await nobodyLeft(run.mark);
   });
 
-  it('kills workers that do not end on a second SIGINT, and still writes the document', async () => {
+  it('kills unresponsive workers on a second SIGINT, and still writes the document', async () => {
     const target = join(emptyFolder(), 'x.json');
     const run = start([...long, '--json', target]);
     await run.said('Device 0');
@@ -64,7 +64,7 @@ describe('interruption', () => {
     await nobodyLeft(run.mark);
   });
 
-  it('leaves at once on a third SIGINT', async () => {
+  it('exits at once on a third SIGINT', async () => {
     const folder = emptyFolder();
     const { began, systems } = slowTeardown(folder);
     const args = ['compare', 'OH-001', '--simulate', '--iterations', '10000000', '--config', systems];
@@ -79,7 +79,7 @@ describe('interruption', () => {
     await nobodyLeft(run.mark);
   });
 
-  it('writes an output whole that was begun before the second SIGINT', async () => {
+  it('completes an output that was started before the second SIGINT', async () => {
     const pipe = join(emptyFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const run = start([...long, '--json', pipe]);
@@ -93,7 +93,7 @@ describe('interruption', () => {
     expect((await run.done).code).toBe(130);
   });
 
-  it('keeps the rounds before a worker that was only starting', async () => {
+  it('keeps the earlier rounds if a worker was still starting', async () => {
     const folder = emptyFolder();
     const waits = join(folder, 'waits');
     const slow = { kind: 'custom', name: 'slow', perTenantSetup: [['sh', '-c', 'touch "$0" && sleep 1000', waits]] };
@@ -108,7 +108,7 @@ describe('interruption', () => {
     await nobodyLeft(run.mark);
   });
 
-  it('leaves no worker behind when it is killed itself', async () => {
+  it('leaves no worker behind when it is killed', async () => {
     const run = start(long);
     await run.said('Device 0');
     expect(workersOf(run.mark)).toHaveLength(1);
@@ -118,9 +118,9 @@ describe('interruption', () => {
   });
 });
 
-// Side by side with one that waits for its deadline.
-describe.concurrent('a worker that is lost', () => {
-  it('costs its metric and nothing else', async () => {
+// In parallel with one that waits for its deadline.
+describe.concurrent('a lost worker', () => {
+  it('fails only its current metric', async () => {
     const target = join(emptyFolder(), 'x.json');
     // Each launch takes so long that the worker is killed before OH-001 is measured, however late that is.
     const args = ['run', 'OH-001', 'OH-002', '--simulate', '--seed', '1', '--json', target];
@@ -138,8 +138,8 @@ describe.concurrent('a worker that is lost', () => {
     expect(code).toBe(1);
   });
 
-  it('is given up at the deadline', async () => {
-    // Calls that sleep: a deadline far beyond what a start takes must not cost that much processor time.
+  it('times out at the deadline', async () => {
+    // Calls that sleep: a deadline far above the duration of a start must not cost that much processor time.
     const run = start([...long, '--timeout', '10', '--json', '-'], {}, 'launch_ns=100000000,alloc_us=100000');
     const { stdout, code } = await run.done;
     for (const { status, reason } of parseDocument(stdout).metrics)
@@ -151,7 +151,7 @@ describe.concurrent('a worker that is lost', () => {
     await nobodyLeft(run.mark);
   });
 
-  it('fails with the code of a device that is lost mid-run, and the next worker goes on', async () => {
+  it('fails with the code of a device lost mid-run, and the next worker continues', async () => {
     const args = ['run', 'OH-001', 'OH-002', '--simulate', '--json', '-'];
     const { stdout, code } = await start(args, {}, 'fail=cuLaunchKernel:719@10').done;
     const [lost, measured] = parseDocument(stdout).metrics;

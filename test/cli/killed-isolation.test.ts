@@ -1,4 +1,7 @@
-/** Whatever is killed at whatever moment of the isolation metrics: nothing stays, and the next run finds a usable card. */
+/**
+ * Kills processes of the isolation metrics at random moments: nothing stays behind, and the next run finds a usable
+ * card.
+ */
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -6,15 +9,15 @@ import { ownRegion, temporaryFolder } from '../temporary.js';
 import { parseDocument, processesOf, type Running, start, workersOf } from './command.js';
 
 const METRICS = ['IS-005', 'IS-010'];
-/** Of these one worker measures, and starts no other process. */
+/** One worker measures these, without starting another process. */
 const IN_WORKER = ['OH-002', 'OH-003'];
-/** Of coordinators, of workers and of tenants. */
+/** Kills of coordinators, of workers and of tenants. */
 const MOMENTS = 20;
 /** Well into the metrics. */
 const LONGEST_MS = 1_800;
 const rest = ['--simulate', '--json', '-'];
 
-/** All on one card, and in one TMPDIR, as tenants of one machine are. */
+/** All on one card, and with one TMPDIR, like tenants of one machine. */
 function machine() {
   const [region, TMPDIR] = [ownRegion('killed'), temporaryFolder('killed')];
   const sim = `region=${region},init_ms=1,context_ms=1`;
@@ -29,7 +32,7 @@ function machine() {
 
 type Machine = ReturnType<typeof machine>;
 
-/** Kills one of the run's processes now and then until it has ended, and counts how often. */
+/** Kills one of the run's processes at random moments until it has ended, and counts the kills. */
 async function killProcesses({ mark, done }: Running, most: number, longestPauseMs: number): Promise<number> {
   let kills = 0;
   let ended = false;
@@ -57,7 +60,7 @@ async function killWorkers(own: Machine, moments: number): Promise<void> {
     const running = own.run(IN_WORKER);
     kills += await killProcesses(running, moments - kills, 600);
     const { stdout, code } = await running.done;
-    // Where the very first worker is killed there is no document; else it says what became of its metrics.
+    // If the first worker is killed there is no document; otherwise it reports the outcome of its metrics.
     if (stdout !== '') expect(parseDocument(stdout).metrics.map(({ id }) => id)).toEqual(IN_WORKER);
     expect(stdout === '' ? [1] : [0, 1]).toContain(code);
   }
@@ -73,7 +76,7 @@ async function killTenants(own: Machine, moments: number): Promise<void> {
     const { metrics, system } = parseDocument(stdout);
     expect(metrics.map(({ id }) => id)).toEqual(METRICS);
     expect([0, 1, 4]).toContain(code);
-    // That was the worker which looks at the system once more when all is measured, and no tenant.
+    // That was the worker of the final check, not a tenant.
     if (system.notCheckedAfter !== undefined) kills--;
   }
 }
@@ -87,7 +90,7 @@ async function killCoordinators(own: Machine, moments: number): Promise<void> {
   }
 }
 
-it('isolation metrics leave nothing behind, whichever of their processes is killed at whatever moment', async () => {
+it('isolation metrics leave nothing behind if any process is killed at any moment', async () => {
   const own = machine();
   const lanes = (count: number, kill: (own: Machine, moments: number) => Promise<void>) =>
     Array.from({ length: count }, () => kill(own, MOMENTS / count));

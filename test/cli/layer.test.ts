@@ -26,11 +26,11 @@ beforeAll(() => {
     `#include <signal.h>
      __attribute__((constructor)) static void crash() { raise(SIGSEGV); }`,
   );
-  // Preloaded, it wins the search of a program linked with -lcuda, and of nobody who asks libcuda itself.
+  // Preloaded, it is found first by programs linked with -lcuda, but not by those that search libcuda itself.
   compile(active, 'extern "C" int cuMemGetInfo_v2(unsigned long*, unsigned long*) { return 1; }');
-  // As a HAMi-core that was built without its exports: there, and in nobody's way.
+  // Like HAMi-core built without its exports: loaded, but without effect.
   compile(idle, 'extern "C" int cuNoSuchFunction() { return 1; }');
-  // As a layer that finds its settings missing: it ends every worker, and says its PID.
+  // Like a layer without its settings: it ends every worker, and prints its PID.
   compile(
     fatal,
     `#include <stdio.h>
@@ -66,7 +66,7 @@ describe('under a layer', () => {
     });
   });
 
-  it('says aloud that a loaded one hooks nothing', async () => {
+  it('warns that a loaded layer hooks nothing', async () => {
     const { stdout, stderr } = await command(few, { LD_PRELOAD: idle });
     const document = parseDocument(stdout);
     expect(document.system.layer).toMatchObject({ path: idle, active: false });
@@ -95,7 +95,7 @@ describe('under a layer', () => {
       });
   });
 
-  it('is named by doctor where it ends its processes, beside the driver that is there without it', async () => {
+  it('is named by doctor if it ends its processes, with the driver found without it', async () => {
     const { stdout, code } = await command(['doctor'], { LD_PRELOAD: fatal });
     expect(code).toBe(1);
     expect(stdout).not.toMatch(/^Driver\s+none/m);
@@ -106,7 +106,7 @@ describe('under a layer', () => {
     expect(stdout).not.toMatch(/No interception/);
   });
 
-  it('that replaces libcuda and crashes while it is loaded is named, and nothing is simulated in its place', async () => {
+  it('is named if it replaces libcuda and crashes on load, and nothing is simulated instead', async () => {
     const environment = { LD_LIBRARY_PATH: folder };
     const seen =
       /libcuda\.so\.1 cannot be loaded: the process that loaded it was killed by signal 11 \(Segmentation fault\)/;
@@ -133,7 +133,7 @@ describe('under a layer', () => {
     expect(existsSync('/etc/vgpu-manager')).toBe(false);
   });
 
-  it('is one line of "Not measured" where it ends its processes, whatever PIDs they print', async () => {
+  it('is one line of "Not measured" if it ends its processes, with any PIDs in their output', async () => {
     const quick = ['--simulate', '--tier', 'quick', '--iterations', '10', '--rounds', '2', '--seed', '1'];
     const systems = ['--system', 'native', '--system', `custom:name=fatal,env.LD_PRELOAD=${fatal}`];
     const output = ['--output', join(emptyFolder(), 'out')];

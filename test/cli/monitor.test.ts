@@ -12,13 +12,13 @@ import { fileSystem } from './file-system.js';
 const watch = ['monitor', '--simulate'];
 const inFolder = () => join(emptyFolder(), 'gpu.csv');
 
-/** How the live table takes back what it showed. */
+/** The escape sequence with which the live table replaces its contents. */
 const ESC = '\u001b';
 const REPLACED = new RegExp(`${ESC}\\[\\d+A\\r${ESC}\\[J`);
 
 type Row = Record<string, string>;
 
-/** Throws where a line has another number of cells, or is cut off. */
+/** Throws if a line has a wrong number of cells, or is truncated. */
 function rowsIn(file: string): Row[] {
   const text = readFileSync(file, 'utf8');
   expect(text.endsWith('\r\n')).toBe(true);
@@ -30,7 +30,7 @@ const hasLines = (file: string, count: number) =>
 const nobodyLeft = ({ mark }: Running) => passing(() => expect(processesOf(mark)).toEqual([]));
 
 describe('monitor', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends with a complete CSV at %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('ends with a complete CSV on %s', async (signal) => {
     const csv = inFolder();
     const run = start([...watch, '--csv', csv]);
     await hasLines(csv, 3);
@@ -45,7 +45,7 @@ describe('monitor', () => {
     await nobodyLeft(run);
   });
 
-  it('is interrupted where it was to go on, and the CSV is complete all the same', async () => {
+  it('exits as interrupted before its duration is over, with a complete CSV', async () => {
     const csv = inFolder();
     const run = start([...watch, '--csv', csv, '--duration', '10min']);
     await hasLines(csv, 3);
@@ -54,7 +54,7 @@ describe('monitor', () => {
     expect(rowsIn(csv).length).toBeGreaterThan(1);
   });
 
-  it('leaves whole lines where it is killed', async () => {
+  it('leaves only complete lines when it is killed', async () => {
     const csv = inFolder();
     const run = start([...watch, '--csv', csv, '--interval', '10ms']);
     await hasLines(csv, 20);
@@ -64,7 +64,7 @@ describe('monitor', () => {
     await nobodyLeft(run);
   });
 
-  it('ends by itself, with samples on the grid of its interval', async () => {
+  it('ends after its duration, with samples on the grid of its interval', async () => {
     const csv = inFolder();
     const { code, stderr } = await command([...watch, '--csv', csv, '--duration', '1s']);
     expect(code).toBe(0);
@@ -72,7 +72,7 @@ describe('monitor', () => {
     const times = rows.map((row) => Number(row.time_s));
     expect(times.at(-1)).toBeLessThan(60);
     const since = times.map((time) => time - (times[0] as number));
-    // Late at most by what the machine makes it: never early, and never two for one interval.
+    // At most as late as the machine makes it: never early, and never two for one interval.
     const places = since.map((seconds) => Math.floor(seconds / 0.1 + 1e-3));
     expect(new Set(places).size).toBe(places.length);
     expect(rows.map((row) => row.time_utc)).toEqual(rows.map((row) => row.time_utc).sort());
@@ -80,21 +80,21 @@ describe('monitor', () => {
     expect(rows.length + missed).toBeGreaterThanOrEqual((places.at(-1) as number) + 1);
   });
 
-  it('counts the intervals that reading the GPU takes too long for, and keeps to the grid', async () => {
+  it('counts intervals that are missed because reading the GPU takes too long, and stays on the grid', async () => {
     const csv = inFolder();
     const sim = 'nvml_us=25000';
     const { code, stderr } = await command([...watch, '--csv', csv, '--duration', '2s'], {}, sim);
     expect(code).toBe(0);
     const rows = rowsIn(csv);
     const missed = Number(/^warning: (\d+) intervals have no sample: .* Use a longer --interval\.$/m.exec(stderr)?.[1]);
-    // Fourteen calls of 25 ms: three intervals and more for each sample.
+    // Fourteen calls of 25 ms: more than three intervals for each sample.
     expect(missed).toBeGreaterThanOrEqual(2 * (rows.length - 1));
     const first = Number(rows[0]?.time_s);
     const last = Math.floor((Number(rows.at(-1)?.time_s) - first) / 0.1 + 1e-3);
     expect(rows.length - 1 + missed).toBeGreaterThanOrEqual(last);
   });
 
-  it('names each field that NVML does not give once, and leaves its cells empty', async () => {
+  it('reports each field that NVML lacks once, and leaves its cells empty', async () => {
     const csv = inFolder();
     const sim = 'fail=nvmlDeviceGetFieldValues:3@1+nvmlDeviceGetTemperature:999@1+nvmlDeviceGetPowerUsage:15@3';
     const { stderr } = await command([...watch, '--csv', csv, '--duration', '1s'], {}, sim);
@@ -109,7 +109,7 @@ describe('monitor', () => {
     expect(rows.map((row) => row.power_w)).toEqual(['120', '120', ...rows.slice(2).map(() => '')]);
   });
 
-  it('gives up PCIe traffic, and not the interval, where NVML takes longer for it', async () => {
+  it('drops PCIe traffic instead of the interval if NVML takes too long for it', async () => {
     const csv = inFolder();
     const { stderr } = await command([...watch, '--csv', csv, '--duration', '500ms', '--interval', '20ms']);
     expect(stderr).toMatch(/^warning: GPU 0: pcie_rx_mb_s is empty: reading it takes \d+ ms, more than half of the interval of 20 ms; use a longer interval\.$/m); // prettier-ignore
@@ -118,7 +118,7 @@ describe('monitor', () => {
     for (const row of rows) expect([row.pcie_rx_mb_s, row.pcie_tx_mb_s]).toEqual(['', '']);
   });
 
-  it('prints a line a second and GPU where stdout is no terminal, in ASCII where the locale is', async () => {
+  it('prints a line per second and GPU if stdout is no terminal, in ASCII if the locale is', async () => {
     const args = [...watch, '--duration', '1500ms', '--interval', '50ms'];
     const { stdout, stderr } = await command(args, { LC_ALL: 'C' }, 'devices=2,temperature_c=61');
     const lines = stdout.trimEnd().split('\n');
@@ -132,7 +132,7 @@ describe('monitor', () => {
     expect(stderr).toMatch(/^SIMULATED GPU/m);
   });
 
-  it('prints each sample as JSON, or the CSV, where that is asked for', async () => {
+  it('prints each sample as JSON, or the CSV, on request', async () => {
     const json = await command([...watch, '--duration', '500ms', '--json', '--device', '1'], {}, 'devices=2');
     const samples = json.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as GpuSample); // prettier-ignore
     expect(json.stderr).toContain(`${samples.length} samples of GPU 1`);
@@ -142,7 +142,7 @@ describe('monitor', () => {
     expect(csv.stderr).toContain(`${rows.length} samples of GPU 0`);
   });
 
-  it('shows a table at a terminal, and replaces it', async () => {
+  it('shows a table on a terminal, and updates it in place', async () => {
     const csv = inFolder();
     const args = [process.execPath, main, ...watch, '--duration', '1600ms', '--csv', csv].join(' ');
     const { status, stdout } = spawnSync('script', ['-qec', `stty cols 70 rows 30; ${args}`, '/dev/null'], {
@@ -163,10 +163,10 @@ describe('monitor', () => {
   });
 });
 
-/** Room for some hundred rows. */
+/** Enough space for some hundred rows. */
 const small = fileSystem('size=32k');
 
-describe('monitor refuses, or says', () => {
+describe('monitor refuses or reports', () => {
   const refusal = async (args: readonly string[]) => {
     const { code, stderr, stdout } = await command([...watch, ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -187,13 +187,13 @@ describe('monitor refuses, or says', () => {
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(message)]);
   }); // prettier-ignore
 
-  it('a CSV that takes nothing', async () => {
+  it('a CSV that cannot be written', async () => {
     const { code, stderr } = await command([...watch, '--csv', '/dev/full', '--duration', '10min']);
     expect(code).toBe(1);
     expect(stderr).toBe("error: Could not write '/dev/full': no space is left on its disk.\n");
   });
 
-  it.skipIf(small === null)('a disk that fills while it samples, and leaves whole lines', async () => {
+  it.skipIf(small === null)('a disk that fills while it samples, and leaves only complete lines', async () => {
     const csv = join(small as string, 'gpu.csv');
     const run = start([...watch, '--csv', csv, '--interval', '10ms', '--duration', '10min']);
     const { code, stderr } = await run.done;
@@ -205,7 +205,7 @@ describe('monitor refuses, or says', () => {
     await nobodyLeft(run);
   });
 
-  it('that standard output takes nothing', () => {
+  it('that standard output cannot be written', () => {
     const { status, stderr } = spawnSync(process.execPath, [main, ...watch, '--json', '--duration', '10min'], {
       stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
       env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=full-${process.pid}` },
@@ -217,7 +217,7 @@ describe('monitor refuses, or says', () => {
     ]);
   });
 
-  it('a reader that has gone, by ending', async () => {
+  it('a closed reader, by ending', async () => {
     const folder = emptyFolder();
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -229,7 +229,7 @@ describe('monitor refuses, or says', () => {
     expect(stderr).toMatch(/^error: Could not write '.*pipe': .*EPIPE/m);
   });
 
-  it.skipIf(hasDriver)('that there is no NVML, and what to do', async () => {
+  it.skipIf(hasDriver)('a missing NVML, and what to do', async () => {
     const { code, stderr } = await command(['monitor', '--duration', '1s']);
     expect(code).toBe(1);
     expect(stderr).toMatch(

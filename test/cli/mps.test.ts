@@ -1,4 +1,7 @@
-/** The system `mps` with a stand-in for the control program; the simulated driver knows a client by the daemon's pipe. */
+/**
+ * The system `mps` with a stand-in for the control program; the simulated driver recognises a client by the daemon's
+ * pipe.
+ */
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +30,7 @@ const args = (system: string, output: string) => [
   ...['--system', 'native', '--system', system, '--output', join(output, 'out')],
 ];
 
-/** Guardian, daemon and clients alike know the pipe directory, which is in the run's own TMPDIR. */
+/** Guardian, daemon and clients all have the pipe directory, which is in the run's own TMPDIR. */
 function processesIn(temporary: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -41,7 +44,7 @@ function processesIn(temporary: string): string[] {
     });
 }
 
-/** TMPDIR is the test's own, so that what is left behind is seen. */
+/** TMPDIR is the test's own, so that anything left behind is seen. */
 async function compare(system: string, path: string, more: readonly string[] = []) {
   const temporary = emptyFolder();
   const run = start([...args(system, emptyFolder()), ...more], { PATH: path, TMPDIR: temporary }, sim);
@@ -51,9 +54,9 @@ async function compare(system: string, path: string, more: readonly string[] = [
   return outcome;
 }
 
-// Side by side, as they wait for daemons.
+// In parallel, because they wait for daemons.
 describe.concurrent('mps', () => {
-  it('measures clients of a private daemon, proves that they are, and makes it quit', async () => {
+  it('measures proven clients of a private daemon, and makes it quit', async () => {
     const { code, stdout, stderr } = await compare('mps:sm=25', programs());
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('mps') as string });
     const { systems } = parseComparison(stdout);
@@ -79,7 +82,7 @@ describe.concurrent('mps', () => {
     expect(system?.attestation.map(({ proof }) => proof)).toContain('allocation of 10496 MiB is refused');
   });
 
-  it('gives every tenant a partition of its own with -S, and proves its size', async () => {
+  it('gives every tenant its own partition with -S, and proves its size', async () => {
     const { code, stdout } = await compare('mps:partition=4', programs());
     expect(code).toBe(0);
     const { system, metrics, gpu } = parseComparison(stdout).systems[1]?.[0] ?? {};
@@ -92,7 +95,7 @@ describe.concurrent('mps', () => {
     });
   });
 
-  it('publishes nothing where a client sees the whole card in its partition', async () => {
+  it('publishes nothing if a client sees the whole card in its partition', async () => {
     const { code, stdout } = await compare('mps:partition=4', programs('fault-unpartitioned'));
     expect(code).toBe(5);
     expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
@@ -100,7 +103,7 @@ describe.concurrent('mps', () => {
     );
   });
 
-  it('says what the daemon answered where it gives no partition', async () => {
+  it("reports the daemon's answer if it grants no partition", async () => {
     const { code, stdout } = await compare('mps:partition=4', programs('fault-partition'));
     expect(code).toBe(1);
     expect(parseComparison(stdout).systems[1]?.[0]?.metrics[0]?.reason).toMatch(
@@ -108,7 +111,7 @@ describe.concurrent('mps', () => {
     );
   });
 
-  it('refuses a partition where the control program has no such command', async () => {
+  it('refuses a partition if the control program has no such command', async () => {
     const path = programs();
     writeFileSync(join(path.split(':')[0] as string, control), '#!/bin/sh\nexit 1\n');
     const { code, stderr } = await compare('mps:partition=4', path);
@@ -116,7 +119,7 @@ describe.concurrent('mps', () => {
     expect(stderr).toMatch(/has no command sm_partition: .*13\.1 or newer \(driver R590\)/);
   });
 
-  it('publishes nothing where its clients run without it', async () => {
+  it('publishes nothing if its clients run without the daemon', async () => {
     const { code, stdout } = await compare('mps', programs('fault-lost'));
     expect(code).toBe(5);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
@@ -124,7 +127,7 @@ describe.concurrent('mps', () => {
     expect(metric?.reason).toMatch(/^layer not active: MPS attribute .*0: it runs without MPS/);
   });
 
-  it('reports faults that reach all clients, and is the system again with a new daemon', async () => {
+  it('reports faults that reach all clients, and recovers with a new daemon', async () => {
     const wanted = ['compare', 'IS-010', ...args('mps', emptyFolder()).slice(1)];
     const run = start(wanted, { PATH: programs(), TMPDIR: emptyFolder() }, sim);
     const { code, stdout } = await run.done;
@@ -143,20 +146,20 @@ describe.concurrent('mps', () => {
     await passing(() => expect(processesOf(run.mark)).toEqual([]));
   });
 
-  it('is refused where the control program is not installed', async () => {
+  it('is refused if the control program is not installed', async () => {
     const { code, stderr } = await compare('mps', dirname(process.execPath));
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: .*mps: nvidia-cuda-mps-control is not in PATH.*--allow-missing\.$/m);
   });
 
-  it('is unsupported there with --allow-missing', async () => {
+  it('is unsupported with --allow-missing if it is not installed', async () => {
     const { code, stdout } = await compare('mps', dirname(process.execPath), ['--allow-missing']);
     expect(code).toBe(0);
     const metric = parseComparison(stdout).systems[1]?.[0]?.metrics[0];
     expect(metric).toMatchObject({ status: 'unsupported', reason: `${control} is not in PATH` });
   });
 
-  it('says why a daemon does not start, and costs nobody else a number', async () => {
+  it('reports why a daemon does not start, and measures the other systems', async () => {
     const { code, stdout } = await compare('mps', programs('fault-start'));
     expect(code).toBe(1);
     const [native, mps] = parseComparison(stdout).systems.map((rounds) => rounds[0]?.metrics[0]);
@@ -165,7 +168,7 @@ describe.concurrent('mps', () => {
     expect(mps?.reason).toMatch(/^The MPS daemon of mps ended at once: .*exit code 1/);
   });
 
-  it('ends a daemon whose server does not come up before another system is measured', async () => {
+  it('ends a daemon whose server fails to start before another system is measured', async () => {
     const temporary = emptyFolder();
     const mps = new MpsSystem({
       ...{ name: 'mps', caller: { PATH: programs('fault-server') }, memory: undefined, sm: undefined },
@@ -181,7 +184,7 @@ describe.concurrent('mps', () => {
     await mps.teardown();
   });
 
-  it('lets its clients know its server, which NVML lists as a user of the GPU', async () => {
+  it('tells its clients the PID of its server, which NVML lists as a user of the GPU', async () => {
     const temporary = emptyFolder();
     const mps = new MpsSystem({ name: 'mps', caller: { PATH: programs() }, memory: undefined, sm: undefined });
     await mps.prepare({ ...runState(temporary), directory: temporary });
@@ -215,7 +218,7 @@ describe.concurrent('mps', () => {
       sim,
     );
     await run.said('Device 0');
-    // Its round is the first; before it and after it there is no daemon.
+    // Its round is the first; before and after it there is no daemon.
     const daemons = () => processesIn(temporary).filter((line) => line.includes(`${control} -f`)).length;
     await passing(() => expect(daemons()).toBeGreaterThan(0));
     for (const signal of signals) {
@@ -228,7 +231,7 @@ describe.concurrent('mps', () => {
     await passing(() => expect([...processesOf(run.mark), ...processesIn(temporary)]).toEqual([]));
   });
 
-  it('takes no limit it does not know', async () => {
+  it('refuses unknown limits', async () => {
     const { code, stderr } = await command(args('mps:sm=0', emptyFolder()), { PATH: programs() }, sim);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: Expected sm .*1 to 100/m);

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { command, parseDocument, processesOf, start, warningsOf } from './command.js';
 
-/** A library every Node has mapped anyway: preloading it changes nothing. */
+/** A library that every Node maps anyway: preloading it has no effect. */
 const harmless = /\s(\/\S*libm[.-]\S*)$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] as string;
 const few = ['run', 'OH-002', '--simulate', '--iterations', '50', '--json', '-'];
 
 describe('under LD_PRELOAD', () => {
-  it('gives it to workers and shows that it is mapped', async () => {
+  it('passes it to workers and shows that it is mapped', async () => {
     const { stdout, code } = await command(few, { LD_PRELOAD: harmless });
     const { system } = parseDocument(stdout);
     expect(system.settings.LD_PRELOAD).toBe(harmless);
@@ -20,7 +20,7 @@ describe('under LD_PRELOAD', () => {
     expect(code).toBe(0);
   });
 
-  it('preloads workers and not the coordinator, and hands nothing of its own down', async () => {
+  it('preloads only workers, not the coordinator, and passes on no variable of its own', async () => {
     const run = start(['run', 'OH-001', '--simulate', '--iterations', '10000000'], { LD_PRELOAD: harmless });
     await run.said('Device 0');
     const environments = processesOf(run.mark).map(({ pid, command: line }) => ({
@@ -43,7 +43,7 @@ describe('under LD_PRELOAD', () => {
   it.each([
     ['run', 'OH-001'],
     ['compare', 'OH-001', ...systems],
-  ])('%s leaves no process behind when the first one is killed', async (...args) => {
+  ])('%s leaves no process behind when its first process is killed', async (...args) => {
     const run = start([...args, '--simulate', '--iterations', '10000000'], { LD_PRELOAD: harmless });
     await run.said('Device 0');
     run.child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** A layer that is on in the first processes only: what the others measured is not published under its name. */
+/** A layer that is active only in the first processes: results of the others are not published under its name. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ async function compare(metric: string, processes: number, rounds = '1', more: re
 
 const CONCURRENT = ['START-006', 3] as const;
 
-describe('a layer that is on in the first processes only', () => {
+describe('a layer that is active only in the first processes', () => {
   it.each([
     ['START-001', 2],
     ...(onOneProcessor('START-006 under a layer that is on in the first processes only') ? [] : [CONCURRENT]),
@@ -61,7 +61,7 @@ describe('a layer that is on in the first processes only', () => {
     [[], true],
     [['--keep-going'], false],
   ])('is not measured in further rounds, with %j', async (more, givenUp) => {
-    // Two rounds, of which the second could have been measured: the file of the first says it was not on.
+    // Two rounds, of which the second would work; the first round's document shows that the layer was not active.
     const { code, stdout, stderr } = await compare('START-001', 2, '2', more);
     expect(code).toBe(5);
     const [first, second] = parseComparison(stdout).systems[1] ?? [];

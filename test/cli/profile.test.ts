@@ -1,4 +1,4 @@
-/** `profile` with a program of known numbers of calls, and what `compare` and `report` make of a profile. */
+/** `profile` with a program that makes known numbers of calls, and how `compare` and `report` use a profile. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const profiled = async (way: string, options: readonly string[] = [], environmen
 const callsIn = ({ phases }: CallProfile) => phases.map(({ name, steps, calls }) => [name, steps, calls]);
 
 describe('profile', () => {
-  it('writes how often a program called each function, in a second and in all', async () => {
+  it('writes how often a program called each function, per second and in total', async () => {
     const { code, stderr, read, file } = await profiled('steps', [
       '--steps',
       '40',
@@ -63,7 +63,7 @@ describe('profile', () => {
     expect(ajv.validate(schema as object, JSON.parse(readFileSync(file, 'utf8'))), ajv.errorsText()).toBe(true);
   });
 
-  it('counts the processes that a program starts, and leaves nothing but the profile', async () => {
+  it('counts the processes that a program starts, and leaves only the profile behind', async () => {
     const folder = emptyFolder();
     const temporary = temporaryFolder('tmp');
     const running = start(['profile', '--', program, 'fork'], { TMPDIR: temporary }, '', folder);
@@ -85,7 +85,7 @@ describe('profile', () => {
     expect(await killed.read()).toMatchObject({ origin: { ended: 'SIGKILL' } });
   });
 
-  it('counts between marks in the output, which passes', async () => {
+  it('counts between marks in the output, which it forwards', async () => {
     const file = join(emptyFolder(), 'out.json');
     const child = spawn(process.execPath, [main, 'profile', '--marks', '--output', file, '--', program, 'marked'], {
       env: { PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: `region=${ownRegion('cli')}` },
@@ -95,7 +95,7 @@ describe('profile', () => {
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk;
-      // The program goes on once a mark has been counted.
+      // The program continues once a mark has been counted.
       const marks = stderr.match(/^phase decode (begins|ends)$/gm)?.length ?? 0;
       for (; answered < marks; answered++) child.stdin.write('\n');
     });
@@ -104,7 +104,7 @@ describe('profile', () => {
     expect(callsIn(await readProfile(file))).toEqual([['decode', 8, { cuDriverGetVersion: 40 }]]);
   });
 
-  it('says why nothing was counted, and writes nothing', async () => {
+  it('reports why nothing was counted, and writes nothing', async () => {
     const folder = emptyFolder();
     const nothing = await commandIn(folder, ['profile', '--', program, 'none']);
     expect(nothing.code).toBe(1);
@@ -119,7 +119,7 @@ describe('profile', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('passes an interruption on, and writes what was counted until then', async () => {
+  it('forwards an interruption, and writes the counts so far', async () => {
     const folder = emptyFolder();
     const shell = ['sh', '-c', `${program} linked; echo waiting >&2; exec sleep 1000`];
     const running = start(['profile', '--', ...shell], {}, '', folder);
@@ -131,7 +131,7 @@ describe('profile', () => {
     expect(written).toMatchObject({ origin: { ended: 'SIGINT' }, phases: [{ calls: { cuInit: 1 } }] });
   });
 
-  it('writes nothing where it is interrupted before the first call', async () => {
+  it('writes nothing if it is interrupted before the first call', async () => {
     const folder = emptyFolder();
     const running = start(['profile', '--', 'sh', '-c', 'echo waiting >&2; exec sleep 1000'], {}, '', folder);
     await running.said('waiting');
@@ -153,7 +153,7 @@ describe('profile', () => {
     ['no name', ['profile', '--name', '', '--', 'true'], /Expected --name to be a text of 1 to 100 characters/],
   ])('refuses %s', async (_, args, says) => expectRefusal(await refused(args), says));
 
-  it('refuses a layer in LD_PRELOAD: the profile is of the program alone', async () => {
+  it('refuses a layer in LD_PRELOAD, because a profile covers only the program', async () => {
     const { code, stderr } = await profiled('linked', [], { LD_PRELOAD: interposerLibrary() ?? '' });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: Expected LD_PRELOAD to name no GPU layer but received '.*libgvb-interpose\.so'/m);
@@ -168,7 +168,7 @@ describe('--profile', () => {
   };
   const profile = callProfile(phase({ cuMemGetInfo_v2: 20, cuNoSuchFunction: 5 }));
 
-  it('says what each system would cost the program, and again with another profile from the saved document', async () => {
+  it("reports each system's cost for the program, and for another profile from the saved document", async () => {
     const layer = `custom:name=slow,env.LD_PRELOAD=${interposerLibrary()},env.GVB_INTERPOSE=cuMemGetInfo_v2=+20us`;
     const { folder, document, stderr } = await undisturbed(
       async () => {

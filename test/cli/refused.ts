@@ -1,4 +1,6 @@
-/** What a command refuses before it starts anything: asked of the program in this process, which costs no other. */
+/**
+ * Runs a command that must be refused before it starts anything. It runs in this process, which saves starting one.
+ */
 import type { EventEmitter } from 'node:events';
 import { expect } from 'vitest';
 import { main } from '../../lib/cli/program.js';
@@ -11,13 +13,15 @@ const environment = (sim: string): NodeJS.ProcessEnv => ({
   GVB_SIM: cardIn(`refused-${process.pid}`, sim),
 });
 
-/** What a command listens to as long as its process lives, which here lives on: `vitest` ends it with SIGTERM. */
+/**
+ * Listeners that a command adds for the life of its process. Here the process continues: `vitest` ends it with SIGTERM.
+ */
 const listening: readonly (readonly [EventEmitter, string])[] = [
   ...(['stdout', 'stderr'] as const).map((name) => [process[name], 'error'] as const),
   ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process, signal] as const),
 ];
 
-/** Of commands that come to nothing: workers they leave in this process nobody takes away. */
+/** For commands that fail early: workers left in this process would not be cleaned up. */
 export async function refused(args: readonly string[], { cwd = emptyFolder(), sim = '' } = {}): Promise<Outcome> {
   const seen = { stdout: '', stderr: '' };
   const before = { cwd: process.cwd(), env: process.env, code: process.exitCode };

@@ -20,7 +20,7 @@ const everything = saved(everyKind());
 const run = runDocument({ metrics: [measured('OH-001', 5, 0, 320), measured('OH-005', -0.5, 0)] });
 const report = (...args: string[]) => command(['report', ...args]);
 
-/** As committed; `npx vitest run -u` writes them anew, and the difference is to be read. */
+/** As committed; `npx vitest run -u` rewrites them, and the diff must be reviewed. */
 const golden = (name: string) => join(import.meta.dirname, '../golden', name);
 const extensions = {
   json: 'json',
@@ -33,25 +33,25 @@ const extensions = {
 };
 
 describe('every format', () => {
-  it.each(formats)('of a comparison is what it was: %s', async (format) => {
+  it.each(formats)('of a comparison matches its golden file: %s', async (format) => {
     const { code, stdout, stderr } = await report(everything, '--format', format);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(golden(`comparison.${extensions[format]}`));
   });
 
-  it.each(formats)('of a run is what it was: %s', async (format) => {
-    // The page as it is shipped: what draws its charts is bundled.
+  it.each(formats)('of a run matches its golden file: %s', async (format) => {
+    // The page as shipped, with the bundled chart library.
     const text = format === 'html' ? (await report(saved(run), '--html', '-')).stdout : await renderReport(run, format);
     await expect(text).toMatchFileSnapshot(golden(`run.${extensions[format]}`));
   });
 });
 
 describe('report', () => {
-  it('is Markdown unless something else is asked for', async () => {
+  it('prints Markdown by default', async () => {
     expect((await report(everything)).stdout).toBe((await report(everything, '--markdown', '-')).stdout);
   });
 
-  it('writes files, and then nothing to stdout', async () => {
+  it('writes files, and nothing to stdout then', async () => {
     const out = emptyFolder();
     const args = formats.flatMap((format) => [`--${format}`, join(out, format)]);
     expect(await report(everything, ...args)).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -66,7 +66,7 @@ describe('report', () => {
     expect((await report(directory)).stdout).toBe((await report(everything)).stdout);
   });
 
-  it('merges what belongs together and refuses the rest', async () => {
+  it('merges compatible documents and refuses others', async () => {
     const metrics = (round: number) => [measured('OH-001', 5, round)];
     const other = comparison([
       { name: 'native', metrics },
@@ -84,7 +84,7 @@ describe('report', () => {
     expect(refused.stderr).toMatch(/^error: Expected documents of one GPU model but received NVIDIA Test in .*\n$/);
   });
 
-  it('says what is impossible, shows no number of it, and exits 1', async () => {
+  it('reports impossible values, shows no number for them, and exits 1', async () => {
     const gpu = [card({ name: 'NVIDIA GeForce RTX 3080', computeCapability: '8.6', multiprocessors: 68 })];
     const attention = { ...measured('OH-001', 9_191, 0), unit: 'TFLOPS', direction: 'higher' as const };
     const { code, stdout, stderr } = await report(saved(runDocument({ gpu, metrics: [attention] })));
@@ -94,11 +94,11 @@ describe('report', () => {
     expect(stdout).toContain('- environment, OH-001: invalid: impossible');
   });
 
-  it('of a run without a metric is whole', async () => {
+  it('is complete for a run without a metric', async () => {
     for (const format of formats) expect(await renderReport(runDocument(), format)).toMatch(/./);
   });
 
-  it('refuses two formats in one place, by whatever name, and the file it reads', async () => {
+  it('refuses two formats in one file, under any name, and a file it reads', async () => {
     const out = emptyFolder();
     symlinkSync(join(out, 'a'), join(out, 'link'));
     const refusedAs = async (args: string[], says: RegExp) => {
@@ -110,7 +110,7 @@ describe('report', () => {
     await refusedAs([everything, '--csv', join(out, 'a'), '--html', join(out, 'link')], /Expected --/);
     await refusedAs([everything, '--csv', everything], /Expected --csv to be a file of its own/);
     expect(readdirSync(out)).toEqual(['link']);
-    // A link that leads nowhere yet stays one.
+    // A dangling link stays a link.
     expect((await report(everything, '--csv', join(out, 'link'))).code).toBe(0);
     expect(lstatSync(join(out, 'link')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(out, 'a'), 'utf8')).toMatch(/^system,/);

@@ -1,4 +1,4 @@
-/** What a report prints for its reader to run, is run. */
+/** Runs the commands that a report prints for its reader. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { commandIn, emptyFolder, parseComparison, start } from './command.js';
 
 const layer = interposerLibrary() ?? '/the-interposer-is-not-built';
 
-/** Proofs, a list, and a text with what YAML and shells read specially: no --system can say it. */
+/** Proofs, a list, and a text with characters that are special in YAML and shells: --system cannot express it. */
 const config = `
 systems:
   - native
@@ -24,7 +24,7 @@ function printed(markdown: string): string[][] {
   return block.split('\n').map((line) => argumentsOf(line));
 }
 
-/** They hold nothing here that a shell would quote. */
+/** They contain nothing here that a shell would need quoted. */
 const argumentsOf = (line: string): string[] => /npx gpu-virt-bench (\S.*)$/.exec(line)?.[1]?.split(' ') ?? [];
 
 async function compared(folder: string, ...more: string[]) {
@@ -57,7 +57,7 @@ describe('the command of a report', () => {
     });
   });
 
-  it('names the file where the directory is now', async () => {
+  it("names the file in the directory's current place", async () => {
     const folder = emptyFolder();
     expect((await compared(folder, '--output', 'out')).code).toBe(0);
     renameSync(join(folder, 'out'), join(folder, 'moved'));
@@ -82,7 +82,7 @@ describe('the command of a report', () => {
   });
 });
 
-it('prints the command that continues an interrupted comparison, and it does', async () => {
+it('prints the command that continues an interrupted comparison', async () => {
   const folder = emptyFolder();
   const systems = ['--system', 'native:name=a', '--system', 'native:name=b'];
   const args = ['compare', 'OH-002', '--simulate', '--tier', 'quick', '--rounds', '20', ...systems, '--output', 'out'];
@@ -98,7 +98,7 @@ it('prints the command that continues an interrupted comparison, and it does', a
   expect(readFileSync(join(folder, 'out/report.md'), 'utf8')).toContain(
     'This continues it: npx gpu-virt-bench compare --resume out',
   );
-  // `start` gives every process a card of its own, on which this comparison cannot continue: the plan is enough.
+  // `start` gives every process its own card, on which this comparison cannot continue, so this checks only the plan.
   const again = await commandIn(folder, [...argumentsOf(command).slice(0, 3), '--dry-run']);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('2 systems (a, b) × 20 rounds') });
 });

@@ -15,7 +15,7 @@ describe('run on the simulated GPU', () => {
     expect(code).toBe(0);
   });
 
-  it.skipIf(hasDriver)('says aloud that it simulates when there is no driver', async () => {
+  it.skipIf(hasDriver)('warns that it simulates when there is no driver', async () => {
     const { code, stderr } = await command(['run', 'OH-002', '--iterations', '50']);
     expect(stderr).toMatch(
       /^No NVIDIA driver found \(dlopen libcuda\.so\.1: .*\): measuring the SIMULATED GPU\. These numbers say nothing about real hardware\.$/m,
@@ -23,7 +23,7 @@ describe('run on the simulated GPU', () => {
     expect(code).toBe(0);
   });
 
-  it('writes a whole document and leaves nothing beside it', async () => {
+  it('writes a complete document and leaves no other file', async () => {
     const folder = emptyFolder();
     const { code } = await command([...few, '--samples', '--json', join(folder, 'x.json')]);
     expect(code).toBe(0);
@@ -32,7 +32,7 @@ describe('run on the simulated GPU', () => {
     expect(metrics[0]?.samples).toHaveLength(50);
   });
 
-  it('keeps its directory although whoever reads standard output has left', async () => {
+  it('keeps its directory even if the reader of standard output has closed it', async () => {
     const output = join(emptyFolder(), 'out');
     const run = start([...few, '--samples', '--output', output, '--json', '-']);
     run.child.stdout?.destroy();
@@ -43,17 +43,17 @@ describe('run on the simulated GPU', () => {
     expect(read('summary.json')).not.toHaveProperty('samples');
   });
 
-  it('keeps raw samples out unless they are asked for', async () => {
+  it('includes raw samples only on request', async () => {
     const { stdout } = await command([...few, '--json', '-']);
     expect(parseDocument(stdout).metrics[0]).not.toHaveProperty('samples');
   });
 
-  it('writes no escape sequences where nobody looks on', async () => {
+  it('writes no escape sequences if stderr is no terminal', async () => {
     const { stdout, stderr } = await command(few);
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  it('measures the same order for the same seed', async () => {
+  it('measures in the same order with the same seed', async () => {
     const plan = async (seed: string) => (await command(['run', '--dry-run', '--seed', seed])).stdout;
     expect(await plan('1')).toBe(await plan('1'));
     expect(new Set(await Promise.all(['1', '2', '3', '4'].map(plan))).size).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ describe('run on the simulated GPU', () => {
     expect(code).toBe(0);
   });
 
-  it('takes the first entry of CUDA_VISIBLE_DEVICES, and --device before it', async () => {
+  it('uses the first entry of CUDA_VISIBLE_DEVICES, unless --device is given', async () => {
     const device = async (...args: string[]) => {
       const { stdout } = await command([...few, '--json', '-', ...args], { CUDA_VISIBLE_DEVICES: '1,0' }, 'devices=2');
       return parseDocument(stdout).plan.device;
@@ -78,11 +78,11 @@ describe('run on the simulated GPU', () => {
   });
 });
 
-describe('run beside a driver', () => {
+describe('run with a driver', () => {
   // A driver as far as dlopen can tell.
   const environment = { LD_LIBRARY_PATH: simulatedFolder };
 
-  it('recognises the simulation by what is loaded', async () => {
+  it('recognises the simulation by the loaded library', async () => {
     const { stdout, stderr, code } = await command(['run', 'OH-002', '--iterations', '50', '--json', '-'], environment);
     expect(parseDocument(stdout).gpu[0]?.simulated).toBe(true);
     expect(stderr).toMatch(/^SIMULATED GPU/);
@@ -90,7 +90,7 @@ describe('run beside a driver', () => {
     expect(code).toBe(0);
   });
 
-  it('refuses it where a GPU is required', async () => {
+  it('refuses the simulation if a GPU is required', async () => {
     const { stdout, stderr, code } = await command(['run', '--require-gpu'], environment);
     expect(stderr).toMatch(/^error: .*is the simulated driver.*\n$/);
     expect({ stdout, code }).toEqual({ stdout: '', code: 1 });

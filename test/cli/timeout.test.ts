@@ -1,4 +1,4 @@
-/** What --timeout bounds beside the metrics. The simulated cuInit stands for one that hangs: it takes 100 s. */
+/** What --timeout bounds besides the metrics. The simulated cuInit represents one that hangs: it takes 100 s. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ import { expectRefusal, refused } from './refused.js';
 const hangs = 'init_ms=100000';
 const few = ['OH-002', '--simulate', '--iterations', '20', '--timeout', '10'];
 
-// Side by side, the longest first: they wait for their deadlines.
+// In parallel, the longest first, because they wait for their deadlines.
 describe.concurrent('--timeout', () => {
-  it('bounds the cuInit of one system of a comparison, which costs the others nothing', async () => {
+  it('bounds the cuInit of one system of a comparison, without affecting the others', async () => {
     const systems = ['--system', 'native', '--system', systemOnCard('slow', hangs)];
-    // Far beyond what the other one takes, also beside other programs.
+    // Far longer than the other one takes, even beside other programs.
     const args = ['compare', ...few.with(-1, '25'), ...systems, '--rounds', '1', '--json', '-'];
     const { stdout } = await command([...args, '--output', join(emptyFolder(), 'out')]);
     const [native, slow] = parseComparison(stdout).systems.map(([round]) => round?.metrics[0]);

@@ -1,4 +1,4 @@
-/** The addon's functions against the types that lib/ has of them. */
+/** Compares the addon's functions with their types in lib/. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,11 +10,11 @@ const addon = loadAddon();
 const topics = addon.description();
 const types = new Map(topics.flatMap((topic) => topic.types).map((type) => [type.name, type]));
 
-it('addon-types.ts is what the built addon says of itself', () => {
+it("addon-types.ts matches the built addon's description", () => {
   execFileSync(process.execPath, ['scripts/native-types.js', '--check'], { cwd: root });
 });
 
-it('every function is described once, and every described one is there', () => {
+it('every function is described once, and every described function exists', () => {
   const names = topics.flatMap(({ functions }) => functions.map(({ name }) => name));
   expect([...names].sort()).toEqual(Object.keys(addon).sort());
 });
@@ -24,7 +24,7 @@ const fieldsOf = (type: DescribedType): DescribedField[] => [
   ...type.fields,
 ];
 
-/** A value that a field of this type takes. */
+/** A valid value for a field of this type. */
 function example(text: string): unknown {
   const type = types.get(text)?.text ?? text;
   if (type.includes('null')) return null;
@@ -47,25 +47,25 @@ const call = (name: string, inSession: boolean, request: unknown): unknown =>
 describe.each(requests)('$name', ({ name, inSession, fields }) => {
   const valid = Object.fromEntries(fields.map((field) => [field.name, example(field.type)]));
 
-  it.each(fields.map((field) => [field.name, field.type]))('refuses a request whose %s is no %s', (field) => {
+  it.each(fields.map((field) => [field.name, field.type]))('refuses a request whose %s is not a %s', (field) => {
     for (const wrong of [Symbol('wrong'), { wrong: true }, undefined])
       expect(() => call(name, inSession, { ...valid, [field]: wrong })).toThrow(
         expect.objectContaining({ name: 'TypeError', message: expect.stringMatching(`for ${field}\\.$`) as string }),
       );
   });
 
-  it('refuses what is no object', () => {
+  it('refuses anything but an object', () => {
     for (const wrong of [undefined, null, 1, 'x'])
       expect(() => call(name, inSession, wrong)).toThrow('Expected a request object.');
   });
 
   if (inSession)
-    it('takes a whole request, and looks for the session then', async () => {
+    it('accepts a complete request, and then looks for the session', async () => {
       await expect(call(name, inSession, valid)).rejects.toMatchObject({ kind: 'aborted' });
     });
 
   it.each(fields.filter(({ type }) => type === 'number').map((field) => field.name))(
-    'refuses no number for %s',
+    'accepts any number for %s',
     (field) => {
       for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, '1', null])
         expect(() => call(name, inSession, { ...valid, [field]: wrong })).toThrow(TypeError);

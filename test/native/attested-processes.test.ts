@@ -1,4 +1,4 @@
-/** Every process that gives a number is judged: workers that start later, fresh processes and tenants alike. */
+/** Every process that gives a number is judged, including later workers, fresh processes and tenants. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
 
-/** `onMetric` is told which metric begins; the metrics run in the order of `ids`. */
+/** `onMetric` is called when a metric begins; the metrics run in the order of `ids`. */
 async function runUnder(
   system: System,
   ids: readonly string[],
@@ -60,7 +60,7 @@ async function runUnder(
   return { document, said };
 }
 
-/** Under the layer, but for what is started while one of the metrics `without` is measured. */
+/** Under the layer, except for processes started while one of the metrics in `without` is measured. */
 function underLayer(ids: readonly string[], layer: NodeJS.ProcessEnv, without: readonly string[]) {
   let bareNow = false;
   const environment = () => (bareNow ? bare : { ...bare, ...layer });
@@ -74,7 +74,7 @@ const resultOf = ({ metrics }: RunDocument, id: string) => metrics.find((result)
 const interposed = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuDevicePrimaryCtxRetain=+1us' };
 const outside = /^layer not active: \w+ belongs to \S+ in this process, to \S+ in the first/;
 
-/** OH-006 has no processes on one processor. */
+/** OH-006 cannot run on a single processor. */
 const oneProcessor = onOneProcessor('OH-006 with a process outside the layer');
 
 describe('a process that a metric starts outside the layer', () => {
@@ -90,7 +90,7 @@ describe('a process that a metric starts outside the layer', () => {
     'OH-009': interposed,
     'OH-010': interposed,
   };
-  it.each(Object.entries(layers))('takes the number of %s with it, and is said at once', async (id, layer) => {
+  it.each(Object.entries(layers))('invalidates %s, and is reported at once', async (id, layer) => {
     const kept = await underLayer([id], layer, []);
     const { proven, of } = kept.document.system.processes ?? { proven: -1, of: 0 };
     expect(of).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ describe('a process that a metric starts outside the layer', () => {
   });
 });
 
-it('takes back what a worker measured that started outside the layer, and nothing else', async () => {
+it('withdraws only the numbers of a worker that started outside the layer', async () => {
   const { document, said } = await underLayer(['OH-002', 'START-001', 'OH-003', 'START-002'], interposed, ['OH-003']);
   expect(resultOf(document, 'OH-002')?.status).toBe('ok');
   for (const id of ['START-001', 'START-002']) expect(resultOf(document, id)?.status).toBe('ok');
@@ -121,7 +121,7 @@ describe('under MPS', () => {
   let directory: string;
   let programs: string;
   beforeAll(() => {
-    // A socket's path is short, so that the run's directory must be.
+    // A socket's path is short, so the run's directory must be too.
     directory = mkdtempSync(join(tmpdir(), 'gvb-'));
     programs = emptyFolder();
     const control = join(programs, 'nvidia-cuda-mps-control');
@@ -140,7 +140,7 @@ describe('under MPS', () => {
     }
   }
 
-  /** A client's daemon cannot be found by what is started while one of `without` is measured. */
+  /** Processes started while one of `without` is measured cannot find the daemon. */
   async function underMps(name: string, ids: readonly string[], without: readonly string[]) {
     let lost = false;
     class Losing extends MpsSystem {
@@ -168,7 +168,7 @@ describe('under MPS', () => {
 
   const noClient = /^layer not active: MPS attribute .*: 0: it runs without MPS/;
 
-  it('publishes nothing of a later worker, a fresh process or a tenant that is no client', async () => {
+  it('publishes nothing from a later worker, a fresh process or a tenant that is no client', async () => {
     const without = ['START-001', 'OH-009', 'OH-003'];
     const { document, said } = await underMps('lost', ['OH-002', ...without, 'START-004'], without);
     for (const id of ['OH-002', 'START-004']) expect(resultOf(document, id)?.status).toBe('ok');

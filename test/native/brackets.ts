@@ -1,16 +1,16 @@
-/** Times that the tool took around recorded calls: bounds that hold wherever the processor was taken away. */
+/** Times that the tool measured around recorded calls: bounds that hold even if the thread is preempted. */
 import { expect } from 'vitest';
 import { median } from '../../lib/stats/median.js';
 import type { Recorded, RecordedCall } from './record.js';
 import type { Estimate } from './recovered.js';
 
-/** A time is no shorter than the calls in it, and lies between the calls before and behind them. */
+/** A time is at least as long as the calls inside it, and lies between the calls before and after. */
 export interface Bracket {
   leastNs: number;
   mostNs: number;
 }
 
-/** Of the time from before `first` until behind `last`, calls of one thread. */
+/** For the time from before `first` until after `last`, both calls of one thread. */
 export function bracketOf({ calls }: Recorded, first: RecordedCall, last: RecordedCall): Bracket {
   const own = calls.filter(({ thread, name }) => thread === first.thread && name.startsWith('cu'));
   const [before, behind] = [own[own.indexOf(first) - 1], own[own.indexOf(last) + 1]];
@@ -18,7 +18,7 @@ export function bracketOf({ calls }: Recorded, first: RecordedCall, last: Record
   return { leastNs: last.left - first.entered, mostNs: behind.entered - before.left };
 }
 
-/** Of numbers that are computed from the same times, and of their conversion. */
+/** Rounding of numbers computed from the same times, and of their conversion. */
 const ROUNDING = 1e-9;
 
 export function expectBetween(value: number, [least, most]: readonly [number, number]): void {
@@ -26,7 +26,7 @@ export function expectBetween(value: number, [least, most]: readonly [number, nu
   expect(value).toBeLessThanOrEqual(most * (1 + ROUNDING));
 }
 
-/** A median of these times and its interval; `unitNs`: 1e3 where they are in us. */
+/** A median of these times and its interval; `unitNs`: 1e3 if they are in us. */
 export function expectMedianBetween({ value, ci95 }: Estimate, brackets: readonly Bracket[], unitNs = 1): void {
   const least = median(brackets.map(({ leastNs }) => leastNs / unitNs));
   const most = median(brackets.map(({ mostNs }) => mostNs / unitNs));

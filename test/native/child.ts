@@ -1,6 +1,6 @@
 /**
- * Runs the built library in a process of its own: GVB_SIM is read once per process, which keeps the driver it loaded.
- * Each gets a simulated card of its own, an empty HOME and a deadline.
+ * Runs the built library in its own process, because GVB_SIM is read once per process, which keeps the driver it
+ * loaded. Each process gets its own simulated card, an empty HOME and a deadline.
  */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -32,7 +32,7 @@ export interface ChildOptions {
   nodeOptions?: readonly string[];
 }
 
-/** Runs a script of fixtures/, or one that is named by its whole path. */
+/** Runs a script of fixtures/, or one given by its absolute path. */
 export function script(name: string, args: readonly string[], options: ChildOptions = {}): Promise<Ended> {
   const settings = Object.entries({ ...options.sim, region: ownRegion('native') }).map(
     ([key, value]) => `${key}=${value}`,
@@ -58,14 +58,14 @@ export function script(name: string, args: readonly string[], options: ChildOpti
   });
 }
 
-/** What a script that ends well prints, as JSON. */
+/** The JSON output of a script that ends well. */
 export async function answerOf<T>(name: string, args: readonly string[], options?: ChildOptions): Promise<T> {
   const { code, signal, stdout, stderr } = await script(name, args, options);
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' });
   return JSON.parse(stdout) as T;
 }
 
-/** One scenario of fixtures/scenarios.mjs. */
+/** Runs one scenario of fixtures/scenarios.mjs. */
 export const scenario = <T>(name: string, options?: ChildOptions): Promise<T> =>
   answerOf<T>('scenarios.mjs', [name], options);
 
@@ -101,13 +101,13 @@ async function recording(requests: readonly Request[], { sim, environment, ...op
   return { results: await measure(requests, settings), record };
 }
 
-/** Beside the results, what the simulated driver and the interposer say they did. */
+/** Returns the results and the records of the simulated driver and the interposer. */
 export async function measureRecorded(requests: readonly Request[], options: ChildOptions = {}) {
   const { results, record } = await recording(requests, options);
   return { results, recorded: recordedIn(record) };
 }
 
-/** The same of metrics that start processes: by process, in the order in which they began. */
+/** The same for metrics that start processes: by process, in the order in which they started. */
 export async function measureProcesses(requests: readonly Request[], options: ChildOptions = {}) {
   const { results, record } = await recording(requests, options);
   return { results, processes: recordedByProcess(record) };

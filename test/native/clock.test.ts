@@ -1,4 +1,4 @@
-/** A layer whose clocks run at half their rate halves every latency: no number of a process under it is published. */
+/** A layer that halves the rate of the clocks halves every latency: no number from a process under it is published. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ describe.each([
   ['stands in front of clock_gettime', () => interposing],
   ["overwrites libc's clock_gettime", () => patching],
 ])('a layer that %s', (_, layer) => {
-  it('is named by run in place of every number, those of fresh processes too', async () => {
+  it('is named by run instead of every number, including those of fresh processes', async () => {
     const { stdout, code } = await command(['run', ...few], { LD_PRELOAD: layer() });
     const { metrics, system } = parseDocument(stdout);
     expect(metrics.map(({ status, value, stats }) => [status, value, stats])).toEqual([
@@ -40,7 +40,7 @@ describe.each([
     expect(code).toBe(1);
   });
 
-  it('is named by doctor and takes the number of a library call', async () => {
+  it('is named by doctor and invalidates a library call', async () => {
     const { stdout } = await command(['doctor'], { LD_PRELOAD: layer() });
     expect(stdout).toContain(`error: No time can be measured: the clock belongs to ${layer()}`);
     const [answer] = await attempt([['measureMemoryAllocation', { iterations: 20 }]], {
@@ -51,8 +51,8 @@ describe.each([
   });
 });
 
-it('compare publishes nothing of a system under such a layer, and the native arm as before', async () => {
-  // The layer hooks no driver function, which alone would be a reason not to publish.
+it('compare publishes nothing for a system under such a layer, and still publishes native', async () => {
+  // The layer hooks no driver function, which alone would prevent publication.
   const slow = `custom:name=slow,interposes=false,env.LD_PRELOAD=${interposing}`;
   const systems = ['--system', 'native', '--system', slow];
   const output = ['--rounds', '1', '--output', join(emptyFolder(), 'out')];
@@ -65,7 +65,7 @@ it('compare publishes nothing of a system under such a layer, and the native arm
   expect(documents[1]?.[0]?.metrics[0]?.reason).toContain(`the clock belongs to ${interposing}`);
 });
 
-it('a result says what its clock was compared with', async () => {
+it('a result records what its clock was compared with', async () => {
   const [result] = await measure([['measureMemoryAllocation', { iterations: 20 }]]);
   expect(result?.checks).toContainEqual({
     name: "the clock is the system's",

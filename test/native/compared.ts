@@ -1,4 +1,4 @@
-/** A comparison in this process, of systems of a test's own. */
+/** Runs a comparison in this process, with a test's own systems. */
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { type CompareHooks, type CompareRequest, compareSystems, type RoundOrigin } from '../../lib/run/compare.js';
 import { makePlan } from '../../lib/run/plan.js';
@@ -17,12 +17,12 @@ export interface Compared {
   comparison: ComparisonDocument;
   /** By system and round. */
   documents: RunDocument[][];
-  /** How each document came to be, by system and round. */
+  /** The origin of each document, by system and round. */
   origins: RoundOrigin[][];
   givenUp: string[];
 }
 
-/** One metric of each system. */
+/** Compares one metric between the systems. */
 export async function compared(
   systems: readonly System[],
   rounds: number,

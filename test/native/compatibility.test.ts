@@ -1,4 +1,4 @@
-/** COMPAT-001 under layers that spoil one function: each fault is found in the probes that meet it, and in no other. */
+/** COMPAT-001 under layers that break one function: each fault is found in the probes that use it, and in no other. */
 import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ const INFO = 'cuMemGetInfo, free is null';
 const IPC = 'IPC, export, open and close';
 
 describe('COMPAT-001', () => {
-  it('is 100 % under a system that changes nothing, of the probes that work natively', async () => {
+  it('is 100 % of the natively working probes under a system that changes nothing', async () => {
     const { status, value, details, processes } = await check(environmentSystem(environment(null)));
     expect({
       status,
@@ -82,14 +82,14 @@ describe('COMPAT-001', () => {
     expect(value).toBe((100 * others.length) / (met.length + others.length));
   });
 
-  it('kills what hangs, with its second process', async () => {
+  it('kills a hanging probe with its second process', async () => {
     const { details } = await check(spoiled('hang', 'cuIpcOpenMemHandle_v2'), [IPC, VMM], 8_000);
     expect(outcomes(details)).toEqual({ [IPC]: 'hang', [VMM]: 'same' });
     expect(details.probes.find(({ probe }) => probe === IPC)).toMatchObject({ issue: 'HAMi#2760', native: 'works' });
     await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
-  it('leaves no process where the coordinator is killed meanwhile', async () => {
+  it('leaves no process behind if the coordinator is killed', async () => {
     const hanging = { LD_PRELOAD: layer, GVB_TEST_FAULT: 'hang', GVB_TEST_FUNCTION: 'cuIpcOpenMemHandle_v2' };
     const args = ['run', 'COMPAT-001', '--simulate', '--path', 'dlsym'];
     const { child, mark: own, done } = start(args, hanging, 'init_ms=1,context_ms=1');
@@ -101,7 +101,7 @@ describe('COMPAT-001', () => {
     await expect.poll(() => processesOf(own)).toEqual([]);
   });
 
-  it.skipIf(hasDriver)('compares with nothing where no process is under the bare driver', async () => {
+  it.skipIf(hasDriver)('has no reference if no process is under the bare driver', async () => {
     const replaced = join(emptyFolder(), 'libcuda.so.1');
     const flags = ['-shared', '-fPIC', '-w', '-std=c++17', '-Wl,-soname,libcuda.so.1', `-I${root}/native`];
     const driver = `-DDRIVER="${simulatedFolder}/libcuda.so.1"`;
@@ -114,13 +114,13 @@ describe('COMPAT-001', () => {
     expect(result?.reason).toMatch(/^there is nothing to compare with, because no process uses the bare driver: /);
   });
 
-  it('does not take a process for tested that the layer was not in', async () => {
+  it('does not count a process without the layer as tested', async () => {
     const { value, details } = await check(spoiled('absent', 'cuMemcpyDtoH_v2'), [VMM, INFO]);
     expect(outcomes(details)).toEqual({ [VMM]: 'escapes the layer', [INFO]: 'same' });
     expect(value).toBe(50);
   });
 
-  it('reads no report out of what a layer prints', async () => {
+  it("does not take a layer's output for a report", async () => {
     const { value } = await check(spoiled('noise', ''), [INFO]);
     expect(value).toBe(100);
   });
@@ -129,7 +129,7 @@ describe('COMPAT-001', () => {
     'shows a limit that fails open: %s',
     async (child) => {
       const { details } = await check(await customUnder('memory=4GiB'), [child, VMM]);
-      // Not every system can link statically.
+      // Not every machine can link statically.
       const left = notRun(details);
       if (left[child] !== undefined) expect(left[child]).toBe('no statically linked program was built');
       const outcome = left[child] === undefined ? 'limit fails open' : NOT_RUN;
@@ -137,7 +137,7 @@ describe('COMPAT-001', () => {
     },
   );
 
-  it('lists what fails natively, and does not count it', async () => {
+  it('lists probes that fail natively, and does not count them', async () => {
     const failing = environmentSystem(environment(null, 'fail=cuMemCreate:2@1'));
     const { value, details } = await check(failing, [VMM, INFO]);
     expect({ value, judged: details.judged, left: notRun(details) }).toEqual({
@@ -147,7 +147,7 @@ describe('COMPAT-001', () => {
     });
   });
 
-  it('has no value where nothing works natively', async () => {
+  it('has no value if nothing works natively', async () => {
     const failing = environmentSystem(environment(null, 'fail=cuMemCreate:2@1'));
     const { status, reason, value } = await check(failing, [VMM]);
     expect({ status, reason, value }).toEqual({

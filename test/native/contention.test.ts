@@ -1,4 +1,4 @@
-/** OH-006 where there is no room, where a tenant dies and after an abort. */
+/** OH-006 without enough memory, with a dying tenant, and after an abort. */
 import { describe, expect, it } from 'vitest';
 import { processesOf, workersOf } from '../cli/command.js';
 import { onOneProcessor } from '../processors.js';
@@ -7,8 +7,8 @@ import { environmentUnder, mark, measured } from './measured.js';
 const gone = () => expect.poll(() => processesOf(mark)).toEqual([]);
 
 describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
-  it('is unsupported where one process alone fits into memory', async () => {
-    // Of the simulated card, of which a context takes 500 MiB.
+  it('is unsupported if only one process fits into memory', async () => {
+    // On the simulated card, where a context takes 500 MiB.
     const result = await measured('OH-006', environmentUnder(null, 'memory_mib=800'));
     expect(result).toMatchObject({
       status: 'unsupported',

@@ -1,4 +1,4 @@
-/** Whole runs and comparisons through the library, as a program would ask for them. */
+/** Whole runs and comparisons through the library, as a program requests them. */
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => vi.unstubAllEnvs());
 
 describe('runMetrics', () => {
-  it('resolves with the document of the command line, and says how far it is', async () => {
+  it('resolves with the same document as the command line, and reports progress', async () => {
     const seen = new Set<string>();
     const document = await bench.runMetrics({
       metrics: ['OH-002', 'OH-003'],
@@ -32,7 +32,7 @@ describe('runMetrics', () => {
     expect(times.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(document.durationMs);
   });
 
-  it('gives what there is when it is aborted', async () => {
+  it('returns the results so far when it is aborted', async () => {
     const controller = new AbortController();
     const document = await bench.runMetrics({
       metrics: ['OH-001'],
@@ -62,7 +62,7 @@ describe('compareSystems', () => {
     expect(document.effects).toHaveLength(1);
   });
 
-  it('says what a program would pay, by its call profile', async () => {
+  it('computes the cost for a program, by its call profile', async () => {
     const document = await bench.compareSystems({
       metrics: ['OH-005'],
       systems: ['native:name=a', 'native:name=b'],
@@ -78,7 +78,7 @@ describe('compareSystems', () => {
     ]);
   });
 
-  it('refuses a call profile that it could not price, before anything is measured', async () => {
+  it('refuses a call profile that it cannot price, before anything is measured', async () => {
     const options = { systems: ['native:name=a', 'native:name=b'], simulate: true };
     await expect(bench.compareSystems({ ...options, metrics: ['OH-002'], profile: 'eager' })).rejects.toThrow(
       /measured by OH-005, which is not among the metrics/,
@@ -88,7 +88,7 @@ describe('compareSystems', () => {
     );
   });
 
-  it('takes systems with proofs, as the YAML file has them', async () => {
+  it('accepts systems with proofs, as in the YAML file', async () => {
     const owned = (matches: string) => ({
       kind: 'custom' as const,
       name: matches,

@@ -1,4 +1,4 @@
-/** A layer that initialises the driver before cuInit gets no number for a cheap cuInit; the whole start stays one. */
+/** Under a layer that initialises the driver before cuInit, a cheap cuInit is no result; the whole start still is. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,13 +35,13 @@ describe('under a layer that initialises the driver when it is', () => {
     ['START-002', 'look-up'],
     ['OH-004', 'load'],
     ['OH-004', 'look-up'],
-  ])('%s is invalid and names a layer that does so at %s', async (id, when) => {
+  ])('%s is invalid and names the layer and the moment (%s)', async (id, when) => {
     const result = await one(id, when);
     expect(result).toMatchObject({ status: 'invalid', value: null, stats: null });
     expect(result.reason).toBe(`the driver was initialised before cuInit (${layer}, at ${when})`);
   });
 
-  it.each(['load', 'look-up'])('loaded or looked up (%s), START-001 has the whole', async (when) => {
+  it.each(['load', 'look-up'])('loaded or looked up (%s), START-001 still covers the whole start', async (when) => {
     const result = await one('START-001', when);
     expect(result).toMatchObject({ status: 'ok' });
     expect(result.value).toBeGreaterThan(40);
@@ -54,11 +54,14 @@ describe('under a layer that initialises the driver when it is', () => {
   });
 });
 
-it.each(['context', 'inside'])('a primary context that a layer created before (%s) has no START-003', async (when) => {
-  const result = await one('START-003', when);
-  expect(result).toMatchObject({ status: 'invalid', value: null });
-  expect(result.reason).toBe(`the primary context existed before it was retained (${layer})`);
-});
+it.each(['context', 'inside'])(
+  'START-003 is invalid if a layer created the primary context before (%s)',
+  async (when) => {
+    const result = await one('START-003', when);
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toBe(`the primary context existed before it was retained (${layer})`);
+  },
+);
 
 it('a layer that does nothing early is measured', async () => {
   for (const id of ['START-002', 'START-003', 'OH-004']) {

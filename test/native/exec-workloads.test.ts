@@ -1,4 +1,4 @@
-/** Programs under systems through the library. */
+/** Programs under systems, through the library. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const options = { simulate: true, rounds: 2, seed: 1 };
 const once = { warmup: 0, iterations: 1 };
 
 describe('execWorkloads', () => {
-  it('resolves with the document of the command line', async () => {
+  it('resolves with the same document as the command line', async () => {
     const steps = new Set<string>();
     const document = await bench.execWorkloads({
       ...options,

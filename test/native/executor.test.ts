@@ -1,4 +1,4 @@
-/** The executor under callers that abort, use threads, die and exit. */
+/** The executor with callers that abort, use threads, die and exit. */
 import { describe, expect, it } from 'vitest';
 import { metrics } from '../../lib/metrics/registry.js';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -7,7 +7,7 @@ import { expectAllocation, sim } from './executor.js';
 
 const addon = { GVB_TEST_ADDON: addonFile };
 describe('abort', () => {
-  it('beforehand rejects every function with the reason, whatever it is, and loads nothing', async () => {
+  it('before the call rejects every function with its reason, of any type, and loads nothing', async () => {
     const { names, sameReason, addonLoaded } = await scenario<{
       names: string[];
       sameReason: boolean[];
@@ -18,7 +18,7 @@ describe('abort', () => {
     expect(addonLoaded).toBe(false);
   });
 
-  it('while it waits for its turn rejects before its turn, and gives the turn to the next', async () => {
+  it('while waiting for its turn rejects at once, and the next caller gets the turn', async () => {
     const seen = await scenario<{
       sameReason: boolean;
       progress: number;
@@ -32,7 +32,7 @@ describe('abort', () => {
   });
 });
 
-it('measurements come from several worker_threads, and all are right', async () => {
+it('measurements from several worker_threads are all correct', async () => {
   const results = await scenario<MetricResult[]>('threads', { sim });
   expect(results).toHaveLength(4);
   results.forEach(expectAllocation);
@@ -43,7 +43,7 @@ describe('a worker_thread that ends', () => {
     ['while it measures', 'terminateMidway'],
     ['while it opens its session', 'terminateWhileOpening'],
     ['while it waits for its turn', 'terminateWhileWaiting'],
-  ])('%s leaves the process and the others healthy', async (_, name) => {
+  ])('%s does not affect the process or the others', async (_, name) => {
     const settings = { ...sim, context_ms: 200 };
     const seen = await scenario<Record<'before' | 'mine' | 'other', MetricResult | undefined>>(name, {
       sim: settings,
@@ -53,7 +53,7 @@ describe('a worker_thread that ends', () => {
     results.forEach(expectAllocation);
   });
 
-  it('and others that come just then find the executor, every time', async () =>
+  it('while others start leaves them a working executor, every time', async () =>
     expect(await scenario<number>('threadsComeAndGo', { sim: { init_ms: 0, context_ms: 0 } })).toBe(90));
 
   it('by process.exit keeps its code', async () => {
@@ -64,7 +64,7 @@ describe('a worker_thread that ends', () => {
 });
 
 describe('the end of the process', () => {
-  it.each(['exitWhileOpening', 'exitWithThreads', 'exitAmongCalls'])('%s: the code is kept', async (name) => {
+  it.each(['exitWhileOpening', 'exitWithThreads', 'exitAmongCalls'])('%s: keeps the exit code', async (name) => {
     const { code, signal, stderr } = await script('scenarios.mjs', [name], {
       sim: { ...sim, context_ms: 200 },
       environment: addon,
@@ -72,12 +72,12 @@ describe('the end of the process', () => {
     expect({ code, signal, stderr }).toEqual({ code: 7, signal: null, stderr: '' });
   });
 
-  it('waits for a measurement nobody awaits', async () => {
+  it('waits for a measurement that no code awaits', async () => {
     expectAllocation(await scenario<MetricResult>('naturalExit', { sim }));
   });
 });
 
-it('the addon loads again and again, here and in many worker_threads', async () => {
+it('the addon loads repeatedly, here and in many worker_threads', async () => {
   const { here, others, rounds } = await scenario<{ here: number; others: number; rounds: number[] }>('loads', {
     environment: addon,
   });
@@ -86,8 +86,8 @@ it('the addon loads again and again, here and in many worker_threads', async () 
   expect(rounds).toEqual(Array.from({ length: 32 }, () => here));
 });
 
-describe('a device that is lost', () => {
-  it('in one measurement leaves the process able to say so in the next', async () => {
+describe('a lost device', () => {
+  it('in one measurement is reported in the next one too', async () => {
     const answers = await attempt(
       [
         ['measureMemoryAllocation', { iterations: 100 }],
@@ -113,13 +113,13 @@ describe('a device that is lost', () => {
   });
 });
 
-it('fifty measurements leave no memory, mapping, file or thread behind', async () => {
+it('fifty measurements leak no memory, mapping, file or thread', async () => {
   const [tenth, last] = await scenario<Record<'rss' | 'maps' | 'files' | 'threads', number>[]>('manyMeasurements', {
     sim: { ...sim, context_ms: 1, alloc_us: 2, vmm_us: 2 },
     nodeOptions: ['--expose-gc'],
   });
   if (!tenth || !last) throw new Error('unreachable');
-  // Forty more measurements: what each left behind would add up. The rest is the garbage collector's.
+  // Forty more measurements: leaks would add up. The rest is due to the garbage collector.
   expect(last.rss / tenth.rss).toBeLessThan(1.1);
   expect(last.maps / tenth.maps).toBeLessThan(1.1);
   expect(last.files).toBe(tenth.files);

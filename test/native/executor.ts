@@ -1,11 +1,11 @@
-/** What the executor's tests have in common, whether they mind times or not. */
+/** Shared by the executor's tests, whether they check times or not. */
 import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
 
 export const sim = { alloc_us: 37, free_us: 23, init_ms: 5, context_ms: 10 };
 /**
- * The value of its own function and of no other. How exact it is, test/truth shows: here a call takes at least what the
- * simulated card is set to, and less than the next slower step does, which is a hundred times as long.
+ * The value belongs to the metric's own function. test/truth checks its accuracy; here a call takes at least the
+ * simulated card's setting, and less than the next slower step, which takes a hundred times as long.
  */
 export function expectCost(result: MetricResult, us: number): void {
   expect(result.value).toBeGreaterThanOrEqual(us);

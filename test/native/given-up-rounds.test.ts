@@ -1,4 +1,4 @@
-/** After a failed proof, whichever it is, further rounds of that system are not measured. */
+/** After any failed proof, further rounds of that system are not measured. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { compared, environment } from './compared.js';
 
 const plain = environmentSystem(environment);
 
-/** Its proofs fail with this reason when a process is looked at in this phase. */
+/** A system whose proofs fail with this reason when a process is checked in this phase. */
 const failing = (invalid: string, phase: Evidence['phase']): System => ({
   ...plain,
   name: 'failing',
@@ -20,14 +20,14 @@ const failing = (invalid: string, phase: Evidence['phase']): System => ({
   }),
 });
 
-describe('a system of which a proof failed', () => {
+describe('a system with a failed proof', () => {
   it.each<[string, Evidence['phase'], string]>([
     ['layer not active: x', 'before', 'OH-002'],
     ['the clock belongs to /opt/slow.so (x ran at half the rate)', 'before', 'OH-002'],
     ['no reason that is known anywhere else.', 'before', 'OH-002'],
     ['the clock belongs to /opt/slow.so', 'after', 'OH-002'],
     ['the clock belongs to /opt/slow.so', 'process', 'OH-009'],
-  ])('with "%s" in the phase %s is not measured further, and the other systems are', async (reason, phase, metric) => {
+  ])('with "%s" in the phase %s is not measured further, but the other systems are', async (reason, phase, metric) => {
     const systems = [plain, failing(reason, phase)];
     const { documents, origins, givenUp } = await compared(systems, 2, { metric });
     expect(origins).toEqual([
@@ -53,7 +53,7 @@ describe('a system of which a proof failed', () => {
   });
 });
 
-it('measures further rounds of a system whose worker cannot start: no proof of it failed', async () => {
+it('measures further rounds of a system whose worker cannot start, because no proof failed', async () => {
   const broken = { ...plain, name: 'broken', argvPrefix: () => ['/nonexistent/prefix'] };
   const { origins, givenUp, documents } = await compared([broken], 2);
   expect({ origins, givenUp }).toEqual({ origins: [['not measured', 'not measured']], givenUp: [] });
@@ -61,7 +61,7 @@ it('measures further rounds of a system whose worker cannot start: no proof of i
   for (const { metrics } of documents[0] ?? []) expect(metrics[0]?.reason).not.toContain('Not measured after');
 });
 
-it('announces the rounds after a failed proof of the clock as not measured', async () => {
+it('reports the rounds after a failed proof of the clock as not measured', async () => {
   const layer = join(emptyFolder(), 'slow-clock.so');
   const source = fileURLToPath(new URL('fixtures/slow-clock.c', import.meta.url));
   execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);

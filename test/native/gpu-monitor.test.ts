@@ -1,4 +1,4 @@
-/** A monitor in a process that does other things: each scenario in one of its own. */
+/** A monitor in a process that does other things; each scenario in its own process. */
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,12 +9,12 @@ const sim = { init_ms: 1, context_ms: 1 };
 const watching = <T>(scenario: string, ...args: string[]) => answerOf<T>('watching.mjs', [scenario, ...args], { sim });
 
 describe('startMonitor', () => {
-  it('samples while the event loop is blocked, and hands on all of it afterwards', async () => {
+  it('samples while the event loop is blocked, and delivers all samples afterwards', async () => {
     type Answer = Record<'samples' | 'missedIntervals' | 'lostSamples' | 'handed' | 'after', number>;
     const { samples, lostSamples, handed, after } = await watching<Answer>('blocked');
     expect(lostSamples).toBe(0);
     expect(handed).toBe(samples);
-    // A second of nothing but sleep: a timer of the event loop would have taken one sample.
+    // A second of sleep: a timer of the event loop would have taken only one sample.
     expect(after).toBeGreaterThan(2);
   });
 
@@ -22,29 +22,29 @@ describe('startMonitor', () => {
     expect(await watching(scenario)).toBe('started'),
   );
 
-  it('ends with its thread, and leaves those of others alone', async () => {
+  it('ends with its worker thread, and leaves other monitors running', async () => {
     const summary = await watching<MonitorSummary>('thread');
     expect(summary).toMatchObject({ simulated: true, intervalMs: 100, unsupported: [], gaps: [] });
     expect(summary.samples).toBeGreaterThan(1);
     expect(summary.durationS).toBeGreaterThan(0.1);
   });
 
-  it('gives the same summary whoever stops it, however often', async () =>
+  it('returns the same summary to every caller of stop', async () =>
     expect(await watching('again')).toEqual({ same: true, third: true }));
 
-  it('keeps several intervals at a time', async () => {
+  it('samples at several intervals at the same time', async () => {
     const [slow, fast] = await watching<{ samples: number; intervalMs: number }[]>('two');
     expect(slow?.samples).toBeLessThanOrEqual(8);
     expect(fast?.samples).toBeGreaterThan(slow?.samples as number);
   });
 
-  it('leaves no thread and no file behind', async () => {
+  it('leaves no thread or file behind', async () => {
     const { before, after } = await watching<Record<'before' | 'after', { threads: number; files: number }>>('many');
     expect(after.files).toBe(before.files);
     expect(after.threads).toBeLessThanOrEqual(before.threads);
   });
 
-  it('says what it cannot do', async () =>
+  it('reports what it cannot do', async () =>
     expect(await watching('refused')).toEqual([
       {
         ...{ name: 'BenchError', code: 'NO_SUCH_DEVICE' },
@@ -64,10 +64,10 @@ describe('startMonitor', () => {
       },
     ]));
 
-  it('ends where its CSV can no longer be written, and rejects with what it has', async () => {
+  it('ends when its CSV can no longer be written, and rejects with the samples so far', async () => {
     const pipe = join(emptyFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
-    // A reader that leaves after the header.
+    // A reader that exits after the header.
     const reader = spawn('head', ['-n', '1', pipe], { stdio: 'ignore' });
     onTestFinished(() => void reader.kill('SIGKILL'));
     const answer = await watching<Record<'told' | 'name' | 'message', string> & { samples: number }>('full', pipe);

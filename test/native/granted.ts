@@ -1,4 +1,4 @@
-/** What the simulated device did under the load that the limit check of `compare` and `calibrate` run, from the record. */
+/** What the simulated device did under the load of the limit check in `compare` and `calibrate`, from the record. */
 import { sum } from 'simple-statistics';
 import { COMPUTE_SHARE } from '../../lib/native/compute-share.js';
 import { median } from '../../lib/stats/median.js';
@@ -10,7 +10,7 @@ export interface Granted {
   kernelNs: number;
   /** From the first kernel to the end of the last. */
   busyShare: number;
-  /** Of whole windows of `binMs` from the first kernel on. */
+  /** For whole windows of `binMs` from the first kernel on. */
   bins: number[];
 }
 
@@ -19,7 +19,7 @@ const ofLoad = (recorded: Recorded) => recorded.named('cuLaunchKernel').filter((
 export const hasLoad = (recorded: Recorded): boolean => ofLoad(recorded).length > 0;
 
 export function grantedOf(recorded: Recorded): Granted {
-  // By the device's clock, as it stamps them: by another one a window may end before the load or not.
+  // By the device's clock, which stamps them: with another clock a window at the end could be whole or not.
   const kernels = ofLoad(recorded).map(({ begins, ends }) => ({ begins: deviceTime(begins), ends: deviceTime(ends) }));
   const lengths = kernels.map(({ begins, ends }) => ends - begins);
   const origin = kernels[0]?.begins ?? 0;

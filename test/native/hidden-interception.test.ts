@@ -1,4 +1,4 @@
-/** Layers that no pointer shows: one that patches the driver's code, one that stands in its place as libcuda.so.1. */
+/** Layers that no pointer shows: one that patches the driver's code, one that replaces libcuda.so.1. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const few = ['OH-002', '--iterations', '50'];
 const proofOf = ({ system }: RunDocument, name: string) =>
   system.attestation.find(({ proof }) => proof.startsWith(name));
 
-/** native beside another system, in one round. */
+/** Compares native with another system, in one round. */
 async function compared(system: string, environment: NodeJS.ProcessEnv = {}, how = ['--simulate']) {
   const output = ['--json', '-', '--output', join(emptyFolder(), 'out')];
   const args = ['compare', ...few, ...how, '--rounds', '1', '--system', 'native', '--system', system, ...output];
@@ -76,7 +76,7 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
     expect(document.metrics[0]?.status).toBe('ok');
   });
 
-  it("has no pair: the driver's own pointer leads into the layer, too, and would say that it costs nothing", async () => {
+  it("has no pair, because the driver's own pointer also leads into the layer and would show no cost", async () => {
     const args = ['run', 'OH-005', '--iterations', '10', '--simulate', '--json', '-'];
     const { metrics } = parseDocument((await command(args, { LD_PRELOAD: patching })).stdout);
     const { missing, functions } = metrics[0]?.details as { missing: object[]; functions: { name: string }[] };
@@ -134,9 +134,9 @@ describe('a layer that overwrites the beginning of cuLaunchKernel', () => {
   });
 });
 
-/** Where there is a driver, it is the machine's own that is loaded behind the forwarding one. */
+/** If there is a driver, the forwarding library loads the machine's own. */
 describe.skipIf(hasDriver)('a libcuda.so.1 that forwards to the driver', () => {
-  it.each(kinds.map(([kind]) => kind))('is named with the driver behind it (%s)', async (kind) => {
+  it.each(kinds.map(([kind]) => kind))('is named with the driver it forwards to (%s)', async (kind) => {
     const libraries = { LD_LIBRARY_PATH: `${join(folder, kind)}:${simulatedFolder}` };
     const document = parseDocument((await command(['run', ...few, '--json', '-'], libraries)).stdout);
     const driver = `${simulatedFolder}/libcuda.so.1`;
@@ -173,7 +173,7 @@ it.skipIf(hasDriver)('a preloaded libcuda.so.1 that forwards is the active layer
   expect([code, round?.metrics[0]?.status]).toEqual([0, 'ok']);
 });
 
-it('takes no second view of the driver for a replaced libcuda', async () => {
+it('does not take a second mapping of the driver for a replaced libcuda', async () => {
   const driver = `${simulatedFolder}/libcuda.so.1`;
   const copy = join(folder, 'copy.so');
   copyFileSync(driver, copy);
@@ -183,7 +183,7 @@ it('takes no second view of the driver for a replaced libcuda', async () => {
   expect(document.provenance[0]?.paths).toMatchObject({ runtime: driver, bare: driver });
 });
 
-it('takes neither the simulated driver nor a preloaded layer with driver exports for a replaced libcuda', async () => {
+it('does not take the simulated driver or a preloaded layer with driver exports for a replaced libcuda', async () => {
   const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'cuMemAlloc_v2=+1us' };
   const document = parseDocument((await command(['run', ...few, '--simulate', '--json', '-'], environment)).stdout);
   expect(document.driver.replaced).toBeUndefined();

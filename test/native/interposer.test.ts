@@ -1,4 +1,7 @@
-/** The calibration interposer against the simulated GPU: it hooks what it is told to, and nothing that it cannot understand. */
+/**
+ * The calibration interposer with the simulated GPU: it hooks what it is told to, and refuses settings that it does not
+ * understand.
+ */
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { command } from '../cli/command.js';
@@ -22,7 +25,7 @@ async function functionsUnder(interpose: string, path: 'runtime' | 'dlsym' | 'li
 describe('the calibration interposer', () => {
   it('is found', () => expect(library).toMatch(/libgvb-interpose\.so$/));
 
-  it('hooks on runtime and dlsym only what it is told to', async () => {
+  it('hooks on runtime and dlsym only the named functions', async () => {
     const functions = await functionsUnder('cuCtxGetDevice=+100ns');
     const hooked = [...functions.values()].filter(({ intercepted }) => intercepted).map(({ name }) => name);
     expect(hooked.sort()).toEqual(['cuCtxGetDevice', 'dlsym']);
@@ -33,7 +36,7 @@ describe('the calibration interposer', () => {
     ['export', false, false],
     ['export+dlsym', false, true],
     ['export+dlsym+procaddress', true, true],
-  ])('with hooks=%s is met by runtime: %s, by dlsym: %s', async (hooks, runtime, dlsym) => {
+  ])('with hooks=%s is reached by runtime: %s, by dlsym: %s', async (hooks, runtime, dlsym) => {
     const settings = `cuCtxGetDevice=+100ns,hooks=${hooks}`;
     const met = async (path: 'runtime' | 'dlsym' | 'linked') =>
       (await functionsUnder(settings, path)).get('cuCtxGetDevice')?.intercepted;

@@ -1,4 +1,4 @@
-/** What was measured outlives what fails afterwards: the last look at the workers, and the clean-up of tenants. */
+/** Results survive later failures: of the final check of the workers, and of the clean-up of tenants. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import * as v from 'valibot';
@@ -26,7 +26,7 @@ const plain = environmentSystem({
   GVB_SIM: `region=${region},init_ms=8,context_ms=8`,
 });
 
-/** What is called when a metric has its result, and with the id of one that says how far it is. */
+/** Called when a metric has its result, and with the id of a metric that reports progress. */
 interface Hooks {
   measured?: () => void;
   progress?: (id: string) => void;
@@ -52,8 +52,8 @@ function measure(ids: string | string[], system: System, hooks: Hooks = {}) {
   return runMetrics(request, { onPrepared: nothing, onMetric: nothing, onProgress, onResult: measured });
 }
 
-describe('the look after the last measurement', () => {
-  it('keeps and marks what was measured when no worker can be started any more', async () => {
+describe('the final check', () => {
+  it('keeps and marks the results if no worker can be started any more', async () => {
     let broken = false;
     const system = { ...plain, argvPrefix: () => (broken ? ['/nonexistent/prefix'] : []) };
     const document = await measure('START-005', system, {
@@ -69,7 +69,7 @@ describe('the look after the last measurement', () => {
     expect(v.is(runDocumentSchema, document)).toBe(true);
   });
 
-  it('takes back what was measured when a proof fails in it', async () => {
+  it('withdraws the results if a proof fails', async () => {
     let lost = false;
     const system: System = {
       ...plain,
@@ -89,7 +89,7 @@ describe('the look after the last measurement', () => {
     expect(document.system.notCheckedAfter).toBeUndefined();
   });
 
-  it('takes back what was measured when the worker is under another layer', async () => {
+  it('withdraws the results if the worker is under another layer', async () => {
     let lost = false;
     const other = { path: '/opt/other.so', sha256: null, exports: 1, active: true };
     const system: System = {
@@ -106,14 +106,14 @@ describe('the look after the last measurement', () => {
   });
 });
 
-describe('the look at an earlier worker', () => {
+describe('the check of an earlier worker', () => {
   // Each launch takes so long that its worker is killed before the metric is done.
   const slow = environmentSystem({ ...plain.environment(), GVB_SIM: `region=${region},launch_ns=300000000` });
   const progress = (id: string) => {
     if (id === 'OH-001') for (const { pid } of workersOf(mark)) process.kill(pid, 'SIGKILL');
   };
 
-  it('marks what a worker measured that was killed in a later metric', async () => {
+  it('marks the results of a worker that was killed in a later metric', async () => {
     const document = await measure(['OH-002', 'OH-001'], slow, { progress });
     expect(document.metrics).toMatchObject([
       { id: 'OH-001', status: 'failed', value: null },
@@ -124,14 +124,14 @@ describe('the look at an earlier worker', () => {
     expect(document.warnings).toContainEqual(expect.stringContaining(reason));
   });
 
-  it('marks no number that was measured after such a worker', async () => {
+  it('marks no result that was measured after such a worker', async () => {
     const document = await measure(['OH-001', 'OH-002'], slow, { progress });
     expect(document.metrics.map(({ status }) => status)).toEqual(['failed', 'ok']);
     expect(document.system.notCheckedAfter).toBeUndefined();
     expect(document.system.processes).toEqual({ proven: 1, of: 1 });
   });
 
-  it('marks what it measured when the look fails', async () => {
+  it('marks its results if the check fails', async () => {
     let looks = 0;
     const system: System = {
       ...plain,
@@ -147,7 +147,7 @@ describe('the look at an earlier worker', () => {
 describe('state of a tenant that cannot be removed', () => {
   const stubborn: System = { ...plain, reap: ({ id }) => Promise.reject(new Error(`state of ${id} stayed`)) };
 
-  it('costs no number, and is said in the result and as a warning', async () => {
+  it('does not affect numbers, and is reported in the result and as a warning', async () => {
     const document = await undisturbed(
       () => measure('OH-009', stubborn),
       ({ metrics }) => metrics,
@@ -158,7 +158,7 @@ describe('state of a tenant that cannot be removed', () => {
     expect(document.warnings).toContain('OH-009: not all state of tenants removed: state of 1 stayed');
   });
 
-  it('does not end a comparison while its compute limits are looked at', async () => {
+  it('does not end a comparison during the check of its compute limits', async () => {
     const left: string[] = [];
     const system: System = {
       ...stubborn,

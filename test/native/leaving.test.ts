@@ -1,4 +1,4 @@
-/** Environments and processes that leave while the driver is still busy for them. Each case was a crash or a hang. */
+/** Environments and processes that end while the driver still works for them. Each case was a crash or a hang. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a module text under the simulated driver; `thread` is what its worker_thread executes. */
+/** Runs a module's text under the simulated driver; its worker_thread executes `thread`. */
 function run(name: string, settings: string, main: string, thread = '', env: NodeJS.ProcessEnv = {}) {
   const prelude = `
     import { Worker, isMainThread, parentPort } from 'node:worker_threads';
@@ -38,7 +38,7 @@ function run(name: string, settings: string, main: string, thread = '', env: Nod
   });
 }
 
-describe('leaving in the middle', () => {
+describe('ending while a measurement runs', () => {
   it('frees nothing the executor still reads when the process exits slowly', () => {
     const source = join(folder, 'slow.c');
     const library = join(folder, 'slow.so');
@@ -60,7 +60,7 @@ describe('leaving in the middle', () => {
     expect({ status, signal }).toEqual({ status: 7, signal: null });
   });
 
-  it('gives the turn of a worker_thread that ends while its session opens to the next', () => {
+  it('passes the turn on if a worker_thread ends while its session opens', () => {
     const main = `
       await terminateIn(300);
       const session = await addon.openSession(target);
@@ -74,7 +74,7 @@ describe('leaving in the middle', () => {
     expect(session).toBeGreaterThan(0);
   });
 
-  it('survives a driver call that outlasts the worker_thread and the patience for it', () => {
+  it('survives a driver call that outlasts the worker_thread and the wait for it', () => {
     const main = `
       await terminateIn(200);
       await sleep(4000);

@@ -1,4 +1,4 @@
-/** What a caller of the library meets: import, options, errors, samples, order, old drivers, the shape of results. */
+/** The library as a caller uses it: import, options, errors, samples, order, old drivers, the shape of results. */
 
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const MEASURE = Object.keys(functions).filter((name) => /^(measure|audit|check)/
 const quick = { init_ms: 6, context_ms: 2, alloc_us: 5, free_us: 5, vmm_us: 5, launch_ns: 800 };
 
 describe('importing', () => {
-  it('lists the metrics without either, each with its function', () => {
+  it('lists the metrics without addon and driver, each with its function', () => {
     const metrics = library.listMetrics();
     expect(metrics.map(({ id }) => id)).toEqual(registry.map(({ id }) => id));
     expect(metrics.map(({ functionName }) => functionName).sort()).toEqual([...MEASURE].sort());
@@ -23,7 +23,7 @@ describe('importing', () => {
   });
 });
 
-it('lets many calls share one signal, without a warning of a leak', async () => {
+it('lets many calls share one signal without a leak warning', async () => {
   const sim = { init_ms: 1, context_ms: 1, alloc_us: 2, free_us: 2, vmm_us: 2 };
   const { warnings, statuses } = await scenario<{ warnings: string[]; statuses: string[] }>('sharedSignal', { sim });
   expect(statuses).toEqual(Array.from({ length: 17 }, () => 'ok'));
@@ -33,11 +33,11 @@ it('lets many calls share one signal, without a warning of a leak', async () => 
 describe.skipIf(hasDriver)('without a driver', () => {
   const oneProcessor = onOneProcessor('OH-006 without a driver');
 
-  it('every function rejects with NO_DRIVER and says what to do', async () => {
+  it('every function rejects with NO_DRIVER and advice', async () => {
     const seen =
       await scenario<{ name: string; code: string; isBenchError: boolean; message: string }[]>('withoutSimulate');
     expect(seen.map(({ name }) => name).sort()).toEqual([...MEASURE, 'getProvenance', 'listDevices'].sort());
-    // Unsupported for what the environment or the machine lacks, before any driver is looked for.
+    // Some are unsupported because of the environment or the machine, which is decided before looking for a driver.
     const ofLimits = registry.filter(({ needs }) => needs.some((need) => /\blimit\b/.test(need)));
     const limited = ofLimits.map(({ functionName }) => functionName);
     const lacking = [...limited, ...(oneProcessor ? ['measureLockContention'] : [])];
@@ -115,7 +115,7 @@ describe('bad options', () => {
     expect(options?.filter((name) => !tried.includes(name))).toEqual([]);
   });
 
-  it('a device that does not exist is named, with those that do', async () => {
+  it('names a device that does not exist, and those that do', async () => {
     const answers = await attempt(
       [
         ['measureKernelLaunch', { device: 2 }],
@@ -132,7 +132,7 @@ describe('bad options', () => {
     }
   });
 
-  it('settings of the simulation are refused by name', async () => {
+  it('refuses invalid settings of the simulation by name', async () => {
     const [answer] = await attempt([['measureKernelLaunch']], { sim: { launch_us: 2 } });
     expect(answer?.error).toMatchObject({ name: 'BenchError', code: 'SIM_SETTINGS' });
     expect(answer?.error?.message).toContain('launch_us');
@@ -140,7 +140,8 @@ describe('bad options', () => {
 });
 
 describe('results', () => {
-  // In test/truth: OH-001 waits for the simulated device, which here waits for a processor; the others take seconds.
+  // Measured in test/truth instead: OH-001 waits for the simulated device, which here waits for a processor; the others
+  // take seconds.
   const elsewhere = ['OH-001', 'OH-006', 'OH-009', 'OH-010'];
   const namesOf = (wanted: string) =>
     registry
@@ -158,13 +159,13 @@ describe('results', () => {
     const plain = results.pop();
     expect(plain).not.toHaveProperty('samples');
     expect(plain?.stats?.count).toBe(40);
-    // The others measure for a time, in rows of their own number, or need what a plain environment has not.
+    // The others measure for a time, in rows of their own number, or need something that a plain environment lacks.
     const withSamples = results.filter(({ samples }) => samples !== undefined);
     expect(withSamples.map(({ id }) => id)).toEqual(expect.arrayContaining(counted));
     for (const result of withSamples) expectSamples(result, counted.includes(result.id) ? iterations : null);
   });
 
-  it('hold percentiles from their floors on', async () => {
+  it('contain percentiles from their sample floors on', async () => {
     const counts = [28, 29, 58, 59, 298, 299];
     const results = await measure(
       counts.map((iterations): Request => ['measureMemoryAllocation', { iterations }]),
@@ -181,7 +182,7 @@ describe('results', () => {
     for (const { stats } of results) expect(stats?.p999).toBeNull();
   });
 
-  it('come in the same order for the same seed', async () => {
+  it('have the same order with the same seed', async () => {
     const orders = async (...seeds: number[]) =>
       (
         await attempt(
@@ -218,14 +219,14 @@ describe('a driver too old for a function', () => {
       functions: [];
     };
     expect(missing.map(({ name }) => name)).toContain('cuModuleGetLoadingMode');
-    // A graph is launched by a function of old, and instantiated by a newer one.
+    // A graph is launched by an old function, and instantiated by a newer one.
     const needed = (name: string) => (name === 'cuGraphLaunch' ? 'cuGraphInstantiateWithFlags' : name);
     for (const { name, unsupported } of missing) expect(unsupported).toBe(newer(needed(name)));
     expect(functions.length).toBeGreaterThanOrEqual(25);
     expect(result.status).toBe('ok');
   });
 
-  it('too old for the pool leaves out the pool', async () => {
+  it('leaves out the pool if it lacks pools', async () => {
     const [allocation] = await measure([['measureMemoryAllocation', { iterations: 20 }]], {
       sim: { ...quick, driver_version: 11_010 },
     });
@@ -235,7 +236,7 @@ describe('a driver too old for a function', () => {
   });
 });
 
-it('a card too small for a size leaves that row out, and says why', async () => {
+it('leaves a row out, with the reason, if the card is too small for its size', async () => {
   const [result] = await measure([['measureMemoryAllocation', { iterations: 10 }]], {
     sim: { ...quick, memory_mib: 300, context_mib: 10 },
   });

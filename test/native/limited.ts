@@ -1,4 +1,4 @@
-/** A custom system that is said to limit compute, over the calibration interposer, and what its processes really did. */
+/** A custom system that claims a compute limit, on the calibration interposer, and what its processes really did. */
 import { onTestFinished } from 'vitest';
 import { interposerLibrary } from '../../lib/native/load.js';
 import { createSystem } from '../../lib/systems/kinds.js';
@@ -21,7 +21,7 @@ interface Layer {
 export interface LimitedSystem {
   system: System;
   record: string;
-  /** Of the card, for a coordinator that looks at it from outside. */
+  /** Settings of the card, for a coordinator that reads it from outside. */
   settings: string;
 }
 
@@ -49,7 +49,7 @@ export type LoadRecord = RecordedCall[];
 /** One block that does one round relates the clocks before every load; no other kernel is as short. */
 const PROBE_NS = 2_000;
 
-/** Of each process that ran loads, its loads, in order. */
+/** For each process that ran loads, its loads in order. */
 export function recordedLoads(record: string): LoadRecord[][] {
   return recordedByProcess(record)
     .map(({ calls }) => {
@@ -63,9 +63,11 @@ export function recordedLoads(record: string): LoadRecord[][] {
     .filter((loads) => loads.length > 0);
 }
 
-/** Kernels that a load tries out before it begins, to learn how long a round takes: at the end of the load before it. */
+/**
+ * Calibration kernels before a load, which learn how long a round takes; they come at the end of the previous load.
+ */
 const CALIBRATIONS = 5;
-/** %globaltimer of the simulated card: it begins at a multiple of every bin. */
+/** %globaltimer of the simulated card begins at a multiple of every bin. */
 const CLOCK_RATE = 1 + 5e-6;
 
 export const deviceTime = (ns: number): number => ns * CLOCK_RATE;
@@ -76,7 +78,7 @@ const spanOf = (load: LoadRecord): [from: number, to: number] => [
 ];
 const busyOf = (load: LoadRecord): number => load.reduce((total, kernel) => total + lengthOf(kernel), 0);
 
-/** What a process's loads did without a limit, as a part of the time. */
+/** The shares of the time in which a process's loads ran without a limit. */
 export function freeShares(loads: readonly LoadRecord[]): number[] {
   return loads.map((load, i) => {
     const kernels = i < loads.length - 1 ? load.slice(0, -CALIBRATIONS) : load;
@@ -86,13 +88,13 @@ export function freeShares(loads: readonly LoadRecord[]): number[] {
 }
 
 export interface TrueShares {
-  /** Of the work without a limit: its kernels are as long. */
+  /** Relative to the work without a limit, with equally long kernels. */
   percent: number[];
-  /** A kernel's work is credited in pieces, the last one when it ends: to either side of a bin one kernel's. */
+  /** A kernel's work is credited in pieces, the last one when it ends: up to one kernel at either side of a bin. */
   tolerance: number;
 }
 
-/** In each bin that lies wholly in the load. */
+/** In each bin entirely within the load. */
 export function trueShares(load: LoadRecord, freeShare: number, binMs: number): TrueShares {
   const binNs = binMs * 1e6;
   const [from, to] = spanOf(load);

@@ -1,4 +1,4 @@
-/** LLM-002, LLM-005 and LLM-006 under layers that answer success for what they do not do, and after calls that fail. */
+/** LLM-002, LLM-005 and LLM-006 under layers that report success without doing the work, and after failing calls. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ async function one(name: MeasureFunction, environment: NodeJS.ProcessEnv = {}, s
   const [result] = await measure([[name, { iterations: 3 }]], { sim: { ...card, ...sim }, environment });
   return result as MetricResult;
 }
-/** On a card that holds what a layer keeps. */
+/** On a card large enough for what a layer keeps. */
 const lazily = (name: MeasureFunction, lazy: string) =>
   one(name, { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }, lazy.endsWith('kept') ? { memory_mib: 140_000 } : {});
 const limited = (name: MeasureFunction, interpose: string) =>
@@ -31,11 +31,15 @@ const limited = (name: MeasureFunction, interpose: string) =>
 const HONEST = 'cuLaunchKernel=1000000000';
 
 describe('LLM-002', () => {
-  it('has a rate under the layer as long as it does everything', async () =>
+  it('has a rate under the layer while that does all work', async () =>
     expect(await lazily('measureKvCacheGrowth', HONEST)).toMatchObject({ status: 'ok' }));
 
   it.each([
-    ['pages are all the same memory', 'memory=same', /memory was handed out that is not there: block 1 of \d+/],
+    [
+      'pages are all the same memory',
+      'memory=same',
+      /an allocation succeeded without memory of its own: block 1 of \d+/,
+    ],
     ['the kernel that writes is skipped', 'kernel=gvb_write_ends', /memory was handed out that is not there/],
     ['the kernel that reads is skipped', 'kernel=gvb_read_ends', /memory was handed out that is not there/],
     ['pages are not given back', 'memory=kept', /^memory returned: worst drift of a block/],
@@ -51,7 +55,7 @@ describe('LLM-002', () => {
     expect(result.reason).toMatch(/CUDA_ERROR_ILLEGAL_ADDRESS .* while verifying an allocation/);
   });
 
-  it('is unsupported where half of the memory holds few pages', async () =>
+  it('is unsupported if half of the memory holds too few pages', async () =>
     expect(await limited('measureKvCacheGrowth', 'quota=20MiB')).toMatchObject({
       status: 'unsupported',
       reason: 'half of 20 MiB holds fewer than 16 pages',
@@ -67,7 +71,7 @@ describe('LLM-005', () => {
   const refusalsOf = ({ details }: MetricResult) => details.refusals as Refusal[];
   const checkOf = ({ checks }: MetricResult, name: RegExp) => checks.find((check) => name.test(check.name));
 
-  it('has its pairs under the layer as long as it does everything', async () => {
+  it('has its pairs under the layer while that does all work', async () => {
     const result = await lazily('measureMemoryPool', HONEST);
     expect(result).toMatchObject({ status: 'unsupported', reason: expect.stringMatching(/^needs a native arm/) });
     expect(result.details.pairUs).toBeGreaterThan(0);
@@ -98,7 +102,7 @@ describe('LLM-005', () => {
     expect(result.violations).toBeUndefined();
   });
 
-  it('names a request beyond the limit that is granted a violation, and gives it back', async () => {
+  it('reports a granted request beyond the limit as a violation, and frees it', async () => {
     const result = await limited('measureMemoryPool', 'quota=300MiB,ignores=cuMemAllocAsync');
     expect(refusalsOf(result)).toMatchObject([
       { api: 'cuMemAllocAsync', outcome: 'granted' },
@@ -110,7 +114,7 @@ describe('LLM-005', () => {
     expect(checkOf(result, /^the pool is left/)?.passed).toBe(true);
   });
 
-  it('is unsupported where a warm pool would take most of the memory', async () =>
+  it('is unsupported if a warm pool would take most of the memory', async () =>
     expect(await limited('measureMemoryPool', `quota=${200 * MIB}`)).toMatchObject({
       status: 'unsupported',
       reason: expect.stringContaining('is more than a quarter of'),
@@ -118,20 +122,20 @@ describe('LLM-005', () => {
 });
 
 describe('LLM-006', () => {
-  it('has a value under the layer as long as it does everything', async () =>
+  it('has a value under the layer while that does all work', async () =>
     expect(await lazily('measurePipeline', HONEST)).toMatchObject({ status: 'ok' }));
 
   it.each([
     ['streams do not wait for each other', 'cuStreamWaitEvent=0', /^stage \d of micro-batch \d+ /],
-    ['stages are skipped', 'cuLaunchKernel=200', /was launched with success but did not run/],
-    ['all stages are skipped', 'kernel=gvb_stage', /was launched with success but did not run/],
+    ['stages are skipped', 'cuLaunchKernel=200', /was launched successfully but did not run/],
+    ['all stages are skipped', 'kernel=gvb_stage', /was launched successfully but did not run/],
   ])('has none where %s', async (_, lazy, reason) => {
     const result = await lazily('measurePipeline', lazy);
     expect(result).toMatchObject({ status: 'invalid', value: null, details: {} });
     expect(result.reason).toMatch(reason);
   });
 
-  it('has none where the host does not wait for the device', async () => {
+  it('has none if the host does not wait for the device', async () => {
     const result = await lazily('measurePipeline', 'cuStreamSynchronize=0');
     expect(result).toMatchObject({ status: 'invalid', value: null });
   });
@@ -169,7 +173,7 @@ describe('a call that fails leaves nothing behind', () => {
     expect(results[0]).toMatchObject({ status: 'failed', reason: expect.stringContaining(call) });
     const counts = PAIRS.map(([take, give]) => [take, made(recorded, take, call), recorded.named(give).length]);
     expect(counts.filter(([, taken, given]) => taken !== given)).toEqual([]);
-    // Set and put back.
+    // Set and restored.
     expect(recorded.named('cuMemPoolSetAttribute').length % 2).toBe(0);
   });
 });

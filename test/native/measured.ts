@@ -1,4 +1,4 @@
-/** Measures as the coordinator does, under a given system, on a simulated card of the file's own. */
+/** Measures like the coordinator, under a given system, on the file's own simulated card. */
 import { randomUUID } from 'node:crypto';
 import { onTestFinished, vi } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -17,7 +17,7 @@ import { emptyFolder, simulatedFolder } from './child.js';
 export const mark = randomUUID();
 const region = ownRegion('measured');
 
-/** Without settings of its own: the card, and no layer. `record`: the folder for what its processes do. */
+/** The card, and without `interpose` no layer. `record`: the folder for the records of its processes. */
 export function environment(interpose: string | null, sim = '', record?: string): NodeJS.ProcessEnv {
   const hooks = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose ?? '' };
   const layer = interpose === null ? {} : { ...hooks, ...(record && { GVB_INTERPOSE_RECORD: record }) };
@@ -28,7 +28,10 @@ export function environment(interpose: string | null, sim = '', record?: string)
 export const environmentUnder = (interpose: string | null, sim?: string, record?: string): System =>
   environmentSystem(environment(interpose, sim, record));
 
-/** With a state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's folder. */
+/**
+ * With separate state for each tenant: `{tenant}` in the layer's settings is its number, `{runDir}` the system's
+ * folder.
+ */
 export async function customUnder(interpose: string, stateFile?: string, record?: string): Promise<System> {
   const { PATH, HOME, GVB_SIM } = environment(null, '', record);
   const folder = emptyFolder();
@@ -45,7 +48,10 @@ export async function customUnder(interpose: string, stateFile?: string, record?
   return system;
 }
 
-/** What a coordinator sees from outside of a card with these settings. NVML is loaded once a process: a file has one. */
+/**
+ * What a coordinator sees from outside on a card with these settings. NVML is loaded once per process, so a file has
+ * one card.
+ */
 export async function truthOutside(settings: string): Promise<GroundTruth> {
   vi.stubEnv('GVB_SIM', settings);
   const target = { simulatedDriver: simulatedFolder };

@@ -1,4 +1,4 @@
-/** Systems with a memory limit of known behaviour on a simulated card of the file's own, and what its NVML says. */
+/** Systems with a memory limit of known behaviour on the file's own simulated card, and its NVML readings. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -13,16 +13,16 @@ import { emptyFolder } from './child.js';
 import { measured, truthOutside } from './measured.js';
 
 const region = ownRegion('limited');
-/** Of a process of this card. */
+/** The context of a process on this card. */
 export const CONTEXT_MIB = 500;
 const settings = `region=${region},init_ms=1,context_ms=1,context_mib=${CONTEXT_MIB},alloc_us=5,free_us=5`;
 
 export interface Limited {
-  /** What the system says its limit is; absent: none. */
+  /** The limit that the system claims; absent: none. */
   memory?: string;
-  /** Of the layer; `{pool}` is a file of its own. */
+  /** Settings of the layer; `{pool}` is a new file. */
   interpose?: string;
-  /** What the driver itself limits every process to, as MPS takes it. */
+  /** The limit that the driver itself enforces per process, as under MPS. */
   driver?: string;
   memLimit?: Capabilities['memLimit'];
   record?: string;
@@ -57,7 +57,7 @@ export async function limited({ memory, interpose, driver, memLimit, record, sim
   return system;
 }
 
-/** As the coordinator measures, which sees the card from outside; `sees` stands in for what it sees. */
+/** Measures like the coordinator, which sees the card from outside; `sees` replaces its readings. */
 export async function measuredOutside(
   id: string,
   of: Limited,

@@ -1,4 +1,4 @@
-/** The scene of a metric through a fake launcher: who is prepared, proven and removed. */
+/** A metric's scene with a fake launcher: which tenants are prepared, proven and removed. */
 import { describe, expect, it } from 'vitest';
 import { loadAddon } from '../../lib/native/load.js';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
@@ -9,7 +9,7 @@ import { FakeLauncher } from '../fake-launcher.js';
 
 const CONTEXT = { function: 'cuDevicePrimaryCtxRetain', owner: '/lib/libcuda.so.1' };
 
-/** What happened, in order, to which tenant. */
+/** Records the events and their tenants in order. */
 function setting(unproven: number[] = [], clockLateNs = 0) {
   const events: string[] = [];
   const clock = () => ({ nowNs: loadAddon().now() - clockLateNs });
@@ -43,7 +43,7 @@ describe('the scene of a metric', () => {
     expect(endings.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   });
 
-  it('proves at once a tenant whose clock is not that of the others', async () => {
+  it('immediately proves a tenant whose clock differs from the others', async () => {
     const { context, events } = setting([1], 50_000_000);
     const used = inScene(context, async (scene) => {
       await scene.enter({ id: 1 });
@@ -53,7 +53,7 @@ describe('the scene of a metric', () => {
     expect(events).toEqual(['prepare 1', 'reap 1']);
   });
 
-  it('starts each tenant under the limits of its own', async () => {
+  it('starts each tenant under its own limits', async () => {
     const { context, launcher } = setting();
     const { system } = context;
     const environment = ({ limits }: Tenant = SOLE_TENANT) => ({ LIMIT: String(limits?.memoryBytes) });
@@ -65,7 +65,7 @@ describe('the scene of a metric', () => {
     expect(launcher.started.map((started) => started.environment)).toEqual([{ LIMIT: '1024' }, { LIMIT: '4096' }]);
   });
 
-  it('gives nothing of a worker that was not under the system, and removes all tenants', async () => {
+  it('returns nothing from a worker that was not under the system, and removes all tenants', async () => {
     const { context, events } = setting([2]);
     const used = inScene(context, async (scene) => {
       for (const id of [1, 2]) await scene.enter({ id });
@@ -75,7 +75,7 @@ describe('the scene of a metric', () => {
     expect(events.slice(-2)).toEqual(['reap 1', 'reap 2']);
   });
 
-  it('keeps what it gave where a worker that was proven before has died since', async () => {
+  it('keeps the results if a worker died after it was proven', async () => {
     const { context, events } = setting();
     const ending = await inScene(context, async (scene) => {
       await scene.enter({ id: 1 }, 'victim');
@@ -88,7 +88,7 @@ describe('the scene of a metric', () => {
     expect(events).toEqual(['prepare 1', 'prepare 2', 'prove 2', 'prove 1', 'reap 1', 'reap 2']);
   });
 
-  it('gives nothing where a worker died that nobody had proven', async () => {
+  it('returns nothing if a worker died before it was proven', async () => {
     const { context } = setting();
     const used = inScene(context, async (scene) => {
       const tenant = await scene.enter({ id: 1 });
@@ -98,7 +98,7 @@ describe('the scene of a metric', () => {
     await expect(used).rejects.toThrow('it has ended');
   });
 
-  it('runs a program in a tenant that is prepared and removed like others', async () => {
+  it('runs a program in a tenant that is prepared and removed like any other', async () => {
     const { context, events, launcher } = setting();
     await inScene(context, async (scene) => {
       const tenant = await scene.startCommand({ id: 1 }, ['train'], 'aggressor');
@@ -109,8 +109,8 @@ describe('the scene of a metric', () => {
   });
 });
 
-describe('of several tasks', () => {
-  it('the first error is given when all have settled', async () => {
+describe('several tasks', () => {
+  it('reject with the first error once all have settled', async () => {
     const settled: string[] = [];
     const task = async (name: string, ms: number, fails: boolean) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -122,7 +122,7 @@ describe('of several tasks', () => {
     expect(settled.sort()).toEqual(['early', 'late', 'slow']);
   });
 
-  it('none fails where none of them does', async () => {
+  it('resolve if none fails', async () => {
     expect(await allOrFirstError([Promise.resolve(1), Promise.resolve(2)])).toBeUndefined();
     expect(await allOrFirstError([])).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** OH-009 on the simulated GPU: the processor time of an injected thread comes back, and nothing without one. */
+/** OH-009 on the simulated GPU: recovers the processor time of an injected thread, and about 0 without one. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,13 @@ import { emptyFolder } from './child.js';
 import { recordsIn } from './record.js';
 import { customUnder, environment, environmentUnder, mark, measured } from './measured.js';
 
-/** The kernel's account of a thread's time is kept in ticks of 10 ms where there is no finer one, over seconds. */
+/** Some kernels account a thread's time in ticks of 10 ms, over seconds. */
 const TOLERANCE = 0.3;
 const gone = () => expect.poll(() => processesOf(mark)).toEqual([]);
 
 /**
- * The least and the most that each polling thread used in a window of that length, in percent of a processor; idle ones left
- * out. A thread that a busy machine holds up uses in one window what it could not in another.
+ * The least and the most that each polling thread used in a window of that length, in percent of a processor; idle
+ * threads are left out. A thread delayed by a busy machine makes up for it in the next window.
  */
 function polled(record: string, windowMs: number): { least: number; most: number }[] {
   return recordsIn(record).flatMap(({ calls }) => {
@@ -42,7 +42,7 @@ function preloadedThreads(mode: string) {
 }
 
 describe('OH-009', () => {
-  it('recovers what a polling thread uses, and names it', async () => {
+  it('recovers the use of a polling thread, and names it', async () => {
     const { result, record } = await undisturbedRecord((folder) =>
       measured('OH-009', environmentUnder('poll=3%', '', folder)),
     );
@@ -57,7 +57,7 @@ describe('OH-009', () => {
     expect(used[0]?.least).toBeGreaterThan(2 * TOLERANCE);
     expectWithin(result.value, used);
     expect(threads).toEqual([expect.objectContaining({ comm: 'gvb-poll' })]);
-    // It sleeps ten times a second, on a busy machine less often; other threads of the process may wake as well.
+    // It sleeps ten times a second, less often on a busy machine; other threads of the process may wake up too.
     expect(rows[0]?.wakeupsPerSecond).toBeGreaterThan(0);
   });
 
@@ -88,12 +88,12 @@ describe('OH-009', () => {
   it.each([
     ['early', /^the threads from before the first driver call were idle: /],
     ['passing', /^the threads' times add up to the process's: within \d/],
-  ])('is invalid where threads are %s: nobody can tell whose they are', async (mode, reason) => {
+  ])('is invalid if threads are %s, because their owner is unknown', async (mode, reason) => {
     const result = await measured('OH-009', preloadedThreads(mode));
     expect(result).toMatchObject({ status: 'invalid', value: null, reason: expect.stringMatching(reason) });
   });
 
-  it('is unsupported where no tenant fits into memory', async () => {
+  it('is unsupported if no tenant fits into memory', async () => {
     const result = await measured('OH-009', environmentUnder(null, 'memory_mib=300'));
     expect(result).toMatchObject({ status: 'unsupported', reason: 'no process fits into memory' });
   });

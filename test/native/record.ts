@@ -1,4 +1,7 @@
-/** What the simulated driver and the interposer say they did: native/record/call_log.h, one file per process and library. */
+/**
+ * Reads the records of the simulated driver and the interposer: native/record/call_log.h, one file per process and
+ * library.
+ */
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from '../../lib/stats/median.js';
@@ -9,22 +12,22 @@ export interface RecordedCall {
   name: string;
   entered: number;
   left: number;
-  /** Of a launch: its first and last instruction. Of a locked hook: from when to when it held the lock. */
+  /** For a launch: its first and last instruction. For a locked hook: when it held the lock. */
   begins: number;
   ends: number;
   bytes: number;
   thread: number;
   /** At most 15 characters. */
   kernel: string;
-  /** Whether it is the interposer's hook, which the driver's call follows, and not that call. */
+  /** Whether it is the interposer's hook, as opposed to the driver's call that follows. */
   hook: boolean;
 }
 
 export interface ProcessRecord {
   pid: number;
-  /** What one reading of the clock costs in that process. */
+  /** Cost of one reading of the clock in that process. */
   readingNs: number;
-  /** In the order in which they returned. */
+  /** In the order of their returns. */
   calls: RecordedCall[];
 }
 
@@ -33,35 +36,35 @@ export interface Expected {
   calls?: number;
   moreNs?: number;
   readings?: number;
-  /** Of the estimate: 1e3 where it is in us. */
+  /** Unit of the estimate: 1e3 if it is in us. */
   unitNs?: number;
 }
 
 const HEADER_BYTES = 48;
 const CALL_BYTES = 64;
 /**
- * By how many readings of the clock an estimate may differ from its record, for every call in it: the way into the
- * driver and back is in the estimate alone, and where other programs have taken it out of the caches it costs more (seen:
+ * How many readings of the clock an estimate may differ from its record, for every call in it: only the estimate
+ * includes the way into the driver and back, which costs more if other programs have evicted it from the caches (seen:
  * 4.2 readings beside two busy loops).
  */
 const CALL_READINGS = 8;
 /**
- * The same where a call takes long: whoever shares the processor's caches has replaced all that lies on the way back,
- * which is some ten lines of memory (seen: 11 readings after 1 ms).
+ * The same for long calls: programs that share the processor's caches have evicted everything on the way back, some ten
+ * lines of memory (seen: 11 readings after 1 ms).
  */
 const LONG_CALL_READINGS = 40;
 const LONG_CALL_NS = 50_000;
-/** The same of a difference between calls, which both go that way. */
+/** The same for a difference between calls, which both include that way. */
 export const LOOP_READINGS = 4;
-/** An estimate whose interval is wider than this part of it recovers nothing, however much the machine is disturbed. */
+/** An estimate with a wider relative interval recovers nothing, however disturbed the machine is. */
 const WIDEST = 0.03;
 
-/** Of calls that are measured: that part of them, and one in any case, may be interrupted between call and reading. */
+/** The fraction of measured calls (at least one) that may be interrupted between call and reading. */
 const INTERRUPTED = 0.02;
 
 const interruptedOf = (values: readonly number[]): number => Math.max(1, Math.ceil(INTERRUPTED * values.length));
 
-/** By how much the median changes at most where so many of the values are any others. */
+/** The largest change of the median if that many of the values are arbitrary. */
 export function interruptedNs(values: readonly number[], count = interruptedOf(values)): number {
   const sorted = [...values].sort((a, b) => a - b);
   const last = sorted.length - 1;
@@ -98,11 +101,11 @@ function read(file: string, pid: number): ProcessRecord {
     const name = names[data.readUInt32LE(at + 40)] as string;
     return { name, hook, ...times, bytes: number(at + 32), thread: data.readUInt32LE(at + 44), kernel };
   });
-  // A process that was killed may have taken a place and not filled it.
+  // A killed process may have reserved an entry without filling it.
   return { pid, readingNs: data.readDoubleLE(40), calls: calls.filter(({ left }) => left !== 0) };
 }
 
-/** Every file of the folder: several of one process, where it uses several recorded libraries. */
+/** Every file of the folder; a process that uses several recorded libraries has several. */
 export const recordsIn = (folder: string): ProcessRecord[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.calls'))
@@ -110,7 +113,7 @@ export const recordsIn = (folder: string): ProcessRecord[] =>
 
 export const durationOf = ({ entered, left }: RecordedCall): number => left - entered;
 
-/** What one process did, of all its recorded libraries. */
+/** The calls of one process, from all its recorded libraries. */
 export class Recorded {
   readonly calls: RecordedCall[];
   readonly readingNs: number;
@@ -131,13 +134,15 @@ export class Recorded {
     return this.calls.filter((call) => call.name === name && call.hook);
   }
 
-  /** The record with every hook and the driver's call behind it joined to one call, which is what the caller meets. */
+  /**
+   * The record with every hook joined with the driver's call that follows, which is the call that the program sees.
+   */
   joined(): Recorded {
     const open = new Map<string, RecordedCall>();
     const calls = this.calls.flatMap((call) => {
       const key = `${call.thread} ${call.name}`;
       const hook = open.get(key);
-      // A function that the interposer replaces is recorded twice: its hook, and the whole of the replacement.
+      // A function that the interposer replaces is recorded twice: its hook, and the whole replacement.
       if (call.hook) open.set(key, hook ? { ...hook, left: call.left } : call);
       else open.delete(key);
       return call.hook ? [] : [hook ? { ...call, entered: hook.entered, left: Math.max(call.left, hook.left) } : call];
@@ -145,7 +150,7 @@ export class Recorded {
     return new Recorded([{ pid: this.pid, readingNs: this.readingNs, calls }]);
   }
 
-  /** The calls of the name whose predecessor, of any name in the same thread, fits. */
+  /** The calls of that name whose predecessor in the same thread, of any name, satisfies `fits`. */
   following(name: string, fits: (before: RecordedCall, call: RecordedCall) => boolean): RecordedCall[] {
     const last = new Map<number, RecordedCall>();
     return this.calls.filter((call) => {
@@ -156,9 +161,9 @@ export class Recorded {
   }
 
   /**
-   * What a median of `samples` over these calls has to come to. Around every call the caller reads the clock once and
-   * the record does: that is expected. Allowed are `readings` of them to either side (default: by how long a call
-   * takes). `calls`: how many recorded calls a sample holds; `moreNs`: further tolerance, with a reason of its own.
+   * The expected median of `samples` over these calls. Around every call the caller reads the clock once, and so does
+   * the record: these readings are expected. `readings` of them are allowed on either side (default: depends on the
+   * length of the call). `calls`: recorded calls per sample; `moreNs`: further tolerance, with its own reason.
    */
   truth(valuesNs: readonly number[], { samples, calls = 1, moreNs = 0, readings, unitNs = 1 }: Expected): Truth {
     const { value, ci95 } = median(valuesNs);
@@ -166,7 +171,7 @@ export class Recorded {
     if (!ci95) throw new Error(`A median of ${valuesNs.length} recorded calls has no interval.`);
     const ownNs = 2 * calls * this.readingNs;
     const tolerance = allowed * calls * this.readingNs + moreNs;
-    // The estimate's interval is as wide as that of as many recorded calls, or, since intervals of medians scatter
+    // The estimate's interval is at most as wide as that of as many recorded calls or, since intervals of medians vary
     // themselves, not wide for the value.
     const halfWidth = ((ci95[1] - ci95[0]) / 2) * Math.max(1, Math.sqrt(valuesNs.length / samples));
     return {
@@ -177,8 +182,8 @@ export class Recorded {
   }
 
   /**
-   * The same for a median of the very calls: how much they scatter excuses no error. So many of them may be interrupted
-   * between the call and the reading of the clock, by any time: each value then has another rank.
+   * The same for a median of the very same calls: their variation does not excuse an error. A number of them may be
+   * interrupted between the call and the reading of the clock, for any time, which changes the rank of each value.
    */
   truthOfSameCalls(
     valuesNs: readonly number[],
@@ -187,7 +192,7 @@ export class Recorded {
   ): Truth {
     const moreNs = (expected.moreNs ?? 0) + interruptedNs(valuesNs, interrupted);
     const truth = this.truth(valuesNs, { ...expected, moreNs, samples: valuesNs.length });
-    // So does the upper end of the interval, which may then have any value where no call of that rank is left.
+    // The same applies to the upper end of the interval, which may have any value if no call of that rank is left.
     const sorted = [...valuesNs].sort((a, b) => a - b);
     const [low, high] = median(sorted).ci95 as [number, number];
     const end = sorted[sorted.lastIndexOf(high) + interrupted] ?? Number.POSITIVE_INFINITY;

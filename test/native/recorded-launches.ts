@@ -1,10 +1,10 @@
-/** The launches that OH-001 measures, as the simulated driver recorded them. */
+/** The launches that OH-001 measures, from the simulated driver's record. */
 import { durationOf, type Recorded, type RecordedCall } from './record.js';
 
-/** The shortest pause before a launch that is measured; those that warm up follow one another. */
+/** The shortest pause before a measured launch; warm-up launches follow one another. */
 const GAP_NS = 49_000;
 
-/** What the record says of the launches of a row: in the call, until the start, until the wait was over. */
+/** The recorded launches of a row: time in the call, until the start, until the end of the wait. */
 export function recordedLaunches(recorded: Recorded, call: string) {
   const isMeasured = (before: RecordedCall, launch: RecordedCall) =>
     launch.kernel === 'gvb_stamp' && launch.entered - before.left > GAP_NS;

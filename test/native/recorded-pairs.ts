@@ -1,4 +1,4 @@
-/** What the pairs of OH-002, OH-003 and OH-007 did, from the record of a process whose last work they were. */
+/** The pairs of OH-002, OH-003 and OH-007, from the record of a process that measured them last. */
 import { median } from '../../lib/stats/median.js';
 import { durationOf, interruptedNs, LOOP_READINGS, type Recorded, type RecordedCall } from './record.js';
 import type { Truth } from './recovered.js';
@@ -18,11 +18,11 @@ export interface PairRow {
   pairs: number;
 }
 
-/** An allocation and the free behind it, a hook and the driver's call behind it joined to one. */
+/** An allocation and the free that follows; each hook is joined with the driver's call that follows. */
 interface Turn {
   cuMemAlloc_v2: RecordedCall;
   cuMemFree_v2: RecordedCall;
-  /** Whether one of the two went through the interposer. */
+  /** Whether either of the two went through the interposer. */
   hooked: boolean;
 }
 
@@ -30,17 +30,17 @@ const VISITS = 10;
 const WARMUP = 2;
 const samplesOf = ({ pairs }: PairRow): number => pairs + VISITS * WARMUP;
 
-/** Of that size, at the end of the process's allocations: those that stay live, and those of the turns. */
+/** The last allocations of that size in the process: those that stay live, and those of the turns. */
 export const allocationsInPairs = (row: PairRow): number => 2 * row.live + 4 * samplesOf(row);
 
-/** The samples that count, each of four turns. */
+/** The counted samples, of four turns each. */
 export function recordedSamples(recorded: Recorded, row: PairRow): Turn[][] {
   const direct = new Set(recorded.calls.filter(({ hook }) => !hook).map(({ entered }) => entered));
   const isDirect = ({ entered }: RecordedCall) => direct.has(entered);
   const calls = recorded
     .joined()
     .calls.filter(({ name, bytes }) => /^cuMem(Alloc|Free)_v2$/.test(name) && bytes === row.bytes);
-  // What is still live is freed in the end.
+  // Live blocks are freed at the end.
   const [count, cleanUp] = [samplesOf(row), 2 * row.live];
   const inTurns = calls.slice(calls.length - cleanUp - 8 * count, calls.length - cleanUp);
   const turns = Array.from({ length: 4 * count }, (_, i): Turn => {
@@ -58,7 +58,7 @@ export const tookOf =
   (turn) =>
     durationOf(turn[name]);
 
-/** Hooked less bare, a sample each. */
+/** Hooked minus bare, one per sample. */
 export function recordedDifferences(samples: readonly Turn[][], took: Took): number[] {
   const mean = (turns: readonly Turn[]) => turns.reduce((sum, turn) => sum + took(turn), 0) / turns.length;
   return samples.map(
@@ -66,7 +66,7 @@ export function recordedDifferences(samples: readonly Turn[][], took: Took): num
   );
 }
 
-/** What the median of the pairs has to come to: that of the very same calls. */
+/** The expected median of the pairs: that of the very same calls. */
 export function truthOfPairs(differences: readonly number[], readingNs: number): Truth {
   const { value, ci95 } = median(differences);
   if (!ci95) throw new Error(`${differences.length} samples have no interval.`);

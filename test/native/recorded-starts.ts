@@ -1,16 +1,16 @@
-/** The steps of starts in fresh processes, as the simulated driver recorded them. */
+/** The steps of starts in fresh processes, from the simulated driver's record. */
 import { durationOf, type Recorded, type RecordedCall } from './record.js';
 import type { Truth } from './recovered.js';
 
 /**
- * The loop's own cost between calls in a fresh process, in readings of the clock: pages, caches and branches that were not
- * used before. Seen: up to 11 us in a whole start on an idle machine, 36 us in a module load beside two busy loops.
+ * The loop's own cost between calls in a fresh process, in readings of the clock: pages, caches and branches that were
+ * not used before. Seen: up to 11 us in a whole start on an idle machine, 36 us in a module load beside two busy loops.
  */
 export const COLD_READINGS = 4_000;
 
 /**
- * How many of the processes may be interrupted, on a busy machine, beside the calls that are recorded: all of them begin
- * with what was in no cache, and have just slept in the driver.
+ * How many of the processes may be interrupted on a busy machine outside the recorded calls: potentially all, because
+ * they begin with cold caches and have just slept in the driver.
  */
 export const interruptedOf = (processes: number): number => Math.max(1, Math.floor(processes / 6));
 
@@ -19,17 +19,17 @@ export interface RecordedStart {
   /** By step, in ns. */
   stepsNs: { init: number; context: number; module: number; firstAlloc: number };
   totalNs: number;
-  /** When cuInit was called, and when the first result was there. */
+  /** When cuInit was called, and when the first result was available. */
   initAt: number;
   resultAt: number;
-  /** Of every context after the first. */
+  /** For every context after the first. */
   recreatedNs: number[];
 }
 
 const KERNEL = 'gvb_mix';
 const CONTEXT = { primary: 'cuDevicePrimaryCtxRetain', created: 'cuCtxCreate_v2' };
 
-/** When the kernel of a module that was loaded is there: it is looked up by a call of its own. */
+/** When the kernel of a loaded module is available: it is looked up by a separate call. */
 export function loadedAt(recorded: Recorded, load: RecordedCall): number {
   const next = recorded.calls.find(({ entered, thread }) => thread === load.thread && entered > load.left);
   return next?.name === 'cuModuleGetFunction' ? next.left : load.left;
@@ -46,7 +46,7 @@ export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): Recorde
   const result = recorded.named('cuMemcpyDtoH_v2').find(({ entered }) => entered > (alloc?.left ?? Infinity));
   if (launches.length !== 2 || !init || !context || !module || !alloc || !result) return null;
   const device = recorded.named('cuDeviceGet').findLast(({ entered }) => entered < context.entered);
-  // A primary context is entered by a call of its own.
+  // A primary context is entered by a separate call.
   const entering = recorded.named('cuCtxSetCurrent').find(({ entered }) => entered > context.left);
   const inContext = entering && entering.left < module.entered ? entering.left : context.left;
   const stepsNs = {
@@ -55,14 +55,14 @@ export function startOf(recorded: Recorded, kind: keyof typeof CONTEXT): Recorde
     module: loadedAt(recorded, module) - module.entered,
     firstAlloc: durationOf(alloc),
   };
-  // Before the device, and between it, context and module, the process looks at other things, off the clock.
+  // Before the device, and between device, context and module, the process makes other calls, untimed.
   const deviceNs = device ? durationOf(device) : 0;
   const totalNs = stepsNs.init + deviceNs + stepsNs.context + (result.left - module.entered);
   const [initAt, resultAt] = [init.entered, result.left];
   return { recorded, stepsNs, totalNs, initAt, resultAt, recreatedNs: contexts.slice(1).map(durationOf) };
 }
 
-/** `unitNs`: of the estimate. */
+/** `unitNs`: unit of the estimate. */
 export function truthOfStarts(
   starts: readonly RecordedStart[],
   valuesOf: (start: RecordedStart) => number | number[],

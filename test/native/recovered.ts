@@ -1,4 +1,6 @@
-/** Whether a truth is recovered, as the design (Calibration) defines it. All numbers of one call share one unit. */
+/**
+ * Whether a true value is recovered, as the design (Calibration) defines it. All numbers of one call share one unit.
+ */
 import { expect } from 'vitest';
 import { median } from '../../lib/stats/median.js';
 
@@ -9,24 +11,24 @@ export interface Estimate {
 
 export interface Truth {
   truth: number;
-  /** Largest error that is accepted whatever the interval says. */
+  /** Largest error that is accepted regardless of the interval. */
   tolerance: number;
-  /** Largest half-width of the 95 % interval: an estimate that could be anything recovers nothing. */
+  /** Largest half-width of the 95 % interval: an estimate with a wide interval recovers nothing. */
   resolution: number;
-  /** The truth is of the very calls that were measured: how much they scatter excuses no error. */
+  /** The true value is of the very same calls: their variation does not excuse an error. */
   sameCalls?: boolean;
 }
 
 /**
- * By how much wider an interval may be than its resolution: a machine that interrupts calls outside of their record makes
- * them scatter more than the record does. On a quiet one it is the value's own interval that decides.
+ * How much wider an interval may be than its resolution: interruptions outside the recorded calls make the values vary
+ * more than the record. On a quiet machine the value's own interval decides.
  */
 const INTERRUPTED = 2;
 
 /** Ratio of the normal quantiles of 99.9 % and 95 %, two-sided. */
 export const WIDENING = 3.2905 / 1.96;
 
-/** Why the truth is not recovered, or null where it is. */
+/** Why the true value is not recovered, or null if it is. */
 export function miss(
   { value, ci95 }: Estimate,
   { truth, tolerance, resolution, sameCalls = false }: Truth,
@@ -41,14 +43,14 @@ export function miss(
   return `${value} is off ${truth} by ${value - truth}, more than ${allowed}`;
 }
 
-/** Fails with every truth that was missed, by name. */
+/** Fails with every true value that was missed, by name. */
 export function expectRecovered(rows: readonly (readonly [name: string, estimate: Estimate, truth: Truth])[]): void {
   expect(rows.length).toBeGreaterThan(0);
   const missed = rows.flatMap(([name, estimate, truth]) => miss(estimate, truth)?.replace(/^/, `${name}: `) ?? []);
   expect(missed, missed.join('; ')).toEqual([]);
 }
 
-/** Between which the median of `count` of these values lies, whichever of them it is that count. */
+/** The range of the median of `count` of these values, whichever of them count. */
 export function medianWithin(values: readonly number[], count: number): [least: number, most: number] {
   const sorted = [...values].sort((a, b) => a - b);
   return [median(sorted.slice(0, count)).value, median(sorted.slice(-count)).value];

@@ -1,4 +1,4 @@
-/** Releases that come too early for a process. The processes are fake: real ones are late on a busy machine only. */
+/** Releases that come too early for a process, with fake processes: real ones are late only on a busy machine. */
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { release } from '../../lib/metrics/releases.js';
@@ -6,10 +6,10 @@ import { loadAddon } from '../../lib/native/load.js';
 import { FakeLauncher } from '../fake-launcher.js';
 
 const COUNT = 3;
-/** Of so many processes, at the shortest lead. */
+/** With this many processes, at the shortest lead. */
 const LEAD_NS = 35e6;
 const LEADS = [1, 4, 16, 64];
-/** A process that is asked late finds less of its lead, and at no time more: by so much the clocks differ at most. */
+/** A process that is asked late has less of its lead left, but never more: the clocks differ at most by this. */
 const CLOCKS_NS = 10e6;
 
 const context = {
@@ -19,7 +19,7 @@ const context = {
   prove: () => Promise.resolve(),
 } as unknown as MeasureContext;
 
-/** `readyFrom`: the length of the lead with which every process is ready. */
+/** `readyFrom`: the lead from which on every process is ready. */
 async function releaseThree(readyFrom: number, after = (_process: number) => ({ began: 10, first: 500 })) {
   const leads: number[] = [];
   const launcher = new FakeLauncher({
@@ -42,19 +42,19 @@ async function releaseThree(readyFrom: number, after = (_process: number) => ({ 
 }
 
 describe('a release', () => {
-  it('is one where all processes are ready, by our clock', async () => {
+  it('is one for which all processes are ready, by our clock', async () => {
     const { outcome, leads, stopped } = await releaseThree(1);
     expect(outcome).toMatchObject({ firstResults: [500, 500, 500], total: 500, late: 10, common: 490, tries: 1 });
     expect(leads).toEqual([1]);
     expect(stopped).toHaveLength(COUNT);
   });
 
-  it('has no common time where one process had its result before another began', async () => {
+  it('has no common time if one process had its result before another began', async () => {
     const { outcome } = await releaseThree(1, (process) => ({ began: 100 * process, first: 100 * process + 50 }));
     expect(outcome).toMatchObject({ firstResults: [50, 150, 250], late: 200, common: null });
   });
 
-  it('that came too early for one process is repeated with new processes and more time before it', async () => {
+  it('that came too early for one process is repeated with new processes and more lead time', async () => {
     const { outcome, leads, stopped } = await releaseThree(16);
     expect(outcome).toMatchObject({ firstResults: [500, 500, 500], tries: 3 });
     expect(leads).toEqual([1, 4, 16]);

@@ -1,4 +1,7 @@
-/** A row that cannot be measured says why and costs no other; what is not vouched for is published in no form. */
+/**
+ * A row that cannot be measured has a reason and does not affect the others; unproven values are not published in any
+ * form.
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,7 +45,7 @@ describe('a call that fails in one row', () => {
 });
 
 describe('a layer that hands out another ABI of a function', () => {
-  it('has that function left out by name, and is never called through it', async () => {
+  it('leaves that function out by name, and never calls through it', async () => {
     const source = fileURLToPath(new URL('fixtures/other-abi.c', import.meta.url));
     const library = join(emptyFolder(), 'other-abi.so');
     execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);

@@ -1,4 +1,4 @@
-/** From a request to a document through a fake launcher: no driver, no process. */
+/** From a request to a document, with a fake launcher: no driver, no process. */
 import { describe, expect, it } from 'vitest';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../../lib/metrics/metric.js';
 import { violationsOf } from '../../lib/results/violations.js';
@@ -31,7 +31,7 @@ function run(answers: Record<string, Answer>, change: Partial<RunRequest> = {}) 
 }
 
 describe('a run', () => {
-  it('is a document of what its workers answer', async () => {
+  it("returns a document of its workers' answers", async () => {
     const document = await run({ measure: ({ id }) => result(id as string, { value: 2 }) });
     expect(document).toMatchObject({
       completed: true,
@@ -44,7 +44,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('keeps the other metrics where a worker dies in one', async () => {
+  it('keeps the other metrics if a worker dies in one', async () => {
     const document = await run({
       measure: ({ id }, process) => (id === 'X-001' ? process.signal('SIGBUS') : result(id as string, { value: 2 })),
     });
@@ -54,7 +54,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('has the violations of its metrics, and those of no number that it takes back', async () => {
+  it('reports the violations of its metrics, except those of withdrawn numbers', async () => {
     const violations = [{ detail: '12 GiB were held under a limit of 10 GiB' }];
     const measure: Answer = ({ id }) => result(id as string, { ...(id === 'X-002' && { violations }) });
     expect(violationsOf(await run({ measure }))).toEqual([
@@ -69,7 +69,7 @@ describe('a run', () => {
     expect(violationsOf(lost)).toEqual([]);
   });
 
-  it('gives what there is where it is aborted', async () => {
+  it('returns the results so far if it is aborted', async () => {
     const controller = new AbortController();
     const document = await run(
       {
@@ -85,7 +85,7 @@ describe('a run', () => {
     expect(document.warnings).toContain('Interrupted: 1 of 2 metrics were measured.');
   });
 
-  /** Whether a metric that starts processes of its own is given the truth. */
+  /** Whether a metric that starts its own processes receives NVML's readings. */
   async function truthUnder(change: Partial<Description>): Promise<boolean> {
     let given: MeasureContext['truth'] | undefined;
     const judging: MetricDefinition = {
@@ -103,13 +103,13 @@ describe('a run', () => {
     return given !== null;
   }
 
-  it('gives metrics the truth of NVML where the coordinator sees the GPU without a layer', async () => {
+  it("passes NVML's readings to metrics if the coordinator sees the GPU without a layer", async () => {
     expect(await truthUnder({})).toBe(true);
     const preload: PreloadEntry[] = [{ entry: LAYER, source: 'LD_PRELOAD', mapped: LAYER }];
     expect(await truthUnder({ provenance: provenance(['runtime']), preload })).toBe(true);
   });
 
-  it('gives metrics no truth where every process is hooked', async () => {
+  it('passes no readings to metrics if every process is hooked', async () => {
     const preload: PreloadEntry[] = [{ entry: LAYER, source: '/etc/ld.so.preload', mapped: LAYER }];
     expect(await truthUnder({ provenance: provenance(['runtime']), preload })).toBe(false);
   });

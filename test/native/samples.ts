@@ -1,15 +1,15 @@
-/** What a result says of its samples is true of them. */
+/** Checks that a result's statements about its samples are true. */
 import { expect } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
 import { blockMedians } from '../../lib/stats/blocks.js';
 import { summarise } from '../../lib/stats/summary.js';
 
-/** `count`: how many were asked for, null of a metric that decides itself. */
+/** `count`: the requested number of samples; null for a metric that decides itself. */
 export function expectSamples({ id, samples, stats, blocks, status, value }: MetricResult, count: number | null): void {
   if (count !== null) expect([id, samples?.length]).toEqual([id, count]);
   expect(summarise(samples as number[])).toEqual(stats);
   // The samples of one release of START-006 are a block.
   if (id !== 'START-006') expect(blocks).toEqual(blockMedians(samples as number[]));
-  // OH-007's value stands on a line through several medians.
+  // OH-007's value is on a line through several medians.
   if (status === 'ok' && count !== null && id !== 'OH-007') expect(value).toBeCloseTo(stats?.p50 as number, 9);
 }

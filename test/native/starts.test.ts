@@ -1,4 +1,4 @@
-/** START-001 … START-006 where something is missing, fails or is aborted. */
+/** START-001 … START-006 with missing parts, failures and aborts. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const oneProcessor = onOneProcessor('START-006, whose starts cannot be concurren
 const sim = { init_ms: 23, context_ms: 11, module_ms: 7, alloc_us: 3000 };
 
 describe('a start that cannot be as planned', () => {
-  it('leaves START-004 without a warm row where the environment switches the cache off', async () => {
+  it('leaves START-004 without a warm row if the environment disables the cache', async () => {
     const environment = { CUDA_CACHE_DISABLE: '1' };
     const result = await one('measureModuleLoad', { iterations: 1 }, { sim: { ...sim, module_ms: 19 }, environment });
     expect(result).toMatchObject({ status: 'ok' });
@@ -37,7 +37,7 @@ describe('a start that cannot be as planned', () => {
     });
   });
 
-  it.skipIf(oneProcessor)('leaves START-006 with as many as memory allows', async () => {
+  it.skipIf(oneProcessor)('reduces START-006 to as many processes as memory allows', async () => {
     const room = { init_ms: 40, context_ms: 5, memory_mib: 900, context_mib: 150 };
     const result = await one('measureConcurrentStarts', {}, { sim: room });
     expect(result).toMatchObject({
@@ -100,7 +100,7 @@ describe('in this process', () => {
       const system = environmentSystem(environment('init_ms=800,context_ms=300'));
       const measuring = measureHere(id, { signal: controller.signal }, system);
       const ended = expect(measuring).rejects.toThrow('enough');
-      // Where too few start, nobody waits for it.
+      // If too few start, this promise is not awaited.
       ended.catch(() => {});
       await expect.poll(() => workersOf(mark).length, { interval: 5 }).toBeGreaterThanOrEqual(fewest);
       controller.abort(new Error('enough'));

@@ -1,4 +1,4 @@
-/** What the addon meets in a host program and must survive, or say. */
+/** What the addon may encounter in a host program and must survive, or report. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ beforeAll(() => {
   }
 });
 
-/** A module text that has the library and its addon. */
+/** A module's text that imports the library and its addon. */
 function module(text: string, options: Parameters<typeof script>[2] = {}): Promise<Ended> {
   const prelude = `
     import * as library from ${JSON.stringify(join(root, 'dist/index.js'))};
@@ -56,7 +56,7 @@ it('stays loaded when every worker_thread that loaded it has ended while a call 
   expect(said(ended)).toBe(true);
 });
 
-it('rejects with NO_THREAD where its thread cannot be made, and does not end the process', async () => {
+it('rejects with NO_THREAD if its thread cannot be created, and does not end the process', async () => {
   const answers = await attempt([['measureMemoryAllocation'], ['measureColdStart', { iterations: 1 }]], {
     environment: { LD_PRELOAD: library('no-thread') },
   });
@@ -88,8 +88,7 @@ describe('the addon itself refuses', () => {
     ['a session of another number', 'addon.health(session + 2 ** 32)', "Expected a session's number."],
   ])('%s', async (_, call, message) => expect(said(await refused(call))).toBe(message));
 
-  it('nothing that is in order', async () =>
-    expect(said(await refused('addon.freeBlock(session, free)'))).toBe('accepted'));
+  it('no valid call', async () => expect(said(await refused('addon.freeBlock(session, free)'))).toBe('accepted'));
 });
 
 it('ends a wait for a start in the far future when it is cancelled', async () => {
@@ -112,7 +111,7 @@ describe('how the host waits in the context', () => {
     expect(result?.checks).toContainEqual({ name: 'the context spins while it waits', passed: true, detail: 'spin' });
   });
 
-  it('is a warning where the host program made a blocking one', async () => {
+  it('is a warning if the host program created a blocking context', async () => {
     const environment = { LD_PRELOAD: library('blocking') };
     const [result] = await measure([['measureMemoryAllocation', { iterations: 20 }]], { environment });
     expect(result?.details.scheduling).toBe('blocking');

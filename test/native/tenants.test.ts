@@ -26,7 +26,7 @@ function context(signal = new AbortController().signal): MeasureContext {
   } as Partial<MeasureContext> as MeasureContext;
 }
 
-/** Long enough for both to be at work at the same time on a busy machine. */
+/** Long enough that both work at the same time on a busy machine. */
 const WINDOW_NS = 500e6;
 const params = { operation: 'allocFree', bytes: 0, windowNs: WINDOW_NS, warmup: 2, mostSamples: 10_000 };
 
@@ -39,7 +39,7 @@ describe('tenants', () => {
     });
     expect(windows).toHaveLength(2);
     for (const { startedNs, endedNs, operations } of windows) {
-      // Late by what a busy machine takes, never early.
+      // As late as a busy machine makes it, but never early.
       expect(startedNs).toBeGreaterThanOrEqual(0);
       expect(endedNs).toBeGreaterThanOrEqual(WINDOW_NS);
       expect(operations).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ describe('tenants', () => {
     await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
-  it('end, all of them, when one cannot start', async () => {
+  it('all end if one cannot start', async () => {
     const { system } = context();
     let asked = 0;
     const broken = {
@@ -71,7 +71,7 @@ describe('tenants', () => {
     await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
-  it('end at once with the reason of an abort, and give their state back', async () => {
+  it('end at once with the reason of an abort, and remove their state', async () => {
     const controller = new AbortController();
     const given: number[] = [];
     const { system, ...rest } = context(controller.signal);
@@ -93,7 +93,7 @@ describe('tenants', () => {
     await expect.poll(() => processesOf(mark)).toEqual([]);
   });
 
-  it('all give their state back when that of one stays, and keep what they measured', async () => {
+  it("remove their state even if one tenant's stays, and keep the results", async () => {
     const given: number[] = [];
     const left: string[] = [];
     const { system, ...rest } = context();
@@ -130,7 +130,7 @@ describe('the common window', () => {
     tookNs,
   });
 
-  it('holds the operations that began and ended in it', () =>
+  it('contains the operations that began and ended in it', () =>
     expect(commonWindow([window(0, 100, [0, 10, 50, 95], [5, 10, 10, 5]), window(10, 90, [10, 80], [10, 10])])).toEqual(
       { fromNs: 10, toNs: 90, samples: [Float64Array.of(10, 10), Float64Array.of(10, 10)] },
     ));

@@ -1,4 +1,4 @@
-/** OH-010 has no number where a unit fails, and no effect without a native arm. */
+/** OH-010 has no number if a unit fails, and no effect without native. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as bench from '../../lib/index.js';
@@ -10,7 +10,7 @@ beforeAll(() => {
 afterAll(() => vi.unstubAllEnvs());
 
 describe('OH-010', () => {
-  it('is failed, never fast, where a unit fails', async () => {
+  it('is failed, never fast, if a unit fails', async () => {
     const [result] = await measure([['measureThroughput']], {
       sim: { init_ms: 1, context_ms: 1, fail: 'cuMemFree_v2:700@20' },
     });

@@ -3,22 +3,22 @@ import { median } from '../../lib/stats/median.js';
 import type { Recorded, RecordedCall } from './record.js';
 
 export interface TimedBatch {
-  /** Of the first launch. */
+  /** The kernel of the first launch. */
   kernel: string;
   launches: RecordedCall[];
-  /** Between which the time between the events lies. */
+  /** Bounds of the time between the events. */
   leastNs: number;
   mostNs: number;
 }
 
-/** So much behind the last launch an event may lie, and behind its own call where the stream is idle. */
+/** How long an event may come after the last launch, and after its own call if the stream is idle. */
 const BEHIND_LAUNCH_NS = 1_000;
 const BEHIND_CALL_NS = 10_000;
 
 /**
- * An event lies behind what was launched before it, and not before its own call: a processor that is taken away between
- * an event and a launch makes the time between the events longer, and no launch. The card's time may be ahead of the
- * host's (native/sim/README.md), and a batch then begins where the one before ended.
+ * An event comes after what was launched before it, and not before its own call: a preemption between an event and a
+ * launch lengthens the time between the events, but no launch. The card's time may be ahead of the host's
+ * (native/sim/README.md); a batch then begins where the previous one ended.
  */
 function timed(endedBefore: number, first: RecordedCall, launches: RecordedCall[], second: RecordedCall): TimedBatch {
   const [begin, end] = [launches[0] as RecordedCall, launches.at(-1) as RecordedCall];
@@ -30,7 +30,7 @@ function timed(endedBefore: number, first: RecordedCall, launches: RecordedCall[
   };
 }
 
-/** In order; also those that are not counted. Every second event ends a batch. */
+/** In order, including uncounted batches. Every second event ends a batch. */
 export function timedBatches({ calls }: Recorded): TimedBatch[] {
   const batches: TimedBatch[] = [];
   let first: RecordedCall | null = null;
@@ -47,11 +47,11 @@ export function timedBatches({ calls }: Recorded): TimedBatch[] {
   return batches;
 }
 
-/** Of a launch of each batch, in ns. */
+/** Per launch of each batch, in ns. */
 export const leastOf = ({ leastNs, launches }: TimedBatch): number => leastNs / launches.length;
 export const mostOf = ({ mostNs, launches }: TimedBatch): number => mostNs / launches.length;
 
-/** Between which the median of a batch's time for each launch lies, in ns. */
+/** Bounds of the median time per launch over the batches, in ns. */
 export const medianLaunchNs = (batches: readonly TimedBatch[]): [least: number, most: number] => [
   median(batches.map(leastOf)).value,
   median(batches.map(mostOf)).value,

@@ -1,4 +1,4 @@
-/** OH-007 where a pair fails, and on a card that is too small. */
+/** OH-007 with a failing pair, and on a card that is too small. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
 import { measure, type Settings } from './child.js';

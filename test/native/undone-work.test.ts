@@ -1,4 +1,4 @@
-/** A layer that reports success for work it does not do gets no number for it. */
+/** A layer that reports success without doing the work gets no number for it. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ beforeAll(() => {
 
 const under = (lazy: string, sim?: string) =>
   environmentSystem({ ...environment(null, sim), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
-/** What is measured in the calling process. */
+/** Measured in the calling process. */
 async function inChild(name: MeasureFunction, lazy: string, iterations: number): Promise<MetricResult> {
   const layered = { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy };
   const [result] = await measure([[name, { iterations }]], { sim: { init_ms: 1 }, environment: layered });
@@ -26,18 +26,18 @@ async function inChild(name: MeasureFunction, lazy: string, iterations: number):
   return result;
 }
 
-/** With a compute limit that the layer is said to have. */
+/** With a compute limit that the layer claims. */
 const limited = (lazy: string): System => ({
   ...under(lazy),
   capabilities: { ...under(lazy).capabilities, computeLimit: 'softDutyCycle' },
 });
 
 describe('OH-010 publishes no rate', () => {
-  it('under the layer as long as it does everything, but its units', async () => {
+  it('under the layer while that does all work, but its units', async () => {
     const result = await measured('OH-010', under('cuLaunchKernel=1000000000'));
     expect(result).toMatchObject({ status: 'unsupported', reason: expect.stringMatching(/^needs a native arm/) });
     expect(result.details.unitsPerSecond).toBeGreaterThan(0);
-    // A check that no layer can fail would be none: a wrong result ends the measurement.
+    // A check that no layer can fail would be useless: a wrong result ends the measurement.
     expect(result.checks).toEqual([]);
   });
 
@@ -53,12 +53,12 @@ describe('OH-010 publishes no rate', () => {
       'cuLaunchKernel=210',
       /small kernel \d+ of 64: gvb_mix was launched with/,
     ],
-    ['the product is skipped', 'kernel=gvb_gemm', /the matrix product: gvb_gemm was launched with success but wrote/],
-    ['the attention is skipped', 'kernel=gvb_attention', /the attention: gvb_attention was launched with success but/],
+    ['the product is skipped', 'kernel=gvb_gemm', /the matrix product: gvb_gemm was launched successfully but wrote/],
+    ['the attention is skipped', 'kernel=gvb_attention', /the attention: gvb_attention was launched successfully but/],
     [
       'small kernels are skipped',
       'kernel=gvb_mix',
-      /small kernel 1 of 64: gvb_mix was launched with success but wrote/,
+      /small kernel 1 of 64: gvb_mix was launched successfully but wrote/,
     ],
     ['nothing is copied to the device', 'cuMemcpyHtoD=8', /the matrix product: cuMemcpyHtoD reported success but its/],
     ['nothing is copied back', 'cuMemcpyDtoH=20', /cuMemcpyDtoH reported success but copied nothing/],
@@ -76,7 +76,7 @@ describe('OH-010 publishes no rate', () => {
     expect(JSON.stringify(result)).not.toContain('unitsPerSecond');
   });
 
-  it('where blocks are made up', async () => {
+  it('if blocks are made up', async () => {
     const result = await measured('OH-010', under('memory=fake'));
     expect(result).toMatchObject({ status: 'failed', value: null, details: {} });
     expect(result.reason).toMatch(/^cuMemGetAddressRange_v2 returned .* while verifying an allocation/);
@@ -129,16 +129,16 @@ describe('launches that did not run', () => {
   });
 });
 
-describe('memory that is not there', () => {
+describe('memory that does not exist', () => {
   const FUNCTIONS = ['measureMemoryAllocation', 'measureMemoryFree', 'measureMemoryTracking'] as const;
 
-  it.each(FUNCTIONS)('has no latency in %s where a block is handed out twice', async (name) => {
+  it.each(FUNCTIONS)('has no latency in %s if a block is handed out twice', async (name) => {
     const result = await inChild(name, 'memory=same', 20);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(/memory was handed out twice/);
   });
 
-  it.each(FUNCTIONS.slice(0, 2))('has no latency in %s where blocks are made up', async (name) => {
+  it.each(FUNCTIONS.slice(0, 2))('has no latency in %s if blocks are made up', async (name) => {
     const result = await inChild(name, 'memory=fake', 20);
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result.reason).toMatch(/^cuMemGetAddressRange_v2 returned /);
@@ -175,7 +175,7 @@ describe('memory that is not there', () => {
     expect(result.checks).toContainEqual(expect.objectContaining({ name: 'memory returned', passed: true }));
   });
 
-  it('has no latency in OH-003 where nothing is freed', async () => {
+  it('has no latency in OH-003 if nothing is freed', async () => {
     const result = await inChild('measureMemoryFree', 'memory=kept', 20);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(/memory not returned/);

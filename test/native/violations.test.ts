@@ -9,7 +9,7 @@ import { compared, environment } from './compared.js';
 
 const DETAIL = '12 GiB were held under a limit of 10 GiB';
 
-/** It judges from outside, and finds one system out. */
+/** It judges from outside, and finds a violation in one system. */
 const limit: MetricDefinition = {
   ...metric('IS-001'),
   where: 'fresh-processes',
@@ -25,7 +25,7 @@ const limit: MetricDefinition = {
 };
 
 describe('a limit that a metric showed not to hold', () => {
-  it('is in its result, once in the comparison however many rounds show it, and decides the exit code', async () => {
+  it('is in its result, appears once in the comparison for any number of rounds, and decides the exit code', async () => {
     const plain = environmentSystem(environment);
     const plan = makePlan([limit], 'quick', 1);
     const { comparison, documents } = await compared([plain, { ...plain, name: 'leaky' }], 2, { plan });

@@ -1,4 +1,4 @@
-/** Adds a metric to a copy of the checkout: which files are written by hand, and which are generated. */
+/** Adds a metric to a copy of the checkout, to see which files must be written by hand and which are generated. */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { WAIT_MS } from '../limits.js';
 import { ownRegion } from '../temporary.js';
 
 const copied = ['.prettierrc.json', 'lib', 'scripts', 'docs', 'examples', 'schema', 'test', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts']; // prettier-ignore
-/** Read, and not written. */
+/** Only read. */
 const linked = ['node_modules', 'build', 'bench'];
 
 const METRIC = 'lib/metrics/overhead/oh-900-toy.ts';
@@ -32,7 +32,7 @@ function copyCheckout(): void {
   for (const name of linked) symlinkSync(join(root, name), written(name));
 }
 
-/** Every file of the copy but for what is linked and built. */
+/** Every file of the copy except those that are linked or built. */
 function contents(): Map<string, string> {
   const folders = copied.flatMap((name) =>
     statSync(written(name)).isDirectory()
@@ -46,7 +46,7 @@ function contents(): Map<string, string> {
 const changed = (before: Map<string, string>, after: Map<string, string>): string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path)).sort();
 
-/** Ends where the command does not succeed, with what it printed. */
+/** Throws the program's output if it fails. */
 async function node(...args: string[]): Promise<string> {
   const settings = `region=${ownRegion('toy')},alloc_us=20`;
   const env = { PATH: process.env.PATH, HOME: emptyFolder(), TMPDIR: emptyFolder(), GVB_SIM: settings };
@@ -74,23 +74,23 @@ beforeAll(async () => {
   addByHand();
   const edited = contents();
   byHand = changed(before, edited);
-  // The types are checked below, of the whole checkout.
+  // Types are checked below, for the whole checkout.
   await node('scripts/build-ts.js', '--no-check');
   for (const script of ['docs', 'schema']) await node(`scripts/${script}.js`);
   generated = changed(edited, contents());
 });
 
-describe('a metric that is added', () => {
-  it('touches its file, the registry and its test; all else is generated', () => {
+describe('adding a metric', () => {
+  it('touches its file, the registry and its test; everything else is generated', () => {
     expect(byHand).toEqual([METRIC, REGISTRY, ACCURACY_TEST].sort());
     expect(generated).toEqual(['docs/metrics.md', 'lib/metrics/functions.ts']);
   });
 
-  it('leaves the types of the whole checkout as they have to be', async () => {
+  it('leaves the types of the whole checkout valid', async () => {
     expect(await node(typescript, '--noEmit')).toBe('');
   });
 
-  it('is listed, documented, measured and drawn, and its function is exported', async () => {
+  it('lists, documents, measures and draws it, and exports its function', async () => {
     expect(await node(commandLine, 'list')).toMatch(/^OH-900 .*Toy Allocation Latency/m);
     expect(readFileSync(written('docs/metrics.md'), 'utf8')).toMatch(/\*\*OH-900\*\* Toy Allocation Latency/);
     const library = "console.log(typeof (await import('./dist/index.js')).measureToy)";

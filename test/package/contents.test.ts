@@ -1,4 +1,4 @@
-/** What npm would publish, and what of it can be imported. Prebuilds are made in CI and are no subject here. */
+/** What npm would publish, and what of it can be imported. Prebuilds are made in CI and not checked here. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
@@ -34,13 +34,13 @@ beforeAll(() => {
   paths = packed.files.map(({ path }) => path);
 });
 
-/** Files that Markdown links to, without the part of the page. */
+/** Files that Markdown links to, without the fragment. */
 const linksOf = (markdown: string): string[] =>
   [...markdown.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target.replace(/#.*$/, ''))
     .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
 
-/** What users, the program itself, scripts and benchmarks start or import by path. */
+/** Files that users, the program itself, scripts and benchmarks start or import by path. */
 const entries = [
   'cli/main',
   'results/call-profile',
@@ -54,7 +54,7 @@ const entries = [
   'workers/local',
   'workers/scene',
 ].map((name) => `dist/${name}.js`);
-/** What dist/ holds beside compiled sources. */
+/** Files in dist/ other than compiled sources. */
 const pageFiles = ['dist/report/html/page.css', 'dist/report/html/page.js'];
 const bundle = 'dist/report/charts/echarts.js';
 const notices = 'dist/report/charts/echarts.LICENSE.txt';
@@ -62,13 +62,13 @@ const notices = 'dist/report/charts/echarts.LICENSE.txt';
 describe('the package', () => {
   it('is this one', () => expect(packed).toMatchObject({ name: 'gpu-virt-bench', version: manifest.version }));
 
-  it('holds nothing but what is run, read or licensed', () => {
+  it('contains only code, documentation and licences', () => {
     const expected =
       /^(dist\/.+\.(js|d\.ts)|schema\/.+\.json|profiles\/\w+\.json|prebuilds\/.+|docs\/[^/]+\.md|examples\/[^/]+\.(ya?ml|md|html)|examples\/(programs|openai-server)\/[^/]+\.(mjs|md)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(paths.filter((path) => !expected.test(path) && ![...pageFiles, notices].includes(path))).toEqual([]);
   });
 
-  it('holds no sources, tests or build files', () => {
+  it('contains no sources, tests or build files', () => {
     const unwanted =
       /(^|\/)(native|test|bench|scripts|build|lib|\.ci)\/|\.test\.|binding\.gyp|CMakeLists|\.(cpp|h|cu|ts)$/;
     expect(
@@ -76,7 +76,7 @@ describe('the package', () => {
     ).toEqual([]);
   });
 
-  it('holds the types of every source file, and none whose source is gone', () => {
+  it('contains the types of every source file, and none of removed files', () => {
     const sources = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
@@ -85,7 +85,7 @@ describe('the package', () => {
     expect(paths.filter((path) => path.endsWith('.d.ts')).sort()).toEqual(types.sort());
   });
 
-  it('holds the code in few files, beside those that are named by path', () => {
+  it('contains the code in few files, besides those named by path', () => {
     const others = paths.filter((path) => path.startsWith('dist/') && !/^dist\/chunks\/[^/]+\.js$|\.d\.ts$/.test(path));
     expect(others.sort()).toEqual([...entries, ...pageFiles, bundle, notices].sort());
     const code = paths.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
@@ -93,7 +93,7 @@ describe('the package', () => {
     expect(code.length).toBeLessThan(types.length / 2);
   });
 
-  it('holds the schema, the readme, the licence and the change log', () =>
+  it('contains the schema, the readme, the licence and the change log', () =>
     expect(paths).toEqual(
       expect.arrayContaining([
         'schema/run-document.schema.json',
@@ -104,13 +104,13 @@ describe('the package', () => {
       ]),
     ));
 
-  it('holds every file that the README links to', () => {
+  it('contains every file that the README links to', () => {
     const links = linksOf(readFileSync(join(root, 'README.md'), 'utf8'));
     expect(links.length).toBeGreaterThan(5);
     expect(links.filter((link) => !paths.includes(link))).toEqual([]);
   });
 
-  it('holds every page and example that a page of docs/ links to', () => {
+  it('contains every page and example that a page of docs/ links to', () => {
     for (const page of paths.filter((path) => path.startsWith('docs/'))) {
       const links = linksOf(readFileSync(join(root, page), 'utf8'))
         .map((link) => normalize(join('docs', link)))
@@ -119,14 +119,14 @@ describe('the package', () => {
     }
   });
 
-  it('holds the style sheet and the script of reports as they are written', () => {
+  it('contains the unchanged style sheet and script of reports', () => {
     for (const path of pageFiles)
       expect(readFileSync(join(root, path), 'utf8')).toBe(
         readFileSync(join(root, path.replace(/^dist/, 'lib')), 'utf8'),
       );
   });
 
-  it('holds charts that need nothing installed, and the licences of what they are bundled from', () => {
+  it('contains charts that need no installed packages, and the licences of their bundled parts', () => {
     const code = readFileSync(join(root, bundle), 'utf8');
     expect(code.slice(0, 200)).toContain('echarts.LICENSE.txt');
     expect(code).not.toMatch(/\b(from|require\()\s*["'](?!node:)/);
@@ -152,12 +152,12 @@ describe('the package', () => {
 
   it('runs no script when it is installed', () => {
     for (const hook of ['preinstall', 'install', 'postinstall']) expect(manifest.scripts).not.toHaveProperty(hook);
-    // Without it npm would compile on its own where it finds a binding.gyp.
+    // Without this setting npm would compile on its own if it finds a binding.gyp.
     expect(manifest.gypfile).toBe(false);
   });
 });
 
-it('says what is missing where another program has bundled it', () => {
+it('reports missing files if another program has bundled it', () => {
   const app = emptyFolder();
   cpSync(join(root, 'dist'), join(app, 'dist'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'));
@@ -186,8 +186,8 @@ describe('the exports map', () => {
     seen.names = Object.keys(await import('gpu-virt-bench')).sort();
     console.log(JSON.stringify(seen));`;
 
-  it('opens the library, the schema and the manifest, and nothing inside', () => {
-    // A package may import itself by name: what it gets is what a dependent gets.
+  it('exposes only the library, the schema and the manifest', () => {
+    // A package may import itself by name, and gets what a dependent gets.
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', fromWithin], {
       cwd: root,
       encoding: 'utf8',
@@ -220,7 +220,7 @@ describe('the exports map', () => {
     expect(names).toEqual(['BenchError', 'CudaError', 'MonitorError', ...others, ...measuring].sort());
   });
 
-  it('names files that are there and packed', () => {
+  it('names files that exist and are packed', () => {
     const { types, default: main } = manifest.exports['.'];
     for (const path of [types, main, manifest.types]) {
       expect(existsSync(join(root, path))).toBe(true);
@@ -229,7 +229,7 @@ describe('the exports map', () => {
     expect(statSync(join(root, types)).size).toBeGreaterThan(1_000);
   });
 
-  it('needs no package that is only there for development', () => {
+  it('needs no development dependency', () => {
     const dependencies = Object.keys(manifest.dependencies);
     const imported = new Set(
       paths

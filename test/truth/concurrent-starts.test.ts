@@ -1,4 +1,4 @@
-/** START-006 on the simulated GPU: what the starts of many processes at once cost each other. */
+/** START-006 on the simulated GPU: how many simultaneous starts slow each other down. */
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -28,7 +28,7 @@ interface Slope {
   ci95: [number, number] | null;
 }
 
-/** One that a busy machine delays changes no median of three. */
+/** A single one delayed by a busy machine does not change a median of three. */
 const RELEASES = 3;
 const MANY = 10;
 
@@ -38,10 +38,10 @@ async function concurrentStarts(sim: Settings) {
     () => measureProcesses([request], { sim }),
     (measured) => measured.results,
   );
-  // The first is the one that shows how many have room.
+  // The first process is the one that shows how many have room.
   const starts = processes.flatMap((process) => startOf(process, 'primary') ?? []).slice(1);
   const result = results[0] as MetricResult;
-  // Those of a release that came too early are in the record, and in no result.
+  // Releases that came too early are in the record, but in no result.
   const [alone, together] = (result.details.starts as StartsRow[]).map(({ processes: count, tries }) =>
     tries.map((n) => starts.splice(0, n * count).slice(-count)),
   ) as [RecordedStart[][], RecordedStart[][]];
@@ -53,20 +53,20 @@ type Recording = Awaited<ReturnType<typeof concurrentStarts>>;
 
 const MS = 1e6;
 const startedAt = (starts: readonly RecordedStart[]) => Math.min(...starts.map(({ initAt }) => initAt));
-/** From the first call of any of them: the release was before that, by what loading the driver took. */
+/** From the first call of any of them: the release was earlier by the time of loading the driver. */
 const sinceFirstCall = (starts: readonly RecordedStart[]) =>
   starts.map(({ resultAt }) => (resultAt - startedAt(starts)) / MS);
 const toleranceMs = (starts: readonly RecordedStart[]) =>
   (COLD_READINGS * Math.max(...starts.map(({ recorded }) => recorded.readingNs))) / MS;
 
-/** That few of these a busy machine may have delayed after the call that the record ends with. */
+/** The fraction that a busy machine may have delayed after the last recorded call. */
 const DELAYED = 0.2;
-/** By how much, in the mean of a release. */
+/** The resulting delay in the mean of a release. */
 const DELAY_MS = 60;
 
 /**
- * How long before its first call each release was: the same for all its processes. A delay only moves a time up, so that
- * of two sorted lists no difference is too small, and the least is of those that nothing delayed.
+ * How long before its first call each release was, the same for all its processes. A delay only increases a time, so no
+ * difference between the two sorted lists is too small, and the smallest is from processes without delay.
  */
 function releasedBefore({ result, together }: Recording): number[] {
   const samples = result.samples as number[];
@@ -76,7 +76,7 @@ function releasedBefore({ result, together }: Recording): number[] {
     const recorded = sinceFirstCall(starts).sort((a, b) => a - b);
     const before = Math.min(...measured.map((one, k) => one - (recorded[k] as number)));
     expect(before).toBeGreaterThan(0);
-    // The whole loop's cost between a call and the next reading of the clock.
+    // The cost of the whole loop between a call and the next reading of the clock.
     const found = recorded.filter((one) =>
       measured.some((other) => other - one >= before - 1e-6 && other - one < before + toleranceMs(starts)),
     );
@@ -122,14 +122,14 @@ function expectRows({ result, alone, together }: Recording, before: number[]): v
   expect(rows[1]?.p99Ms).toBeNull();
 }
 
-/** The slopes are those of the times that were published, of which the record vouches for each. */
+/** The slopes of the published times, each of which the record confirms. */
 function expectSlopes({ result }: Recording): void {
   const samples = result.samples as number[];
   const [{ meanMs, totalMs, ci95 }] = result.details.starts as [StartsRow];
   const half = ((ci95?.[1] ?? Number.NaN) - meanMs) / tCritical(0.05, RELEASES - 1);
-  // Three times of this mean, and of this interval for it.
+  // Bounds for three times of this mean with this interval.
   const apart = half * Math.sqrt(RELEASES);
-  // Of one process alone the total is its time, too: a median of three is that near to their mean.
+  // For a single process the total is its time: a median of three is that close to their mean.
   expect(Math.abs(totalMs - meanMs)).toBeLessThanOrEqual(apart * Math.sqrt(2 / 3) + 1e-6);
   const alone = [-apart, 0, apart].map((more): Point => [1, meanMs + more]);
   const slopes = result.details.slopes as { mean: Slope; total: Slope };
@@ -157,7 +157,7 @@ const oneProcessor = onOneProcessor('START-006, whose starts cannot be concurren
 describe.skipIf(oneProcessor)('START-006', () => {
   const settings = { init_ms: 40, context_ms: 5, context_mib: 100 };
 
-  it('recovers the starts that wait for one another', async () => {
+  it('recovers starts that wait for one another', async () => {
     const recording = await concurrentStarts({ ...settings, init_lock: 1 });
     expectRecorded(recording);
     // In the record the last of n waits for all the others.
@@ -165,5 +165,5 @@ describe.skipIf(oneProcessor)('START-006', () => {
       expect(Math.max(...sinceFirstCall(starts))).toBeGreaterThan(MANY * settings.init_ms);
   });
 
-  it('recovers the starts that do not', async () => expectRecorded(await concurrentStarts(settings)));
+  it('recovers independent starts', async () => expectRecorded(await concurrentStarts(settings)));
 });

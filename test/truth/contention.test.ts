@@ -1,4 +1,6 @@
-/** OH-006 on the simulated GPU: what calls of several processes really took, waiting for an injected lock or not. */
+/**
+ * OH-006 on the simulated GPU: the recorded durations of calls of several processes, with and without an injected lock.
+ */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -13,7 +15,10 @@ const HOLD_US = 2_000;
 const LOCK = `cuMemAlloc_v2=+0ns,lock=${HOLD_US / 1_000}ms`;
 /** They run before the common window, in every process. */
 const WARMUP = 10;
-/** The operation, and one call before each window of it and in each of the launches' windows: all others are too many. */
+/**
+ * The operation, and one call before each window of it and in each of the launches' windows: recording all others would
+ * be too much.
+ */
 const RECORDED = 'recorded=cuMemAlloc_v2+cuMemFree_v2+cuMemGetAllocationGranularity+cuMemsetD8_v2';
 
 interface Row {
@@ -39,8 +44,8 @@ interface Operation {
 }
 
 /**
- * The windows of allocations and frees of a process: pairs that follow one another, without warm-up. Two blocks that are
- * live at once are no operations: between these, some are verified.
+ * The windows of allocations and frees of a process: consecutive pairs, without warm-up. Two blocks that are live at
+ * once are no operation: some are verified in between.
  */
 function windowsOf(recorded: Recorded): Operation[][] {
   const windows: Operation[][] = [];
@@ -74,9 +79,9 @@ interface Truth {
 }
 
 /**
- * What a row comes to: the median over processes of the medians in their common time. At the ends of that time an
- * operation more or less counts, which moves a median by the distance to its neighbours; of many operations a row keeps
- * an even part, which moves it within the interval of the median.
+ * The expected value of a row: the median over processes of the medians in their common time. At the ends of that time
+ * one operation more or less may count, which moves a median to its neighbour; of many operations a row keeps evenly
+ * spaced ones, which moves it within the interval of the median.
  */
 function truthOf(windows: readonly (readonly Operation[])[], readingNs: number): Truth {
   const from = Math.max(...windows.map((window) => window[0]?.entered ?? 0));
@@ -85,14 +90,14 @@ function truthOf(windows: readonly (readonly Operation[])[], readingNs: number):
     median(window.filter(({ entered, left }) => entered >= from && left <= to).map((one) => one.left - one.entered)),
   );
   const widths = medians.map(({ ci95 }) => (ci95 ? ci95[1] - ci95[0] : Number.NaN));
-  // Two calls in an operation.
+  // An operation has two calls.
   return {
     us: median(medians.map(({ value }) => value)).value / 1e3,
     toleranceUs: (2 * LOOP_READINGS * readingNs + Math.max(...widths)) / 1e3,
   };
 }
 
-/** Of the rows of allocations and frees, by number of processes. */
+/** For the rows of allocations and frees, by number of processes. */
 function truths(folder: string): { alone: Truth; together: Truth } {
   const processes = recordedByProcess(folder).map((process) => process.joined());
   const windows = processes.flatMap((process) => windowsOf(process).map((window) => ({ process, window })));
@@ -118,7 +123,7 @@ function expectNear(valueUs: number | undefined | null, { us, toleranceUs }: Tru
 }
 
 describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006', () => {
-  it('recovers the time that processes wait for a lock they share', async () => {
+  it('recovers the time that processes wait for a shared lock', async () => {
     const { result, record } = await undisturbedRecord((folder) => {
       const system = environmentUnder(`${LOCK},state=${join(emptyFolder(), 'state')}`, RECORDED, folder);
       return measured('OH-006', system, { warmup: WARMUP });
@@ -128,7 +133,7 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
     const recorded = truths(record);
     expectNear(alone?.p50Us, recorded.alone);
     expectNear(others.at(-1)?.p50Us, recorded.together);
-    // The lock is in the record: first come, first served, everybody waits for everybody else.
+    // The record shows the lock: first come, first served, each process waits for all others.
     expect(recorded.alone.us).toBeGreaterThan(HOLD_US);
     expect(recorded.together.us - recorded.alone.us).toBeGreaterThan(0.5 * HOLD_US);
     expect(result.value).toBeCloseTo(growth(result, 'allocFree'), 6);
@@ -137,7 +142,7 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
     expect(enough).toMatchObject({ passed: false, detail: expect.stringContaining('allocFree of 1 shared') });
   });
 
-  it('is what the processes cost each other without a lock', async () => {
+  it('matches the cost that the processes cause each other without a lock', async () => {
     const { result, record } = await undisturbedRecord((folder) =>
       measured('OH-006', environmentUnder(null, RECORDED, folder), { warmup: WARMUP }),
     );
@@ -149,7 +154,7 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
     for (const { p50Us, p99Us } of rows) expect(p99Us ?? Number.NaN).toBeGreaterThanOrEqual(p50Us);
   });
 
-  it('is less for tenants that have a lock each', async () => {
+  it('is less for tenants with separate locks', async () => {
     const system = await customUnder(`${LOCK},state={runDir}/state-{tenant}`, '{runDir}/state-{tenant}');
     const result = await undisturbed(
       () => measured('OH-006', system, { tier: 'standard' }),
@@ -157,7 +162,7 @@ describe.skipIf(onOneProcessor('OH-006, whose tenants need one each'))('OH-006',
     );
     const shared = growth(result, 'allocFree');
     expect(shared).toBeGreaterThan(0.5 * HOLD_US);
-    // Half of what a shared lock costs at most: sleeps that end late on a busy machine are in both.
+    // At most half of a shared lock's cost: both include sleeps that end late on a busy machine.
     expect(growth(result, 'allocFree', 'separate')).toBeLessThan(0.5 * shared);
     expect(rowsOf(result, 'allocFree', 'separate').map(({ processes }) => processes)).toEqual(
       rowsOf(result, 'allocFree').map(({ processes }) => processes),

@@ -1,5 +1,5 @@
-// A client of its own for one streamed request after another: raw sockets, no parser of HTTP or of events. It prints, for
-// each, the nanoseconds of CLOCK_MONOTONIC at which it sent the request and read each piece with text.
+// An independent client for consecutive streamed requests: raw sockets, no parser of HTTP or events. For each request
+// it prints the nanoseconds of CLOCK_MONOTONIC at which it was sent and at which each piece of text was read.
 import { connect } from 'node:net';
 
 const [port, count, tokens] = process.argv.slice(2).map(Number);

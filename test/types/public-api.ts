@@ -1,4 +1,4 @@
-/** Holds the public types still. Checked by tsc --noEmit (npm run typecheck); nothing here runs. */
+/** Checks that the public types do not change. Checked by tsc --noEmit (npm run typecheck); nothing here runs. */
 import {
   BenchError,
   type Check,

@@ -16,7 +16,7 @@ const lock = () => lockDirectory(folder, '--output');
 const leave = (change: object) => writeFileSync(file, JSON.stringify({ ...ownIdentity(), ...change }));
 
 describe('the lock of a directory', () => {
-  it('is of one process, names its PID to the other, and is gone when given back', async () => {
+  it('belongs to one process, whose PID others are told, and is removed on release', async () => {
     const unlock = await lock();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ownIdentity());
     await expect(lock()).rejects.toThrow(
@@ -53,7 +53,7 @@ describe('the lock of a directory', () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it('is taken over by one of several that find it stale', async () => {
+  it('is taken over by only one of several that find it stale', async () => {
     for (let time = 0; time < 50; time++) {
       leave({ startTime: '1' });
       const outcomes = await Promise.allSettled(Array.from({ length: 8 }, lock));
@@ -64,7 +64,7 @@ describe('the lock of a directory', () => {
     }
   });
 
-  it('is not taken over where another process that tried has ended in the middle, and says what to remove', async () => {
+  it('is not taken over if another process died while it tried, and the error says what to remove', async () => {
     leave({ startTime: '1' });
     const guard = `${file}.takeover`;
     writeFileSync(guard, JSON.stringify({ ...ownIdentity(), startTime: '2' }));

@@ -34,7 +34,7 @@ describe('the exit code of a document', () => {
     expect(exitCodeOfResults(runDocument({ metrics: [result('OH-001')], ...change }))).toBe(code),
   );
 
-  it('is 1 where an output could not be written, unless something else comes first', () => {
+  it('is 1 if an output could not be written, unless another code has precedence', () => {
     const unwritten = unwrittenCodes([new Error('x')]);
     expect(exitCodeOfResults(runDocument({ metrics: [] }), unwritten)).toBe(1);
     expect(exitCodeOfResults(runDocument({ completed: false }), unwritten)).toBe(130);

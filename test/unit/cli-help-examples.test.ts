@@ -13,10 +13,10 @@ function commandsOf(command: Command, parents: readonly string[] = []): [name: s
   });
 }
 
-/** A shell's, as far as examples need it. */
+/** Splits like a shell, as far as the examples need. */
 const words = (text: string): string[] => (text.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
 
-/** What an example would run, with which options. */
+/** The command that an example would run, with its options. */
 async function parsed(text: string): Promise<{ name: string; options: Record<string, unknown> }> {
   const found: { name: string; options: Record<string, unknown> }[] = [];
   const root = program();
@@ -43,7 +43,7 @@ describe.each(commands)('help of %s', (name, command) => {
 });
 
 describe('the examples', () => {
-  it('are of commands that there are', () =>
+  it('use only existing commands', () =>
     expect(Object.keys(helpExamples).sort()).toEqual(commands.map(([name]) => name).sort()));
 
   it.each(Object.entries(helpExamples).flatMap(([name, texts]) => texts.map((text) => [text, name] as const)))(
@@ -57,7 +57,7 @@ describe('the examples', () => {
     },
   );
 
-  it('are refused where an option is unknown', async () => {
+  it('are refused if an option is unknown', async () => {
     const root = parsed('report results/today --htm today.html');
     await expect(root).rejects.toMatchObject({ code: 'commander.unknownOption' });
   });

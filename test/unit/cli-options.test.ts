@@ -9,7 +9,7 @@ import { UsageError } from '../../lib/errors/usage-error.js';
 const parse = (raw: Partial<RawRunOptions>) => parseRunOptions({ tier: 'quick', path: 'runtime', ...raw });
 
 describe('the options of run', () => {
-  it('passes only what was given to the measurement', () => expect(parse({}).measure).toEqual({}));
+  it('passes only given options to the measurement', () => expect(parse({}).measure).toEqual({}));
 
   it('turns text into numbers', () => {
     const { measure, seed, timeoutSeconds } = parse({

@@ -44,7 +44,7 @@ describe('checking a target before measuring', () => {
   });
 });
 
-describe('writing whole', () => {
+describe('writing complete files', () => {
   it('replaces a file and leaves no temporary one', async () => {
     writeFileSync(join(folder, 'x.json'), 'old');
     await writeWhole(join(folder, 'x.json'), 'new');
@@ -60,7 +60,7 @@ describe('writing whole', () => {
     expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('new');
   });
 
-  it('is not stopped by the temporary file of another process with the same PID', async () => {
+  it('tolerates the temporary file of another process with the same PID', async () => {
     writeFileSync(join(folder, `.x.json.${process.pid}.tmp`), 'of another container');
     await check('x.json');
     await writeWhole(join(folder, 'x.json'), 'new');
@@ -68,27 +68,30 @@ describe('writing whole', () => {
     expect(readFileSync(join(folder, `.x.json.${process.pid}.tmp`), 'utf8')).toBe('of another container');
   });
 
-  it('keeps one of two texts whole where two writers meet', async () => {
+  it('keeps one of two texts complete if two writers collide', async () => {
     const [a, b] = ['a'.repeat(300_000), 'b'.repeat(200_000)];
     await Promise.all([writeWhole(join(folder, 'x.json'), a), writeWhole(join(folder, 'x.json'), b)]);
     expect([a, b]).toContain(readFileSync(join(folder, 'x.json'), 'utf8'));
     expect(readdirSync(folder)).toEqual(['x.json']);
   });
 
-  it.each(['real.json', 'not-there.json'])('refuses a link to %s under a name the user did not choose', async (to) => {
-    writeFileSync(join(folder, 'real.json'), 'old');
-    symlinkSync(to, join(folder, 'link.json'));
-    await expect(writeWithoutLinks(join(folder, 'link.json'), 'new')).rejects.toThrow(/it is a symbolic link/);
-    expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
-    expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
-  });
+  it.each(['real.json', 'not-there.json'])(
+    'refuses a link to %s under a name that the user did not choose',
+    async (to) => {
+      writeFileSync(join(folder, 'real.json'), 'old');
+      symlinkSync(to, join(folder, 'link.json'));
+      await expect(writeWithoutLinks(join(folder, 'link.json'), 'new')).rejects.toThrow(/it is a symbolic link/);
+      expect(readFileSync(join(folder, 'real.json'), 'utf8')).toBe('old');
+      expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
+    },
+  );
 
   it('writes into a device instead of replacing it', async () => {
     await writeWhole('/dev/null', 'text');
     expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
-  it('leaves neither file behind when it fails', async () => {
+  it('leaves no file behind when it fails', async () => {
     mkdirSync(join(folder, 'gone'));
     const target = join(folder, 'gone', 'x.json');
     rmSync(join(folder, 'gone'), { recursive: true });

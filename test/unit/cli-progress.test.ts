@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progressDisplay } from '../../lib/cli/progress.js';
 
-describe('progress where stderr is no terminal', () => {
+describe('progress without a terminal on stderr', () => {
   const lines: string[] = [];
   const isTTY = process.stderr.isTTY;
   beforeEach(() => {
@@ -16,7 +16,7 @@ describe('progress where stderr is no terminal', () => {
     lines.length = 0;
   });
 
-  it('says what is waited for after ten seconds without a line, then every minute', () => {
+  it('reports what it waits for after ten seconds without a line, then every minute', () => {
     const progress = progressDisplay();
     progress.doing('waiting for the worker process to start');
     vi.advanceTimersByTime(9_000);

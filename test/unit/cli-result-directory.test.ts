@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('the directory of results', () => {
-  it('is another one for each of two runs that start in the same second', async () => {
+  it('is separate for two runs that start in the same second', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
     const opened = await Promise.all([openDirectory({}, []), openDirectory({}, [])]);
     expect(opened.map(({ path }) => path).sort()).toEqual([
@@ -46,7 +46,7 @@ describe('the directory of results', () => {
     },
   );
 
-  it('is refused where its lock is a symbolic link that leads nowhere', async () => {
+  it('is refused if its lock is a dangling symbolic link', async () => {
     mkdirSync('out');
     symlinkSync(join(folder, 'nowhere'), 'out/.lock');
     for (const option of [{ output: 'out' }, { resume: 'out' }])
@@ -56,7 +56,7 @@ describe('the directory of results', () => {
     expect(existsSync('nowhere')).toBe(false);
   });
 
-  it('is looked into only under its lock, which a refusal releases', async () => {
+  it('is read only under its lock, which a refusal releases', async () => {
     const first = await openDirectory({ output: 'out' }, []);
     await first.finish(runDocument());
     await expect(openDirectory({ output: 'out' }, [])).rejects.toThrow(
@@ -67,7 +67,7 @@ describe('the directory of results', () => {
     expect(readdirSync('out')).not.toContain('.lock');
   });
 
-  it('writes through no link that appears while it measures', async () => {
+  it('does not write through a link that appears during the measurement', async () => {
     mkdirSync('elsewhere');
     writeFileSync('kept', 'kept');
     const directory = await openDirectory({ output: 'out' }, []);
@@ -83,7 +83,7 @@ describe('the directory of results', () => {
     expect(existsSync('out/summary.json')).toBe(true);
   });
 
-  it('may itself be a symbolic link, which its user named', async () => {
+  it('may itself be a symbolic link that the user named', async () => {
     mkdirSync('real');
     symlinkSync('real', 'link');
     await (await openDirectory({ output: 'link' }, [])).keepRound(0, 0, runDocument(), '');
@@ -125,7 +125,7 @@ describe('a round that was measured before --resume', () => {
     const [rounds] = await finishedRounds('out', [environmentSystem({})], 1);
     expect(rounds).toEqual(why === null ? [document] : []);
     const warning = `warning: raw/round-0001-system-1.json ${why}: it is measured again.\n`;
-    // Each warning is said once in a process.
+    // Each warning is printed once per process.
     const isSaidFirst = why !== null && !warned.has(warning);
     warned.add(warning);
     expect(said.mock.calls.map(([text]) => text)).toEqual(isSaidFirst ? [warning] : []);

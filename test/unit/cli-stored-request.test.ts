@@ -1,4 +1,4 @@
-/** What --resume must find as it was. */
+/** What must be unchanged for --resume. */
 import { mkdirSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -18,7 +18,7 @@ const request = (settings: RawMap, options: object = {}) =>
     createSystem('custom', { name: 'x', ...settings }, { caller: {}, folder }),
   ]);
 
-/** Describes a system, changes something and checks what is described then. */
+/** Describes a system, changes something and describes it again. */
 async function afterwards(settings: RawMap, change: () => void): Promise<() => void> {
   const before = await request(settings);
   change();
@@ -39,7 +39,7 @@ describe('a file that is named by', () => {
     ['a path relative to its folder', () => ({ env: { SOME_LIB: './layer.so' } })],
   ];
 
-  it.each(settings)('%s must be as it was', async (_, of) => {
+  it.each(settings)('%s must be unchanged', async (_, of) => {
     const path = join(folder, 'layer.so');
     writeFileSync(path, 'one build');
     const says = new RegExp(`its file ${path} of system 1 was SHA-256 [0-9a-f]{12}…, and now `);
@@ -55,13 +55,13 @@ describe('a file that is named by', () => {
     ['a prefix', { prefix: ['wrapper', '--quiet'] }],
     ['one of several set-up commands', { setup: [['true'], ['wrapper']] }],
     ['a command that verifies', { verify: [{ command: { argv: ['wrapper'] } }] }],
-  ] satisfies [string, RawMap][])('%s, through PATH, must be as it was', async (_, settings) => {
+  ] satisfies [string, RawMap][])('%s, through PATH, must be unchanged', async (_, settings) => {
     const path = join(folder, 'wrapper');
     vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
     writeFileSync(path, 'one build', { mode: 0o755 });
     expect(await afterwards(settings, () => {})).not.toThrow();
     expect(await afterwards(settings, () => writeFileSync(path, 'two build'))).toThrow(`its file ${path} of system 1`);
-    // Another program of that name is found first now.
+    // Now another program of that name is found first.
     const first = join(folder, 'first');
     mkdirSync(first);
     writeFileSync(join(first, 'wrapper'), 'another', { mode: 0o755 });
@@ -71,7 +71,7 @@ describe('a file that is named by', () => {
     expect(Object.keys((await request(own)).systems[0]?.files ?? {})).toEqual([join(first, 'wrapper')]);
   });
 
-  it('a symbolic link that leads to another file now is another file', async () => {
+  it('a symbolic link to another file counts as another file', async () => {
     const link = join(folder, 'layer.so');
     for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
     symlinkSync('a', link);
@@ -82,7 +82,7 @@ describe('a file that is named by', () => {
     expect(changed).toThrow(`its file ${link} of system 1`);
   });
 
-  it('a setting and is too large to be hashed must have its size and time', async () => {
+  it('a setting and is too large to be hashed must keep its size and time', async () => {
     const path = join(folder, 'large');
     const settings = { env: { WEIGHTS: path } };
     writeFileSync(path, '');
@@ -94,7 +94,7 @@ describe('a file that is named by', () => {
     );
   });
 
-  it('a secret setting is not recorded, nor are directories, devices and files of /proc', async () => {
+  it('a secret setting is not recorded, and neither are directories, devices and files of /proc', async () => {
     const path = join(folder, 'token');
     writeFileSync(path, 'secret');
     mkdirSync(join(folder, 'cache'));
@@ -104,19 +104,19 @@ describe('a file that is named by', () => {
 });
 
 describe('the options of an earlier comparison', () => {
-  it('may be joined by --keep-going and --allow-missing, which change no measured round', async () => {
+  it('can be extended by --keep-going and --allow-missing, which do not affect measured rounds', async () => {
     const [before, now] = [await request({}), await request({}, { keepGoing: true, allowMissing: true })];
     expect(() => checkUnchanged(before, now, 'out')).not.toThrow();
     expect(() => checkUnchanged(now, before, 'out')).not.toThrow();
   });
 
-  it('may not be joined by one that decides a number', async () => {
+  it('cannot be extended by an option that affects numbers', async () => {
     const [before, now] = [await request({}), await request({}, { strict: true })];
     expect(() => checkUnchanged(before, now, 'out')).toThrow(/its --strict was not given, and now true/);
   });
 });
 
-it('a request with a secret that was not recorded is refused, with the name of the setting', async () => {
+it('refuse a request with an unrecorded secret, and name the setting', async () => {
   const stored = await request({ env: { FINE: '1', MY_TOKEN: 'hunter2' } });
   writeFileSync(join(folder, REQUEST), JSON.stringify(stored));
   await expect(readRequest(folder)).rejects.toThrow(/env\.MY_TOKEN of its systems is secret and was not recorded/);

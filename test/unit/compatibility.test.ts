@@ -1,4 +1,4 @@
-/** COMPAT-001: how a probe's process is held against its native one, and in which order probes run. */
+/** COMPAT-001: how a probe's process is compared with its native one, and in which order probes run. */
 import { describe, expect, it } from 'vitest';
 import { escapeOf, referenceOf } from '../../lib/metrics/compatibility/escape.js';
 import { excludedBecause, nativeText, outcomeOf } from '../../lib/metrics/compatibility/outcome.js';
@@ -30,7 +30,7 @@ const seen = (change: Partial<Observation> = {}): Observation => ({
   ...change,
 });
 
-describe('what a probe did natively', () => {
+describe("a probe's native run", () => {
   it.each([
     ['works', {}, null],
     ['hangs', { ending: null, done: false }, 'natively it hangs in cuMemFree_v2'],
@@ -43,7 +43,7 @@ describe('what a probe did natively', () => {
     ['ends with a code', { ending: exit(1) }, 'natively it ended with exit code 1'],
   ] as const)('%s', (_, change, reason) => expect(excludedBecause(seen(change as Partial<Observation>))).toBe(reason));
 
-  it('is told with the codes that were not 0', () => {
+  it('is described with the codes other than 0', () => {
     expect(nativeText(seen())).toBe('works');
     const refused = ['a', 'b', 'b', 'c', 'd'].map((step) => code(step, 1));
     expect(nativeText(seen({ steps: refused }))).toBe('works, with a 1, b 1, c 1 and 1 more');
@@ -67,7 +67,7 @@ describe('the outcome of a probe', () => {
     expect(outcomeOf(seen(), seen(change))).toEqual({ outcome, ...(at !== undefined && { at }) });
   });
 
-  it('has a name of its own where the probe gives one', () => {
+  it("has the probe's own name if it reports one", () => {
     const native = seen({ steps: [data('total', 'the same', 'limit fails open')] });
     const own = seen({ steps: [data('total', '2 instead of 1', 'limit fails open')] });
     expect(outcomeOf(native, own)).toEqual({ outcome: 'limit fails open', at: 'total' });
@@ -95,13 +95,13 @@ describe('whether a probe was under the layer', () => {
     ['a function of the layer is the driver’s', { owners: { cuInit: CUDA } }, `cuInit belongs to ${CUDA}`],
     ['the library is not loaded', { objects: [] }, `${library} is not loaded`],
     ['it sees more memory', { memory: { uuid: uuid as string, bytes: 9000 } }, 'it sees 9000 bytes of memory'],
-  ])('is refuted where %s', (_, change, text) => expect(escapeOf(under(change), reference)).toContain(text));
+  ])('is refuted if %s', (_, change, text) => expect(escapeOf(under(change), reference)).toContain(text));
 
-  it('is not known of a probe that does not say', () => {
+  it('is unknown if the probe does not report it', () => {
     expect(escapeOf(seen(), reference)).toBe('it did not report who owns the functions it called');
   });
 
-  it('is refuted of one that is no MPS client where others are', () => {
+  it('is refuted for a process that is no MPS client while others are', () => {
     const mps = referenceOf(description(null, { mpsClient: true, memoryBytes: 1000 }), 'dlsym');
     const client = under({ owners: {}, objects: [], memory: null, mps: 1 });
     expect(escapeOf(client, mps)).toBeNull();
@@ -109,7 +109,7 @@ describe('whether a probe was under the layer', () => {
   });
 });
 
-describe('the turns of probes', () => {
+describe('the order of probes', () => {
   interface One {
     name: string;
     alone: boolean;
@@ -130,7 +130,7 @@ describe('the turns of probes', () => {
     return { run, names, end: (name: string) => running.get(name)?.() };
   }
 
-  it('are taken several at a time, alone where that is asked, and answered in order', async () => {
+  it('runs several at a time, or alone if requested, with results in order', async () => {
     const { run, names, end } = stage();
     const all = inTurns([one('a', true), one('b'), one('c'), one('d')], { lanes: 2, startMs: null }, run);
     for (const [now, next] of [
@@ -145,7 +145,7 @@ describe('the turns of probes', () => {
     expect(await all).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('wait for one another while one starts, and not for one that hangs', async () => {
+  it('waits for a probe that starts, but not for one that hangs', async () => {
     const { run, names, end } = stage();
     const all = inTurns([one('a'), one('b'), one('c')], { lanes: 3, startMs: 300 }, run);
     await expect.poll(names).toBe('a');

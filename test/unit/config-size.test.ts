@@ -43,10 +43,10 @@ describe('sizes', () => {
     expect(() => parse(text)).toThrow(/^Expected memory of hami-core to be a size above 0 such as 10GiB/),
   );
 
-  it('refuses a share where the layer knows none', () =>
+  it('refuses a share if the layer supports none', () =>
     expect(() => parse('50%', false)).toThrow(/such as 10GiB, 4096MiB, 10GB \(1e9\) or 1048576B but received '50%'/));
 
-  it('says what a lone letter could have meant', () =>
+  it('explains what a single letter could mean', () =>
     expect(() => parse('10g')).toThrow(/write 10GiB \(binary\) or 10GB \(decimal\)/));
 
   it('refuses a number without a unit, which is MiB to users of HAMi', () =>

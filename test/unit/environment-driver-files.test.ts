@@ -1,4 +1,4 @@
-/** What the kernel module's files in /proc say. */
+/** The kernel module's files in /proc. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -22,5 +22,4 @@ it.each([
   expect(readDriverFiles(folder)).toEqual({ version, gpus: ['NVIDIA H200', 'NVIDIA H100 80GB HBM3'] });
 });
 
-it('knows nothing where there is no module', () =>
-  expect(readDriverFiles('/nowhere')).toEqual({ version: null, gpus: [] }));
+it('is empty if there is no module', () => expect(readDriverFiles('/nowhere')).toEqual({ version: null, gpus: [] }));

@@ -7,8 +7,8 @@ import { gpuState } from './run-fixtures.js';
 const of = (change: Parameters<typeof gpuState>[0], cpu: number | null = 0.01) =>
   new Map(checksBefore(gpuState(change), cpu).map((check) => [check.name, check]));
 
-describe('the look before a run', () => {
-  it('finds a machine at rest in order, in seven respects', () => {
+describe('the checks before a run', () => {
+  it('pass for an idle, healthy machine: seven checks', () => {
     const checks = checksBefore(gpuState(), 0.01);
     expect(checks.map(({ passed }) => passed)).toEqual(Array.from({ length: 7 }, () => true));
   });
@@ -35,7 +35,7 @@ describe('the look before a run', () => {
     expect(of(bad).get(name)).toMatchObject({ passed: false, detail: expect.stringContaining(detail) as string });
   });
 
-  it('does not judge the slow state of an idle card', () =>
+  it('do not judge the slow state of an idle card', () =>
     expect(of({ performanceState: 8, eventReasons: 1 }).get('GPU performance state')?.passed).toBe('not checked'));
 
   it.each([
@@ -44,7 +44,7 @@ describe('the look before a run', () => {
     [null, 'not checked'],
   ])('a host that is %s busy: %s', (busy, passed) => expect(of({}, busy).get('host CPU at rest')?.passed).toBe(passed));
 
-  it('checks nothing of a GPU that NVML does not know, or of what it does not tell', () => {
+  it('are not made for a GPU that NVML does not know, or for missing values', () => {
     const silent = Object.fromEntries(Object.keys(gpuState()).map((key) => [key, null]));
     for (const checks of [checksBefore(null, 0), checksBefore(gpuState(silent), 0)])
       expect(checks.filter(({ passed }) => passed === 'not checked')).toHaveLength(6);
@@ -59,13 +59,13 @@ describe('event reasons', () => {
       ['power cap', 'power brake'],
     ],
     [[0x40], ['thermal slowdown (hardware)']],
-  ])('of %j hold the card back: %j', (masks, names) => expect(slowdowns(masks)).toEqual(names));
+  ])('of %j throttle the card: %j', (masks, names) => expect(slowdowns(masks)).toEqual(names));
 
-  it('say whether the card is idle', () => expect([isIdle(0x05), isIdle(0x04)]).toEqual([true, false]));
+  it('show whether the card is idle', () => expect([isIdle(0x05), isIdle(0x04)]).toEqual([true, false]));
 });
 
 describe('hostCpuBusy', () => {
-  it('sees a processor that is kept busy', async () => {
+  it('measures a busy processor', async () => {
     const until = performance.now() + 250;
     const looking = hostCpuBusy();
     while (performance.now() < until);

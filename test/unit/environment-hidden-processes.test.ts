@@ -1,4 +1,4 @@
-/** Processes of other users where /proc is mounted with hidepid (proc(5)): they run, and /proc does not show them. */
+/** Processes of other users if /proc is mounted with hidepid (proc(5)): they run, but /proc does not show them. */
 import type * as fs from 'node:fs';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { LOCK, lockDirectory } from '../../lib/cli/directory-lock.js';
 import { ownerState, ownIdentity } from '../../lib/environment/process-identity.js';
 
-/** PIDs that /proc does not show, and what it answers. */
+/** PIDs that /proc hides, with its error code. */
 const hidden = new Map<number, string>();
 vi.mock('node:fs', async (original) => {
   const actual = await original<typeof fs>();
@@ -20,7 +20,7 @@ vi.mock('node:fs', async (original) => {
   return { ...actual, readFileSync: read };
 });
 
-/** What a signal to such a process answers: it belongs to another user. */
+/** The result of a signal to such a process, which belongs to another user. */
 const signalAnswers = (code: string | null) =>
   vi.spyOn(process, 'kill').mockImplementation(() => {
     if (code !== null) throw Object.assign(new Error(code), { code });
@@ -40,14 +40,14 @@ it.each([
   ['unknown', 'EACCES', null],
   ['dead', 'ENOENT', 'ESRCH'],
   ['dead', 'EACCES', 'ESRCH'],
-])('a process is %s where /proc answers %s and a signal %s', (state, proc, signal) => {
+])('a process is %s if /proc returns %s and a signal %s', (state, proc, signal) => {
   const owner = other();
   hidden.set(owner.pid, proc);
   signalAnswers(signal);
   expect(ownerState(owner)).toBe(state);
 });
 
-it('the lock of a process that /proc hides is not taken over', async () => {
+it('the lock of a hidden process is not taken over', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gvb-'));
   try {
     const owner = other();

@@ -19,9 +19,9 @@ it.each([
   expect(nvidiaOnPciBus(folder)).toBe(nvidia);
 });
 
-it('does not know where there is no bus to read', () => expect(nvidiaOnPciBus(join(folder, 'none'))).toBeNull());
+it('is unknown if there is no bus to read', () => expect(nvidiaOnPciBus(join(folder, 'none'))).toBeNull());
 
-it('finds the control pipe of an MPS daemon where the environment says', () => {
+it('finds the control pipe of an MPS daemon by the environment', () => {
   const environment = { CUDA_MPS_PIPE_DIRECTORY: folder };
   expect(mpsState(environment)).toEqual({ pipeDirectory: folder, controlPipe: false });
   writeFileSync(join(folder, 'control'), '');

@@ -34,7 +34,7 @@ describe('the identity of a process', () => {
     ['unknown in another PID namespace', { pidNamespace: 'pid:[1]' }, 'unknown'],
   ])('is %s', (_, change, state) => expect(ownerState({ ...ownIdentity(), ...change })).toBe(state));
 
-  it('has the start time of a process whose name holds a parenthesis and spaces', async () => {
+  it('has the start time of a process whose name contains a parenthesis and spaces', async () => {
     const child = spawn('sh', ['-c', 'printf ") Z 1" > /proc/$$/comm; echo; read line'], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

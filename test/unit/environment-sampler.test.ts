@@ -7,7 +7,7 @@ describe('the sampler', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('reads at once and then at its interval, into columns of one length', async () => {
+  it('reads at once and then at its interval, into columns of equal length', async () => {
     let temperatureC = 30;
     const sampler = new Sampler(() => Promise.resolve(gpuState({ temperatureC: temperatureC++ })), 100);
     await vi.advanceTimersByTimeAsync(350);
@@ -19,7 +19,7 @@ describe('the sampler', () => {
     expect(temperatureC).toBe(34);
   });
 
-  it('leaves a gap where a reading fails, and nothing where all do', async () => {
+  it('leaves a gap if a reading fails, and returns nothing if all do', async () => {
     let turn = 0;
     const failing = () => (turn++ % 2 === 0 ? Promise.reject(new Error('lost')) : Promise.resolve(gpuState()));
     const sampler = new Sampler(failing, 100);
@@ -30,7 +30,7 @@ describe('the sampler', () => {
     expect(await blind.stop()).toBeUndefined();
   });
 
-  it('never asks again before the last answer has come', async () => {
+  it('never reads again before the last reading has ended', async () => {
     let asked = 0;
     const slow = async () => {
       asked++;

@@ -19,17 +19,17 @@ const preloaded = (change: Partial<PreloadEntry> = {}): PreloadEntry => ({
 });
 const attest = (change: Partial<Description>) => environmentSystem({}).attest(description(change));
 
-/** Loaded, and it owns nothing: what a HAMi-core looks like that exports only `dlsym`. */
+/** Loaded, but it owns nothing, like a HAMi-core that exports only `dlsym`. */
 const idle = provenance([], { objects: [{ path: LAYER, cudaExports: 0, exportsDlsym: true, exportsInit: false }] });
 
 describe('the environment as a system', () => {
-  it('gives workers the LD_PRELOAD the coordinator stepped out of, and not the variable that kept it', () =>
+  it("restores the caller's LD_PRELOAD for workers, without the variable that stored it", () =>
     expect(callerEnvironment({ PATH: '/bin', GVB_CALLER_LD_PRELOAD: LAYER })).toEqual({
       PATH: '/bin',
       LD_PRELOAD: LAYER,
     }));
 
-  it('records what changes a measurement and no secret', () =>
+  it('records variables that affect a measurement, but no secret', () =>
     expect(
       environmentSystem({ CUDA_VISIBLE_DEVICES: '1', AWS_SECRET: 'x', GVB_SIM: 'sms=2', HOME: '/' }).settings,
     ).toEqual({
@@ -53,14 +53,14 @@ describe('the environment as a system', () => {
     expect(proofs[0]?.detail).toBe(`${LAYER} owns 2 of 3 functions (runtime 0, dlsym 2, linked 0)`);
   });
 
-  it('says aloud that a loaded layer hooks nothing', async () => {
+  it('warns that a loaded layer hooks nothing', async () => {
     const { layer, warnings, proofs } = await attest({ provenance: idle, preload: [preloaded()] });
     expect(layer).toMatchObject({ path: LAYER, active: false });
     expect(warnings).toEqual([expect.stringMatching(/hooks no function of the driver.*CMAKE_BUILD_TYPE=Debug/)]);
     expect(proofs[0]?.passed).toBe(false);
   });
 
-  it('takes no ordinary preloaded library for a layer', async () => {
+  it('does not take an ordinary preloaded library for a layer', async () => {
     const { layer, warnings } = await attest({
       preload: [preloaded({ entry: '/lib/jemalloc.so', mapped: '/lib/jemalloc.so' })],
     });
@@ -99,7 +99,7 @@ describe('interception', () => {
       [],
     ]));
 
-  it('compares with libcuda where the driver does not list the function', () => {
+  it('compares with libcuda if the driver does not list the function', () => {
     const functions = [
       ...provenance([]).functions,
       { name: 'cuNew', owners: { runtime: CUDA, dlsym: LAYER, linked: null, bare: null } },

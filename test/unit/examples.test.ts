@@ -1,4 +1,4 @@
-/** What users copy must work as it stands. */
+/** Files that users copy must work unchanged. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -21,7 +21,7 @@ const workflow = parse(readFileSync(example('github-actions.yml'), 'utf8')) as W
 const scripts = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
 const lines = scripts.filter((script) => script.startsWith('npx gpu-virt-bench '));
 
-/** Parses as the command line does, and does nothing. Answers what the command would have been given. */
+/** Parses like the command line, without running anything. Returns the command and its options. */
 async function parsed(line: string): Promise<{ name: string; args: string[]; options: Record<string, unknown> }> {
   const root = program();
   const calls: { name: string; args: string[]; options: Record<string, unknown> }[] = [];
@@ -45,15 +45,15 @@ describe('the workflow', () => {
     expect(lines).toHaveLength(4);
   });
 
-  it.each(lines)('calls what there is: %s', async (line) => {
+  it.each(lines)('uses existing commands and options: %s', async (line) => {
     const { name, args } = await parsed(line);
     if (name === 'compare') expect(() => selectMetrics(args, metrics)).not.toThrow();
   });
 
-  it('would be refused with a flag that is none', async () =>
+  it('would be refused with an unknown flag', async () =>
     expect(parsed('npx gpu-virt-bench gate --basline main')).rejects.toThrow(/unknown option '--basline'/));
 
-  it('judges what it measures, and keeps the reports', () => {
+  it('judges its results, and keeps the reports', () => {
     const measuring = lines.find((line) => line.includes('--require-gpu')) ?? '';
     for (const flag of ['--baseline main', '--gate thresholds.yaml', '--junit gate.xml', '--output results/gate'])
       expect(measuring).toContain(flag);
@@ -62,7 +62,7 @@ describe('the workflow', () => {
 });
 
 describe('the thresholds', () => {
-  it('are read, each as its comment says', async () => {
+  it('are read as their comments say', async () => {
     const { metrics: of, missing, systems } = await readThresholds(example('thresholds.yaml'), '--gate', metrics);
     expect({ missing, systems }).toEqual({ missing: 'fail', systems: null });
     expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, inconclusive: 'pass', named: true });

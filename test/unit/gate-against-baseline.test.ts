@@ -31,7 +31,7 @@ const sampler = (clocks: number[], load: number[]): NonNullable<RunDocument['sam
 };
 
 describe('a stored baseline', () => {
-  it('is held against every system of its name, whatever the numbers of rounds', () => {
+  it('is compared with every system of its name, for any numbers of rounds', () => {
     const now = { native: { 'OH-001': about(5) }, layer: { 'OH-001': about(6).slice(0, 3) } };
     const { effects, warnings } = against(now, layer(5));
     expect(effects.map(({ system, baseline, rounds, verdict }) => ({ system, baseline, rounds, verdict }))).toEqual([
@@ -43,7 +43,7 @@ describe('a stored baseline', () => {
     expect(warnings.filter((warning) => !warning.startsWith('The '))).toEqual([]);
   });
 
-  it('adjusts over all of its effects', () => {
+  it('adjusts the verdicts over all effects', () => {
     const near = (value: number) => ({ 'OH-001': [1, 1.01, 0.99].map((factor) => factor * value) });
     const names = Array.from({ length: 12 }, (_, i) => `layer-${i}`);
     const values = (value: number) => ({
@@ -73,7 +73,7 @@ describe('a stored baseline', () => {
     expect(both.environments).toMatchObject({ now: { simulated: true }, baseline: { simulated: true } });
   });
 
-  it('is refused without a system in common, and where a name means another kind', () => {
+  it('is refused without a common system, or if a name means another kind', () => {
     expect(() => against({ other: { 'OH-001': about(5) }, more: { 'OH-001': about(5) } }, layer(5))).toThrow(
       /^Expected a system of baseline main \(native, layer\) but received other, more: give the systems the same names\.$/,
     );
@@ -83,7 +83,7 @@ describe('a stored baseline', () => {
     );
   });
 
-  it('says which systems it lacks', () => {
+  it('names the systems it lacks', () => {
     const now = { ...layer(5), other: { 'OH-001': about(5) } };
     const { warnings, effects } = against(now, layer(5));
     expect(warnings).toEqual(['The baseline has no other: it is not compared.']);
@@ -122,7 +122,7 @@ describe('a stored baseline', () => {
     expect(warningsOf(345, 0)).toEqual([]);
   });
 
-  it('names settings that changed, but not the paths that every run has of its own', () => {
+  it('names changed settings, but not the paths that differ in every run', () => {
     const round = (directory: string, memory: string, sha256: string | null) => ({
       round: {
         system: {
@@ -149,7 +149,7 @@ describe('a stored baseline', () => {
     ]);
   });
 
-  it('takes a setting by its own name only', () => {
+  it("compares only a setting's own properties", () => {
     const round = (settings: Record<string, string>) => ({
       round: { system: { name: 'layer', kind: 'k', settings, attestation: [] } },
     });
@@ -160,7 +160,7 @@ describe('a stored baseline', () => {
     ]);
   });
 
-  it('is invalid for values of another number of processes', () => {
+  it('is invalid for values with another number of processes', () => {
     const starts = (largest: number) => ({
       layer: { 'START-006': [1, 2, 3].map((value) => ({ value, details: { largest } })) },
     });
@@ -170,7 +170,7 @@ describe('a stored baseline', () => {
     expect(against(starts(10), starts(10)).effects[0]?.verdict).toBe('inconclusive');
   });
 
-  it('is invalid where rounds of one side alone disagree, and takes what is no number for what it is', () => {
+  it('is invalid if rounds of one side disagree, and handles values that are no number', () => {
     const starts = (...largest: unknown[]) => ({
       layer: { 'START-006': largest.map((each) => ({ value: 1, details: { largest: each } })) },
     });
@@ -188,7 +188,7 @@ describe('a stored baseline', () => {
     );
   });
 
-  it('holds differences to native against those of its own rounds', () => {
+  it('compares differences to native with those of its own rounds', () => {
     const arms = (rates: number[]) =>
       rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
     const values = (share: number): Values => ({
@@ -200,7 +200,7 @@ describe('a stored baseline', () => {
     expect(effects[0]?.difference).toBeCloseTo(10, 10);
   });
 
-  it('has no effect of what only one of both measured', () => {
+  it('has no effect for a metric that only one of both measured', () => {
     const more = { layer: { 'OH-001': about(5), 'OH-002': about(5) } };
     const less = { layer: { 'OH-001': about(5) } };
     for (const [now, then] of [
@@ -220,7 +220,7 @@ describe('a stored baseline', () => {
     expect(against(values, values).effects).toMatchObject([{ rounds: 2, difference: 0 }]);
   });
 
-  it('holds differences to native against those of the rounds beside them, wherever these stand', () => {
+  it('pairs differences to native with the rounds beside them, wherever these are in the document', () => {
     const arms = (rates: number[]) =>
       rates.map((unitsPerSecond) => ({ ...without('unsupported', 'needs a native arm'), details: { unitsPerSecond } }));
     // As merged from two documents, of which the first lacks two rounds of the layer.
@@ -262,7 +262,7 @@ describe('a gate with a stored baseline', () => {
     });
   });
 
-  it('says that the machine changed where the bare driver did', () => {
+  it("warns that the machine changed if the bare driver's results did", () => {
     const slow = { native: { 'OH-001': about(6) }, layer: { 'OH-001': about(6) } };
     expect(judged(slow, layer(5)).warnings).toEqual([
       expect.stringMatching(/^The bare driver itself is worse than in the baseline \(OH-001\)/),
@@ -270,14 +270,14 @@ describe('a gate with a stored baseline', () => {
     expect(judged(layer(6), layer(5)).warnings).toEqual([]);
   });
 
-  it('judges a run of one system, whose one round never passes', () => {
+  it('judges a run of one system, whose single round never passes', () => {
     const run = (value: number) =>
       ({ ...comparison({ environment: { 'OH-001': [value] } }).systems[0]?.[0] }) as RunDocument;
     const found = gate(run(50), defaultThresholds(metrics), { name: 'main', document: run(5) }, metrics);
     expect(found.cases).toMatchObject([{ outcome: 'inconclusive', countsAs: 'failed' }]);
   });
 
-  it('does not measure what the baseline lacks', () => {
+  it('does not judge a metric that the baseline lacks', () => {
     const now = { layer: { 'OH-001': about(5), 'OH-002': about(5) } };
     const then = { layer: { 'OH-001': about(5) } };
     const last = (yaml?: string) => judged(now, then, yaml).cases.at(-1);

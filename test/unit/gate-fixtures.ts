@@ -1,12 +1,12 @@
-/** Comparisons of known values, without measuring. */
+/** Comparisons with known values, without measuring. */
 import type { ComparisonDocument, GpuInfo, MetricResult, RunDocument } from '../../lib/results/document.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { effects } from '../../lib/run/comparison-effects.js';
 import { device, runDocument } from './run-fixtures.js';
 
-/** A value, or what else the result is, of a round. */
+/** A round's value, or other fields of its result. */
 export type Measured = number | Partial<MetricResult>;
-/** By system, by metric, by round. */
+/** By system, then metric, then round. */
 export type Values = Record<string, Record<string, Measured[]>>;
 
 export function card(change: Partial<GpuInfo> = {}): GpuInfo {
@@ -90,5 +90,5 @@ export function comparison(values: Values, { round = {}, document = {} }: Change
   };
 }
 
-/** Five values around one, 0.4 % apart at most. */
+/** Five values around one, at most 0.4 % apart. */
 export const about = (value: number): number[] => [1, 1.002, 0.998, 1.001, 0.999].map((factor) => factor * value);

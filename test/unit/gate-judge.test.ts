@@ -37,12 +37,12 @@ describe('a violation', () => {
     expect(junitReport(found)).toMatch(/<failure[^>]*12 GiB were held/);
   });
 
-  it('of the system that the others are held against fails the gate, too', () =>
+  it('of the reference system also fails the gate', () =>
     expect(outcomes({ native: { 'OH-001': [over(5), 5, 5] }, layer: native() })).toContain(
       'native OH-001 violation: failed, failed',
     ));
 
-  it('is one case, and takes none from the thresholds', () => {
+  it('is one case, in addition to those of the thresholds', () => {
     const values = { native: native(), layer: { 'OH-001': about(6).map((value) => over(value as number)) } };
     expect(outcomes(values, 'metrics: { OH-001: { limit: 5.5 } }')).toEqual([
       'layer OH-001 violation: failed, failed',
@@ -51,7 +51,7 @@ describe('a violation', () => {
     ]);
   });
 
-  it('does not stand for the value of a metric that was not measured', () => {
+  it('does not replace the value of a metric that was not measured', () => {
     const unmeasured = { ...without('unsupported', 'too small'), violations: [{ detail }] };
     expect(outcomes({ native: native(), layer: { 'OH-001': [unmeasured] } })).toEqual([
       'layer OH-001 violation: failed, failed',
@@ -72,7 +72,7 @@ describe('a regression', () => {
     ]),
   );
 
-  it('that is in doubt counts as asked, of one metric or of all', () => {
+  it('that is inconclusive counts as configured, for one metric or for all', () => {
     const values = { native: native(), layer: { 'OH-001': noisy } };
     for (const yaml of ['inconclusive: fail', 'metrics: { OH-001: { inconclusive: fail } }'])
       expect(outcomes(values, yaml)).toEqual(['layer OH-001 regression: inconclusive, failed']);
@@ -81,7 +81,7 @@ describe('a regression', () => {
     ]);
   });
 
-  it('turns with the direction of the metric', () => {
+  it('depends on the direction of the metric', () => {
     const higher = metrics.map((metric) =>
       metric.id === 'OH-001' ? { ...metric, direction: 'higher' as const } : metric,
     );
@@ -97,7 +97,7 @@ describe('a regression', () => {
       layer: { 'OH-005': [0, 0.1, -0.1, 0, 0].map((noise) => now + noise) },
     });
     expect(outcomes(values(40))).toEqual(['layer OH-005 regression: failed, failed']);
-    // Beyond the metric's δ of 5 ns, which noise alone may come to.
+    // Beyond the metric's δ of 5 ns, which noise alone can reach.
     expect(outcomes(values(8))).toEqual(['layer OH-005 regression: passed, passed']);
     expect(outcomes(values(8), 'metrics: { OH-005: { maxDifference: 20 } }')).toEqual([
       'layer OH-005 regression: passed, passed',
@@ -111,7 +111,7 @@ describe('a regression', () => {
     );
   });
 
-  it('leaves in doubt what an interval that does not hold its value says', () => {
+  it('is inconclusive if the interval does not contain the value', () => {
     const document = comparison({ native: native(), layer: native() });
     const [effect] = document.effects;
     const caseOf = (ratio: number, ratioCi95: [number, number]) =>
@@ -120,7 +120,7 @@ describe('a regression', () => {
     expect(caseOf(1.2, [1, 1.05])).toBe('inconclusive');
   });
 
-  it('that is a difference turns with the direction of the metric', () => {
+  it('that is a difference depends on the direction of the metric', () => {
     const higher = metrics.map((metric) =>
       metric.id === 'OH-005' ? { ...metric, direction: 'higher' as const } : metric,
     );
@@ -138,7 +138,7 @@ describe('a regression', () => {
     });
   });
 
-  it.each([5, 50])('never passes on one round, where the layer takes %d us', (value) => {
+  it.each([5, 50])('never passes on one round with %d us under the layer', (value) => {
     const document = comparison({ native: { 'OH-001': [5] }, layer: { 'OH-001': [value] } });
     for (const yaml of ['', 'inconclusive: pass']) {
       const { cases, passed } = judged(document, yaml);
@@ -148,14 +148,14 @@ describe('a regression', () => {
     }
   });
 
-  it('announces an improvement of more than 10 %', () => {
+  it('reports an improvement of more than 10 %', () => {
     const improvementOf = (value: number) =>
       judged(comparison({ native: native(), layer: native(value) })).cases[0]?.improvement;
     expect(improvementOf(4)).toMatch(/^× 0\.8000 \(.*\) is better than native by more than 10 %$/);
     expect(improvementOf(4.8)).toBeUndefined();
   });
 
-  it('in per cents is in doubt where values are not above zero, and says so', () =>
+  it('in per cent is inconclusive if values are not above zero, with the reason', () =>
     expect(judged(comparison({ native: native(), layer: { 'OH-001': [5, 0, 5, 5, 5] } })).cases).toMatchObject([
       {
         outcome: 'inconclusive',
@@ -164,7 +164,7 @@ describe('a regression', () => {
       },
     ]));
 
-  it('is not judged where it is off', () => {
+  it('is not judged if it is off', () => {
     const values = {
       native: { 'OH-001': about(5), 'OH-002': about(5) },
       layer: { 'OH-001': about(50), 'OH-002': about(5) },
@@ -173,7 +173,7 @@ describe('a regression', () => {
     expect(outcomes(values, yaml)).toEqual(['layer OH-002 regression: passed, passed']);
   });
 
-  it('holds only the systems that are asked for', () => {
+  it('judges only the requested systems', () => {
     const values = { native: native(), a: native(50), b: native() };
     expect(outcomes(values, 'systems: [b]')).toEqual(['b OH-001 regression: passed, passed']);
   });
@@ -191,7 +191,7 @@ describe('a limit', () => {
     ]),
   );
 
-  it('of a metric of which more is better is the least allowed', () => {
+  it('of a metric for which more is better is the least allowed value', () => {
     const higher = metrics.map((metric) =>
       metric.id === 'OH-001' ? { ...metric, direction: 'higher' as const } : metric,
     );
@@ -213,7 +213,7 @@ describe('a limit', () => {
       { outcome: 'failed', countsAs: 'failed' },
     ]));
 
-  it('never passes on a metric that was merely to be measured, of one round', () =>
+  it('never passes a metric without a threshold on one round', () =>
     expect(
       judged(comparison({ native: native(), layer: { 'OH-001': [5] } }), '{ maxRegression: off, metrics: { OH-001: } }')
         .cases,
@@ -227,21 +227,21 @@ describe('a limit', () => {
     expect(judged(run, limit(worst)).cases).toMatchObject([{ outcome: 'inconclusive', value, interval: ci95 }]);
   });
 
-  it('is all there is of a run of one system, which has nothing to be worse than', () =>
+  it('is the only check for a run of one system, which has no reference', () =>
     expect(
       judged(runDocument({ metrics: [measured('OH-001', 5)] }), 'metrics: { OH-001: { limit: 6 } }').cases.map(
         ({ kind }) => kind,
       ),
     ).toEqual(['limit']));
 
-  it('holds the first system of a comparison where it is named', () =>
+  it('applies to the first system of a comparison if it is named', () =>
     expect(
       outcomes({ native: native(50), layer: native() }, `{ systems: [native], metrics: { OH-001: { limit: 6 } } }`),
     ).toEqual(['native OH-001 limit: failed, failed']));
 });
 
-describe('what has no value', () => {
-  it('fails the gate where it failed or is invalid, in any round of any system', () => {
+describe('a metric without a value', () => {
+  it('fails the gate if it failed or is invalid in any round of any system', () => {
     const failed = without('failed', 'cuInit returned 999');
     const values = {
       native: { 'OH-001': about(5), 'OH-002': [1, 1, 1, 1, without('invalid', 'clock mapping')] },
@@ -257,22 +257,22 @@ describe('what has no value', () => {
     ]);
   });
 
-  it('says of an invalid system once that it is', () => {
+  it('reports an invalid system once', () => {
     const invalid = { 'OH-001': about(5).map(() => without('invalid', 'layer not active')) };
     expect(outcomes({ native: native(), layer: invalid })).toEqual(['layer OH-001 measured: invalid, failed']);
   });
 
-  it('says of what failed in every round nothing else', () => {
+  it('has no other case if it failed in every round', () => {
     const failed = { 'OH-001': about(5).map(() => without('failed', 'x')) };
     expect(outcomes({ native: native(), layer: failed })).toEqual(['layer OH-001 measured: failed, failed']);
   });
 
-  it('is asked for by a name alone: then a value is enough', () =>
+  it('is required by a name without a threshold: then a value is enough', () =>
     expect(outcomes({ native: native(), layer: native(50) }, '{ maxRegression: off, metrics: { OH-001: } }')).toEqual([
       'layer OH-001 measured: passed, passed',
     ]));
 
-  it('passes where it is unsupported, unless it is named', () => {
+  it('passes if it is unsupported, unless it is named', () => {
     const values = {
       native: native(),
       layer: { ...native(), 'OH-008': [1, 2, 3, 4, 5].map(() => without('unsupported', 'no compute limit')) },
@@ -284,12 +284,12 @@ describe('what has no value', () => {
     expect(last('metrics: { OH-*: { maxRegression: 10 } }')).toBe('layer OH-008 measured: not measured, passed');
   });
 
-  it('fails where it is named and was not asked for', () => {
+  it('fails if it is named but was not requested', () => {
     const { cases } = judged(comparison({ native: native(), layer: native() }), 'metrics: { START-001: }');
     expect(cases.at(-1)).toMatchObject({ metric: 'START-001', countsAs: 'failed', reason: 'it was not requested' });
   });
 
-  it('is a difference to native: it is judged by that, and native itself is not asked', () => {
+  it('that is a difference to native is judged by it, and native itself is not judged', () => {
     const arm = (unitsPerSecond: number) =>
       Array.from({ length: 5 }, () => ({
         ...without('unsupported', 'needs a native arm'),
@@ -306,17 +306,17 @@ describe('what has no value', () => {
 });
 
 describe('a gate', () => {
-  it('refuses what nothing can be held against', () =>
+  it('refuses a document without anything to judge', () =>
     expect(() => judged(runDocument({ metrics: [measured('OH-001', 5)] }))).toThrow(
       /^Expected --baseline, or limits in --config, but received neither: 'environment' is the only system/,
     ));
 
-  it('refuses what was interrupted', () =>
+  it('refuses an interrupted run', () =>
     expect(() => judged(comparison({ native: native(), layer: native() }, { document: { completed: false } }))).toThrow(
       /finished measurement but received one that was interrupted: continue it with compare --resume/,
     ));
 
-  it('refuses a system that is not there, by its place', () =>
+  it('refuses an unknown system, with its place in the file', () =>
     expect(() => judged(comparison({ native: native(), 'hami-core': native() }), 'systems:\n  - hamicore')).toThrow(
       /^gate\.yaml:2:5: Expected a system that is measured but received 'hamicore': did you mean hami-core\?$/,
     ));
@@ -327,7 +327,7 @@ describe('a gate', () => {
       expect(() => judged(document, yaml)).toThrow(/^No threshold applies to anything that was measured/);
   });
 
-  it('says what it does not know', () => {
+  it('reports unknown metrics', () => {
     const document = comparison({ native: native(), layer: native() });
     document.systems[0]?.[0]?.metrics.push({ ...measured('OH-001', 5), id: 'ZZ-001' });
     expect(judged(document).warnings).toEqual([
@@ -355,13 +355,13 @@ describe('a gate', () => {
     });
   });
 
-  it('fails for such a system beside others that hold, unless the thresholds leave it out', () => {
+  it('fails for such a system even if others pass, unless the thresholds leave it out', () => {
     const values = { native: native(), a: native(), b: unsupported };
     expect(judged(comparison(values), 'missing: pass').passed).toBe(false);
     expect(judged(comparison(values), 'systems: [a]')).toMatchObject({ passed: true, warnings: [] });
   });
 
-  it('refuses a system that it is to judge and nothing is asked of', () => {
+  it('refuses a listed system to which no threshold applies', () => {
     const document = comparison({ native: native(), layer: native() });
     expect(() => judged(document, 'systems: [native, layer]')).toThrow(
       /^No threshold applies to system 'native': give limits/,

@@ -75,7 +75,7 @@ metrics:
     expect(of(text, 'OH-001')).toMatchObject({ limit: 8, regression: { relative: 0.3 }, named: true });
   });
 
-  it('leave out what is off', () => {
+  it('omit checks that are off', () => {
     expect(of('maxRegression: off', 'OH-001')?.regression).toBeNull();
     expect(of('maxRegression: off', 'OH-005')?.regression).toBeNull();
     expect(of('{ maxRegression: off, metrics: { OH-001: { maxRegression: 5 } } }', 'OH-001')?.regression).toEqual({
@@ -139,7 +139,7 @@ metrics:
     ['maxRegression: !!js/function "x"', /Expected YAML but |received 'x'/],
   ])('are refused with their place: %j', (text, message) => expect(refusal(text)).toMatch(message));
 
-  it('have no limit for a metric without a worse side', () => {
+  it('allow no limit for a metric without a direction', () => {
     const aimless = { ...metric('OH-001'), direction: 'none' as const };
     expect(refusal('metrics: { OH-001: { limit: 5 } }', [aimless])).toMatch(
       /received it for OH-001, for which neither more nor less is worse: remove it\.$/,
@@ -147,7 +147,7 @@ metrics:
     expect(parse('metrics: { OH-001: { maxRegression: 5 } }', [aimless]).metrics.get('OH-001')?.regression).toBeNull();
   });
 
-  it('do not let aliases explode, nor nesting overflow', () => {
+  it('refuse alias bombs and deep nesting', () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(', ')}]`);
     expect(refusal(['l0: &l0 [x, x]', ...levels, 'metrics: *l9'].join('\n'))).toMatch(/cannot be read: .*alias/i);
     expect(refusal(`metrics: ${'['.repeat(50_000)}`)).toMatch(/^gate\.yaml:|cannot be read/);
@@ -164,7 +164,7 @@ metrics:
       );
   });
 
-  it('never crash, whatever the text', () => {
+  it('never crash on any text', () => {
     const keys = fc.constantFrom('maxRegression', 'inconclusive', 'missing', 'systems', 'metrics', '__proto__', 'x');
     const leaves = fc.oneof(fc.string(), fc.double(), fc.constantFrom('pass', 'fail', 'off', 'OH-001', 'OH-*', null));
     const trees = fc.letrec((tie) => ({
@@ -189,7 +189,7 @@ metrics:
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('give back the numbers that were written', () =>
+  it('return the written numbers', () =>
     fc.assert(
       fc.property(
         fc.double({ min: 0, max: 1000, noNaN: true }),

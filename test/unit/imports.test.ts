@@ -1,4 +1,4 @@
-/** Imports between the folders of lib/ run one way, so that each part can be read without those above it. */
+/** Imports between the folders of lib/ go in one direction, so that each part can be read without those above it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const lib = fileURLToPath(new URL('../../lib', import.meta.url));
 
-/** From the bottom up; folders in one line may import each other. Files of lib/ itself join what is there. */
+/** From the bottom up; folders in one line may import each other. Files directly in lib/ use everything. */
 const levels = [
   ['errors'],
   ['results', 'stats'],
@@ -45,7 +45,7 @@ describe('the files of lib/', () => {
 });
 
 describe('the folders of lib/', () => {
-  it('are all in the order', () => {
+  it('are all in the list', () => {
     const there = new Set(files.flatMap((file) => folderOf(file) ?? []));
     expect([...there].sort()).toEqual(levels.flat().sort());
   });
@@ -63,7 +63,7 @@ describe('the folders of lib/', () => {
     expect(upward).toEqual([]);
   });
 
-  it('start processes through a launcher, but for what must not end with the coordinator', () => {
+  it('start processes through a launcher, except for those that must outlive the coordinator', () => {
     const starting = files.filter((file) => readFileSync(file, 'utf8').includes("'node:child_process'"));
     expect(starting.map((file) => relative(lib, file)).sort()).toEqual([
       // The coordinator itself, without the caller's preload.
@@ -73,7 +73,7 @@ describe('the folders of lib/', () => {
       'systems/mps-guardian.ts',
       // A user's program at the user's terminal.
       'workers/foreground.ts',
-      // A user's program below a keeper, which ends it with all that it started.
+      // A user's program below a keeper, which ends it with all its processes.
       'workers/kept-program.ts',
       'workers/local.ts',
       'workers/process-group.ts',

@@ -12,7 +12,7 @@ import { everyKind } from './report-fixtures.js';
 
 const names = Object.getOwnPropertyNames(Object.prototype);
 
-/** As a file with that name would be read. */
+/** As if a file with that name was read. */
 const renamed = <T>(value: T, from: string, to: string): T =>
   JSON.parse(JSON.stringify(value), (_, each: unknown) => (each === from ? to : each)) as T;
 
@@ -27,7 +27,7 @@ const usual = plain.plan.systems[1] as string;
 const text = async (format: Format, name: string) =>
   [await rendering(renamed(plain, usual, name))(format)].flat().join('');
 
-/** By format and length of the name, as several names are of one length. */
+/** By format and length of the name, because several names have the same length. */
 const ordinary = new Map<string, Promise<string>>();
 
 function ordinaryText(format: Format, length: number): Promise<string> {
@@ -37,7 +37,7 @@ function ordinaryText(format: Format, length: number): Promise<string> {
   return known;
 }
 
-/** Pages take long to draw, and are of all names alike. */
+/** Pages take long to draw, so only some names are tested. */
 const drawn = new Set(['__proto__', 'constructor', 'toString']);
 
 describe.each(names)('a system named %s', (name) => {
@@ -45,7 +45,7 @@ describe.each(names)('a system named %s', (name) => {
     'is rendered as %s like any other',
     async (format) => {
       const odd = await text(format, name);
-      // Nothing is left out. Escapes make a text longer, and marks of drawings stand elsewhere beside a wider name.
+      // Nothing is left out. Escapes make a text longer, and marks of drawings move beside a wider name.
       const said = (page: string) => page.replace(/<svg.*?<\/svg>/gs, '').length;
       const same = await ordinaryText(format, name.length);
       if (format === 'html') expect(odd).toContain(`>${name}</text>`);

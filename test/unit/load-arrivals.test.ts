@@ -8,26 +8,26 @@ describe('the times of a Poisson process', () => {
   const times = poissonTimesMs(20_000, 50, 7);
   const gaps = [...times].map((time, index) => time - (times[index - 1] ?? 0));
 
-  it('are the same for the same seed, and others for another', () => {
+  it('depend only on the seed', () => {
     expect(poissonTimesMs(20_000, 50, 7)).toEqual(times);
     expect(poissonTimesMs(20_000, 50, 8)).not.toEqual(times);
   });
 
   it('ascend', () => expect(gaps.every((gap) => gap >= 0 && Number.isFinite(gap))).toBe(true));
 
-  it('have exponential gaps of the mean that was asked for', () => {
+  it('have exponential gaps with the requested mean', () => {
     // Kolmogorov-Smirnov at 1 %: 1.63 / sqrt(n). The seed is fixed, so this cannot fail by chance.
     const sorted = [...gaps].sort((a, b) => a - b);
     const distance = Math.max(...sorted.map((gap, i) => Math.abs(1 - Math.exp(-gap / 20) - (i + 0.5) / sorted.length)));
     expect(distance).toBeLessThan(1.63 / Math.sqrt(sorted.length));
   });
 
-  it('are a prefix of a longer list: more requests change no earlier one', () =>
+  it('are a prefix of a longer list: more requests do not change earlier ones', () =>
     expect(poissonTimesMs(10, 50, 7)).toEqual(times.slice(0, 10)));
 });
 
 describe('an open loop', () => {
-  it('sends all requests although none is answered', async () => {
+  it('sends all requests even if none is answered', async () => {
     const sent: number[] = [];
     const answers: (() => void)[] = [];
     const loop = openLoop(
@@ -43,7 +43,7 @@ describe('an open loop', () => {
     await loop;
   });
 
-  it('sends no request before its time, and says which time that was', async () => {
+  it('sends no request before its time, and reports that time', async () => {
     const offsets = Float64Array.of(0, 4, 4, 9.5);
     const scheduled: number[] = [];
     const early: number[] = [];
@@ -57,18 +57,18 @@ describe('an open loop', () => {
     scheduled.forEach((time, index) => expect(time - first).toBeCloseTo(offsets[index] as number, 3));
   });
 
-  it('keeps to its times after it was held up: the late requests are sent at once', async () => {
+  it('keeps its schedule after a delay: late requests are sent at once', async () => {
     const scheduled: number[] = [];
     const send = async (index: number, scheduledMs: number) => {
       scheduled.push(scheduledMs);
-      // As an overloaded client would be.
+      // Like an overloaded client.
       if (index === 0) for (const end = nowMs() + 30; nowMs() < end;);
     };
     await openLoop(Float64Array.of(0, 5, 10), send, never);
     expect((scheduled[2] as number) - (scheduled[0] as number)).toBeCloseTo(10, 3);
   });
 
-  it('lets answers be read between requests that are all overdue', async () => {
+  it('lets answers be read between overdue requests', async () => {
     let turns = 0;
     const turn = () => {
       turns++;
@@ -80,7 +80,7 @@ describe('an open loop', () => {
     expect(turns).toBeGreaterThanOrEqual(49);
   });
 
-  it('sends nothing more after an abort, however far the next arrival is', async () => {
+  it('sends nothing more after an abort, however late the next arrival is', async () => {
     const stop = new AbortController();
     const sent: number[] = [];
     const send = async (index: number) => {
@@ -97,7 +97,7 @@ describe('a closed loop', () => {
     [1, 7],
     [3, 7],
     [20, 7],
-  ])('of %d keeps so many under way until %d were sent', async (concurrency, count) => {
+  ])('of %d keeps that many in flight until %d were sent', async (concurrency, count) => {
     const sent: number[] = [];
     let underWay = 0;
     let most = 0;

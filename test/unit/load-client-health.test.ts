@@ -49,12 +49,12 @@ describe('a client', () => {
 });
 
 describe('a heartbeat', () => {
-  it('notices that the process was held up', async () => {
+  it('notices that the process was delayed', async () => {
     const heartbeat = new Heartbeat();
     for (const end = nowMs() + 120; nowMs() < end;);
     await expect.poll(() => heartbeat.lateMs.length).toBeGreaterThan(0);
     const busy = heartbeat.stop();
-    // Due after 20 ms, and one more is the timer's.
+    // Due after 20 ms, plus one for the timer.
     expect(heartbeat.lateMs[0]).toBeGreaterThan(120 - 20 - 1.1);
     expect(busy).toBeGreaterThan(0);
     expect(busy).toBeLessThanOrEqual(1);

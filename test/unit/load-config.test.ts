@@ -44,7 +44,7 @@ describe('the settings of a load', () => {
       ...{ model: 'm', prompt: 'Hello', max_tokens: 7, stream: true },
     }));
 
-  it('take a whole body, which is streamed', () => {
+  it('accept a complete body, which is streamed', () => {
     const body = { messages: [], stream_options: { include_usage: false }, temperature: 0, stream: true };
     expect(JSON.parse(read({ ...http, api: 'chat', body: JSON.stringify(body) }).body ?? '')).toEqual(body);
     expect(JSON.parse(read({ ...http, api: 'chat', body: '{"messages": []}' }).body ?? '')).toMatchObject({
@@ -52,7 +52,7 @@ describe('the settings of a load', () => {
     });
   });
 
-  it('take any text for plain HTTP, with the type that it has', () => {
+  it('accept any text for plain HTTP, with its type', () => {
     expect(read({ ...http, body: 'x' })).toMatchObject({
       ...{ method: 'POST', body: 'x', headers: { 'content-type': 'text/plain; charset=utf-8' } },
     });
@@ -62,9 +62,9 @@ describe('the settings of a load', () => {
     });
   });
 
-  it('number the requests where they say so', () => {
+  it('number the requests on demand', () => {
     expect(numbered(read({ ...chat, prompt: '{request} and {request}' }).body ?? '', -3)).toContain('"-3 and -3"');
-    // The number is put into text as it is, $ and all.
+    // The number is inserted as it is, $ and all.
     expect(numbered('$& {request} $1', 4)).toBe('$& 4 $1');
   });
 });
@@ -124,7 +124,7 @@ describe('a load is refused', () => {
     );
   });
 
-  it('by runLoad alike', async () => {
+  it('by runLoad too', async () => {
     const load = (settings: unknown) => runLoad(settings as LoadSettings);
     await expect(load({ url: URL_TEXT, requests: 0, concurrency: 1 })).rejects.toThrow(
       'Expected requests of the load to be an integer from 1 to 100000 but received 0.',

@@ -27,7 +27,7 @@ async function failure(client: HttpClient, receiver = ignored): Promise<string> 
 const answering = (text: string) => tcpServer((socket) => socket.write(text));
 
 describe('a request', () => {
-  it('carries method, headers and body, and gives the answer in pieces', async () => {
+  it('sends method, headers and body, and delivers the answer in pieces', async () => {
     const seen: unknown[] = [];
     const url = await httpServer((request, response) => {
       const { method, headers } = request;
@@ -49,7 +49,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('uses the connection of the one before', async () => {
+  it('reuses the previous connection', async () => {
     const ports = new Set<number | undefined>();
     const url = await httpServer(({ socket }, response) => {
       ports.add(socket.remotePort);
@@ -60,7 +60,7 @@ describe('a request', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('uses as many connections as there are requests at a time', async () => {
+  it('uses as many connections as there are concurrent requests', async () => {
     const waiting: (() => void)[] = [];
     const url = await httpServer((_, response) => {
       waiting.push(() => response.end());
@@ -103,7 +103,7 @@ describe('a request fails', () => {
     expect(requests).toBe(1);
   });
 
-  it('if an error has an endless body, of which the start is shown', async () => {
+  it('if an error has an endless body, whose start is shown', async () => {
     const url = await httpServer((_, response) => {
       response.writeHead(503).on('error', () => {});
       const more = () => {
@@ -160,7 +160,7 @@ describe('a request fails', () => {
     expect(await failure(clientOf(url, { timeoutMs: 100 }))).toBe('timeout: no answer began within 0.1 s');
   });
 
-  it('if the body does not end within its time, although it goes on', async () => {
+  it('if the body does not end within its time, although data keeps arriving', async () => {
     const url = await httpServer((_, response) => {
       const timer = setInterval(() => response.write('x'), 5);
       response.on('close', () => clearInterval(timer));
@@ -185,7 +185,7 @@ describe('a request fails', () => {
     expect(sent).toBeLessThan(2 ** 29);
   });
 
-  it('if what reads it says so, and the connection is not used again', async () => {
+  it('if its reader rejects it, and the connection is not reused', async () => {
     const ports = new Set<number | undefined>();
     const url = await httpServer(({ socket }, response) => {
       ports.add(socket.remotePort);
@@ -200,7 +200,7 @@ describe('a request fails', () => {
     expect(ports.size).toBe(2);
   });
 
-  it('with a reason of its own if a kept connection is closed as it is used', async () => {
+  it('with a specific reason if a kept connection is closed during its reuse', async () => {
     let requests = 0;
     const url = await tcpServer((socket) => {
       if (++requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx');
@@ -208,7 +208,7 @@ describe('a request fails', () => {
     });
     const client = clientOf(url);
     await client.send(null, ignored, never);
-    // The socket is free a turn later.
+    // The socket is free one event loop turn later.
     await new Promise(setImmediate);
     expect(await failure(client)).toMatch(/^idle connection closed: a kept connection was closed: /);
   });
@@ -229,7 +229,7 @@ it('an abort rejects with its reason, before the request and during it, and clos
   await expect.poll(() => closed).toBe(1);
 });
 
-it('an error of the program itself is none of the request', async () => {
+it("an error of the program itself does not count as the request's", async () => {
   const url = await httpServer((_, response) => response.end('x'));
   const wrong = new TypeError('a bug');
   const sent = clientOf(url).send(

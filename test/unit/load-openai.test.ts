@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkStream, type OpenAiApi, TokenReader, type TokenStream } from '../../lib/load/openai.js';
 import { RequestFailure } from '../../lib/load/request-failure.js';
 
-/** Every piece is read at its own time: 1, 2, 3, … ms. */
+/** Every piece is read at a different time: 1, 2, 3, … ms. */
 function read(pieces: readonly (string | Buffer)[], api: OpenAiApi = 'chat'): TokenStream {
   const reader = new TokenReader(api);
   pieces.forEach((piece, index) => reader.push(Buffer.from(piece as string), index + 1));
@@ -32,7 +32,7 @@ const failure = (run: () => unknown): Pick<RequestFailure, 'reason' | 'message'>
 };
 
 describe('a stream of tokens', () => {
-  it('of a chat: role, usage and the end are no tokens', () =>
+  it('of a chat does not count role, usage and the end as tokens', () =>
     expect(read([role, one, two, stop, usage(2), done])).toEqual({
       ...{ id: 'chatcmpl-7', firstMs: 2, lastMs: 3, gapsMs: [1], usageTokens: 2 },
     }));
@@ -67,7 +67,7 @@ describe('a stream of tokens', () => {
   it('has a gap of 0 between chunks that were read at once', () =>
     expect(read([role, one + two, two, stop, done]).gapsMs).toEqual([0, 1]));
 
-  it('takes a token when its event is whole, wherever the bytes are cut', () => {
+  it('counts a token when its event is complete, wherever the bytes are split', () => {
     const bytes = Buffer.from(delta({ content: '六' }));
     const at = bytes.indexOf('六') + 1;
     expect(read([role, bytes.subarray(0, at), bytes.subarray(at, -1), bytes.subarray(-1), stop, done]).firstMs).toBe(4);
@@ -75,9 +75,9 @@ describe('a stream of tokens', () => {
 
   it('may end without [DONE] if it says why it ends', () => expect(read([one, stop]).lastMs).toBe(1));
 
-  it('ends with [DONE]: what follows is not read', () => expect(read([one, done + two, 'data: {\n\n']).lastMs).toBe(1));
+  it('ends with [DONE] and ignores what follows', () => expect(read([one, done + two, 'data: {\n\n']).lastMs).toBe(1));
 
-  it.each([[-1], [1.5], ['2'], [null]])('takes no usage of %j', (tokens) =>
+  it.each([[-1], [1.5], ['2'], [null]])('ignores a usage of %j', (tokens) =>
     expect(read([one, stop, usage(tokens), done]).usageTokens).toBeNull(),
   );
 

@@ -37,18 +37,18 @@ describe('the result of a load', () => {
     expect(rest.achievedPerSecond).toBeCloseTo(2 / 0.151);
   });
 
-  it('takes the tokens that the server counts', () => {
+  it("uses the server's count of tokens", () => {
     const { tokens, tokensBy, tpotMs } = result([answered(1_000, 3, 5)]);
     expect({ tokens, tokensBy, tpotMs }).toEqual({ tokens: 5, tokensBy: 'usage', tpotMs: [5] });
     expect(result([answered(1_000, 3, 5), answered(1_000, 3)])).toMatchObject({
       tokens: 8,
       tokensBy: 'usage and chunks',
     });
-    // Usage that contradicts the chunks gives no time of a token.
+    // Usage that contradicts the chunks gives no times of tokens.
     expect(result([answered(1_000, 3, 1)]).tpotMs).toEqual([]);
   });
 
-  it('leaves requests that failed out of all samples, and counts them by reason', () => {
+  it('leaves failed requests out of all samples, and counts them by reason', () => {
     const records = [failed(1_000, 'timeout', 'a'), failed(1_000, 'status 429'), failed(1_000, 'timeout', 'b')];
     const { errors, latencyMs, ttftMs, lateMs, ...rest } = result([...records, answered(1_000, 2)], {
       warmup: [failed(0, 'status 500', 'loading')],
@@ -64,7 +64,7 @@ describe('the result of a load', () => {
     expect(rest.seconds).toBe(0.5);
   });
 
-  it('is invalid without a request that succeeded, or with a client that was late', () => {
+  it('is invalid without a successful request, or with a late client', () => {
     expect(result([failed(1_000, 'timeout', 'no answer')]).invalid).toBe(
       'none of 1 requests succeeded, most often: timeout (no answer)',
     );
@@ -76,7 +76,7 @@ describe('the result of a load', () => {
     );
   });
 
-  it('of a closed loop takes the heartbeat for the lateness', () => {
+  it('of a closed loop uses the heartbeat for the lateness', () => {
     const of: LoadPlan = { ...plan, arrivals: { loop: 'closed', concurrency: 1 } };
     const { lateMs, offeredPerSecond, invalid } = result([answered(1_000, 3)], { beatsLateMs: [0, 40] }, of);
     expect({ lateMs, offeredPerSecond }).toEqual({ lateMs: [0, 40], offeredPerSecond: null });
@@ -90,7 +90,7 @@ describe('the result of a load', () => {
 });
 
 describe('the summary of a load', () => {
-  it('has percentiles only of enough samples, and intervals only of independent ones', () => {
+  it('has percentiles only for enough samples, and intervals only for independent ones', () => {
     const { ttftMs, itlMs, tpotMs, lateMs } = summariseLoad(
       result(Array.from({ length: 60 }, () => answered(1_000, 10))),
     );

@@ -4,7 +4,7 @@ import { type LoadSettings, runLoad } from '../../lib/load-settings.js';
 import { WAIT_MS } from '../limits.js';
 import { closedUrl, httpServer } from './load-servers.js';
 
-/** No request ends by its time, on whatever machine. */
+/** Long enough that no request times out, on any machine. */
 const timeout = WAIT_MS / 1_000;
 const token = (text: string, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text }, finish_reason: finish }] })}\n\n`;
@@ -12,7 +12,7 @@ const stream = (response: ServerResponse) => response.writeHead(200, { 'content-
 const chat = { api: 'chat', model: 'm', prompt: 'number {request}', warmup: 0, timeout } as const;
 
 describe('a load', () => {
-  it('sends what it says: warm-up first, then so many at a time', async () => {
+  it('sends the warm-up first, then the requested number at a time', async () => {
     const prompts: string[] = [];
     const held: ServerResponse[] = [];
     const url = await httpServer(async (request, response) => {
@@ -22,7 +22,7 @@ describe('a load', () => {
       prompts.push(messages[0]?.content ?? '');
       stream(response).write(token('a'));
       held.push(response);
-      // Nothing is answered before so many are under way: with fewer at a time the load would not end.
+      // Nothing is answered before this many are in flight: with fewer at a time the load would not end.
       if (held.length < (prompts.length <= 2 ? 2 : 4)) return;
       for (const each of held.splice(0)) each.end(`${token('b')}${token('', 'stop')}data: [DONE]\n\n`);
     });
@@ -42,7 +42,7 @@ describe('a load', () => {
     result.ttftMs.forEach((ms, index) => expect(ms).toBeLessThanOrEqual(result.latencyMs[index] as number));
   });
 
-  it('counts every error by its reason, and goes on', async () => {
+  it('counts every error by its reason, and continues', async () => {
     const answers: ((response: ServerResponse) => void)[] = [
       (response) => stream(response).end(`${token('a')}data: [DONE]\n\n`),
       (response) => response.writeHead(429).end('{"error": "slow down"}'),
@@ -65,13 +65,13 @@ describe('a load', () => {
     ];
     let next = 0;
     const url = await httpServer((request, response) => {
-      // With all of it read: closing a socket that holds unread bytes resets it.
+      // After reading it completely: closing a socket with unread bytes resets it.
       request.resume().on('end', () => answers[next++]?.(response));
     });
     const result = await runLoad({ ...chat, url, requests: answers.length, concurrency: 1 });
     const reasons = Object.fromEntries(result.errors.map(({ reason, count }) => [reason, count]));
     const { 'connection closed': closed = 0, 'idle connection closed': idle = 0, ...others } = reasons;
-    // Whether the connection was new is up to the requests before.
+    // Whether the connection was new depends on the previous requests.
     expect(closed + idle).toBe(1);
     expect(others).toEqual({
       ...{ 'status 429': 1, 'status 500': 1, 'status 307': 1, 'not a stream': 1, 'invalid chunk': 1, 'no tokens': 1 },
@@ -81,11 +81,11 @@ describe('a load', () => {
     expect(result.errors.find(({ reason }) => reason === 'status 429')?.message).toContain('slow down');
   });
 
-  it('of an open loop counts the time for which a server that stalls makes requests wait', async () => {
+  it('of an open loop includes the time for which a stalling server makes requests wait', async () => {
     const waiting: ServerResponse[] = [];
     const url = await httpServer((_, response) => {
       waiting.push(response);
-      // It answers nothing until all have arrived: a closed loop would never send the second one.
+      // Answers nothing until all have arrived: a closed loop would never send the second one.
       if (waiting.length === 30) for (const each of waiting) each.end('x');
     });
     const result = await runLoad({ url, requests: 30, ratePerSecond: 300, seed: 3, warmup: 0, timeout });
@@ -96,7 +96,7 @@ describe('a load', () => {
     expect(longest - shortest).toBeGreaterThan(20);
   });
 
-  it('ends requests that have no answer in their time', async () => {
+  it('ends requests that time out', async () => {
     const url = await httpServer(() => {});
     const result = await runLoad({ url, requests: 5, concurrency: 5, warmup: 1, timeout: 0.05 });
     expect(result).toMatchObject({ requests: 5, succeeded: 0, completed: true, latencyMs: [] });
@@ -105,12 +105,12 @@ describe('a load', () => {
     expect(result.invalid).toBe('none of 5 requests succeeded, most often: timeout (no answer began within 0.05 s)');
   });
 
-  it('is a result too if nothing listens', async () => {
+  it('is a result even if nothing listens', async () => {
     const result = await runLoad({ url: await closedUrl(), requests: 3, concurrency: 1 });
     expect(result).toMatchObject({ requests: 3, succeeded: 0, errors: [{ reason: 'connection refused', count: 3 }] });
   });
 
-  it('gives each request as it ends, errors too', async () => {
+  it('reports each request as it ends, including errors', async () => {
     let requests = 0;
     const url = await httpServer((_, response) => response.writeHead(++requests % 2 === 0 ? 500 : 200).end());
     const seen: (string | undefined)[] = [];
@@ -122,7 +122,7 @@ describe('a load', () => {
   it.each<[string, Partial<LoadSettings>]>([
     ['a closed loop', { concurrency: 3 }],
     ['an open loop', { ratePerSecond: 200 }],
-  ])('of %s ends at an abort, with what there is and no connection left', async (_, arrivals) => {
+  ])('of %s ends at an abort, with the results so far and no connection left', async (_, arrivals) => {
     const stop = new AbortController();
     let [requests, open] = [0, 0];
     const url = await httpServer((request, response) => {
@@ -130,7 +130,7 @@ describe('a load', () => {
       request.socket.once('close', () => open--);
       response.on('error', () => {});
       if (++requests <= 2) response.writeHead(200, { connection: 'close' }).end();
-      // As many as the closed loop has at a time, beside two that are answered.
+      // As many as the closed loop has in flight, besides two that are answered.
       if (requests === 5) stop.abort();
     });
     const settings = { url, requests: 1_000, warmup: 0, timeout, ...arrivals } as LoadSettings;
@@ -139,7 +139,7 @@ describe('a load', () => {
     await expect.poll(() => open).toBe(0);
   });
 
-  it('that was ended before it began sends nothing', async () => {
+  it('that was aborted before it began sends nothing', async () => {
     let requests = 0;
     const url = await httpServer((_, response) => {
       requests++;

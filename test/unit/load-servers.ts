@@ -1,4 +1,4 @@
-/** Servers that behave as they please, gone after the test that opened them. */
+/** Servers with arbitrary behaviour, closed after the test that opened them. */
 import { createServer as createHttp, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -18,7 +18,7 @@ export function httpServer(listener: RequestListener): Promise<string> {
   return listening(server);
 }
 
-/** Writes bytes of its own: `onRequest` is called with each piece that arrives. */
+/** Writes arbitrary bytes: `onRequest` is called with each piece that arrives. */
 export function tcpServer(onRequest: (socket: Socket, bytes: Buffer) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcp((socket) => {

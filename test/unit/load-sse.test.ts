@@ -28,13 +28,13 @@ describe('a stream of events', () => {
     ['nothing', '', []],
   ])('with %s', (_, text, expected) => expect(dataOf(text)).toEqual(expected));
 
-  it('has types, of one event each', () =>
+  it('has a type per event', () =>
     expect(eventsOf('event: error\ndata: a\n\ndata: b\n\n')).toEqual([
       { type: 'error', data: 'a' },
       { type: 'message', data: 'b' },
     ]));
 
-  it('gives each event with the bytes that end it', () => {
+  it('delivers each event with the bytes that end it', () => {
     const parser = new SseParser();
     expect(parser.push(bytes('data: a\n'))).toEqual([]);
     expect(parser.isWithinEvent).toBe(true);
@@ -50,7 +50,7 @@ describe('a stream of events', () => {
     expect(dataOf('data: a\r', '\ndata: b\r', '\n\r', '\n')).toEqual(['a\nb']);
   });
 
-  it('keeps a character whose bytes are cut', () => {
+  it('keeps a character whose bytes are split', () => {
     const whole = bytes('data: 六\n\n');
     for (let at = 0; at <= whole.length; at++)
       expect(dataOf(whole.subarray(0, at), whole.subarray(at))).toEqual(['六']);
@@ -59,7 +59,7 @@ describe('a stream of events', () => {
   it('replaces bytes that are no UTF-8', () =>
     expect(dataOf(Buffer.from([...bytes('data: a'), 0xff, 0xc3, ...bytes('b\n\n')]))).toEqual(['a\uFFFD\uFFFDb']));
 
-  it('is the same however its bytes are cut', () => {
+  it('is the same however its bytes are split', () => {
     const parts = [
       'data: a',
       'data:六\u{1F600}',

@@ -1,4 +1,4 @@
-/** Pairs of allocations and frees of known times: what is published of them, and where there are none. */
+/** Pairs of allocations and frees with known times: what is published, and when there are none. */
 import { describe, expect, it } from 'vitest';
 import { callEffects } from '../../lib/metrics/call-effects.js';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
@@ -18,7 +18,7 @@ function block(count: number, owner: string, hookedNs: number, bareNs: number): 
   return { ...owners, calls: 1, hookedNs: samples(hookedNs), bareNs: samples(bareNs), achievedNs: null };
 }
 
-/** A layer that makes an allocation 900 ns slower and lets a free alone. */
+/** A layer that slows an allocation by 900 ns and does not affect a free. */
 const known = ({ count, visits }: AllocationPairRequest): AllocationPairs => ({
   allocation: block(count * visits, LAYER, 5_900, 5_000),
   free: block(count * visits, CUDA, 7_000, 7_000),
@@ -43,7 +43,7 @@ const thrown = (error: Error) => () => {
 };
 
 describe('pairs of allocations', () => {
-  it('have a row a call and one of both together', async () => {
+  it('have a row per call and one for both together', async () => {
     const { pairs, together, requests } = await measured(known);
     expect(requests).toMatchObject([{ bytes: 2 * MIB, live: 32, order: 'fifo', seed: 7, core: 7 }]);
     const common = { bytes: 2 * MIB, live: 32, pairs: 500 };
@@ -74,7 +74,7 @@ describe('pairs of allocations', () => {
     expect(together).toMatchObject({ owner: LAYER, intercepted: true, overheadNs: 900, bareNs: 12_000, pairs: 500 });
   });
 
-  it('take no more than a quarter of the memory, both ways together', async () => {
+  it('use at most a quarter of the memory on both paths together', async () => {
     const { requests } = await measured(known, { limit: 160 * MIB });
     expect(requests[0]?.live).toBe(10);
     const none = await measured(known, { limit: 31 * MIB });
@@ -92,13 +92,13 @@ describe('pairs of allocations', () => {
     expect(together).toBeNull();
   });
 
-  it('end the metric where the context is gone', async () => {
+  it('end the metric if the context is gone', async () => {
     const gone = new CudaError(700, 'CUDA_ERROR_ILLEGAL_ADDRESS', 'cuMemFree_v2', 'freeing device memory');
     await expect(measured(thrown(gone))).rejects.toBe(gone);
   });
 });
 
-it('the effect of a call is told apart by what it allocates, and owned by whom the function is', async () => {
+it("have effects per allocation size, with the function's owner", async () => {
   const { pairs } = await measured(known);
   const { pairs: small } = await measured(known, { bytes: 64 * 1024, live: 1_024 });
   const ofLayer = { runtime: LAYER, dlsym: LAYER, linked: CUDA, bare: CUDA };

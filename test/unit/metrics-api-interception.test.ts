@@ -1,4 +1,4 @@
-/** OH-005 from batches whose truth is known: what its controls decide. */
+/** OH-005 with known batches: the effect of its controls. */
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import type { Phase } from '../../lib/results/call-profile.js';
@@ -7,7 +7,7 @@ import { apiInterceptionOverhead } from '../../lib/metrics/overhead/oh-005-api-i
 import type { PairBlock, PairRequest } from '../../lib/native/addon-types.js';
 import { sessionOf } from './run-fixtures.js';
 
-/** A control and a function that a layer may hook; `offNs` is what the control's batches are off by, in turn. */
+/** A control and a function that a layer may hook; the control's batches deviate by `offNs`, in turn. */
 async function measured(
   iterations: number,
   offNs: readonly number[],
@@ -38,7 +38,7 @@ async function measured(
 }
 
 describe('the controls of OH-005', () => {
-  it('decide nothing with too few samples for an interval: one slow batch of two is noise', async () => {
+  it('have no effect with too few samples for an interval, because one slow batch of two is noise', async () => {
     expect(await measured(2, [0, 150])).toMatchObject({
       status: 'ok',
       passed: 'not checked',
@@ -46,11 +46,11 @@ describe('the controls of OH-005', () => {
     });
   });
 
-  it('make the result invalid where the whole interval is off', async () => {
+  it('make the result invalid if the whole interval is off', async () => {
     expect(await measured(40, [9])).toMatchObject({ status: 'invalid', passed: false });
   });
 
-  it('pass where the interval holds zero, whatever single batches took', async () => {
+  it('pass if the interval includes zero, despite single slow batches', async () => {
     expect(await measured(40, [0, 1, -1, 0, 300])).toMatchObject({ status: 'ok', passed: true });
   });
 });
@@ -70,7 +70,7 @@ describe('the headline of OH-005', () => {
     expect(await measured(40, [0], ['cuStreamQuery', 'cuCtxGetDevice'])).toMatchObject({ status: 'ok', value: 20 });
   });
 
-  it('is invalid where most of those calls could not be measured', async () => {
+  it('is invalid if most of those calls could not be measured', async () => {
     expect(await measured(40, [0], ['cuStreamQuery', 'cuLaunchKernel'])).toMatchObject({
       status: 'invalid',
       reason: expect.stringMatching(

@@ -1,4 +1,4 @@
-/** LLM-001: which shapes a tier measures, and what cannot be. */
+/** LLM-001: which shapes a tier measures, and which results are refused. */
 import { describe, expect, it } from 'vitest';
 import type { AttentionRate } from '../../lib/native/addon-types.js';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -25,20 +25,20 @@ const rate = (tflops: number, card: Partial<AttentionRate> = {}): AttentionRate 
 describe('FLOP accounting', () => {
   const rtx3080 = { computeCapability: '8.6', multiprocessors: 68, smClockMhz: 1_710 };
 
-  it.each([2_400, 9_191])('refuses the %i TFLOPS that were published of an RTX 3080', (tflops) => {
+  it.each([2_400, 9_191])('refuses the %i TFLOPS published for an RTX 3080', (tflops) => {
     const check = accountingCheck([rate(100, rtx3080), rate(tflops, rtx3080)]);
     expect(check).toMatchObject({ name: 'FLOP accounting', passed: false });
     expect(check.detail).toBe(`${tflops} TFLOPS, but at its clock the GPU cannot exceed 119`);
   });
 
-  it('takes the ceiling from the clock that was read under load', () => {
+  it('computes the ceiling from the clock under load', () => {
     const of = (tflops: number, smClockMhz: number) => accountingCheck([rate(tflops, { smClockMhz })]).passed;
-    // An H200's nominal 989 TFLOPS are those of 1830 MHz.
+    // An H200's nominal 989 TFLOPS are at 1830 MHz.
     expect(of(1_060, 1_980)).toBe(true);
     expect(of(1_060, 1_400)).toBe(false);
   });
 
-  it('says where no ceiling is known', () => {
+  it('reports an unknown ceiling', () => {
     for (const unknown of [{ computeCapability: '12.1' }, { smClockMhz: null }])
       expect(accountingCheck([rate(9_191, unknown)]).passed).toBe('not checked');
   });
@@ -53,7 +53,7 @@ it('measures more shapes at each tier, and the headline first', () => {
   expect([quick?.length, standard?.length, thorough?.length]).toEqual([3, 6, 16]);
 });
 
-describe('beside the native arm', () => {
+describe('compared with native', () => {
   const row = {
     number: 'fp16',
     headDim: 128,

@@ -1,4 +1,4 @@
-/** What each driver call costs, from pairs in the details of every round. */
+/** The cost of each driver call, from pairs in the details of every round. */
 import { describe, expect, it } from 'vitest';
 import { callEffects } from '../../lib/metrics/call-effects.js';
 import type { MetricResult, RunDocument } from '../../lib/results/document.js';
@@ -34,7 +34,7 @@ const rounds = (count: number, metrics: (round: number) => MetricResult[], name 
 const functions = (...rows: object[]) => result('OH-005', { details: { functions: rows } });
 
 describe('the cost of a call', () => {
-  it('is the mean over rounds of the pairs of each, against zero', () => {
+  it("is the mean over rounds of each round's pairs, against zero", () => {
     const [effect] = callEffects([rounds(5, (round) => [functions(row('cuMemGetInfo_v2', 900 + round))])]);
     expect(effect).toMatchObject({
       metric: 'OH-005',
@@ -53,7 +53,7 @@ describe('the cost of a call', () => {
     expect(low + high).toBeCloseTo(2 * 902, 9);
   });
 
-  it('is signed, and inconclusive where its interval includes zero', () => {
+  it('is signed, and inconclusive if its interval includes zero', () => {
     const verdict = (...values: number[]) =>
       callEffects([rounds(values.length, (round) => [functions(row('cuInit', values[round] as number))])])[0]?.verdict;
     expect(verdict(-5, -6, -7)).toBe('faster');
@@ -62,7 +62,7 @@ describe('the cost of a call', () => {
     expect(verdict(0, 0, 0)).toBe('same');
   });
 
-  it('is adjusted over the calls of its metric: one of forty that is noise is not resolved', () => {
+  it('is adjusted over the calls of its metric, so that noise in one of forty is not resolved', () => {
     const noise = [8, 10, 12];
     const others = Array.from({ length: 39 }, (_, i) => `cu${i}`);
     const effects = callEffects([
@@ -76,7 +76,7 @@ describe('the cost of a call', () => {
     });
   });
 
-  it('is of each metric that measured it, with the paths on which the layer owns it', () => {
+  it('is listed per metric, with the paths on which the layer owns it', () => {
     const pair = { call: 'cuLaunchKernel', intercepted: true, overheadNs: 300, bareNs: 4_200 };
     const effects = callEffects([
       rounds(2, () => [result('OH-001', { details: { pair } }), functions(row('cuLaunchKernel', 100))]),
@@ -88,7 +88,7 @@ describe('the cost of a call', () => {
     expect(effects[0]?.interceptedOn).toEqual(['runtime', 'dlsym']);
   });
 
-  it('is of the rounds that measured it', () => {
+  it('uses only the rounds that measured it', () => {
     const some = (round: number) => [
       round === 1 ? { ...functions(row('cuInit', 7)), status: 'invalid' as const } : functions(row('cuInit', 5)),
     ];

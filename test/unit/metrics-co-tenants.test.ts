@@ -1,4 +1,4 @@
-/** Figures of tenants beside each other, of work whose answer is known. */
+/** Statistics of tenants beside each other, for work with known results. */
 import { describe, expect, it } from 'vitest';
 import { commonBins } from '../../lib/metrics/isolation/co-tenants.js';
 import { steadinessOf } from '../../lib/metrics/isolation/is-007-consistency.js';
@@ -11,7 +11,7 @@ const load = (firstBin: number, startedMs: number, endedMs: number, bins: number
   ({ firstBin, startedNs: startedMs * MS, endedNs: endedMs * MS, bins }) as Partial<Load> as Load;
 
 describe('bins in common', () => {
-  it('lie wholly in the time of all, by their numbers on the clock of the card', () =>
+  it("lie entirely in the time of all, matched by the card's clock", () =>
     expect(commonBins([load(10, 5, 50, [1, 2, 3, 4, 5]), load(11, 0, 35, [20, 30, 40, 50])], 10)).toEqual({
       first: 1,
       work: [
@@ -20,13 +20,13 @@ describe('bins in common', () => {
       ],
     }));
 
-  it('are zero where a tenant that was at work got nothing', () =>
+  it('are zero if a working tenant got nothing', () =>
     expect(commonBins([load(0, 0, 30, [1, 0, 1]), load(0, 0, 30, [1, 1])], 10)?.work).toEqual([
       [1, 0, 1],
       [1, 1, 0],
     ]));
 
-  it('are none where there is no such time', () =>
+  it('are missing if there is no common time', () =>
     expect(commonBins([load(0, 0, 20, [1, 1]), load(5, 0, 20, [1, 1])], 10)).toBeNull());
 });
 
@@ -36,7 +36,7 @@ describe('steadiness', () => {
     expect({ idleWindows, cv, lag1 }).toEqual({ idleWindows: 2, cv: Math.sqrt(4 / 3), lag1: -0.75 });
   });
 
-  it('has no correlation and no variation where all windows are alike', () =>
+  it('has no correlation and no variation if all windows are equal', () =>
     expect(steadinessOf([3, 3, 3])).toEqual({ windows: 3, idleWindows: 0, cv: 0, robustCv: 0, lag1: null }));
 });
 
@@ -47,14 +47,14 @@ describe("Jain's index", () => {
     [[1, 1, 0, 0], 0.5],
   ])('of %j is %f', (parts, index) => expect(jain(parts)).toBe(index));
 
-  it('is none where nobody got anything', () => expect(jain([0, 0])).toBeNull());
+  it('is null if no tenant got anything', () => expect(jain([0, 0])).toBeNull());
 });
 
 describe('an interval over windows', () => {
   const mean = (work: readonly number[]) => (draws: readonly (readonly number[])[]) =>
     (draws[0] as number[]).reduce((sum, i) => sum + (work[i] as number), 0) / work.length;
 
-  it('holds the figure, is a point where all windows are alike, and needs six of them', () => {
+  it('contains the value, is a point if all windows are equal, and needs six of them', () => {
     const work = [1, 2, 3, 4, 5, 6, 7, 8];
     const [low, high] = resampledCi95([8], mean(work), 1) as [number, number];
     expect(low).toBeLessThan(4.5);

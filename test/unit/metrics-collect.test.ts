@@ -10,7 +10,7 @@ const plan = (change: Partial<Plan> = {}): Plan => ({
   ...change,
 });
 
-/** Collects from a source of samples and notes what was asked of it. */
+/** Collects from a source of samples and records the requests to it. */
 async function run(wanted: Plan, sample: (index: number) => number) {
   const asked: [count: number, fraction: number][] = [];
   let index = 0;
@@ -36,7 +36,7 @@ describe('collect', () => {
     [49, [49]],
     [50, [50]],
     [120, [50, 50, 20]],
-  ])('takes exactly %i samples when told', async (iterations, counts) => {
+  ])('takes exactly %i samples on request', async (iterations, counts) => {
     const { samples, stop, asked, blocks } = await run(plan({ iterations }), uniform(100));
     expect(samples).toHaveLength(iterations);
     expect(asked.map(([count]) => count)).toEqual(counts);
@@ -44,7 +44,7 @@ describe('collect', () => {
     expect(stop).toBe('iterations');
   });
 
-  it('does not stop early, nor at the cap, when told how many', async () => {
+  it('does not stop early, or at the cap, with a requested number', async () => {
     const { samples, stop } = await run(plan({ iterations: 3_000, cap: 100, resolution: 1 }), () => 5);
     expect(samples).toHaveLength(3_000);
     expect(stop).toBe('iterations');
@@ -56,7 +56,7 @@ describe('collect', () => {
     expect(estimate.value).toBeCloseTo(100, 0);
   });
 
-  it('goes on until it is', async () => {
+  it('continues until it is', async () => {
     const { samples, stop, estimate } = await run(plan({ resolution: 0.02, cap: 100_000 }), uniform(60));
     expect(stop).toBe('resolution reached');
     expect(samples.length).toBeGreaterThan(50);
@@ -65,40 +65,40 @@ describe('collect', () => {
   });
 
   it('stops when noise no longer falls', async () => {
-    // Two levels in equal number: the interval of the median spans both however many samples there are.
+    // Two equally frequent levels: the interval of the median spans both, however many samples there are.
     const { samples, stop } = await run(plan({ cap: 100_000 }), (i) => (i % 2 ? 90 : 110));
     expect([samples.length, stop]).toEqual([400, 'noise stopped falling']);
   });
 
-  it('does not take falling noise for that', async () => {
+  it('does not stop while noise still falls', async () => {
     const { stop, samples } = await run(plan({ resolution: 1e-9, cap: 20_000 }), uniform(200));
     expect(['cap of samples', 'noise stopped falling']).toContain(stop);
     expect(samples.length).toBeGreaterThanOrEqual(400);
   });
 
-  it('stops at the cap, and not beyond', async () => {
+  it('stops at the cap', async () => {
     const { samples, stop, asked } = await run(plan({ resolution: 1e-9, cap: 130 }), uniform(200));
     expect([samples.length, stop]).toEqual([130, 'cap of samples']);
     expect(asked.map(([count]) => count)).toEqual([50, 50, 30]);
   });
 
-  it('never takes a median of 0 for resolved', async () => {
+  it('never counts a median of 0 as resolved', async () => {
     const { stop } = await run(plan({ cap: 200 }), (i) => (i % 2 ? -1 : 1) * (i % 5));
     expect(stop).toBe('cap of samples');
   });
 
-  it('says how far it is: from 0, rising, below 1', async () => {
+  it('reports progress from 0, rising, below 1', async () => {
     const { asked } = await run(plan({ iterations: 230 }), () => 1);
     const fractions = asked.map(([, fraction]) => fraction);
     expect(fractions).toEqual([0, 50 / 230, 100 / 230, 150 / 230, 200 / 230]);
   });
 
-  it('keeps samples in the order they came', async () => {
+  it('keeps the order of samples', async () => {
     const { samples } = await run(plan({ iterations: 120 }), (i) => i);
     expect([...samples]).toEqual(Array.from({ length: 120 }, (_, i) => i));
   });
 
-  it('passes a failure on', async () => {
+  it('forwards a failure', async () => {
     const lost = new Error('lost');
     await expect(
       collect(

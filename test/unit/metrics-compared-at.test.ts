@@ -20,7 +20,7 @@ const processes = (most: number) => ({
   ],
 });
 
-/** By id: details of two sizes, as documents have them, and what is said of them. */
+/** By id: details with two sizes, as in documents, and the resulting reasons. */
 const CASES: [id: string, some: object, other: object, reason: string][] = [
   ['OH-002', live(32, { api: 'cuMemAlloc' }), live(8, { api: 'cuMemAlloc' }), 'live blocks is 8 against 32'],
   ['OH-003', live(1024, { order: 'fifo' }), live(512, { order: 'fifo' }), 'live blocks is 512 against 1024'],
@@ -45,7 +45,7 @@ describe('results are compared at equal sizes', () => {
     expect(effects([metric], [round('a', some), round('b', some)], 1)).toMatchObject([{ rounds: 1 }]);
   });
 
-  it('says what a value is of, and nothing of metrics that do not ask', () => {
+  it('shows the condition of a value, and nothing for metrics without one', () => {
     const asking = { comparedAt: { name: 'largest', of: ({ largest }: Record<string, unknown>) => largest } };
     expect(conditionText(asking, [{ largest: 50 }, { largest: 10 }, { largest: 50 }])).toBe('largest 50, 10');
     expect(unlikeConditions(asking, [{ largest: 50 }, { largest: 50 }])).toBeNull();

@@ -9,7 +9,7 @@ const named = (log: Parameters<typeof healthChecks>[0], samples: number[] | null
   new Map(healthChecks(log, samples && summarise(samples)).map(({ name, passed }) => [name, passed]));
 
 describe('the health of a measurement', () => {
-  it('is all there is to say when all is well', () =>
+  it('passes all checks on a healthy machine', () =>
     expect([...named([gpuState(ours), gpuState(ours)], steady).values()]).toEqual([
       true,
       true,
@@ -30,7 +30,7 @@ describe('the health of a measurement', () => {
     expect([...checks.values()].filter((passed) => passed === false)).toHaveLength(1);
   });
 
-  it('takes no other process of this run for foreign', () => {
+  it('does not count another process of this run as foreign', () => {
     const log = [gpuState({ processes: [...(ours.processes ?? []), { pid: 4711, usedBytes: null }] })];
     const foreign = (own: readonly number[]) =>
       healthChecks(log, null, own).find(({ name }) => name === 'no foreign GPU process');
@@ -39,12 +39,12 @@ describe('the health of a measurement', () => {
     expect(foreign([4712])).toMatchObject({ passed: false, detail: 'PID 4711' });
   });
 
-  it('takes a clock within 3 % for steady', () =>
+  it('accepts a clock within 3 % as steady', () =>
     expect(named([gpuState({ smClockMhz: 1000 }), gpuState({ smClockMhz: 970 })], null).get('SM clock steady')).toBe(
       true,
     ));
 
-  it('counts outliers, and the spread of what is above 0', () => {
+  it('counts outliers, and the spread of values above 0', () => {
     const outlying = [...steady, 1_000, 1_000, 1_000];
     expect(named([], outlying).get('outliers at most 5 %')).toBe(false);
     expect(named([], outlying).get('coefficient of variation at most 5 %')).toBe(false);
@@ -52,7 +52,7 @@ describe('the health of a measurement', () => {
     expect(named([], signed).get('coefficient of variation at most 5 %')).toBe('not checked');
   });
 
-  it('says nothing of few samples, nor without readings', () => {
+  it('makes no checks with few samples, or without readings', () => {
     expect([...named([], steady.slice(0, 19)).values()]).toEqual(['not checked', 'not checked']);
     expect(healthChecks([], null)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** OH-001 from launches whose clock mapping is known: which of them have a start that is published. */
+/** OH-001 with known clock mappings: which launches have a published start. */
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { kernelLaunchLatency } from '../../lib/metrics/overhead/oh-001-kernel-launch-latency.js';
@@ -11,7 +11,7 @@ const constant = (ns: number, count: number) => new Float64Array(count).fill(ns)
 type Mapping = LaunchBlock['mapping'];
 const good: Mapping = { residualNs: 50, bracketNs: 1_500, driftPpm: 8, tickNs: 32 };
 
-/** `mappingOf` is asked for every visit of every call in turn. */
+/** `mappingOf` is called for every visit of every call in turn. */
 async function measured(mappingOf: (visit: number) => Partial<Mapping>, noPair?: Error) {
   let visits = 0;
   const session = sessionOf({
@@ -49,28 +49,28 @@ async function measured(mappingOf: (visit: number) => Partial<Mapping>, noPair?:
 }
 
 describe('the clock mapping of OH-001', () => {
-  it('gives a start where residual and round trip are within their bounds', async () => {
+  it('publishes a start if residual and round trip are within their bounds', async () => {
     const { status, value, failed, row } = await measured(() => ({ bracketNs: 5_000, residualNs: 500 }));
     expect({ status, value, failed }).toEqual({ status: undefined, value: 4, failed: [] });
     expect(row?.startUs).toBe(4);
   });
 
-  it('gives no start where the tightest round trip took more than 5 µs, however good the residual', async () => {
+  it('publishes no start if the tightest round trip took more than 5 µs, however small the residual', async () => {
     const { status, reason, failed, row } = await measured(() => ({ bracketNs: 5_001, residualNs: 1 }));
     expect({ status, reason }).toEqual({ status: 'invalid', reason: 'clock mapping' });
     expect(failed).toEqual(['clock mapping round trip']);
     expect(row).toMatchObject({ startUs: null, submitUs: 2, mapping: { blocksMapped: 0 } });
   });
 
-  it('leaves out the visits whose round trip is too long, as long as half of them remain', async () => {
-    // Three calls take turns.
+  it('leaves out visits with a long round trip while at least half of them remain', async () => {
+    // Three calls alternate.
     const few = await measured((visit) => (Math.floor(visit / 3) % 4 === 0 ? { bracketNs: 9_000 } : {}));
     expect(few.status).toBeUndefined();
     const most = await measured((visit) => (Math.floor(visit / 3) % 4 === 0 ? {} : { bracketNs: 9_000 }));
     expect([most.status, most.failed]).toEqual(['invalid', ['clock mapping round trip']]);
   });
 
-  it('gives no start where the residual is too large', async () => {
+  it('publishes no start if the residual is too large', async () => {
     const { status, failed } = await measured(() => ({ residualNs: 1e5 }));
     expect(status).toBe('invalid');
     expect(failed).toContain('clock mapping residual');
@@ -78,7 +78,7 @@ describe('the clock mapping of OH-001', () => {
 });
 
 describe('the pair of OH-001', () => {
-  it('is missing with its reason where the driver has no call past the layer, and the launches are measured', async () => {
+  it('is missing with a reason if no call bypasses the layer, and the launches are still measured', async () => {
     const noPair = new BenchError('FUNCTION_MISSING', 'cuLaunchKernel was overwritten in the driver itself.');
     const { value, details } = await measured(() => ({}), noPair);
     expect(value).toBe(4);

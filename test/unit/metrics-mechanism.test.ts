@@ -54,15 +54,15 @@ function named(limited: Load, limitPercent = 30, reference = free) {
 }
 
 describe('the mechanism of a compute limit', () => {
-  it('is none where the work is done', () => expect(named(free).name).toBe('none'));
+  it('is none if all work is done', () => expect(named(free).name).toBe('none'));
 
-  it('is a delay per launch where every kernel is followed by the same idle time', () =>
+  it('is a delay per launch if every kernel is followed by the same idle time', () =>
     expect(named(load(repeated(100, [2.4 * MS, MS])))).toEqual({
       name: 'delay per launch',
       evidence: '100.0 % of launches are followed by 2.4 ms without work (half of them within 0.0 % of that)',
     }));
 
-  it('is a bounded queue where every kernel is followed by a wait for the host', () => {
+  it('is a bounded queue if every kernel is followed by a wait for the host', () => {
     const short = load(repeated(200, [60_000, 20_000]));
     const unlimited = load(repeated(200, [1_000, 20_000]));
     expect(named(short, 10, unlimited)).toMatchObject({
@@ -71,13 +71,13 @@ describe('the mechanism of a compute limit', () => {
     });
   });
 
-  it('is a token bucket where bursts come at a period', () =>
+  it('is a token bucket if bursts are periodic', () =>
     expect(named(load(repeated(30, ...burst(14 * MS, 6))))).toMatchObject({
       name: 'token bucket',
       evidence: expect.stringMatching(/idle for 14\.0 ms after .* every 20\.\d ms/),
     }));
 
-  it('is a token bucket where idle times are multiples of a sleep, however long the bursts are', () => {
+  it('is a token bucket if idle times are multiples of a sleep, however long the bursts are', () => {
     const sleeps = [1, 5, 2, 11, 1, 7, 3, 12, 2, 9, 1, 4].map((n) => n * 10.2 * MS);
     const trace = load(sleeps.flatMap((idle, i) => burst(idle, [1, 9, 2, 4][i % 4] as number)));
     expect(named(trace, 40)).toMatchObject({
@@ -86,10 +86,10 @@ describe('the mechanism of a compute limit', () => {
     });
   });
 
-  it('is exclusive phases where both kinds of time are long', () =>
+  it('is exclusive phases if both busy and idle times are long', () =>
     expect(named(load(repeated(3, ...burst(700 * MS, 300)))).name).toBe('exclusive phases'));
 
-  it('is a partition where fewer multiprocessors are used all the time', () => {
+  it('is a partition if fewer multiprocessors are used all the time', () => {
     const half = load(Array(200).fill([10_000, 2 * MS]), { multiprocessorsUsed: all.slice(0, 66) });
     expect(named(half, 50)).toEqual({
       name: 'partition',
@@ -97,13 +97,13 @@ describe('the mechanism of a compute limit', () => {
     });
   });
 
-  it('is unclear where kernels are slowed down on all multiprocessors', () =>
+  it('is unclear if kernels are slowed down on all multiprocessors', () =>
     expect(named(load(Array(100).fill([10_000, 3 * MS])))).toEqual({
       name: 'unclear',
       evidence: 'kernels took 3.0 times as long on 132 of 132 multiprocessors and idle times are -0.7 % of the time',
     }));
 
-  it('is unclear where idle times have nothing in common', () => {
+  it('is unclear if idle times have no common period', () => {
     const idle = [3.3, 17.7, 5.6, 41.4, 9.3, 26.5, 2.7, 13.4, 34.6, 7.5].map((ms) => ms * MS);
     expect(named(load(idle.flatMap((ns, i) => burst(ns, 1 + (i % 3)))), 40).name).toBe('unclear');
   });
@@ -114,13 +114,13 @@ describe('heldBack', () => {
   const idle = load(Array.from({ length: 50 }, () => [3 * MS, MS]));
   const busy = load(Array.from({ length: 50 }, () => [0, MS]));
 
-  it('says that the run without a limit was limited too, where it did less than the one under it', () => {
+  it('reports that the unlimited run was limited too if it did less than the limited one', () => {
     expect(heldBack(127, idle)).toBe(
       'no kernel ran for 75 % of the run without the limit, and the run under the limit did more (127 %): the run without it may be limited too',
     );
   });
 
-  it('says nothing of a share below that of the run without a limit, or of a run that was busy', () => {
+  it('accepts a share below that of the unlimited run, and a busy run', () => {
     expect(heldBack(60, idle)).toBeNull();
     expect(heldBack(127, busy)).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** OH-007 from cells whose truth is known: what its line, its residuals and the room for blocks decide. */
+/** OH-007 with known cells: the effect of its line, its residuals and the memory for blocks. */
 import { describe, expect, it } from 'vitest';
 import type { MeasureContext } from '../../lib/metrics/metric.js';
 import { memoryTrackingOverhead } from '../../lib/metrics/overhead/oh-007-memory-tracking.js';
@@ -33,15 +33,15 @@ async function measured(freeNs: (live: number, visit: number) => number, freeByt
 }
 
 describe('OH-007', () => {
-  it('reads alloc + free at 1 024 blocks off the line', async () => {
+  it('takes alloc + free at 1 024 blocks from the line', async () => {
     const result = await measured((live) => 500 + 2 * live);
     expect(result.status ?? 'ok').toBe('ok');
     expect(result.value).toBeCloseTo(1_500 + 2_048, 6);
     expect(result.details).toMatchObject({ slopeNsPerBlock: 2, interceptNs: 1_500, leftOut: [] });
   });
 
-  it('is on its line where more visits to one number than to the others met a busy sibling of the core', async () => {
-    // Half as slow again: six of ten visits at 1 024, four elsewhere. A median over all pairs has a cell 50 % off.
+  it('fits its line even if one number of blocks was visited more often beside a busy hyper-thread', async () => {
+    // 50 % slower: six of ten visits at 1 024, four elsewhere. With a median over all pairs one cell would be 50 % off.
     const slow = (live: number, visit: number) => visit < (live === 1_024 ? 6 : 4);
     const result = await measured((live, visit) => 9_000 * (slow(live, visit) ? 1.5 : 1), 80 * GIB, 100);
     expect(result.status ?? 'ok').toBe('ok');
@@ -52,7 +52,7 @@ describe('OH-007', () => {
     expect(high).toBeGreaterThan(expected);
   });
 
-  it('has its value without pairs, and says why there are none', async () => {
+  it('has its value without pairs, and the reason why there are none', async () => {
     const { value, details } = await measured(() => 500);
     expect(value).toBe(1_500);
     expect(details.pairs).toEqual(
@@ -67,7 +67,7 @@ describe('OH-007', () => {
     expect(details).not.toHaveProperty('pairsTogether');
   });
 
-  it('is invalid where the cells lie on no line', async () => {
+  it('is invalid if the cells are not on a line', async () => {
     const result = await measured((live) => live ** 2 / 100);
     expect(result).toMatchObject({
       status: 'invalid',
@@ -76,14 +76,14 @@ describe('OH-007', () => {
     expect(result.checks).toContainEqual(expect.objectContaining({ passed: false }));
   });
 
-  it('leaves out what half the memory does not hold, by its own reason', async () => {
+  it('leaves out cells that half the memory cannot hold, with the reason', async () => {
     const { requests, details, status } = await measured(() => 500, GIB);
     expect(status ?? 'ok').toBe('ok');
     expect([...(requests[0]?.lives ?? [])].sort((a, b) => a - b)).toEqual([0, 256, 1_024, 4_096]);
     expect(details.leftOut).toEqual([{ live: 16_384, unsupported: expect.stringContaining(`${GIB} bytes`) }]);
   });
 
-  it('is unsupported where 4 096 blocks do not fit, and allocates nothing then', async () => {
+  it('is unsupported if 4 096 blocks do not fit, and allocates nothing then', async () => {
     const { requests, ...result } = await measured(() => 500, 2 * 4_096 * 65_536 - 1);
     expect(requests).toEqual([]);
     expect(result).toMatchObject({

@@ -19,7 +19,7 @@ describe('the sum of all ranks', () => {
   ] as const;
   const ranks = (sums: (number | null)[][]) => sums.map((each, rank) => sample([...(parts[rank] ?? [])], each));
 
-  it('is what every rank has', () =>
+  it('must be on every rank', () =>
     expect(
       sumCheck(
         ranks([
@@ -51,15 +51,15 @@ describe('the sum of all ranks', () => {
         [5, 6.2],
       ],
     ],
-  ])('fails where %s', (_, sums) => expect(sumCheck(ranks(sums)).passed).toBe(false));
+  ])('fails if %s', (_, sums) => expect(sumCheck(ranks(sums)).passed).toBe(false));
 
-  it('fails where nothing was sampled', () => expect(sumCheck([sample([], [])]).passed).toBe(false));
+  it('fails if nothing was sampled', () => expect(sumCheck([sample([], [])]).passed).toBe(false));
 });
 
 describe('the sharded block', () => {
   const whole = sample([], [1, -1, 1000, -1000]);
 
-  it('may be off by rounding, of each result by its own deviation', () => {
+  it("may deviate by rounding, relative to each result's deviation", () => {
     expect(wholeCheck(whole, sample([], [1.05, -1, 1050, -1000])).passed).toBe(true);
     expect(wholeCheck(whole, sample([], [1.2, -1, 1000, -1000])).passed).toBe(false);
   });
@@ -91,7 +91,7 @@ describe('the speed-up', () => {
     [2, 0.99],
     [2, NaN],
   ])('of %i ranks cannot be %f', (ranks, speedup) => expect(of(ranks, speedup).passed).toBe(false));
-  it('says what takes the time of a slow one', () => expect(of(2, 0.5).detail).toMatch(/take 50 % of a step/));
+  it('has a reason if it is small', () => expect(of(2, 0.5).detail).toMatch(/take 50 % of a step/));
 });
 
 describe('the variables of NCCL', () => {
@@ -103,7 +103,7 @@ describe('the variables of NCCL', () => {
       NCCL_DEBUG_FILE: '/dev/stderr',
       NCCL_NVLS_ENABLE: '0',
     }));
-  it("are the caller's, but for NVLink multicast", () =>
+  it("are the caller's, except for NVLink multicast", () =>
     expect(
       ncclEnvironment({ NCCL_SOCKET_IFNAME: 'eth0', NCCL_DEBUG: 'WARN', NCCL_P2P_DISABLE: '1', NCCL_NVLS_ENABLE: '1' }),
     ).toEqual({ NCCL_SOCKET_IFNAME: 'eth0', NCCL_DEBUG: 'WARN', NCCL_P2P_DISABLE: '1', NCCL_NVLS_ENABLE: '0' }));
@@ -133,7 +133,7 @@ it('compares blocks of one size on as many GPUs', () => {
   expect(unlikeConditions(multiGpuScaling, [of(2, 8192), of(4, 8192)])).not.toBeNull();
 });
 
-it('knows how ranks are connected from what NCCL prints', () =>
+it("reads from NCCL's output how ranks are connected", () =>
   expect(
     transportsIn(
       'gpu:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nNCCL INFO Channel 01 : 1[1] -> 0[0] via SHM/direct/direct\nvia nothing',

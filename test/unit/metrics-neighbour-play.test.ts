@@ -23,11 +23,11 @@ it.each([
     active(0, 130, [120]),
     'it was held back: none of its 7 operations was over in the 100 ms in which requests arrived',
   ],
-])('says of two tenants that %s what they did', (_, victim, aggressor, reason) =>
+])('gives the reason for two tenants that %s', (_, victim, aggressor, reason) =>
   expect(apartReason(victim, aggressor, 7)).toBe(reason),
 );
 
-it('takes what a quota refused, and what stays below it, for no violation', () => {
+it('does not count refusals, or memory below the quota, as violations', () => {
   const row = (more: Partial<InterferenceRow>): InterferenceRow => ({
     ...{ victim: 'v', aggressor: 'storm', degradationPercent: 1 },
     ...more,

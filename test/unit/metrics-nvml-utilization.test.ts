@@ -7,7 +7,7 @@ import { gpuState } from './run-fixtures.js';
 
 const PID = 10;
 
-/** Answers one after the other, the last one again and again. */
+/** Returns the answers in turn; the last one repeatedly. */
 function truthOf(answers: readonly (GpuUtilization | null)[]) {
   const asked: number[] = [];
   const truth = truthBy({
@@ -18,7 +18,7 @@ function truthOf(answers: readonly (GpuUtilization | null)[]) {
   return { truth, asked };
 }
 
-/** Until so many answers were given. */
+/** Resolves after that many answers. */
 async function after(count: number, asked: readonly number[]): Promise<string> {
   while (asked.length < count) await sleep(5);
   return 'done';
@@ -26,7 +26,7 @@ async function after(count: number, asked: readonly number[]): Promise<string> {
 
 const process = (atUs: number, smPercent: number, pid = PID) => ({ pid, atUs, smPercent });
 
-it('is the mean of what NVML said of the card, and of its samples of the process, each once', async () => {
+it("is the mean of NVML's readings of the card, and of its distinct samples of the process", async () => {
   const { truth, asked } = truthOf([
     { gpuPercent: 100, processes: [process(1, 40), process(1, 90, 11)] },
     { gpuPercent: 100, processes: [process(1, 40)] },
@@ -44,13 +44,13 @@ it.each([
   [[{ gpuPercent: 100, processes: [process(1, 90, 11)] }], 100, 'NVML listed no utilisation of the process'],
   [[{ gpuPercent: 100, processes: null }], 100, 'NVML does not report the utilisation of processes'],
   [[null], null, 'NVML does not report the utilisation of the card; NVML does not report the utilisation of processes'],
-])('is null with the reason where NVML does not say it: %j', async (answers, gpuPercent, reason) => {
+])('is null with a reason if NVML does not report it: %j', async (answers, gpuPercent, reason) => {
   const { truth, asked } = truthOf(answers);
   const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 0 }, () => after(1, asked));
   expect(nvml).toEqual({ gpuPercent, processPercent: null, readings: 1, reason });
 });
 
-it('is null with the reason where the coordinator has no NVML of its own', async () => {
+it('is null with a reason if the coordinator has no NVML', async () => {
   const [, nvml] = await besideNvml({ truth: null, pid: PID, dropMs: 0 }, () => Promise.resolve());
   expect(nvml).toEqual({
     ...{ gpuPercent: null, processPercent: null, readings: 0 },
@@ -58,14 +58,14 @@ it('is null with the reason where the coordinator has no NVML of its own', async
   });
 });
 
-it('is what NVML says at the end of a load that is over sooner than it was to be asked', async () => {
+it("is NVML's reading at the end of a load that is shorter than the delay", async () => {
   const { truth, asked } = truthOf([{ gpuPercent: 98, processes: [process(1, 31)] }]);
   const [, nvml] = await besideNvml({ truth, pid: PID, dropMs: 60_000 }, () => Promise.resolve());
   expect(nvml).toEqual({ gpuPercent: 98, processPercent: 31, readings: 1 });
   expect(asked).toHaveLength(1);
 });
 
-it('says so where NVML cannot be read, and keeps the load', async () => {
+it('reports that NVML cannot be read, and keeps the load', async () => {
   const { truth } = truthOf([]);
   const utilization = () => Promise.reject(new Error('the driver is gone'));
   const watched = { truth: { ...truth, utilization }, pid: PID, dropMs: 60_000 };
@@ -74,7 +74,7 @@ it('says so where NVML cannot be read, and keeps the load', async () => {
   expect(nvml.reason).toMatch(/^NVML could not be read: the driver is gone; /);
 });
 
-it('stops asking where the load fails, and rejects with its error', async () => {
+it('stops reading if the load fails, and rejects with its error', async () => {
   const { truth, asked } = truthOf([{ gpuPercent: 100, processes: [] }]);
   const failing = async () => {
     await after(1, asked);

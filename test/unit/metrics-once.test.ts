@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Once } from '../../lib/metrics/once.js';
 
 describe('what metrics share', () => {
-  it('is made once, also for those that ask meanwhile', async () => {
+  it('is computed once, even for concurrent requests', async () => {
     const once = new Once();
     let made = 0;
     const make = async () => {
@@ -14,7 +14,7 @@ describe('what metrics share', () => {
     expect(await once.get('b', make)).toBe(2);
   });
 
-  it('is tried anew after a failure', async () => {
+  it('is tried again after a failure', async () => {
     const once = new Once();
     await expect(once.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await once.get('a', () => Promise.resolve(3))).toBe(3);

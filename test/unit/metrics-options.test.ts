@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { MeasureOptions } from '../../lib/metrics/metric.js';
 import { resolveOptions } from '../../lib/metrics/options.js';
 
-// The errors of every option are held in test/native/library.test.ts, at the functions that give them.
+// test/native/library.test.ts checks the errors of every option, at the functions that throw them.
 afterEach(() => vi.unstubAllEnvs());
 
 describe('resolveOptions', () => {
@@ -44,7 +44,7 @@ describe('resolveOptions', () => {
     { tier: 'thorough', samples: true, simulate: true },
   ] as const)('keeps %j', (options) => expect(resolveOptions(options)).toMatchObject(options));
 
-  it('fills in what a model leaves open', () =>
+  it('fills in the defaults of a model', () =>
     expect(resolveOptions({ model: { layers: 2, hidden: 512, heads: 4, kvHeads: 2 } }).model).toEqual({
       layers: 2,
       hidden: 512,
@@ -87,10 +87,10 @@ describe('resolveOptions', () => {
 
   it('reads an index given as text', () => expect(resolveOptions({ device: '12' }).device).toBe(12));
 
-  it('takes undefined for not given', () =>
+  it('treats undefined as not given', () =>
     expect(resolveOptions({ iterations: undefined, device: undefined } as object).iterations).toBeNull());
 
-  it('leaves CUDA_VISIBLE_DEVICES to the driver, which has filtered by it already', () => {
+  it('leaves CUDA_VISIBLE_DEVICES to the driver, which has already filtered by it', () => {
     vi.stubEnv('CUDA_VISIBLE_DEVICES', '3,4');
     expect(resolveOptions().device).toBeNull();
     expect(resolveOptions({ device: 5 }).device).toBe(5);

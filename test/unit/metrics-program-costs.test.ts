@@ -1,4 +1,4 @@
-/** What a program would pay, by sums made by hand. */
+/** A program's cost, with sums computed by hand. */
 import { describe, expect, it } from 'vitest';
 import { profilePrices } from '../../lib/metrics/overhead/oh-005-profiles.js';
 import { programCosts, withoutPrices } from '../../lib/metrics/program-costs.js';
@@ -21,7 +21,7 @@ const round = (name: string, metrics: MetricResult[], change: Partial<RunDocumen
 const costs = (calls: Record<string, number>, ...metrics: MetricResult[][]) =>
   programCosts(callProfile(phase(calls)), [metrics.map((each) => round('layer', each))])[0];
 
-describe('what a program would pay', () => {
+describe('the cost of a program', () => {
   it('is the sum over its calls in every round, with the interval over rounds', () => {
     // 10 steps of 200 ms. Rounds: 4 × 1000 + 0.5 × 200 = 4100 ns, 4 × 1010 + 0.5 × 180 = 4130 ns, 4 × 990 + 0.5 × 220.
     const cost = costs(
@@ -48,7 +48,7 @@ describe('what a program would pay', () => {
     expect(cost?.calls.map(({ taxUs }) => taxUs)).toEqual([4, 0.1]);
   });
 
-  it('keeps what disturbed all prices of a round, or cancels in it: the sums of a round are what varies', () => {
+  it('has an interval over the sums of rounds, in which common disturbances of prices remain or cancel', () => {
     const same = (both: number) => [functions(row('cuInit', 100 + both), row('cuCtxGetId', 100 + both))];
     const against = (one: number) => [functions(row('cuInit', 100 + one), row('cuCtxGetId', 100 - one))];
     const calls = { cuInit: 1, cuCtxGetId: 1 };
@@ -57,12 +57,12 @@ describe('what a program would pay', () => {
     expect(width(costs(calls, against(-5), against(5)))).toBeCloseTo(0, 12);
   });
 
-  it('has no interval from one round, and is nothing where the program gets the driver’s own function', () => {
+  it('has no interval from one round, and is zero if the program gets the driver’s own function', () => {
     const own = row('cuInit', 3.5, { intercepted: false });
     expect(costs({ cuInit: 7 }, [functions(own)])).toMatchObject({ taxUs: 0, ci95: null, percentCi95: null });
   });
 
-  it('takes the price of a call that was made alone before that of one in a loop', () => {
+  it('prefers the price of a single call to that of calls in a loop', () => {
     const cost = costs({ cuLaunchKernel: 10 }, [launches(300), functions(row('cuLaunchKernel', 100))]);
     expect(cost).toMatchObject({ taxUs: 0.3, calls: [{ call: 'cuLaunchKernel', metric: 'OH-001', priceNs: 300 }] });
     const lost = costs(
@@ -73,7 +73,7 @@ describe('what a program would pay', () => {
     expect(lost).toMatchObject({ taxUs: 0.1, calls: [{ metric: 'OH-005' }] });
   });
 
-  it('takes a price of certain arguments where there is none of any, and says which', () => {
+  it('uses a price for certain arguments if there is no other, and names them', () => {
     const pair = { call: 'cuMemAlloc_v2 of 2 MiB, 16 live', intercepted: true, overheadNs: 700, bareNs: 900 };
     const certain = result('OH-001', { details: { pair } });
     const cost = costs({ cuMemAlloc_v2: 20 }, [certain, functions(row('cuInit', 1))]);
@@ -85,7 +85,7 @@ describe('what a program would pay', () => {
     expect(any?.calls[0]).not.toHaveProperty('as');
   });
 
-  it('counts no call as free that has no price', () => {
+  it('does not count a call without a price as free', () => {
     const cost = costs(
       { cuInit: 10, cuFoo: 30, cuLaunchKernel_ptsz: 20, cuCtxGetId: 1 },
       [functions(row('cuInit', 100), row('cuLaunchKernel', 5), row('cuCtxGetId', 5))],
@@ -109,7 +109,7 @@ describe('what a program would pay', () => {
     });
   });
 
-  it('prices no function whose code in the driver is patched: both pointers of a pair then lead through it', () => {
+  it('has no price for a function whose code in the driver is patched, because both pointers of a pair lead through the patch', () => {
     const paths = { runtime: '/l', dlsym: '/l', linked: '/l', bare: '/l' };
     const provenance = [{ name: 'cuInit', paths, interposed: [], patched: { bytes: 'ff', owner: '/opt/layer.so' } }];
     const patched = round('layer', [functions(row('cuInit', 0, { intercepted: false }))], { provenance });
@@ -120,7 +120,7 @@ describe('what a program would pay', () => {
     });
   });
 
-  it('is of every system and phase; rounds that measured nothing do not count', () => {
+  it('covers every system and phase; rounds without measurements do not count', () => {
     const profile = callProfile(
       phase({ cuInit: 10 }),
       phase({ cuInit: 40 }, { name: 'train', steps: null, seconds: 0 }),
@@ -137,7 +137,7 @@ describe('what a program would pay', () => {
       ['layer', 'all', 10, 0.05, 1],
       ['layer', 'train', null, 2, 1],
     ]);
-    // Of a phase that took no time there is no part.
+    // A phase without duration has no percentage.
     expect(found[3]).toMatchObject({ stepUs: 0, percent: null });
   });
 });
@@ -147,10 +147,10 @@ describe('OH-005', () => {
     functions: [row('cuInit', 100), row('cuCtxGetId', 50), row('cuEventQuery', 4, { intercepted: false })],
   };
 
-  it('prices a step by its own functions; independent errors add up by squares', () => {
+  it('prices a step by its own functions, with independent errors added as squares', () => {
     const profile = callProfile(phase({ cuInit: 30, cuCtxGetId: 40, cuEventQuery: 10, cuFoo: 20 }));
     const [price] = profilePrices(details, profile);
-    // 3 × 100 + 4 × 50 ns; ends by hypot(3 × 1, 4 × 1) and hypot(3 × 2, 4 × 2) ns.
+    // 3 × 100 + 4 × 50 ns; ends at hypot(3 × 1, 4 × 1) and hypot(3 × 2, 4 × 2) ns.
     expect(price).toEqual({
       name: 'decode',
       callsPerStep: 10,
@@ -160,7 +160,7 @@ describe('OH-005', () => {
     });
   });
 
-  it('has one entry a phase, and no interval where a function has none', () => {
+  it('has one entry per phase, and no interval if a function has none', () => {
     const profile = callProfile(phase({ cuInit: 10 }), phase({ cuFoo: 1 }, { name: 'train' }));
     const wide = { functions: [row('cuInit', 100, { ci95: null })] };
     expect(profilePrices(wide, profile)).toMatchObject([
@@ -170,7 +170,7 @@ describe('OH-005', () => {
     expect(profilePrices({ functions: 'none' }, profile)[0]?.taxUs).toBeNull();
   });
 
-  it('is what prices are measured by', () => {
+  it('is required for prices', () => {
     expect(withoutPrices(['OH-001'])).toMatch(/OH-005/);
     expect(withoutPrices(['OH-001', 'OH-005'])).toBeNull();
   });

@@ -7,21 +7,21 @@ const seconds = (length: number, percent: number): number[] =>
 const settled = (...parts: number[][]) => settling({ binMs: BIN_MS, percent: parts.flat() }, 50);
 
 describe('settling', () => {
-  it('is at once where the share is at the limit from the first bin on', () =>
+  it('is immediate if the share is at the limit from the first bin on', () =>
     expect(settled(seconds(4, 50))).toEqual({ afterMs: 0, observedMs: 1_500, overshootPercentSeconds: 0 }));
 
-  it('is when the average of 500 ms holds a tenth of the limit too much', () => {
+  it('is when the average of 500 ms exceeds the limit by less than a tenth', () => {
     const { afterMs, overshootPercentSeconds } = settled(seconds(1, 100), seconds(4, 50));
     // 50 ms of 100 % in 500 ms: an average of 55 %.
     expect(afterMs).toBe(960);
     expect(overshootPercentSeconds).toBeCloseTo(0.96 * 50);
   });
 
-  it('is after a share that is too small as well, which is no overshoot', () => {
+  it('also follows a share that is too small, which is no overshoot', () => {
     expect(settled(seconds(1, 0), seconds(4, 50))).toMatchObject({ afterMs: 960, overshootPercentSeconds: 0 });
   });
 
-  it('takes periods that are short against the average for the limit', () => {
+  it('averages out periods that are short compared with the window', () => {
     const bursts = Array.from({ length: 200 }, (_, i) => (i % 5 === 0 ? 100 : 37.5));
     expect(settled(bursts).afterMs).toBe(0);
   });
@@ -32,5 +32,5 @@ describe('settling', () => {
     ['swinging around it', [seconds(1, 90), seconds(1, 10), seconds(1, 90), seconds(1, 10), seconds(1, 90)]],
     ['at it for less than 2 s', [seconds(2, 100), seconds(2.3, 50), seconds(2, 100)]],
     ['seen too short', [seconds(2.4, 50)]],
-  ])('is never where the share is %s', (_, parts) => expect(settled(...parts).afterMs).toBeNull());
+  ])('never happens if the share is %s', (_, parts) => expect(settled(...parts).afterMs).toBeNull());
 });

@@ -1,4 +1,4 @@
-/** How many processes START-006 dares to start, and which starts are credible. */
+/** How many processes START-006 starts, and which starts are credible. */
 import { describe, expect, it } from 'vitest';
 import { capacityBy } from '../../lib/metrics/start-up/capacity.js';
 import { startChecks } from '../../lib/metrics/fresh-processes.js';
@@ -27,7 +27,7 @@ describe('a start that takes', () => {
     return invalidBy(startChecks(starts));
   };
 
-  it('less than 5 ms created no context: one is enough to be invalid', () =>
+  it('less than 5 ms created no context: one makes the metric invalid', () =>
     expect(of(30, 4.9, 30)).toEqual({
       status: 'invalid',
       reason: 'context really created: shortest start 4.9 ms, at least 5 ms is credible',

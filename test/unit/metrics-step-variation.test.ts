@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stepVariation } from '../../lib/metrics/llm/step-variation.js';
 
-/** So many steps of a batch, alternately longer and shorter than `medianNs` by that part of it; one at the median. */
+/** That many steps of a batch, alternately longer and shorter than `medianNs` by that fraction; one at the median. */
 const steps = (batch: number, count: number, medianNs: number, part: number) =>
   Array.from({ length: count }, (_, i) => ({
     batch,
@@ -14,7 +14,7 @@ const columns = (all: readonly { batch: number; ns: number }[]) => ({
 });
 
 describe('variation of steps', () => {
-  it('does not count what batch sizes explain', () => {
+  it('excludes variation explained by batch sizes', () => {
     const all = columns([...steps(1, 101, 100, 0), ...steps(8, 101, 900, 0)]);
     expect(stepVariation(all, 50, 1)).toMatchObject({ cv: 0, ci95: [0, 0] });
   });
@@ -32,7 +32,7 @@ describe('variation of steps', () => {
     ]);
   });
 
-  it('leaves out sizes with too few steps, and has no number without others', () => {
+  it('leaves out sizes with too few steps, and is null without others', () => {
     const few = steps(2, 10, 500, 0.5);
     expect(stepVariation(columns([...few, ...steps(1, 101, 100, 0)]), 50, 1)).toMatchObject({
       cv: 0,
@@ -41,7 +41,7 @@ describe('variation of steps', () => {
     expect(stepVariation(columns(few), 50, 1)).toBeNull();
   });
 
-  it('is wider where disturbances come together', () => {
+  it('has a wider interval if disturbances are clustered', () => {
     const calm = steps(4, 1_901, 100, 0.01);
     const burst = columns([...calm, ...steps(4, 100, 100, 0.5)]);
     const spread = columns(calm.map((step, i) => (i % 19 === 0 ? { ...step, ns: i % 2 === 0 ? 150 : 50 } : step)));

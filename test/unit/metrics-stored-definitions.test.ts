@@ -8,7 +8,7 @@ const of = (...metrics: Parameters<typeof result>[]) =>
   runDocument({ metrics: metrics.map((each) => result(...each)) });
 
 describe('metrics of programs in a document', () => {
-  it('are what their results say, each once', () => {
+  it('are read from their results, each once', () => {
     const first = of(['w/tps', { unit: 'tokens/s', direction: 'higher', details: { delta: { relative: 0.03 } } }]);
     const second = of(['w/tps', { unit: 'tokens/s', direction: 'higher' }], ['OH-001']);
     expect(programMetricsIn([second, first])).toMatchObject([
@@ -16,12 +16,12 @@ describe('metrics of programs in a document', () => {
     ]);
   });
 
-  it('have a δ where no result says it, or says nonsense', () => {
+  it('have a default δ if no result has a valid one', () => {
     const wrong = of(['w/a', { details: { delta: { relative: -1 } } }], ['w/b', { details: { delta: 'x' } }]);
     expect(programMetricsIn([wrong]).map(({ delta }) => delta)).toEqual([{ relative: 0.02 }, { relative: 0.02 }]);
   });
 
-  it('stand beside those of this tool', () => {
+  it('are listed with those of this tool', () => {
     const all = metricsOf(of(['w/wall']));
     expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(['OH-001', 'w/wall']));
     expect(findMetricOf(of(['w/wall']), 'w/wall')?.id).toBe('w/wall');

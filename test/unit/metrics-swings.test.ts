@@ -4,8 +4,8 @@ import { swingsOf } from '../../lib/metrics/isolation/swings.js';
 const bins = (count: number, share: number): number[] => Array<number>(count).fill(share);
 
 describe('swingsOf', () => {
-  it('says when a limit first acts, and in which period it does again', () => {
-    // A limit of 50 % that HAMi-core's counter of blocks imitates: nothing for 3.5 s, then a hole every 4 s.
+  it('finds when a limit first acts, and its period', () => {
+    // A limit of 50 % like HAMi-core's block counter: nothing for 3.5 s, then a gap every 4 s.
     const cycle = [...bins(5, 10), ...bins(35, 100)];
     expect(swingsOf([...bins(35, 100), ...cycle, ...cycle, ...cycle], 50, 100)).toEqual({
       onsetMs: 3_500,
@@ -15,7 +15,7 @@ describe('swingsOf', () => {
     });
   });
 
-  it('has no onset where nothing is limited, and no period of fewer than three falls', () => {
+  it('has no onset without a limit, and no period with fewer than three falls', () => {
     expect(swingsOf(bins(20, 100), 50, 100)).toEqual({
       onsetMs: null,
       periodMs: null,
@@ -29,7 +29,7 @@ describe('swingsOf', () => {
     });
   });
 
-  it('counts a share that stays near the border of half once', () => {
+  it('counts a share that stays near the threshold once', () => {
     const near = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 74 : 76));
     expect(swingsOf(near, 50, 100)).toMatchObject({ onsetMs: 0, periodMs: null });
   });

@@ -7,7 +7,7 @@ function served(offered: number, { givenUp = 0, serviceNs = PERIOD_NS / 4 } = {}
   return { latencyNs, deviceNs: done, serviceNs: done, givenUp, onTime: done.length, due: offered, smClockMhz: null };
 }
 
-it.each([0, 1, 3])('takes the offered rate as met where %i of 300 requests were given up', (givenUp) => {
+it.each([0, 1, 3])('accepts the offered rate if %i of 300 requests were dropped', (givenUp) => {
   expect(offeredRateMet(served(300, { givenUp }))).toEqual({
     name: 'the offered rate was met alone',
     passed: true,
@@ -15,12 +15,12 @@ it.each([0, 1, 3])('takes the offered rate as met where %i of 300 requests were 
   });
 });
 
-it.each([4, 299, 300])('does not take the offered rate as met where %i of 300 requests were given up', (givenUp) => {
+it.each([4, 299, 300])('rejects the offered rate if %i of 300 requests were dropped', (givenUp) => {
   const { passed, detail } = offeredRateMet(served(300, { givenUp }));
   expect(passed).toBe(false);
   expect(detail).toContain(`${givenUp} of 300 were given up`);
 });
 
-it('does not take the offered rate as met where requests leave no time between them', () => {
+it('rejects the offered rate if requests leave no idle time', () => {
   expect(offeredRateMet(served(300, { serviceNs: 0.96 * PERIOD_NS })).passed).toBe(false);
 });

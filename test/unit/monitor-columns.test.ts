@@ -21,13 +21,13 @@ describe('the rows of a sample', () => {
       ['12', '', '', ''],
     ]);
     expect(new Set(rows.map((row) => row.time_s))).toEqual(new Set(['1.25']));
-    // What is of the card stands in its row only.
+    // Values of the card are only in its row.
     for (const row of rows.slice(1))
       for (const name of ['power_w', 'energy_j', 'temperature_c', 'clock_reasons', 'memory_total_mib'])
         expect(row[name]).toBe('');
   });
 
-  it('have empty cells for what NVML did not give, and a 0 only for a 0', () => {
+  it('have empty cells for missing values, and a 0 only for a 0', () => {
     const nothing = Object.fromEntries(
       Object.entries(cardSample()).map(([name, value]) => [
         name,
@@ -42,7 +42,7 @@ describe('the rows of a sample', () => {
     expect([zero.gpu_percent, zero.pcie_rx_mb_s, zero.clock_reasons]).toEqual(['0', '0', 'none']);
   });
 
-  it('end in whole lines, whatever the driver calls the card', () => {
+  it('are complete lines for any name of the card', () => {
     const text = sampleLines([gpuSample({ uuid: '=1+1\r\n"GPU"\u0000' })]);
     expect(text.match(/\r\n/g)).toHaveLength(1);
     expect(text.endsWith('\r\n')).toBe(true);
@@ -73,7 +73,7 @@ describe('a sample', () => {
 });
 
 describe('a missing field', () => {
-  it('names its columns, and what NVML said', () => {
+  it("names its columns, and NVML's error", () => {
     const value = { call: 'nvmlDeviceGetFieldValues (NVLink)', reason: 'it says: Not Supported', samples: 4 };
     const field = missingField(2, value);
     expect(field).toEqual({
@@ -91,7 +91,7 @@ describe('a missing field', () => {
       for (const column of columns) expect(columnNames).toContain(column);
   });
 
-  it('is an error where no column is known for the call', () =>
+  it('is an error if the call has no known column', () =>
     expect(() => missingField(0, { call: 'toString', reason: 'x', samples: 1 })).toThrow(
       /a column that toString fills/,
     ));

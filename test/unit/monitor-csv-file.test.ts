@@ -7,7 +7,7 @@ import { temporaryFolder } from '../temporary.js';
 
 const failing = (message: string, code = 'ENOSPC') => Object.assign(new Error(message), { code });
 
-/** A file on a disk with room for so many bytes, which takes a part of what does not fit. */
+/** A file on a disk with limited space; a write that does not fit is partial. */
 async function onDiskOf(room: number, path: string) {
   const file = await open(path, 'w');
   let left = room;
@@ -30,7 +30,7 @@ async function onDiskOf(room: number, path: string) {
 }
 
 describe('the file of a monitor', () => {
-  it('replaces what is there, and has each line as soon as it is written', async () => {
+  it('replaces an existing file, and contains each line as soon as it is written', async () => {
     const path = join(temporaryFolder('csv'), 'x.csv');
     writeFileSync(path, 'something older and longer\n');
     const sink = await csvFile(path);
@@ -41,7 +41,7 @@ describe('the file of a monitor', () => {
     await sink.close();
   });
 
-  it('ends in a whole line where the disk is full', async () => {
+  it('ends in a complete line if the disk is full', async () => {
     const path = join(temporaryFolder('csv'), 'x.csv');
     const sink = await onDiskOf(12, path);
     await sink.write('a,b\r\n');
@@ -50,7 +50,7 @@ describe('the file of a monitor', () => {
     expect(readFileSync(path, 'utf8')).toBe('a,b\r\n');
   });
 
-  it('says which file cannot be opened, or written, and why', async () => {
+  it('reports which file cannot be opened or written, and why', async () => {
     const folder = temporaryFolder('csv');
     await expect(csvFile(join(folder, 'none/x.csv'))).rejects.toThrow(
       `Could not write '${join(folder, 'none/x.csv')}': its directory does not exist.`,

@@ -21,7 +21,7 @@ describe('a duration', () => {
     ),
   );
 
-  it('has a unit: a number alone could be seconds or milliseconds', () =>
+  it('needs a unit, because a bare number could be seconds or milliseconds', () =>
     expect(() => parseDuration('100', rules)).toThrow(/but received 100: add a unit, ms, s, min or h\.$/));
 
   it.each([
@@ -38,7 +38,7 @@ describe('the options of a monitor', () => {
   it('have defaults', () =>
     expect(resolveMonitorOptions()).toMatchObject({ intervalMs: 100, devices: null, csv: null, simulate: false }));
 
-  it('take one device or several', () => {
+  it('accept one device or several', () => {
     expect(resolveMonitorOptions({ device: 0 }).devices).toEqual(['0']);
     expect(resolveMonitorOptions({ device: [1, 'GPU-ab'] }).devices).toEqual(['1', 'GPU-ab']);
   });
@@ -60,7 +60,7 @@ describe('the options of a monitor', () => {
     expect(resolve).toThrow(message);
   }); // prettier-ignore
 
-  it('of the command have units, and one place for one output', () => {
+  it('of the command have units, and one target per output', () => {
     const raw = { interval: '1s', duration: '5min', csv: 'x.csv', device: ['0', '1'] };
     expect(parseMonitorOptions(raw)).toEqual({
       ...{ intervalMs: 1_000, durationMs: 300_000, csv: 'x.csv', json: false, devices: ['0', '1'], simulate: false },

@@ -17,7 +17,7 @@ const two = [
 ];
 
 describe('the table of samples', () => {
-  it('has a row for each GPU and each process, and a dash for what is not known', () => {
+  it('has a row for each GPU and each process, and a dash for unknown values', () => {
     const lines = samplesTable(two, on(200)).split('\n');
     expect(lines[0]).toMatch(/^GPU +GPU % +Mem % +Memory MiB +Power W +°C +SM MHz +Mem MHz +PCIe/);
     expect(lines[1]).toMatch(/^ *0 +50 +10 +1024 \/ 4096 +100\.5 +40 +1980 +2619 +12\.5 \/ 0 +1000 \/ 5 +none$/);
@@ -29,15 +29,18 @@ describe('the table of samples', () => {
     ]);
   });
 
-  it.each([40, 60, 80, 120])('fits %d columns, with utilisation and memory, and names what it leaves out', (width) => {
-    const text = samplesTable(two, on(width));
-    expect(widest(text.replace(/^Omitted.*$/gm, ''))).toBeLessThanOrEqual(width);
-    expect(text).toMatch(/GPU %/);
-    expect(text).toMatch(/1024 \/ 4096/);
-    if (width < 80) expect(text).toMatch(new RegExp(`Omitted at ${width} columns: .*Mem MHz`));
-  });
+  it.each([40, 60, 80, 120])(
+    'fits %d columns, with utilisation and memory, and names the columns it leaves out',
+    (width) => {
+      const text = samplesTable(two, on(width));
+      expect(widest(text.replace(/^Omitted.*$/gm, ''))).toBeLessThanOrEqual(width);
+      expect(text).toMatch(/GPU %/);
+      expect(text).toMatch(/1024 \/ 4096/);
+      if (width < 80) expect(text).toMatch(new RegExp(`Omitted at ${width} columns: .*Mem MHz`));
+    },
+  );
 
-  it('is plain ASCII where the locale has no UTF-8', () => {
+  it('is plain ASCII if the locale has no UTF-8', () => {
     const text = samplesTable(two, on(200, false));
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
     expect(text).toContain('deg C');
@@ -45,12 +48,12 @@ describe('the table of samples', () => {
 });
 
 describe('the line of a sample', () => {
-  it('has what NVML gave, with units', () =>
+  it("contains NVML's values, with units", () =>
     expect(sampleLine(gpuSample({ timeS: 12.34, processes }))).toBe(
       '12.3 s, GPU 0: GPU 50 %, memory 10 %, 1024 / 4096 MiB, 100.5 W, 40 °C, SM 1980 MHz, memory 2619 MHz, PCIe 12.5 / 0 MB/s, NVLink 1000 / 5 MB/s, clocks: none, 2 processes',
     ));
 
-  it('leaves out what it did not give, and is ASCII where it has to be', () => {
+  it('leaves out missing values, and is ASCII if required', () => {
     const none = { gpuPercent: null, memoryPercent: null, memoryUsedMib: null, powerW: null, smClockMhz: null };
     const others = { memoryClockMhz: null, pcieRxMbS: null, nvlinkRxMbS: null, clockReasons: null };
     const line = sampleLine(gpuSample({ ...none, ...others }));
@@ -63,12 +66,12 @@ const ESC = '\u001b';
 const COMMANDS = new RegExp(`(${ESC}\\[\\d*[AJ]|\\r|\\n)`);
 const UP = new RegExp(`^${ESC}\\[(\\d+)A$`);
 
-/** A terminal that knows the few commands that the screen uses. */
+/** A terminal that supports the few commands that the screen uses. */
 class Paper {
   rows = 8;
   columns = 20;
   lines = [''];
-  /** Lines that have scrolled out of sight cannot be reached. */
+  /** Lines that have scrolled away cannot be changed. */
   write(text: string): boolean {
     for (const part of text.split(COMMANDS)) {
       const up = UP.exec(part);
@@ -88,7 +91,7 @@ class Paper {
 }
 
 describe('the live screen', () => {
-  it('replaces what it showed, also where lines wrap or fewer come', () => {
+  it('replaces its text, even if lines wrap or the new text is shorter', () => {
     const paper = new Paper();
     const live = new LiveScreen(paper);
     live.paint('one\nthis line is longer than twenty\nthree');
@@ -98,7 +101,7 @@ describe('the live screen', () => {
     expect(paper.lines).toEqual(['again', 'two', 'three', '']);
   });
 
-  it('says how many lines do not fit, and still replaces all it showed', () => {
+  it('reports how many lines do not fit, and still replaces its whole text', () => {
     const paper = new Paper();
     const live = new LiveScreen(paper);
     const many = Array.from({ length: 20 }, (_, i) => `line ${i}`).join('\n');
@@ -109,7 +112,7 @@ describe('the live screen', () => {
     expect(paper.lines[0]).toBe('LINE 0');
   });
 
-  it('leaves what it showed where the terminal became narrower: nobody knows how that wrapped', () => {
+  it('leaves its text in place if the terminal became narrower, because the wrapping is unknown', () => {
     const paper = new Paper();
     const live = new LiveScreen(paper);
     live.paint('before');

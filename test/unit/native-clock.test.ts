@@ -12,7 +12,7 @@ const rate = (change: Partial<ClockReading['rates'][number]>): ClockReading =>
   clock({ rates: [{ clock: 'RAW', libraryNs: 1e9, systemNs: 1e9, counterNs: 1e9, bracketNs: 500, ...change }] });
 
 describe('judgeClock', () => {
-  it("accepts libc's clock, and says what it was compared with", () => {
+  it("accepts libc's clock, and names its reference", () => {
     expect(judgeClock(clock())).toEqual({
       passed: true,
       detail: "libc's, at the rate of the raw system call over 1.00 s; counter not checked: it does not keep time",
@@ -52,10 +52,10 @@ describe('judgeClock', () => {
   it.each([
     ['what lies between the readings', rate({ libraryNs: 1e9 + 90_000, bracketNs: 1e5 })],
     ['what NTP steers', rate({ counterNs: 1.0005e9 })],
-  ])('forgives %s', (_, reading) => expect(judgeClock(reading).invalid).toBeNull());
+  ])('tolerates %s', (_, reading) => expect(judgeClock(reading).invalid).toBeNull());
 });
 
-it('a worker whose clock is foreign gives no number under any system, after the reason of its system', async () => {
+it("a worker with a foreign clock gives no number under any system, and its system's own reason comes first", async () => {
   const foreign = inspection({ clock: clock({ functions: [{ name: 'clock_gettime', owner: LAYER, own: false }] }) });
   const seen = description({ inspection: foreign });
   const attestation = await environmentSystem({}).attest(seen);

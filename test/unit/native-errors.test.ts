@@ -11,7 +11,7 @@ describe('fromNative', () => {
     ['sim-settings', 'SIM_SETTINGS'],
     ['invalid-result', 'INVALID_RESULT'],
     ['no-such-device', 'NO_SUCH_DEVICE'],
-  ])('%s becomes a BenchError with code %s and the same words', (kind, code) => {
+  ])('%s becomes a BenchError with code %s and the same message', (kind, code) => {
     const error = fromNative(native(kind));
     expect(error).toBeInstanceOf(BenchError);
     expect(error).toMatchObject({ name: 'BenchError', code, message: 'what happened' });
@@ -35,19 +35,19 @@ describe('fromNative', () => {
     });
   });
 
-  it.each([[new Error('mine')], ['a string'], [undefined], [0]])('an abort becomes the reason, be it %s', (reason) =>
+  it.each([[new Error('mine')], ['a string'], [undefined], [0]])('an abort becomes its reason %s', (reason) =>
     expect(fromNative(native('aborted'), AbortSignal.abort(reason))).toEqual(
       reason === undefined ? expect.objectContaining({ name: 'AbortError' }) : reason,
     ),
   );
 
-  it('an abort nobody asked for stays what it was', () => {
+  it('an unrequested abort is unchanged', () => {
     const failure = native('aborted');
     expect(fromNative(failure, new AbortController().signal)).toBe(failure);
     expect(fromNative(failure)).toBe(failure);
   });
 
-  it.each([[new TypeError('x')], [native('news')], [null], [{ kind: 'cuda' }]])('leaves %s alone', (other) =>
+  it.each([[new TypeError('x')], [native('news')], [null], [{ kind: 'cuda' }]])('does not change %s', (other) =>
     expect(fromNative(other)).toBe(other),
   );
 });

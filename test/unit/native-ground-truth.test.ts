@@ -15,28 +15,28 @@ describe('the ground truth', () => {
   ];
   const truth = truthOf(gpuState({ usedBytes: 4 * GIB, freeBytes: 12 * GIB, totalBytes: 16 * GIB, processes }));
 
-  it('is what each process holds', async () => {
+  it('has the memory of each process', async () => {
     expect(await truth.processMemory(10)).toBe(3 * GIB);
     expect(await truth.processMemory(11)).toBe(0);
   });
 
-  it('does not take a process that is not listed for one that holds nothing', async () => {
+  it('does not report 0 for a process that is not listed', async () => {
     expect(await truth.processMemory(12)).toBeNull();
     expect(await truth.processMemory(13)).toBeNull();
     expect(await truthOf(gpuState({ processes: null })).processMemory(10)).toBeNull();
   });
 
-  it('is what the card holds in all, or not known', async () => {
+  it("has the card's total use, or null", async () => {
     expect(await truth.cardMemory()).toEqual({ usedBytes: 4 * GIB, freeBytes: 12 * GIB, totalBytes: 16 * GIB });
     expect(await truthOf(gpuState({ freeBytes: null })).cardMemory()).toBeNull();
   });
 
-  it('is how fast the multiprocessors run, or not known', async () => {
+  it("has the multiprocessors' clock, or null", async () => {
     expect(await truthOf(gpuState({ smClockMhz: 1980 })).smClockMhz()).toBe(1980);
     expect(await truthOf(null).smClockMhz()).toBeNull();
   });
 
-  it('is not known without NVML', async () => {
+  it('is null without NVML', async () => {
     expect(await truthOf(null).processMemory(10)).toBeNull();
     expect(await truthOf(null).cardMemory()).toBeNull();
   });
@@ -50,7 +50,7 @@ describe('the ground truth', () => {
     expect([await growing.processMemory(10), await growing.processMemory(10)]).toEqual([1, 2]);
   });
 
-  it('has the errors of the card that NVML reported since', async () => {
+  it("has the card's errors since a time", async () => {
     const event = { atNs: 70, xid: 31 };
     const watched = truthBy({
       ...unread,

@@ -1,4 +1,4 @@
-/** A strict reader of the part of OpenMetrics 1.0 that gauges need; throws at the first line that breaks a rule. */
+/** A strict parser for the part of OpenMetrics 1.0 that gauges need; throws at the first line that breaks a rule. */
 export interface Sample {
   labels: Record<string, string>;
   value: number;

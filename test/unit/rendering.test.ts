@@ -5,11 +5,11 @@ import { everyKind } from './report-fixtures.js';
 import { runDocument } from './run-fixtures.js';
 
 describe('renderReport', () => {
-  it('gives the JSON that was put in', async () => {
+  it('returns the given JSON', async () => {
     expect(JSON.parse(await renderReport(everyKind(), 'json'))).toEqual(everyKind());
   });
 
-  it('gives ASCII, so that a reader needs a byte a character', async () => {
+  it('returns ASCII, so that a reader needs one byte per character', async () => {
     const document = runDocument({ warnings: ['µ – 🙂 "\\u00b5"'] });
     const text = await renderReport(document, 'json');
     // eslint-disable-next-line no-control-regex
@@ -21,7 +21,7 @@ describe('renderReport', () => {
     expect((await renderReport(runDocument(), format)).length).toBeGreaterThan(0);
   });
 
-  it('rejects a format that there is not', async () => {
+  it('rejects an unknown format', async () => {
     await expect(renderReport(runDocument(), 'pdf' as Format)).rejects.toThrow(
       new RangeError(`Expected format to be one of ${formats.join(', ')} but received pdf.`),
     );

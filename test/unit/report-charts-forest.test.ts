@@ -10,7 +10,7 @@ import { effectsOf, type Mark, marksOf, textsOf, tipOf, xsOf } from './report-ch
 
 const marksIn = (view: View): Mark[] => forestOf(view).drawings.flatMap(({ drawing }) => marksOf(drawing));
 
-/** From a ratio to its pixel, by the labels of the axis. */
+/** Maps a ratio to its pixel, by the labels of the axis. */
 function placesOf(marks: readonly Mark[]): (ratio: number) => number {
   const labels = textsOf(marks).filter(({ attributes }) => attributes['text-anchor'] === 'middle');
   const [first, last] = [labels[0], labels.at(-1)].map((label) => ({
@@ -28,7 +28,7 @@ const shapes = (marks: readonly Mark[]): Mark[] => marks.filter(({ name }) => na
 const centre = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
 
 const FARTHEST = 16;
-/** In front of the tip of an arrow, both its barbs. */
+/** Whether the mark is the head of an arrow: both barbs are behind its tip. */
 const isHead = ({ points: [a, tip, b] }: Mark, way: 1 | -1): boolean =>
   a !== undefined && tip !== undefined && b !== undefined && way * (tip[0] - a[0]) > 0 && way * (tip[0] - b[0]) > 0;
 
@@ -91,7 +91,7 @@ describe('beyond the axis', () => {
     expect(forestFigure(view)?.toString()).toContain('An arrow marks an interval that continues beyond the axis');
   });
 
-  it('an interval is one arrow, clear of the mark where it leaves the axis', () => {
+  it('an interval is one arrow, which does not cover the mark at the end of the axis', () => {
     const marks = marksIn(effectsOf([{ ratio: FARTHEST, ratioCi95: [0.01, 20], verdict: 'inconclusive' }]));
     const at = placesOf(marks);
     const [mark] = shapes(ofRow(marks, 0));
@@ -103,7 +103,7 @@ describe('beyond the axis', () => {
     expect(Math.max(...xsOf(left as Mark))).toBeLessThan(at(1 / FARTHEST));
   });
 
-  it('nothing leaves the room between the names and the numbers', () => {
+  it('nothing is drawn outside the space between the names and the numbers', () => {
     const marks = marksIn(effectsOf([{ ratio: 1e-9, ratioCi95: [1e-12, 1e9] }]));
     const texts = textsOf(marks).filter(({ attributes }) => attributes['text-anchor'] !== 'middle');
     const system = texts.find(({ text }) => text === 'other')?.points[0]?.[0] ?? Number.NaN;
@@ -120,7 +120,7 @@ describe('a verdict', () => {
   const marks = marksIn(effectsOf(verdicts.map((verdict) => ({ verdict, ratio: 1.5, ratioCi95: [1.4, 1.6] }))));
   const shapeOf = (verdict: Effect['verdict']) => shapes(ofRow(marks, verdicts.indexOf(verdict)))[0] as Mark;
 
-  /** The only corner at half the height is the one that it points with. */
+  /** Only the corner that it points with is at half the height. */
   const tip = (verdict: Effect['verdict']) => {
     const { points } = shapeOf(verdict);
     const middle = centre(points.map(([, y]) => y));
@@ -128,7 +128,7 @@ describe('a verdict', () => {
     return (found?.[0] ?? Number.NaN) - centre(points.map(([x]) => x));
   };
 
-  it('worse points to where worse is, better to where better is', () => {
+  it('slower points in the worse direction, faster in the better one', () => {
     expect(tip('slower')).toBeGreaterThan(3);
     expect(tip('faster')).toBeLessThan(-3);
   });
@@ -139,7 +139,7 @@ describe('a verdict', () => {
     for (const [i, { fill, stroke }] of seen.entries()) expect([fill, stroke]).toContain(`var(--${verdicts[i]})`);
   });
 
-  it('that is open hides the line behind it; one that is settled is filled', () => {
+  it('that is inconclusive is hollow and hides the line behind it; any other is filled', () => {
     expect(shapeOf('inconclusive').attributes.fill).toBe('var(--page)');
     expect(shapeOf('same').attributes.fill).toBe('var(--same)');
   });
@@ -167,7 +167,7 @@ describe('the columns of the forest', () => {
   const view = effectsOf(effects, names);
   const marks = marksIn(view);
 
-  it('name every system in its own way', () => {
+  it('give every system a distinct name', () => {
     const shown = textsOf(marks).filter(
       ({ text, attributes: { fill, 'text-anchor': anchor } }) =>
         anchor === 'end' && fill === 'var(--text)' && text !== '',
@@ -176,7 +176,7 @@ describe('the columns of the forest', () => {
     expect(new Set(shown.map(({ text }) => text)).size).toBe(4);
   });
 
-  it('do not run into each other, nor out of the drawing', () => {
+  it('do not overlap, and stay inside the drawing', () => {
     const { width } = forestOf(view).drawings[0]?.drawing.size ?? { width: 0 };
     const places = textsOf(marks)
       .filter(({ attributes }) => attributes['text-anchor'] !== 'middle')
@@ -199,7 +199,7 @@ describe('the columns of the forest', () => {
     }
   });
 
-  it('say in full in the tips what they cut', () => {
+  it('show shortened names in full in the tips', () => {
     for (const name of names.slice(1))
       expect(marks.some((mark) => tipOf(mark).includes(`${name} against native`))).toBe(true);
   });

@@ -37,12 +37,12 @@ describe('the GPU over time', () => {
   it('is darker the busier, level by level', () => {
     const levels = [0, 1, 20, 21, 40, 41, 60, 61, 80, 81, 100];
     const seen = cells(sampled(levels.map((percent, i): Reading => [i, percent])));
-    // Neighbours of a level are one cell.
+    // Adjacent cells of one level are merged.
     expect(seen.map(({ fill }) => fill)).toEqual([0, 1, 2, 3, 4, 5].map((level) => `var(--heat-${level})`));
     [1, 3, 5, 7, 9].forEach((end, i) => expect(seen[i]?.end).toBeCloseTo(end, 0));
   });
 
-  it('has levels of which the legend tells the truth', () => {
+  it('has the levels that the legend shows', () => {
     const legend = (heatFigure(sampled([[0, 5], [1, 5]]))?.toString() ?? '').replace(/<(?!rect)[^>]*>|\s+/g, ' '); // prettier-ignore
     const said = [...legend.matchAll(/fill="(var[^"]*)"|<rect[^>]*>[^\w]*([\w ]+%|no reading)/g)];
     expect(said.map(([, , text]) => text?.trim())).toEqual([
@@ -56,23 +56,23 @@ describe('the GPU over time', () => {
     ]);
   });
 
-  it('is the mean of the readings of a moment', () => {
+  it('shows the mean of simultaneous readings', () => {
     const seen = cells(sampled([[0, 0], [0.01, 0], [0.02, 90], [100, 50]])); // prettier-ignore
     expect(seen[0]).toMatchObject({ fill: 'var(--heat-2)' });
     expect(seen[0]?.tip).toMatch(/ 30 % busy$/);
   });
 
-  it('has a mean, a median and a most of every round', () => {
+  it('has mean, median and maximum of every round', () => {
     const view = sampled([[0, 0], [1, 0], [2, 90]]); // prettier-ignore
     expect(heatOf(view)?.rounds).toEqual([{ name: 'only', mean: 30, median: 0, most: 90 }]);
     expect(textsOf(marksIn(view)).map(({ text }) => text)).toContain('mean 30 %');
     expect(heatFigure(view)?.toString()).toMatch(/only<\/th>\s*<td[^>]*>30\.00<.*<td[^>]*>0<.*<td[^>]*>90\.00</s);
   });
 
-  it('holds a reading for as long as the next is merely late', () =>
+  it('holds a reading while the next one is late', () =>
     expect(cells(sampled([[0, 100], [3, 100], [6, 100]])).map(({ fill }) => fill)).toEqual(['var(--heat-5)'])); // prettier-ignore
 
-  it('is a thin line where there is no reading, which is no level', () => {
+  it('is a thin line without a level where there is no reading', () => {
     const [before, gap, after, ...rest] = cells(sampled([[0, 100], [1, 100], [6, 100], [7, 100]])); // prettier-ignore
     expect(rest).toEqual([]);
     expect([before?.fill, gap?.fill, after?.fill]).toEqual(['var(--heat-5)', 'var(--axis)', 'var(--heat-5)']);
@@ -93,11 +93,11 @@ describe('the GPU over the time of many rounds', () => {
     ),
   ];
 
-  it('is drawn of every system as often, from its first round to its last', () => {
+  it('draws equally many rounds of every system, from its first to its last', () => {
     for (const system of systems) expect(roundsOf(system)).toEqual(['1', '4', '7', '10']);
   });
 
-  it('is in the table of all rounds, by their whole names, and says how many are drawn', () => {
+  it('lists all rounds in a table with their full names, and says how many are drawn', () => {
     expect(heat.rounds.map(({ name }) => name)).toEqual(
       systems.flatMap((system) => Array.from({ length: 10 }, (_, i) => `${system}, round ${i + 1}`)),
     );
@@ -106,13 +106,13 @@ describe('the GPU over the time of many rounds', () => {
     expect(page).toContain('40 of 100 rounds are drawn');
   });
 
-  it('names every row in its own way, within the drawing', () => {
+  it('gives every row a distinct name that fits into the drawing', () => {
     const rows = textsOf(marksOf(heat.drawing)).filter(({ text }) => text.includes(', round '));
     expect(rows).toHaveLength(40);
     expect(new Set(rows.map(({ text }) => text)).size).toBe(40);
     expect(rows[0]?.text).toMatch(/^hami.*…/);
   });
 
-  it('says nothing of rounds where all are drawn', () =>
+  it('has no note about rounds if all are drawn', () =>
     expect(heatFigure(sampled([[0, 10], [1, 20]], ['a', 'b'], 2))?.toString()).not.toContain('rounds are drawn')); // prettier-ignore
 });

@@ -11,7 +11,7 @@ import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './repor
 import { comparisonOf, words } from './report-html-fixtures.js';
 import { result } from './run-fixtures.js';
 
-/** A metric with the details that `detailsOf` gives of every round. */
+/** A metric with the details that `detailsOf` returns for every round. */
 function detailed(
   metric: string,
   systems: readonly string[],
@@ -50,7 +50,7 @@ describe('throughput against batch size', () => {
   });
   const view = detailed('LLM-003', ['native', 'mps'], 3, batches);
 
-  it('is a line a system, and stands in a table', () => {
+  it('is a line per system, and a table', () => {
     const points = ['native: 101 at 1', 'native: 801 at 8', 'native: 6401 at 64', 'mps: 91 at 1', 'mps: 721 at 8', 'mps: 5761 at 64']; // prettier-ignore
     expect(tipsIn(chartOf(view, 'Throughput'))).toEqual(
       points.map((point) => `${point} (tokens a second, sequences in a batch)`),
@@ -69,14 +69,14 @@ describe('the frontier of token generation', () => {
       ['launches', 'graph'].map((mode) => ({
         ...{ coTenants, mode, p50Ms: 1, steps: 400 },
         tokensPerSecond: (coTenants + 1) * 100 - 10 * system + ([0, 5, 1][round] as number),
-        // Beside three, no round has the samples.
+        // With three co-tenants no round has enough samples.
         p99Ms: coTenants === 3 && mode === 'graph' ? null : coTenants + 1 + round / 10,
       })),
     ),
   });
   const view = detailed('LLM-004', ['native', 'mps'], 3, frontier);
 
-  it('has a point for each number of co-tenants, of medians over the rounds', () => {
+  it('has a point for each number of co-tenants, from medians over the rounds', () => {
     const { series } = chartOf(view, 'Frontier by launches');
     expect(series.map(({ name, points }) => [name, points])).toEqual([
       ['native', [[1.1, 101], [2.1, 201], [4.1, 401]]], // prettier-ignore
@@ -86,7 +86,7 @@ describe('the frontier of token generation', () => {
     expect(lineFigures(view, ['LLM-004'])).toHaveLength(2);
   });
 
-  it('is a table in Markdown, with a reason where there is no number', () => {
+  it('is a table in Markdown, with a reason for missing numbers', () => {
     const text = frontierMarkdown(view) ?? expect.fail('no table');
     expect(text.split('\n')).toHaveLength(2 + 2 * 3 * 2);
     expect(text).toMatch(/\| LLM-004 +\| native +\| launches +\| +3 \| +401\.0 \| +1\.000 \| +4\.100 \|/);
@@ -101,7 +101,7 @@ describe('the frontier of token generation', () => {
     ['no rows', {}],
     ['rows that are no list', { frontier: { length: 2 } }],
     ['rows that an object inherits', Object.create({ frontier: [{ coTenants: 1, mode: 'graph' }] })],
-  ])('is not there with %s', (_, details) =>
+  ])('is omitted with %s', (_, details) =>
     expect(frontierMarkdown(detailed('LLM-004', ['native'], 1, () => details as Record<string, unknown>))).toBeNull(),
   );
 });
@@ -112,7 +112,7 @@ describe('a line', () => {
   });
   const view = detailed('START-006', ['native', 'hami-core'], 3, starts);
 
-  it('is of medians over the rounds', () =>
+  it('uses medians over the rounds', () =>
     expect(tipsIn(chartOf(view, 'Time to the first result'))).toEqual(
       [
         'native: 2 at 1',
@@ -134,7 +134,7 @@ describe('a line', () => {
     ]);
   });
 
-  it('of live allocations leaves out the block that is alone', () => {
+  it('of live allocations leaves out the single block', () => {
     const cells = [0, 256, 1024].map((live) => ({ live, pairNs: 1000 + live }));
     const alone = detailed('OH-007', ['native'], 1, () => ({ cells }));
     const seen = tipsIn(chartOf(alone, 'Allocation latency'));
@@ -158,12 +158,12 @@ describe('a line', () => {
       { cells: [null, 7, 'x', [], { live: 1 }, { live: '1', pairNs: 2 }, { live: 1, pairNs: null }] },
     ],
     ['rows that an object inherits', Object.create({ cells: [{ live: 1, pairNs: 2 }] })],
-  ])('has no point of %s', (_, details) => {
+  ])('has no point for %s', (_, details) => {
     const view = detailed('OH-007', ['native'], 1, () => details as Record<string, unknown>);
     expect(chartOf(view, 'Allocation latency').series.flatMap(({ points }) => points)).toEqual([]);
   });
 
-  it('looks as the legend says', () => {
+  it('looks as in the legend', () => {
     const names = ['native', 'b', 'c', 'd', 'e', 'f'];
     const many = detailed('START-006', names, 1, starts);
     const [figure = ''] = lineFigures(many, ['START-006']).map(String);
@@ -178,13 +178,13 @@ describe('a line', () => {
     expect(
       lines.map(({ attributes }) => ({ colour: attributes.stroke, dash: attributes['stroke-dasharray'] })),
     ).toEqual(keys.map(({ colour, dash }) => ({ colour, dash })));
-    // The first point of every line: as many corners as the key's.
+    // The first point of every line has as many corners as the legend's key.
     const corners = names.map((name) => marks.find((mark) => tipOf(mark).startsWith(`${name}: `))?.attributes);
     corners.forEach((attributes, i) => expect(attributes?.fill).toBe(keys[i]?.colour));
     expect(new Set(corners.slice(0, 4).map((attributes) => attributes?.d)).size).toBe(4);
   });
 
-  it('that there is no room for is named, and stands in the table', () => {
+  it('that does not fit is named, and listed in the table', () => {
     const names = Array.from({ length: 18 }, (_, i) => `system-${i}`);
     const [figure = ''] = lineFigures(detailed('START-006', names, 1, starts), ['START-006']).map(String);
     expect(figure).toContain('Not drawn for lack of space: system-16, system-17.');
@@ -235,14 +235,14 @@ describe('shares of the card', () => {
     ]); // prettier-ignore
   });
 
-  it('stand under a limit where it is, over all of the time', () => {
+  it('have a line at the limit, over the whole time', () => {
     const [limit] = levels.filter(({ attributes }) => 'stroke-dasharray' in attributes);
     expect(percents(ysOf(limit as Mark)[0] ?? 0)).toBeCloseTo(30, 0);
     const xs = xsOf(limit as Mark).map(seconds);
     expect([Math.min(...xs), Math.max(...xs)].map((x) => x.toFixed(2))).toEqual(['0.00', '0.40']);
   });
 
-  it('say what was achieved, and that it is of the second half', () => {
+  it('show the achieved share, and that it covers the second half', () => {
     const [achieved] = levels.filter(({ attributes }) => !('stroke-dasharray' in attributes));
     const [low, high] = [Math.max(...ysOf(achieved as Mark)), Math.min(...ysOf(achieved as Mark))].map(percents);
     expect(((low ?? 0) + (high ?? 0)) / 2).toBeCloseTo(45, 0);
@@ -266,7 +266,7 @@ describe('shares of the card', () => {
       ['0.3', '0.4', '50.00'],
     ]));
 
-  it('become means of neighbours where there are more than can be shown, and the page says of how long', () => {
+  it('are averaged if there are too many to show, and the page gives the length', () => {
     const long = limited(['hami-core'], { sharesPercent: Array.from({ length: 600 }, (_, i) => (i % 5) * 10) });
     const [{ stretches } = expect.fail('no chart')] = sharesOf(long).charts;
     expect(stretches).toHaveLength(120);
@@ -274,7 +274,7 @@ describe('shares of the card', () => {
     expect(shareFigures(long)?.toString()).toContain('Each bar covers 0.5 s.');
   });
 
-  it('are drawn of every system, and named where there is no room', () => {
+  it('are drawn for every system, and named if there is no room', () => {
     const names = (count: number) => Array.from({ length: count }, (_, i) => `limited-${i}`);
     const drawnOf = (count: number) => sharesOf(limited(names(count))).charts.map(({ system }) => system);
     expect(drawnOf(12)).toEqual(names(12));
@@ -284,7 +284,7 @@ describe('shares of the card', () => {
     );
   });
 
-  it('are no drawing where nothing ran', () => {
+  it('have no drawing if nothing ran', () => {
     const none = limited(['hami-core'], { label: 'not checked', achievedPercent: null, sharesPercent: [] });
     expect(shareFigures(none)).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** Drawings as a reader sees them: marks with places in pixels, and values read off the labels of an axis. */
+/** Drawings as a reader sees them: marks with places in pixels, and values read from the labels of an axis. */
 import type { ComparisonDocument, Effect, MetricResult } from '../../lib/results/document.js';
 import { type Drawing, svg } from '../../lib/report/charts/svg.js';
 import { type View, viewOf } from '../../lib/results/view.js';
@@ -9,7 +9,7 @@ export interface Mark {
   name: string;
   attributes: Record<string, string>;
   text: string;
-  /** Of a text its anchor; of the rest its corners, without what is round between them. */
+  /** For a text its anchor; for other shapes their corners, without curves between them. */
   points: [x: number, y: number][];
 }
 
@@ -57,7 +57,7 @@ export const textsOf = (marks: readonly Mark[]): Mark[] => marks.filter(({ name 
 export const xsOf = ({ points }: Mark): number[] => points.map(([x]) => x);
 export const ysOf = ({ points }: Mark): number[] => points.map(([, y]) => y);
 
-/** From a place in pixels to the value there, by the first and the last label of the axis that the labels are of. */
+/** Maps a place in pixels to its value, by the first and the last label of the axis. */
 export function reading(labels: readonly Mark[], along: 'x' | 'y'): (place: number) => number {
   const [first, last] = [labels[0], labels.at(-1)].map((label) => ({
     at: label?.points[0]?.[along === 'x' ? 0 : 1] ?? Number.NaN,
@@ -67,7 +67,7 @@ export function reading(labels: readonly Mark[], along: 'x' | 'y'): (place: numb
   return (place) => first.value + ((place - first.at) * (last.value - first.value)) / (last.at - first.at);
 }
 
-/** One metric of the given values, by system and round; null failed, and undefined has no result at all. */
+/** One metric with the given values, by system and round; null: failed, undefined: no result. */
 export function valuesOf(
   values: Record<string, (number | null | undefined)[]>,
   change: (value: number) => Partial<MetricResult> = () => ({}),
@@ -87,7 +87,7 @@ export function valuesOf(
   return viewOf(document);
 }
 
-/** A metric and a system for every effect, and what is not given as it does not matter. */
+/** A metric and a system for every effect, with defaults for the rest. */
 export function effectsOf(
   effects: readonly (Partial<Effect> & { name?: string })[],
   systems: readonly string[] = ['native', 'other'],

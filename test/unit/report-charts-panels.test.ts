@@ -15,7 +15,7 @@ const ticks = (marks: readonly Mark[]): Mark[] =>
   textsOf(marks).filter(({ attributes }) => attributes['text-anchor'] === 'middle');
 const isPoint = (mark: Mark): boolean => tipOf(mark).includes(', round ');
 const centre = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
-/** Ends of what is told by a tip, as values. */
+/** The ends of marks with the given tips, as values. */
 function ends(marks: readonly Mark[], of: (mark: Mark) => boolean): [number, number] {
   const value = reading(ticks(marks), 'x');
   const xs = marks.filter(of).flatMap(xsOf);
@@ -37,7 +37,7 @@ describe('a bar', () => {
     expected.forEach((value, i) => expect(found[i]).toBeCloseTo(value, 0));
   });
 
-  it('begins at zero where every value is far from it', () => {
+  it('begins at zero even if every value is far from it', () => {
     const far = bars(valuesOf({ a: [80], b: [90] }));
     expect(ticks(far)[0]?.text).toBe('0');
     for (const system of ['a', 'b']) expect(ends(far, of(system, 'path'))[0]).toBeCloseTo(0, 0);
@@ -54,19 +54,19 @@ describe('a bar', () => {
 });
 
 describe('a box', () => {
-  it('is of quartiles and median, its whiskers to the smallest and the largest', () => {
+  it('shows quartiles and median, with whiskers to minimum and maximum', () => {
     const marks = boxes(valuesOf({ a: [30, 10, 60, 20, 90] }));
     const box = marks.find((mark) => tipOf(mark).includes('median')) ?? expect.fail('no box');
     const value = reading(ticks(marks), 'x');
     const seen = [...new Set(xsOf(box).map((x) => Math.round(value(x))))].sort((a, b) => a - b);
     expect(seen).toEqual([10, 20, 30, 60, 90]);
-    // Quartiles are as high as the box, the smallest and the largest at the ends.
+    // Quartiles are as high as the box; minimum and maximum are at the ends.
     const corners = box.points.slice(0, 4).map(([x]) => Math.round(value(x)));
     expect([Math.min(...corners), Math.max(...corners)]).toEqual([20, 60]);
     expect(tipOf(box)).toBe('a: median 30.00 us, quartiles 20.00 to 60.00, all 10.00 to 90.00, of 5 rounds');
   });
 
-  it('of several rounds is of their values, of one it is of blocks', () => {
+  it('shows the values of several rounds, or the blocks of one', () => {
     const figure = (view: View) => metricFigure(rowOf(view))?.toString() ?? '';
     expect(figure(valuesOf({ a: [1, 2] }))).toContain('Boxes: of the rounds’ values.');
     const single = valuesOf({ a: [5] }, () => ({ blocks: [4, 5, 6] }));
@@ -88,7 +88,7 @@ describe('a point', () => {
   it.each([
     ['failed', null],
     ['lacks the metric', undefined],
-  ])('says its round, and stands where that round stands, when an earlier one %s', (_, missing) => {
+  ])("shows its round's number and place if an earlier round %s", (_, missing) => {
     const marks = boxes(valuesOf({ a: [1, 2, 3, 4], b: [missing, 6, 7, 8] }));
     expect(said(marks)).toEqual([
       ...[1, 2, 3, 4].map((round) => `a, round ${round}: ${round}.000 us`),
@@ -101,7 +101,7 @@ describe('a point', () => {
     down.slice(1).forEach((y, i) => expect(y).toBeGreaterThan(down[i] as number));
   });
 
-  it('stands for others where there are too many, which the note says', () => {
+  it('represents others if there are too many, with a note', () => {
     const view = valuesOf({ a: Array.from({ length: 60 }, (_, i) => i + 1) });
     const shown = said(boxes(view));
     expect(shown).toHaveLength(40);
@@ -110,7 +110,7 @@ describe('a point', () => {
   });
 });
 
-describe('what is written beside bars and boxes', () => {
+describe('the text beside bars and boxes', () => {
   const names = [
     'native',
     'hami-core-with-a-name-of-forty-character (unverified)',
@@ -124,7 +124,7 @@ describe('what is written beside bars and boxes', () => {
   it.each([
     ['bars', bars(view)],
     ['boxes', boxes(view)],
-  ])('names every system in its own way, within the drawing: %s', (_, marks) => {
+  ])('gives every system a distinct name that fits into the drawing: %s', (_, marks) => {
     const shown = textsOf(marks).filter(
       ({ attributes: { 'text-anchor': anchor, transform } }) => anchor === 'end' && transform,
     );

@@ -4,25 +4,25 @@ import { evenly } from '../../lib/report/charts/evenly.js';
 import { fitted, fittedNames, widest, widthOf } from '../../lib/report/charts/text.js';
 
 describe('a name in a drawing', () => {
-  it('is whole where there is room, else cut in the middle', () => {
+  it('is complete if it fits, else cut in the middle', () => {
     expect(fitted('hami-core', widthOf('hami-core'))).toBe('hami-core');
     const cut = fitted('hami-core-with-a-long-name-sm50', 100);
     expect(cut).toMatch(/^hami.*….*sm50$/);
     expect(widthOf(cut)).toBeLessThanOrEqual(100);
   });
 
-  it('is bold at the price of characters', () => {
+  it('has fewer characters in bold', () => {
     const name = 'hami-core-with-a-long-name-sm50';
     expect(fitted(name, 100, { bold: true }).length).toBeLessThan(fitted(name, 100).length);
   });
 
-  it('is not cut where names differ, as far as there is room', () => {
+  it('is not cut where names differ, if possible', () => {
     const names = fittedNames(['hami-core-memory-sm50 (unverified)', 'hami-core-memory-sm30 (unverified)'], 150);
     expect(names[0]).toMatch(/50 \(unverified\)$/);
     expect(names[1]).toMatch(/30 \(unverified\)$/);
   });
 
-  it('has a number where names differ in the midst of what is cut', () => {
+  it('has a number if names differ only in the part that is cut', () => {
     const long = (middle: string) => `${'a'.repeat(40)}${middle}${'z'.repeat(40)}`;
     expect(fittedNames([long('1'), 'short', long('2')], 100)).toEqual([
       expect.stringMatching(/^1: aa+…zz+$/),
@@ -31,7 +31,7 @@ describe('a name in a drawing', () => {
     ]);
   });
 
-  it('stays apart from every other, and within its width', () =>
+  it('stays distinct from every other, and within its width', () =>
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'W', '-'), maxLength: 60 }), { maxLength: 9 }),
@@ -50,7 +50,7 @@ describe('a name in a drawing', () => {
     ['WWWW', 47.5],
     ['0123456789', 76.4],
     ['1.235e+8', 53.8],
-  ])('has at least the room of a wide font: %s', (text, width) => {
+  ])('has at least the width of a wide font: %s', (text, width) => {
     expect(widthOf(text)).toBeGreaterThanOrEqual(width);
     expect(widthOf(text)).toBeLessThan(1.35 * width);
   });

@@ -1,4 +1,4 @@
-/** A comparison with a result of every kind in it, and documents as large as they come. */
+/** A comparison with every kind of result, and documents of the largest size. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/results/document.js';
 import { callEffects } from '../../lib/metrics/call-effects.js';
 import { findMetric } from '../../lib/metrics/registry.js';
@@ -9,7 +9,7 @@ import { median } from '../../lib/stats/median.js';
 import { summarise } from '../../lib/stats/summary.js';
 import { CUDA, runDocument } from './run-fixtures.js';
 
-/** Of a metric of the registry, from samples that differ from round to round in a fixed way. */
+/** For a metric of the registry, with samples that differ between rounds in a fixed way. */
 export function measured(id: string, typical: number, round: number, count = 60): MetricResult {
   const definition = findMetric(id);
   if (!definition) throw new Error(`Expected a metric but received ${id}.`);
@@ -85,7 +85,7 @@ export function comparison(systems: readonly SystemOfFixture[], rounds = 3): Com
 
 const layer = { path: '/opt/layer/libvgpu.so', sha256: 'ab'.repeat(32), exports: 203, active: true };
 
-/** Slower, faster, same, a signed difference, a difference to native only, and all that is no number. */
+/** Slower, faster, same, a signed difference, a difference to native only, and everything without a number. */
 export const everyKind = (): ComparisonDocument => ({
   ...comparison([
     { name: 'native', metrics: (round) => resultsOf(1, round) },
@@ -127,7 +127,7 @@ function resultsOf(factor: number, round: number): MetricResult[] {
   ];
 }
 
-/** Of a layer that intercepts three functions, one of which costs too little for three rounds to show. */
+/** A layer that intercepts three functions, one of which costs too little to be resolved by three rounds. */
 const calls = (factor: number, round: number) =>
   [
     { name: 'cuLaunchKernel', overheadNs: 100 + round, bareNs: 3_300 },

@@ -1,4 +1,4 @@
-/** Documents whose every free text is what an attacker, or a careless driver, may put there. */
+/** Documents whose free text is anything that an attacker, or a careless driver, may write. */
 import fc from 'fast-check';
 import type { ComparisonDocument, RunDocument } from '../../lib/results/document.js';
 import { everyKind } from './report-fixtures.js';
@@ -32,7 +32,7 @@ export const nasty = [
 
 export const nastyText = fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary' }), fc.string());
 
-/** A valid document in which `text` gives every free text; systems keep names of their own. */
+/** A valid document in which `text` supplies every free text; systems keep distinct names. */
 export function hostileDocument(text: (field: string) => string): ComparisonDocument {
   const document = everyKind();
   const names = new Map(document.plan.systems.map((name, index) => [name, `${text(`system ${index}`)}${index}`]));
@@ -86,10 +86,10 @@ export function hostileDocument(text: (field: string) => string): ComparisonDocu
   };
 }
 
-/** Texts for `documentOf`: small, so that a counterexample can be read. */
+/** Texts for `documentOf`: short, so that a counterexample is readable. */
 export const hostileTexts = fc.array(nastyText, { minLength: 1, maxLength: 12 });
 
-/** Every field has the next of the texts, over and over. */
+/** The fields take the texts in turn, repeatedly. */
 export function documentOf(texts: readonly string[]): ComparisonDocument {
   const known = new Map<string, string>();
   return hostileDocument((field) => {

@@ -1,4 +1,4 @@
-/** Colours are read from the style sheet that ships; contrast by WCAG 2.2. */
+/** Reads colours from the shipped style sheet; contrast by WCAG 2.2. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
@@ -31,7 +31,7 @@ const texts: [string, string][] = [
   ]),
   ['notice-text', 'notice'],
   ['tip-text', 'tip'],
-  // Figures in the cells of a map, by level.
+  // Numbers in the cells of a map, by level.
   ...['text', 'text', 'text', 'heat-ink', 'page', 'page'].map((ink, i): [string, string] => [ink, `heat-${i}`]),
 ];
 const marks: [string, string][] = [
@@ -39,7 +39,7 @@ const marks: [string, string][] = [
     name,
     'page',
   ]),
-  // Lines cross the bands of phases.
+  // Lines cross the phases' backgrounds.
   ...[...systems, 'axis'].map((name): [string, string] => [name, 'heat-0']),
 ];
 
@@ -50,15 +50,15 @@ describe.each(Object.entries(themes))('the %s theme', (_, colours) => {
     return colour;
   };
 
-  it.each(texts)('can be read: %s on %s', (text, ground) =>
+  it.each(texts)('is readable: %s on %s', (text, ground) =>
     expect(contrast(of(text), of(ground))).toBeGreaterThanOrEqual(4.5),
   );
 
-  it.each(marks)('can be seen: %s on %s', (mark, ground) =>
+  it.each(marks)('is visible: %s on %s', (mark, ground) =>
     expect(contrast(of(mark), of(ground))).toBeGreaterThanOrEqual(3),
   );
 
-  it('grows ever stronger with the heat', () => {
+  it('gets stronger with every heat level', () => {
     const steps = [0, 1, 2, 3, 4, 5].map((level) => contrast(of(`heat-${level}`), of('page')));
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     expect(steps.at(-1)).toBeGreaterThanOrEqual(4.5);
@@ -66,7 +66,7 @@ describe.each(Object.entries(themes))('the %s theme', (_, colours) => {
   });
 });
 
-it('every colour that is used is declared', () => {
+it('declares every colour that is used', () => {
   const charts = ['theme', 'verdict-marks', 'heat'].map((name) =>
     readFileSync(new URL(`../../lib/report/charts/${name}.ts`, import.meta.url), 'utf8'),
   );
@@ -76,7 +76,7 @@ it('every colour that is used is declared', () => {
   expect([...new Set(used)].filter((name) => !((name as string) in themes.light))).toEqual([]);
 });
 
-it('knows the numbers of the standard', () => {
+it('matches the examples of the standard', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
   expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2);
 });

@@ -1,4 +1,4 @@
-/** Documents for reports: as large as they come, with every section, deterministic. */
+/** Documents for reports: of the largest size, with every section, deterministic. */
 import type { ComparisonDocument, Effect, MetricResult, RunDocument } from '../../lib/results/document.js';
 import type { Words } from '../../lib/report/words.js';
 import { device, result, runDocument } from './run-fixtures.js';
@@ -15,7 +15,7 @@ export interface Shape {
 const CATEGORIES = ['overhead', 'isolation', 'start-up', 'memory', 'scheduling', 'communication', 'models'];
 const VERDICTS: Effect['verdict'][] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
-/** Between 0 and 1, the same for the same arguments. */
+/** Between 0 and 1; the same for the same arguments. */
 function noise(...parts: number[]): number {
   const mixed = parts.reduce((sum, part, i) => sum + (part + 1) * (i * 7.31 + 12.9898), 0);
   const wild = Math.sin(mixed) * 43_758.5453;
@@ -23,7 +23,7 @@ function noise(...parts: number[]): number {
 }
 
 const wellKnown = ['OH-006', 'OH-007', 'START-006'];
-/** A share that is not what it leaves of the card. */
+/** A limit that differs from the rest of the card. */
 export const LIMIT = 30;
 /** In the second round of the last system this metric failed, if there are that many. */
 export const FAILED = { metric: 3, round: 1, reason: 'CUDA_ERROR_UNKNOWN (999)' };

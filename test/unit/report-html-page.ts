@@ -1,4 +1,4 @@
-/** Reads a report's page as strictly as it is written: every tag closed, every value in double quotes. */
+/** A strict parser for a report's page: every tag closed, every value in double quotes. */
 
 export interface Tag {
   name: string;
@@ -64,18 +64,18 @@ export function parse(page: string): Parsed {
   return parsed;
 }
 
-/** Elements with the names of their attributes: what a name must not be able to add to. */
+/** Elements with the names of their attributes, to which a hostile name must not add. */
 export const kinds = ({ tags }: Parsed): Set<string> =>
   new Set(tags.map(({ name, attributes }) => `${name} ${Object.keys(attributes).sort().join(' ')}`));
 
 export interface Row {
-  /** As a browser shows them, white space aside. */
+  /** As a browser shows them, except for white space. */
   cells: string[];
-  /** Of every cell. */
+  /** By cell. */
   attributes: Record<string, string>[];
 }
 
-/** Of the tables of a section, one after the other. */
+/** From the tables of a section, in order. */
 export function rowsIn(page: string, section: string): Row[] {
   const start = page.indexOf(`<section id="${section}"`);
   const own = page.slice(start, page.indexOf('</section>', start));

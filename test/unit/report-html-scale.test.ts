@@ -22,7 +22,7 @@ describe('an axis', () => {
     else expect(seen.at(-1)).toMatch(/^1(\.0)?$/);
   });
 
-  it('of one value, or of values that are nearly one, has room around it', () => {
+  it('of one value, or of nearly equal values, has space around them', () => {
     for (const values of [[5], [5, 5 * (1 + 1e-15)], [-7, -7]]) {
       const { min, max, place } = linear(values);
       expect(min).toBeLessThan(place(values[0] as number));
@@ -30,7 +30,7 @@ describe('an axis', () => {
     }
   });
 
-  it('holds all its values, in few steps, with as many labels', () =>
+  it('covers all its values in few steps, with as many labels', () =>
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }).filter(isDrawable), {
@@ -53,7 +53,7 @@ describe('an axis', () => {
       ),
     ));
 
-  it('knows what cannot be drawn', () =>
+  it('detects values that cannot be drawn', () =>
     expect([1e300, -1e-300, null, undefined, Number.NaN, Infinity].filter(isDrawable)).toEqual([]));
 });
 

@@ -1,4 +1,4 @@
-/** What the tables of a page say, cell by cell. */
+/** The contents of a page's tables, cell by cell. */
 import { describe, expect, it } from 'vitest';
 import type { ComparisonDocument, Effect } from '../../lib/results/document.js';
 import { htmlReport } from '../../lib/report/html.js';
@@ -26,7 +26,7 @@ const effectOf = (id: string, system: string) =>
 const inTable = (id: string) => rowsOf(id, 'results').at(-1);
 
 describe('the results', () => {
-  it('have a value, and against the baseline a size and a verdict, of every system', () => {
+  it('have a value, and against the baseline a size and a verdict, for every system', () => {
     const [head] = rowsIn(text, 'results').filter(({ cells }) => cells[0] === 'Metric').slice(-1); // prettier-ignore
     const compared = ['Value', `against ${native}`, 'Verdict'];
     expect(head?.cells).toEqual(['Metric', 'Unit', 'Value', ...compared, ...compared]);
@@ -35,7 +35,7 @@ describe('the results', () => {
     expect([cells[5], cells[8]]).toEqual([hami, mps].map((system) => effectOf('OH-007', system).verdict));
   });
 
-  it('say what made an effect invalid, whether or not it has a size', () => {
+  it('show why an effect is invalid, whether or not it has a size', () => {
     const invalid = comparison.effects.filter(({ verdict }) => verdict === 'invalid');
     expect(invalid.length).toBeGreaterThan(1);
     for (const { metric, system, reason } of invalid)
@@ -51,21 +51,21 @@ describe('the results', () => {
     expect(rowOf('START-006', 'results', single).cells.at(-1)).toMatch(/^invalid largest is 4 against 8/);
   });
 
-  it('say of how many rounds a value is, where it is not of all', () => {
+  it('show the number of rounds of a value, unless it covers all', () => {
     const id = comparison.plan.metrics[FAILED.metric] as string;
     expect(inTable(id)?.cells[6]).toMatch(/ 2 of 3 rounds$/);
     expect(inTable(id)?.cells[3]).not.toContain('rounds');
     expect(rowOf(id, 'not-measured').cells).toEqual([id, mps, 'failed', FAILED.reason, '1 of 3']);
   });
 
-  it('are sorted by their sizes, ratios and differences apart', () => {
+  it('are sorted by size, ratios and differences separately', () => {
     const [ratio, difference] = [effectOf('OH-007', mps), effectOf('X-007', mps)];
     expect(inTable('OH-007')?.attributes[7]).toEqual({ class: 'num', 'data-sort': String(ratio.ratio) });
     const sort = { 'data-sort': String(difference.difference), 'data-scale': 'us' };
     expect(inTable('X-007')?.attributes[7]).toEqual({ class: 'num', ...sort });
   });
 
-  it('have no more systems in a table than fit beside each other, each once, the baseline always', () => {
+  it('have as many systems per table as fit side by side, with the baseline in each', () => {
     const systems = ['native', 'a', 'b', 'c', 'd', 'e'];
     const groups = rowsIn(page(comparisonOf({ ...small, metrics: 1, systems })), 'results')
       .filter(({ attributes: [first] }) => first?.colspan === '2')
@@ -77,7 +77,7 @@ describe('the results', () => {
     ]);
   });
 
-  it('have the numbers of a drawn line', () => {
+  it('contain the numbers of a drawn line', () => {
     expect(rowsIn(text, 'results').find(({ cells }) => cells[0] === '4' && cells[1] === '4.000')?.cells).toEqual(['4', '4.000', '8.000', '12.00']); // prettier-ignore
   });
 });
@@ -86,23 +86,23 @@ describe('the other tables', () => {
   it('count severe outliers among all', () =>
     expect(rowOf('OH-007', 'consistency').cells.at(-1)).toBe('12 3 severe, of 3000'));
 
-  it('have no outliers of a metric without samples', () => {
+  it('have no outliers for a metric without samples', () => {
     const metrics = (round: number) => [{ ...measured('OH-006', 600, round), stats: null }];
     const document = measuredComparison([{ name: native, metrics }], 3);
     expect(rowOf('OH-006', 'consistency', page(document)).cells.at(-1)).toBe('–');
     expect(markdownReport(viewOf(document), words)).toMatch(/^\| OH-006 \|.*\| – \|$/m);
   });
 
-  it('have the limit that was set, and what was reached', () =>
+  it('have the configured limit, and the achieved share', () =>
     expect(rowOf(hami, 'compute-limits').cells.slice(0, 4)).toEqual([hami, String(LIMIT), '31.20', 'throttled']));
 
-  it('have verdicts before Holm’s adjustment, then after', () => {
+  it('have verdicts before and after Holm’s adjustment', () => {
     const { verdictRaw, verdict } = effectOf('OH-007', hami);
     expect(verdictRaw).not.toBe(verdict);
     expect(rowOf('OH-007', 'statistics').cells.slice(-2)).toEqual([verdictRaw, verdict]);
   });
 
-  it('have the scale of the bootstrap, and sort by its middle', () => {
+  it('have the scale of the bootstrap, and sort by its centre', () => {
     const statistics = (document: ComparisonDocument, id: string) => {
       const { cells, attributes } = rowOf(id, 'statistics', page(document));
       return { said: cells[5], ...attributes[5] };
@@ -117,7 +117,7 @@ describe('the other tables', () => {
     expect(statistics(document, 'OH-007')).toMatchObject({ said: '+0.500 … +1.500 us' });
   });
 
-  it('tell what failed from what was not checked, and leave out what passed', () =>
+  it('distinguish failed from unchecked, and leave out what passed', () =>
     expect(rowsOf(native, 'health').map(({ cells }) => cells)).toEqual([
       [native, 'before', 'idle', 'not checked', '3', 'NVML does not say'],
       [native, 'after', 'temperature', 'failed', '3', 'hot'],
@@ -127,15 +127,15 @@ describe('the other tables', () => {
 describe('the head of a page', () => {
   const titleOf = (document: ResultDocument) => /<h1>(.*?)<\/h1>/.exec(page(document))?.[1];
 
-  it('holds systems against the baseline only where they were', () => {
+  it('mentions a baseline only if systems were compared with it', () => {
     expect(titleOf(comparison)).toBe('NVIDIA Test: hami-core, mps against native');
     const apart = { ...comparison, effects: [], plan: { ...comparison.plan, order: [] } };
     expect(titleOf(apart)).toBe('NVIDIA Test: native, hami-core, mps');
   });
 });
 
-describe('names that are cut', () => {
-  it('are told apart, and each counts its own verdicts', () => {
+describe('shortened names', () => {
+  it('stay distinct, and count their own verdicts', () => {
     const begin = 'W'.repeat(200);
     const long = comparisonOf({ ...small, systems: ['native', `${begin}a`, `${begin}b`] });
     const tallies = /<dl class="tallies">(.*?)<\/dl>/s.exec(page(long))?.[1] ?? '';

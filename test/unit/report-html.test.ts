@@ -19,7 +19,7 @@ const named = ({ tags }: Parsed, name: string) => tags.filter((tag) => tag.name 
 const ids = ({ tags }: Parsed) => tags.flatMap(({ attributes }) => attributes.id ?? []);
 
 describe('the page of a comparison', () => {
-  it('holds every section, in order', () =>
+  it('contains every section, in order', () =>
     expect(named(parsed, 'section').map(({ attributes }) => attributes.id)).toEqual([
       'violations',
       'summary',
@@ -35,7 +35,7 @@ describe('the page of a comparison', () => {
       'environment',
     ]));
 
-  it('links to what is there, and to nothing outside', () => {
+  it('links only to existing anchors', () => {
     const known = new Set(ids(parsed));
     for (const { attributes } of parsed.tags)
       for (const [name, value] of Object.entries(attributes)) {
@@ -47,7 +47,7 @@ describe('the page of a comparison', () => {
     expect(parsed.script).not.toMatch(/fetch|XMLHttp|import\(|https?:|eval|innerHTML/);
   });
 
-  it('has ids once each', () => expect(new Set(ids(parsed)).size).toBe(ids(parsed).length));
+  it('has unique ids', () => expect(new Set(ids(parsed)).size).toBe(ids(parsed).length));
 
   it('has headings in order, one of them first', () => {
     const levels = parsed.tags.flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
@@ -59,7 +59,7 @@ describe('the page of a comparison', () => {
     });
   });
 
-  it('names its tables, their headings, its drawings and what scrolls', () => {
+  it('labels its tables, their headings, its drawings and scroll regions', () => {
     expect(named(parsed, 'caption')).toHaveLength(named(parsed, 'table').length);
     for (const { attributes } of named(parsed, 'th')) expect(attributes.scope).toMatch(/^(col|row|colgroup)$/);
     const drawings = named(parsed, 'svg').filter(({ attributes }) => attributes['aria-hidden'] !== 'true');
@@ -73,7 +73,7 @@ describe('the page of a comparison', () => {
       expect(attributes).toMatchObject({ tabindex: '0', 'aria-label': expect.stringMatching(/./) });
   });
 
-  it('allows no script and no style but its own, by their hashes', () => {
+  it('allows only its own script and style, by their hashes', () => {
     const policy = named(parsed, 'meta').find(({ attributes }) => 'http-equiv' in attributes)?.attributes.content;
     const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     expect(policy).toBe(
@@ -86,7 +86,7 @@ describe('the page of a comparison', () => {
     expect([parsed.style, parsed.script]).toEqual([own('page.css'), own('page.js')]);
   });
 
-  it('says the words it was given', () => {
+  it('contains the given words', () => {
     const said = textOf(parsed);
     const { summary, statistics, recommendations, reproduction, toFillIn, facts, environment } = words;
     const all = [...summary, ...statistics, reproduction, ...toFillIn, ...[...facts, ...environment].flat()];
@@ -118,7 +118,7 @@ describe('the page of a comparison', () => {
     expect(textOf(parsed)).toContain('Boxes: of the rounds’ values');
   });
 
-  it('names below which number of samples there is no percentile', () => {
+  it('shows the fewest samples for a percentile', () => {
     const few = comparisonOf({ ...small, metrics: 1 });
     for (const { metrics } of few.systems.flat())
       for (const { stats } of metrics) if (stats) Object.assign(stats, { count: 50, p95: null, p99: null });
@@ -127,20 +127,20 @@ describe('the page of a comparison', () => {
 });
 
 describe('other pages', () => {
-  it('a run has a page of its own, its boxes of blocks', () => {
+  it('a run has a page, with boxes of blocks', () => {
     const run = parse(page(runOf({ ...small, systems: ['native'], rounds: 1 }, 0, 0)));
     expect(textOf(run)).toContain('Boxes: of blocks of samples within one round');
     expect(run.tags.some(({ attributes }) => 'data-verdicts' in attributes)).toBe(false);
     expect(ids(run)).not.toContain('filter-verdict');
   });
 
-  it('a document without a single result has one, too', () => {
+  it('a document without any result has one too', () => {
     const empty = { ...comparison, systems: [[], [], []], effects: [], computeLimits: [], violations: [] };
     expect(() => parse(page(empty))).not.toThrow();
     expect(() => parse(page(runDocument({ gpu: [] })))).not.toThrow();
   });
 
-  it('simulation is said at the top and under everything, and only then', () => {
+  it('simulation is shown at the top and as a watermark, and only then', () => {
     const simulated = comparisonOf(small);
     for (const run of simulated.systems.flat()) run.gpu = [{ ...device(0), simulated: true }];
     const marked = parse(page(simulated));
@@ -150,7 +150,7 @@ describe('other pages', () => {
     expect(ids(parsed)).not.toContain('watermark');
   });
 
-  it('interruption is said at the top, and only then', () => {
+  it('interruption is shown at the top, and only then', () => {
     expect(textOf(parse(page({ ...comparison, completed: false })))).toContain('Interrupted:');
     expect(textOf(parsed)).not.toContain('Interrupted:');
   });
@@ -158,7 +158,7 @@ describe('other pages', () => {
   it('is the same every time', () => {
     const again = page(comparisonOf(small));
     expect(again === page(comparisonOf(small))).toBe(true);
-    // What ECharts counts from the start of the process.
+    // ECharts counts these from the start of the process.
     expect(/zr\d|ecmeta|cls-/.exec(again)?.[0]).toBeUndefined();
   });
 });
@@ -176,8 +176,8 @@ const odd = fc.oneof(
 );
 const oddInterval = fc.option(fc.tuple(odd, odd), { nil: null });
 
-describe('numbers that are none, or odd', () => {
-  it('do not reach the page where nothing was measured', () => {
+describe('missing or extreme numbers', () => {
+  it('do not reach the page if nothing was measured', () => {
     const states = (['unsupported', 'invalid', 'failed'] as const).map((status, i) =>
       result(`X-00${i}`, { status, value: null, ci95: null }),
     );
@@ -185,7 +185,7 @@ describe('numbers that are none, or odd', () => {
     expectNothing(parsed);
   });
 
-  it('draw as something or stay away', () =>
+  it('are drawn or omitted', () =>
     fc.assert(
       fc.property(
         fc.array(fc.record({ value: odd, ci95: oddInterval, blocks: fc.array(odd, { maxLength: 4 }) }), {
@@ -205,7 +205,7 @@ describe('numbers that are none, or odd', () => {
       { numRuns: 12 },
     ));
 
-  it('of details and samplers do the same', () =>
+  it('in details and samplers too', () =>
     fc.assert(
       fc.property(fc.array(odd, { maxLength: 6 }), fc.anything(), (numbers, anything) => {
         const document = comparisonOf({ metrics: 3, systems: ['a', 'b'], rounds: 1, readings: 6 });
@@ -247,7 +247,7 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** Every string of a document that its writer is free in. */
+/** Every string of a document that its writer can choose. */
 function poison(document: ComparisonDocument, text: string): ComparisonDocument {
   const names = document.plan.systems.map((_, i) => `${text}${i}`);
   const rename = (name: string) => names[document.plan.systems.indexOf(name)] ?? text;
@@ -291,14 +291,14 @@ const poisonedWords = (text: string): typeof words => ({
   environment: [[text, text]],
 });
 
-describe('strings of strangers', () => {
+describe('untrusted strings', () => {
   const shape = { ...small, metrics: 6, rounds: 2, readings: 5 };
   const long = 'W'.repeat(80);
   const harmless = [long, 'x'].flatMap((text) => [
     ...kinds(parse(page(poison(comparisonOf(shape), text), poisonedWords(text)))),
   ]);
 
-  it('open no element and no attribute, wherever they stand', () =>
+  it('create no element or attribute, wherever they are', () =>
     fc.assert(
       fc.property(hostile, (text) => {
         const read = parse(page(poison(comparisonOf(shape), text), poisonedWords(text)));
@@ -309,15 +309,15 @@ describe('strings of strangers', () => {
       { numRuns: 10, examples: nasty.map((text): [string] => [text]) },
     ));
 
-  it.each(nasty.slice(0, 8))('are shown as they are: %s', (text) => {
+  it.each(nasty.slice(0, 8))('are shown unchanged: %s', (text) => {
     const read = parse(page(poison(comparisonOf(shape), text), poisonedWords(text)));
     expect(textOf(read)).toContain(text);
-    // In a drawing, too, where ECharts writes the text.
+    // Also in a drawing, where ECharts writes the text.
     const drawn = named(read, 'svg').flatMap(({ attributes }) => attributes['aria-label'] ?? []);
     expect(drawn.some((label) => label.includes(text))).toBe(true);
   });
 
-  it('turn no text around and carry no control character', () => {
+  it('do not change the text direction and contain no control character', () => {
     const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u202a-\u202e\u2066-\u2069]|\p{Cs}/u;
     expect(unwanted.exec(page(poison(comparisonOf(shape), nasty[9] as string)))).toBeNull();
   });
@@ -329,15 +329,15 @@ describe('strings of strangers', () => {
   });
 });
 
-describe('a document as large as they come', () => {
+describe('a document of the largest size', () => {
   const document = comparisonOf(large);
   const text = page(document);
 
-  it('is a file that can be sent', () => expect(text.length).toBeLessThan(5_000_000));
+  it('is a file that can be e-mailed', () => expect(text.length).toBeLessThan(5_000_000));
 
-  it('reads as any other', () => expectNothing(parse(text)));
+  it('is parsed like any other', () => expectNothing(parse(text)));
 
-  it('leaves out of the drawings what nobody could see, and says so', () => {
+  it('leaves out of the drawings what would be invisible, and says so', () => {
     const many = comparisonOf({ metrics: 105, systems: ['native', 'a', 'b', 'c'], rounds: 1 });
     expect(textOf(parse(page(many)))).toMatch(/The \d+ ratios closest to 1 are omitted here/);
   });

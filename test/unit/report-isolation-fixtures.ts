@@ -7,11 +7,11 @@ const GIB = 2 ** 30;
 /** How a system of the fixture behaves. */
 interface Behaviour {
   name: string;
-  /** Of the memory limit, what `cuMemAllocManaged` gets beyond it. */
+  /** How much `cuMemAllocManaged` gets beyond the memory limit. */
   leak: number;
-  /** Of the compute limit, what it achieves. */
+  /** How much of the compute limit it achieves. */
   share: number;
-  /** Per cent that a neighbour costs. */
+  /** The cost of a neighbour in per cent. */
   loss: number;
 }
 
@@ -153,7 +153,7 @@ export const isolationRun = (of = behaviours[0] as Behaviour, round = 0): RunDoc
     metrics: isolationResults(of, round),
   });
 
-/** `change` sees every result of every round. */
+/** `change` receives every result of every round. */
 export function isolationComparison(
   rounds = 2,
   change: (result: MetricResult, system: number, round: number) => MetricResult = (one) => one,

@@ -26,13 +26,13 @@ const parsed = parse(text);
 const rows = rowsIn(text, 'isolation').map(({ cells }) => cells);
 
 describe('the section on isolation', () => {
-  it('stands after the violations', () => {
+  it('follows the violations', () => {
     expect(text.indexOf('id="violations"')).toBeGreaterThan(0);
     expect(text.indexOf('id="violations"')).toBeLessThan(text.indexOf('id="summary"'));
     expect(text.indexOf('id="results"')).toBeLessThan(text.indexOf('id="isolation"'));
   });
 
-  it('has a column a system, words beside every mark, and the note of each outcome', () => {
+  it('has a column per system, a word beside every mark, and the note of each outcome', () => {
     expect(rows).toContainEqual(['Path', 'hami-core', 'vgpu-manager', 'mps']);
     expect(rows).toContainEqual([
       'cuMemAllocManaged',
@@ -46,16 +46,16 @@ describe('the section on isolation', () => {
     ]);
   });
 
-  it('gives the reason where a pair has no number', () =>
+  it('shows the reason if a pair has no number', () =>
     expect(rows.filter((cells) => cells.includes('the aggressor made no progress'))).toHaveLength(3));
 
-  it('has a table of the means of every tenant, with its limit', () => {
+  it("has a table of every tenant's means, with its limit", () => {
     const [row] = rows.filter(([tenant, system]) => tenant === 'tenant 2' && system === 'mps');
     expect(row?.[2]).toBe('30');
     expect(Number(row?.[4])).toBeCloseTo(30, 0);
   });
 
-  it('says of every drawing what it shows', () => {
+  it('labels every drawing', () => {
     const labels = parsed.tags.flatMap(({ name, attributes }) =>
       name === 'svg' ? (attributes['aria-label'] ?? []) : [],
     );
@@ -71,16 +71,16 @@ describe('the section on isolation', () => {
     );
   });
 
-  it('is not there without such metrics', () => expect(page(runDocument())).not.toContain('id="isolation"'));
+  it('is omitted without such metrics', () => expect(page(runDocument())).not.toContain('id="isolation"'));
 
-  it('says of what was left out', () => {
+  it('reports what was left out', () => {
     const strange = runDocument({ metrics: [result('IS-011', { details: { paths: [{ path: 'x' }] } })] });
     expect(page(strange)).toContain('environment, IS-011, paths: {&quot;path&quot;:&quot;x&quot;}');
   });
 });
 
 describe('the drawing of memory paths', () => {
-  it('has bars as long as what was granted, against a limit at 100 %', () => {
+  it('has bars as long as the granted amounts, with the limit at 100 %', () => {
     const [found] = memoryPathsOf(viewOf(isolationRun()));
     const marks = marksOf(pathBars(found?.paths ?? [], 'paths')?.drawing ?? expect.fail('no drawing'));
     const labels = textsOf(marks).filter((mark) => /^\d+$/.test(mark.text));
@@ -98,7 +98,7 @@ describe('the drawing of memory paths', () => {
 });
 
 describe('the drawing of interference', () => {
-  it('has a figure in every cell with a number, and none in the others', () => {
+  it('has a number in every measured cell, and none in the others', () => {
     const [map] = interferenceMaps(viewOf(isolationRun()));
     const marks = marksOf(interferenceDrawing(map ?? expect.fail('no map')) ?? expect.fail('no drawing'));
     const figures = textsOf(marks).filter((mark) => mark.text.endsWith('%'));
@@ -108,7 +108,7 @@ describe('the drawing of interference', () => {
 });
 
 describe('isolation in Markdown', () => {
-  it('is what it was', async () => {
+  it('matches its golden file', async () => {
     const view = viewOf(comparison);
     await expect(markdownReport(view, wordsOf(view))).toMatchFileSnapshot(
       join(import.meta.dirname, '../golden/isolation.md'),
@@ -132,7 +132,7 @@ describe('isolation in Markdown', () => {
   });
 });
 
-describe('texts of a stranger in the details', () => {
+describe('untrusted text in the details', () => {
   const poisoned = (hostile: string) => {
     const poison = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(poison);
@@ -149,7 +149,7 @@ describe('texts of a stranger in the details', () => {
   };
   const harmless = ['x', 'W'.repeat(80)].flatMap((one) => [...kinds(parse(page(poisoned(one))))]);
 
-  it('open no element of a page, and no markup of Markdown', () =>
+  it('creates no element of a page, and no Markdown markup', () =>
     fc.assert(
       fc.property(fc.constantFrom(...nasty), (hostile) => {
         const document = poisoned(hostile);

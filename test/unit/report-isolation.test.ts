@@ -1,4 +1,4 @@
-/** What reports make of the details of isolation metrics, whatever a document holds. */
+/** Reports about the details of isolation metrics, for arbitrary documents. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
@@ -23,7 +23,7 @@ const tableOf = (tables: OutcomeTable[], metric: string) => tables.find((one) =>
 describe('tables of outcomes', () => {
   const tables = outcomeTables(viewOf(isolationComparison()));
 
-  it('have a column a system, and a row for whatever was tried', () => {
+  it('have a column per system, and a row for every test', () => {
     const paths = tableOf(tables, 'IS-011') as OutcomeTable;
     expect(paths.systems).toEqual(behaviours.map(({ name }) => name));
     expect(paths.rows.map(({ keys }) => keys)).toEqual([
@@ -41,12 +41,12 @@ describe('tables of outcomes', () => {
     });
   });
 
-  it('tell launch paths from memory paths by their fields', () =>
+  it('distinguish launch paths from memory paths by their fields', () =>
     expect(tables.filter(({ metric }) => metric === 'IS-012').map(({ title }) => title)).toEqual([
       'Launch paths against the compute limit',
     ]));
 
-  it('say of a fault what became of the neighbour, and what was not looked at', () => {
+  it("show a fault's effect on the neighbour, and what was not checked", () => {
     const faults = tableOf(tables, 'IS-010') as OutcomeTable;
     expect(faults.rows[1]?.outcomes[0]).toMatchObject({
       ...{ state: 'bad', word: 'failed' },
@@ -57,13 +57,13 @@ describe('tables of outcomes', () => {
     );
   });
 
-  it('never call a surface clean whose control failed', () => {
+  it('never call a surface clean if its control failed', () => {
     const surfaces = tableOf(tables, 'IS-005') as OutcomeTable;
     expect(surfaces.rows.at(-1)?.outcomes[0]).toMatchObject({ state: 'unclear', word: 'control failed' });
     expect(surfaces.rows.at(-2)?.outcomes[0]).toMatchObject({ state: 'unclear', word: 'unexplained' });
   });
 
-  it('show the gravest outcome of several rounds, and in how many it was seen', () => {
+  it('show the most severe outcome of several rounds, and in how many it occurred', () => {
     const document = isolationComparison(3, (one, system, round) => {
       if (one.id !== 'COMPAT-001' || system !== 1) return one;
       const outcome = round === 2 ? 'hang' : 'same';
@@ -78,7 +78,7 @@ describe('tables of outcomes', () => {
     ]);
   });
 
-  it('say why a system has no outcome', () => {
+  it('show why a system has no outcome', () => {
     const document = isolationComparison(1, (one, system) =>
       system === 2 ? { ...one, status: 'unsupported', value: null, details: {} } : one,
     );
@@ -86,14 +86,14 @@ describe('tables of outcomes', () => {
     expect(new Set(words(paths, 2))).toEqual(new Set(['unsupported']));
   });
 
-  it('take nothing from a result that is invalid, and what a failed one saw', () => {
+  it('use no details of an invalid result, but those of a failed one', () => {
     const of = (status: MetricResult['status']) =>
       outcomeTables(runWith('IS-001', isolationRun().metrics[0]?.details ?? {}, { status, value: null }));
     expect(of('invalid')).toEqual([]);
     expect(of('failed').map(({ metric }) => metric)).toEqual(['IS-001']);
   });
 
-  it('show a limit of which a shape was not measured, with the reason', () => {
+  it('show a limit for which a shape was not measured, with the reason', () => {
     const rows = [{ smPercent: 30, shape: 'graph', unsupported: 'the driver has no graphs' }];
     const [table] = outcomeTables(runWith('IS-003', { limits: rows }));
     expect(table?.rows).toEqual([
@@ -101,7 +101,7 @@ describe('tables of outcomes', () => {
     ]);
   });
 
-  it('have one row a limit and shape, however long its kernels took', () => {
+  it('have one row per limit and shape, however long its kernels took', () => {
     const row = { smPercent: 30, shape: 'back to back', achievedPercent: 31, mechanism: { name: 'token bucket' } };
     const document = isolationComparison(1, (one, system) =>
       one.id === 'IS-003' ? { ...one, details: { limits: [{ ...row, kernelMs: 1 + system / 100 }] } } : one,
@@ -111,7 +111,7 @@ describe('tables of outcomes', () => {
     expect(limits?.rows[0]?.outcomes[1]?.note).toBe('token bucket; kernels of 1.01 ms');
   });
 
-  it('have what NVML said in columns of their own, of the systems where it was asked', () => {
+  it("have NVML's readings in separate columns, for the systems where they exist", () => {
     const document = isolationComparison(1, (one, system) => {
       const row = { smPercent: 30, shape: 'back to back', achievedPercent: 31 };
       const nvml = { gpuPercent: 99.5, processPercent: null, reason: 'NVML listed no utilisation of the process' };
@@ -126,7 +126,7 @@ describe('tables of outcomes', () => {
     });
   });
 
-  it('do not take details of other metrics for theirs', () =>
+  it('ignore details of other metrics', () =>
     expect(outcomeTables(runWith('OH-001', isolationRun().metrics[0]?.details ?? {}))).toEqual([]));
 });
 
@@ -140,12 +140,12 @@ describe('interference', () => {
     const [map] = interferenceMaps(viewOf(isolationComparison(3)));
     expect(map).toMatchObject({ system: 'hami-core', victims: ['GEMM', 'copy', 'launch latency'] });
     expect(map?.aggressors).toHaveLength(6);
-    // 40 % less 40 % of the first aggressor, plus the number of the round.
+    // 40 % minus 40 % of the first aggressor, plus the number of the round.
     expect(map?.cells[0]?.[0]).toEqual({ percent: 1, reason: '' });
     expect(map?.cells[1]?.[3]).toEqual({ percent: null, reason: 'the aggressor made no progress' });
   });
 
-  it('has no number where there is none, and no pair that was not tried', () => {
+  it('has no number if there is none, and no pair that was not measured', () => {
     const [map] = interferenceMaps(
       runWith('IS-009', { interference: [row(null, 'no progress'), { ...row(3), victim: 'w', aggressor: 'b' }] }),
     );
@@ -161,14 +161,14 @@ describe('shares over time', () => {
     ...{ name, limitPercent, binMs: 100, percent },
   });
 
-  it('are of one round, with means that are those of its bins', () => {
+  it('come from one round, with the means of its bins', () => {
     const [panel] = sharePanels(runWith('IS-008', { shares: [share('a', 30, [100, 100, 30, 30])] }));
     expect(panel).toMatchObject({ metric: 'IS-008', part: '', round: 1, of: 1 });
     expect(panel?.tenants[0]).toMatchObject({ meanPercent: 65, lateMeanPercent: 30, stretch: 0.1 });
     expect(panel?.tenants[0]?.stretches.map(({ at }) => Number(at.toFixed(3)))).toEqual([0.05, 0.15, 0.25, 0.35]);
   });
 
-  it('keep the mean of every bin where there are more than a drawing has room for', () => {
+  it('keep the mean if there are more bins than a drawing can show', () => {
     const percent = Array.from({ length: 1_000 }, (_, i) => i % 2);
     const [panel] = sharePanels(runWith('IS-008', { shares: [share('a', null, percent)] }));
     const stretches = panel?.tenants[0]?.stretches ?? [];
@@ -178,7 +178,7 @@ describe('shares over time', () => {
     );
   });
 
-  it('are split by limit where names repeat or are many', () => {
+  it('are split by limit if names repeat or are many', () => {
     const parts = (shares: object[]) => sharePanels(runWith('IS-003', { shares })).map(({ part }) => part);
     expect(parts([share('x', 30, [1]), share('x', 70, [1])])).toEqual(['limit 30 %', 'limit 70 %']);
     expect(parts([share('x', 30, [1]), share('y', 70, [1])])).toEqual(['']);
@@ -186,7 +186,7 @@ describe('shares over time', () => {
     expect(parts(many)).toEqual(['limit 30 %, 1 of 2', 'limit 30 %, 2 of 2']);
   });
 
-  it('are split by what ran at the same time where their names say it', () => {
+  it('are split by what ran at the same time, according to their names', () => {
     const names = [
       'tenant 1 of 2, alone',
       'tenant 1 of 2',
@@ -200,7 +200,7 @@ describe('shares over time', () => {
     ]);
   });
 
-  it('of a metric that failed say so', () => {
+  it('of a failed metric say so', () => {
     const [panel] = sharePanels(
       runWith(
         'IS-004',
@@ -218,7 +218,7 @@ describe('shares over time', () => {
 });
 
 describe('memory paths', () => {
-  it('are of the round that granted most', () => {
+  it('come from the round that granted most', () => {
     const path = (grantedBytes: number | null) => ({
       paths: [{ path: 'p', outcome: 'leaks', grantedBytes, limitBytes: 10 }],
     });
@@ -232,7 +232,7 @@ describe('memory paths', () => {
 });
 
 describe('lines for the terminal', () => {
-  it('count outcomes, name the bad ones, and say who pays most', () => {
+  it('count outcomes, name the bad ones, and name the largest cost', () => {
     const lines = isolationLines(viewOf(isolationRun()));
     expect(lines).toContain(
       'IS-011: 1 leaks (cuMemAllocManaged), 1 wrong error (cuMemCreate), 1 enforced, 1 unsupported',
@@ -255,11 +255,11 @@ describe('lines for the terminal', () => {
     ]);
   });
 
-  it('are none without such metrics', () => expect(isolationLines(viewOf(runDocument()))).toEqual([]));
+  it('are empty without such metrics', () => expect(isolationLines(viewOf(runDocument()))).toEqual([]));
 });
 
-describe('details of a stranger', () => {
-  it('that have not the shape are left out and shown as they are', () => {
+describe('untrusted details', () => {
+  it('of another shape are left out and shown unchanged', () => {
     const view = runWith('IS-011', {
       paths: [{ path: 'p', outcome: 'enforced', grantedBytes: '1', limitBytes: 2 }, 7, null],
       faults: 'none',
@@ -273,12 +273,12 @@ describe('details of a stranger', () => {
     ]);
   });
 
-  it('are listed up to a number', () => {
+  it('are listed up to a limit', () => {
     const paths = Array.from({ length: 50 }, (_, i) => i);
     expect(leftOutDetails(runWith('IS-011', { paths }))).toHaveLength(21);
   });
 
-  it('that name more than a metric has are cut, and that is said', () => {
+  it('with more names than a metric has are truncated, and the report says so', () => {
     const interference = Array.from({ length: 100 }, (_, i) => ({
       ...{ victim: `v${i}`, aggressor: `a${i}`, degradationPercent: 1 },
     }));
@@ -313,7 +313,7 @@ describe('details of a stranger', () => {
     ),
   );
 
-  it('crash nothing, whatever they are', () =>
+  it('never cause a crash', () =>
     fc.assert(
       fc.property(anything, (details) => {
         const view = runWith('IS-001', details);

@@ -14,7 +14,7 @@ import { about, comparison, without } from './gate-fixtures.js';
 
 const golden = (name: string) => join(fileURLToPath(new URL('../golden', import.meta.url)), name);
 
-/** Every outcome there is. */
+/** Every possible outcome. */
 function everything(): GateDocument {
   const document = comparison({
     native: { 'OH-001': about(5), 'OH-002': about(20), 'OH-003': about(7), 'OH-004': about(9) },
@@ -55,9 +55,9 @@ function parsed(text: string) {
 }
 
 describe('JUnit XML', () => {
-  it('is what it was', async () => expect(junitReport(everything())).toMatchFileSnapshot(golden('gate.xml')));
+  it('matches its golden file', async () => expect(junitReport(everything())).toMatchFileSnapshot(golden('gate.xml')));
 
-  it('has a test case a threshold, read by a parser of others', () => {
+  it('has a test case per threshold, according to another parser', () => {
     const { testsuites } = parsed(junitReport(everything()));
     const { tests, failures, errors, skipped } = testsuites;
     expect({ tests, failures, errors, skipped }).toEqual({ tests: '7', failures: '2', errors: '1', skipped: '1' });
@@ -91,7 +91,7 @@ describe('JUnit XML', () => {
     expect(suite?.testcase[6]?.skipped?.message).toBe('unsupported: the layer has no compute limit');
   });
 
-  it('is well formed whatever the names, reasons and numbers', () => {
+  it('is well-formed for any names, reasons and numbers', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\0', '\uD800', ']]>', '<!--', '\uFFFF', '&#0;'),
@@ -123,18 +123,18 @@ describe('JUnit XML', () => {
 });
 
 describe('markup', () => {
-  it('escapes what is put in, and nothing twice', () => {
+  it('escapes its input, and nothing twice', () => {
     const inner = xml`<b>${'<&>"\''}</b>`;
     expect(String(xml`<a x="${'"'}">${inner}${[inner, null, undefined, false]}${0}</a>`)).toBe(
       '<a x="&quot;"><b>&lt;&amp;&gt;&quot;&#39;</b><b>&lt;&amp;&gt;&quot;&#39;</b>0</a>',
     );
   });
-  it('drops what XML knows no character for', () =>
+  it('drops characters that XML does not allow', () =>
     expect(escape('a\0b\u001Bc\uD800d\uFFFEe\n\t😀')).toBe('abcde\n\t😀'));
 });
 
 describe('the report of a gate', () => {
-  it('begins with what failed, announces improvements, and counts', () => {
+  it('begins with failures, reports improvements, and counts outcomes', () => {
     const report = gateReport(everything());
     const outcomes = [...report.matchAll(/^(FAILED|passed \(inconclusive\)|passed|not measured) {2}/gm)].map(
       ([, word]) => word,

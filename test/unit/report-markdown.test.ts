@@ -13,7 +13,7 @@ import { comparisonOf, FAILED, small } from './report-html-fixtures.js';
 import { card, runDocument } from './run-fixtures.js';
 
 const parser = new MarkdownIt({ html: true, linkify: true });
-// GitHub makes links of addresses with a scheme, with www. and of mail, not of every word with a dot.
+// GitHub links addresses that begin with a scheme or www., and mail addresses, but not every word with a dot.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: true });
 
 function reportOf(document: Parameters<typeof viewOf>[0]): string {
@@ -22,16 +22,16 @@ function reportOf(document: Parameters<typeof viewOf>[0]): string {
 }
 
 const inline = (text: string) => parser.parseInline(text, {})[0]?.children ?? [];
-/** What a reader sees of text that stands in a line of its own. */
+/** The text that a reader sees for a line of Markdown. */
 const shown = (text: string) => inline(text).map(({ content }) => content).join(''); // prettier-ignore
 
 describe('text in Markdown', () => {
-  it.each(nasty)('is shown as it is: %j', (text) => {
+  it.each(nasty)('is shown unchanged: %j', (text) => {
     expect(inline(markdownText(text)).map(({ type }) => type).filter((type) => type !== 'text' && type !== 'text_special')).toEqual([]); // prettier-ignore
     expect(shown(markdownText(text))).toBe(plain(text));
   });
 
-  it('is shown as it is, whatever it is', () => {
+  it('is shown unchanged for random text', () => {
     fc.assert(
       fc.property(nastyText, (text) => {
         expect(shown(markdownText(text)).trim()).toBe(plain(text).trim());
@@ -39,7 +39,7 @@ describe('text in Markdown', () => {
     );
   });
 
-  it('opens no block at the beginning of one', () => {
+  it('opens no block at the beginning of a line', () => {
     fc.assert(
       fc.property(fc.oneof(nastyText, fc.constantFrom('1. x', '12) x', '+ x', '= x', '---', '===')), (text) => {
         const types = parser.parse(`- ${markdownBlock(text)} end`, {}).map(({ type }) => type);
@@ -56,7 +56,7 @@ describe('text in Markdown', () => {
     );
   });
 
-  it('keeps a table in its columns', () => {
+  it('does not change the columns of a table', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(nastyText, nastyText), { minLength: 1, maxLength: 5 }), (rows) => {
         const text = markdownTable(
@@ -92,7 +92,7 @@ describe('the report', () => {
     ]);
   });
 
-  it('writes the summary from verdicts', () => {
+  it('derives the summary from verdicts', () => {
     expect(text).toMatch(
       /- hami-core against native: 1 limit did not hold \(IS-001\)\. it costs most in .*Of 7 metrics: \d slower/i,
     );
@@ -109,14 +109,14 @@ describe('the report', () => {
       ]);
   });
 
-  it('keeps a negative difference negative, and shows no number where there is none', () => {
+  it('keeps the sign of a negative difference, and shows no number if none was measured', () => {
     const row = (id: string) => text.split('\n').find((line) => line.startsWith(`| ${id} `)) ?? '';
     expect(row('OH-005')).toMatch(/\| -0\.\d+ \| -0\.\d+ ns/);
     expect(row('OH-004').split(' | ').slice(4, 7)).toEqual(['–', '–', '–']);
     expect(text).toContain('- hami-core, OH-004: failed: CUDA\\_ERROR\\_UNKNOWN (999) in cuInit');
   });
 
-  it('says why an effect is invalid, and of how many rounds a value is', () => {
+  it('states why an effect is invalid, and how many rounds a value has', () => {
     const document = comparisonOf({ ...small, rounds: 10 });
     const lines = reportOf(document).split('\n');
     const cells = (id: string) => lines.find((line) => line.startsWith(`| ${id} `))?.split(' | ') ?? [];
@@ -137,13 +137,13 @@ describe('the report', () => {
     expect(text).toContain('- **LLM serving**: Not measured here: needs LLM metrics.');
   });
 
-  it('names the command that measures it again', () => {
+  it('names the command that repeats the measurement', () => {
     expect(text).toContain(
       'npx gpu-virt-bench compare OH-001 OH-002 OH-003 OH-004 OH-005 OH-006 OH-010 START-001 --system native --system hami-core:library=/opt/layer/libvgpu.so,memory=10GiB,sm=50 --system mps:sm=50 --rounds 3 --tier standard --seed 7',
     );
   });
 
-  it('says at the top what is simulated or was interrupted', () => {
+  it('states at the top that a run was simulated or interrupted', () => {
     const simulated = reportOf({ ...runDocument({ gpu: [card({ simulated: true })] }), completed: false });
     expect(simulated.split('\n').slice(2, 5)).toEqual([
       `> **${WATERMARK}**`,
@@ -152,7 +152,7 @@ describe('the report', () => {
     ]);
   });
 
-  it('holds whatever a document says', () => {
+  it('keeps its structure for any text in a document', () => {
     const shape = (markdown: string) =>
       parser.parse(markdown, {}).map(({ type, tag }) => `${type} ${tag}`).filter((type) => /heading|table_open|html|link|image/.test(type)); // prettier-ignore
     fc.assert(
@@ -160,7 +160,7 @@ describe('the report', () => {
         const document = documentOf(texts);
         const types = shape(reportOf(document));
         expect(types.filter((type) => /html|link|image/.test(type))).toEqual([]);
-        // One category, where the document had two.
+        // This document has one category, the other one two.
         expect(types.filter((type) => type.startsWith('heading_open h2'))).toHaveLength(12);
         expect(types.filter((type) => type.startsWith('table_open'))).toHaveLength(6);
         const inlines = parser.parse(reportOf(document), {}).flatMap(({ children }) => children ?? []);

@@ -9,20 +9,19 @@ const decode = (text: string) =>
   );
 
 describe('markup', () => {
-  it('escapes what is interpolated and nothing else', () =>
+  it('escapes interpolated values and nothing else', () =>
     expect(String(html`<p title="${'"\'<>&'}">${'<b>'}${html`<i>${1}</i>`}</p>`)).toBe(
       '<p title="&quot;&#39;&lt;&gt;&amp;">&lt;b&gt;<i>1</i></p>',
     ));
 
-  it('joins arrays, and leaves out what is not there', () =>
+  it('joins arrays, and leaves out missing values', () =>
     expect(String(html`${['a', html`<br>`, ['b']]}${null}${undefined}${false}${0}${''}`)).toBe('a<br>b0'));
 
-  it('shows no number that is none', () => expect(String(html`${Number.NaN} ${Infinity}`)).toBe('– –'));
+  it('shows a dash for NaN and Infinity', () => expect(String(html`${Number.NaN} ${Infinity}`)).toBe('– –'));
 
-  it('escapes what another template made of text, once', () =>
-    expect(String(html`${html`${html`${'&'}`}`}`)).toBe('&amp;'));
+  it('escapes the text of a nested template once', () => expect(String(html`${html`${html`${'&'}`}`}`)).toBe('&amp;'));
 
-  it('takes trusted text as it is', () => expect(String(html`${trusted('<hr>')}`)).toBe('<hr>'));
+  it('does not escape trusted text', () => expect(String(html`${trusted('<hr>')}`)).toBe('<hr>'));
 
   it.each([
     ['control characters', 'a\u0000b\u001bc\u007fd\u0085e', 'abcde'],
@@ -31,9 +30,9 @@ describe('markup', () => {
     ['what turns text around', 'a\u202eb\u2066c\u200fd\u061ce', 'abcde'],
   ])('drops %s', (_, text, left) => expect(escape(text)).toBe(left));
 
-  it('keeps line breaks, tabs and whole pairs', () => expect(escape('a\n\t\r😀é')).toBe('a\n\t\r😀é'));
+  it('keeps line breaks, tabs and whole surrogate pairs', () => expect(escape('a\n\t\r😀é')).toBe('a\n\t\r😀é'));
 
-  it('can be read back, and never opens anything', () =>
+  it('can be read back, and never opens an element', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const escaped = escape(text);
@@ -42,7 +41,7 @@ describe('markup', () => {
       }),
     ));
 
-  it('shortens by characters, not by halves of them', () => {
+  it('shortens by whole characters, not by surrogate halves', () => {
     expect(short('abc', 3)).toBe('abc');
     expect(short('abcd', 3)).toBe('ab…');
     expect(short('😀😀😀😀', 3)).toBe('😀😀…');

@@ -15,7 +15,7 @@ describe('messages', () => {
     [died(4711), died(52)],
     ["the MPS daemon's guardian (PID 123) still runs", "the MPS daemon's guardian (PID 4) still runs"],
     ['a call through 0x7f00aa failed', 'a call through 0x12 failed'],
-  ])('that differ in a PID or an address alone are one: %s', (a, b) => {
+  ])('that differ only in a PID or an address are one: %s', (a, b) => {
     expect(messageKey(a)).toBe(messageKey(b));
     expect(differentMessages([a, b])).toEqual([a]);
   });
@@ -23,20 +23,20 @@ describe('messages', () => {
   it.each([
     ['largest is 10 against 50', 'largest is 20 against 50'],
     ['cuInit returned CUDA_ERROR_UNKNOWN (999)', 'cuInit returned CUDA_ERROR_OUT_OF_MEMORY (2)'],
-  ])('that differ in what they say are two: %s', (a, b) => expect(differentMessages([a, b])).toEqual([a, b]));
+  ])('that differ in meaning are two: %s', (a, b) => expect(differentMessages([a, b])).toEqual([a, b]));
 });
 
-describe('what was not measured', () => {
+describe('the list of what was not measured', () => {
   const metrics = [failed('OH-001', died(4711)), failed('OH-002', died(4712)), failed('OH-003', 'no such GPU')];
   const view = viewOf(runDocument({ metrics }));
 
-  it('is one line a reason, with the metrics it is of', () =>
+  it('has one line per reason, with its metrics', () =>
     expect(view.notMeasured.map(missingText)).toEqual([
       `environment, 2 metrics (OH-001, OH-002): failed: ${died(4711)}`,
       'environment, OH-003: failed: no such GPU',
     ]));
 
-  it('is one line where later rounds repeat the reason and add that they were given up', () => {
+  it('has one line if later rounds repeat the reason and add that they were abandoned', () => {
     const reason = 'layer not active: nothing intercepts.';
     const more = `${reason} Not measured after round 1; --keep-going measures further rounds.`;
     const linesOf = (...reasons: string[]) => {
@@ -49,7 +49,7 @@ describe('what was not measured', () => {
     expect(linesOf(reason, 'another reason.')).toHaveLength(2);
   });
 
-  it('is one row a reason on the page', async () => {
+  it('has one row per reason on the page', async () => {
     const page = await renderReport(runDocument({ metrics }), 'html');
     expect(page).toContain('OH-001, OH-002');
     expect(page.match(/killed by SIGABRT/g)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Charts and tables of what the monitor saw, over the phases of a program. */
+/** Charts and tables of the monitor's samples, by the phases of a program. */
 import { describe, expect, it } from 'vitest';
 import { linesDrawing } from '../../lib/report/charts/lines.js';
 import { monitorLines } from '../../lib/report/charts/monitor-lines.js';
@@ -16,7 +16,7 @@ const phases = [
   { name: 'end', fromS: 8, toS: 10 },
 ];
 
-/** A second apart: busy under load, at 10 W for each second that has passed. */
+/** Samples at intervals of one second: busy under load, with a power of 10 W for each second that has passed. */
 const run = (change: (timeS: number) => Partial<GpuSample> = () => ({})): GpuSample[] =>
   Array.from({ length: 11 }, (_, timeS) =>
     gpuSample({
@@ -57,7 +57,7 @@ describe('the charts of a monitored program', () => {
     expect(all[0]?.series[1]?.points[5]).toEqual([5, 20]);
   });
 
-  it('have the phases behind the lines, where they were, with their names', () => {
+  it('show the phases behind the lines, with their names', () => {
     const marks = drawn(timeline(run()));
     const labels = (anchor: string) =>
       textsOf(marks).filter(({ text, attributes }) => /^\d+$/.test(text) && attributes['text-anchor'] === anchor);
@@ -65,17 +65,17 @@ describe('the charts of a monitored program', () => {
     const shaded = marks.filter(({ attributes }) => attributes.fill === 'var(--heat-0)');
     const spans = shaded.map((band) => [Math.min(...xsOf(band)), Math.max(...xsOf(band))].map((x) => Math.round(seconds(x)))); // prettier-ignore
     expect(spans).toEqual([[0, 2], [3, 8]]); // prettier-ignore
-    // From the bottom of the plot to its top.
+    // The bands reach from the bottom of the plot to its top.
     const percents = reading(labels('end'), 'y');
     for (const band of shaded) expect([Math.max(...ysOf(band)), Math.min(...ysOf(band))].map((y) => Math.round(percents(y)))).toEqual([0, 100]); // prettier-ignore
     const names = textsOf(marks).filter(({ text }) => phases.some(({ name }) => name === text));
     expect(names.map(({ text }) => text)).toEqual(expect.arrayContaining(['start', 'load', 'end']));
-    // Behind: whatever is drawn later covers it.
+    // The bands are behind the lines: later elements cover earlier ones.
     const line = marks.findIndex(({ attributes }) => attributes['stroke-width'] === '1.75');
     expect(marks.indexOf(shaded.at(-1) as Mark)).toBeLessThan(line);
   });
 
-  it('interrupt a line where nothing was sampled, and nowhere else', () => {
+  it('interrupt a line only where nothing was sampled', () => {
     const path = (samples: readonly GpuSample[]) =>
       drawn(timeline(samples)).find(({ attributes }) => attributes['stroke-width'] === '1.75')?.attributes.d ?? '';
     const starts = (d: string) => d.match(/M/g)?.length;
@@ -86,7 +86,7 @@ describe('the charts of a monitored program', () => {
     expect([starts(path(whole)), starts(path(gone))]).toEqual([1, 2]);
   });
 
-  it('show the mean where there are more samples than places, and say so', () => {
+  it('show the mean if there are more samples than places, and say so', () => {
     const many = Array.from({ length: 4_800 }, (_, i) =>
       gpuSample({ timeS: i / 10, gpuPercent: i % 2 === 0 ? 0 : 100 }),
     );
@@ -98,7 +98,7 @@ describe('the charts of a monitored program', () => {
     expect(String(monitorFigures(timeline(run())))).not.toContain('is the mean of');
   });
 
-  it('leave out what NVML did not give, and are nothing without anything', () => {
+  it('leave out values that NVML did not return, and are empty without samples', () => {
     const silent = run(() => ({ powerW: null }));
     expect(monitorLines(timeline(silent)).map(({ title }) => title)).toEqual([
       ...['GPU utilisation', 'Memory used', 'Temperature', 'SM clock', 'Memory clock'],
@@ -108,7 +108,7 @@ describe('the charts of a monitored program', () => {
     expect(monitorMarkdown(timeline(run(), { phases: [] }))).toBeNull();
   });
 
-  it('take phases with any name and any end', () => {
+  it('accept phases with any name and any end', () => {
     const names = ['<script>alert(1)</script>', '__proto__', 'a|b `c` [d](http://e)', '"\'&'];
     const hostile = names.map((name, i) => ({ name, fromS: 2 * i, toS: 2 * i + 2 }));
     const bad = [{ name: 'backwards', fromS: 5, toS: 1 }, { name: 'never', fromS: NaN, toS: Infinity }]; // prettier-ignore
@@ -122,19 +122,19 @@ describe('the charts of a monitored program', () => {
 });
 
 describe('the table of phases', () => {
-  it('has means, most and energy of each phase', () => {
+  it('has means, maxima and energy of each phase', () => {
     const rows = phaseSummaries(timeline(run()));
     expect(rows.map(({ name, samples }) => [name, samples])).toEqual([
       ...[['start', 2], ['ready', 1], ['load', 5], ['end', 2]], // prettier-ignore
     ]);
     expect(rows[2]).toEqual({
       ...{ name: 'load', fromS: 3, toS: 8, gpu: 0, samples: 5 },
-      // 3² to 8², five times: by the counter, to the ends of the phase.
+      // The sum of 3² to 8² five times; the counter is interpolated to the ends of the phase.
       ...{ gpuPercent: 90, memoryMostMib: 700, powerW: 50, energyJ: 275, hottestC: 40 },
     });
   });
 
-  it('interpolates the counter at the ends of a phase, and says nothing beyond its readings', () => {
+  it('interpolates the counter at the ends of a phase, and reports nothing beyond its readings', () => {
     const between = [{ name: 'x', fromS: 0.5, toS: 1.5 }, { name: 'y', fromS: 9, toS: 12 }]; // prettier-ignore
     const rows = phaseSummaries(
       timeline(

@@ -1,4 +1,4 @@
-/** What a program would pay, as every format says it. */
+/** The estimated cost for a program, in every format. */
 import { describe, expect, it } from 'vitest';
 import { programCosts } from '../../lib/metrics/program-costs.js';
 import { renderReport } from '../../lib/rendering.js';
@@ -27,11 +27,11 @@ const profile = callProfile(phase({ cuMemGetInfo_v2: 100, cuFoo: 300 }, { second
 
 const compared: ComparisonDocument = priced(document, profile);
 
-describe('what a program would pay', () => {
-  it('is said on the terminal: the step, its cost, the calls behind it and those without a price', () => {
+describe('the estimated cost for a program', () => {
+  it('appears on the terminal: the step, its cost, the calls behind it and those without a price', () => {
     const text = comparisonReport(compared, screen);
     expect(text).toMatch(/^What this program would pay:$/m);
-    // 10 calls a step at 990, 1000 and 1010 ns of a step of 2 ms; sd 10 ns, t(0.975, 2) = 4.303.
+    // A step of 2 ms makes 10 calls at 990, 1000 and 1010 ns: sd 10 ns, t(0.975, 2) = 4.303.
     expect(text).toContain(
       'decode under hami-core: +10.00 us (+9.75 … +10.25), +0.5000 % (+0.4876 … +0.5124) of a step of 2.000 ms with 40.00 calls',
     );
@@ -41,7 +41,7 @@ describe('what a program would pay', () => {
     expect(comparisonReport(document, screen)).not.toContain('What this program would pay');
   });
 
-  it('is a section of Markdown and of the page, and a part of the JSON', async () => {
+  it('is a section of Markdown and of the page, and part of the JSON', async () => {
     const markdown = await renderReport(compared, 'markdown');
     expect(markdown).toMatch(/^\| decode \| hami-core \| \+10\.00 us \| \+9\.75 … \+10\.25 \| \+0\.5000 % \|/m);
     expect(await renderReport(compared, 'html')).toMatch(/<section id="program-costs"/);
@@ -50,13 +50,13 @@ describe('what a program would pay', () => {
       expect(await renderReport(document, format)).not.toContain('What this program would pay');
   });
 
-  it('is said of a single run by its own prices', () => {
+  it('uses the prices of a single run', () => {
     const [round] = compared.systems[1] ?? [];
     if (!round) throw new Error('unreachable');
     expect(runReport(round, screen)).toContain('decode: +9.900 us in 40.00 calls; 75.00 % of them are not priced');
   });
 
-  it('takes the place of what another profile said', () => {
+  it('replaces the costs for another profile', () => {
     const again = priced(compared, { ...profile, name: 'training' });
     expect(again.programCosts?.map(({ profile: name }) => name)).toEqual(['training', 'training']);
   });

@@ -46,14 +46,14 @@ function measured(
 }
 
 describe('a document about programs', () => {
-  it('names each in the header of a report', () => {
+  it('names each program in the header of a report', () => {
     const facts = headerFacts(viewOf(measured())).filter(([name]) => name === 'Program');
     expect(facts.map(([, text]) => text)).toEqual(
       ['a', 'b'].map((name) => `${name}: python 'decode it.py', 3 + 10 runs a round, git 0123456789ab with changes`),
     );
   });
 
-  it('has one family of OpenMetrics for a metric of all programs', () => {
+  it('has one OpenMetrics family per metric for all programs', () => {
     const text = openMetricsReport(viewOf(measured()));
     expect(text.match(/^# TYPE gpu_virt_bench_program_wall_seconds gauge$/gm)).toHaveLength(1);
     expect(
@@ -61,17 +61,17 @@ describe('a document about programs', () => {
     ).toHaveLength(4);
   });
 
-  it('is measured again, and continued, with exec', () => {
+  it('is repeated, and continued, with exec', () => {
     const plan = { ...measured().plan, config: '/results/x/systems.yaml' };
     expect(reproduction(viewOf(measured({ plan })))).toMatch(
       /^npx gpu-virt-bench exec --config \/results\/x\/systems\.yaml --rounds/,
     );
     expect(toFillIn(viewOf(measured({ plan, completed: false })))[0]).toContain('exec --resume /results/x');
-    // Without the file nothing says what the programs are.
+    // Without its file, the document does not contain the programs.
     expect(reproduction(viewOf(measured()))).toBe('');
   });
 
-  it('has effects again where documents are merged', () => {
+  it('has effects after a merge', () => {
     const later = measured({ startedAt: '2030-01-01T00:00:00.000Z' });
     const systems = later.systems.map((rounds) => rounds.map((round) => ({ ...round, startedAt: later.startedAt })));
     const merged = merge([
@@ -84,7 +84,7 @@ describe('a document about programs', () => {
     ]);
   });
 
-  it('is not merged with one about another build of a program', () => {
+  it('is not merged with a document about another build of a program', () => {
     const other = measured({}, [program('a', 'b'.repeat(64)), program('b')]);
     const sources = [measured(), other].map((document, i) => ({ file: `${i}`, document }));
     expect(() => merge(sources)).toThrow(
@@ -92,7 +92,7 @@ describe('a document about programs', () => {
     );
   });
 
-  it('says nothing of programs where the plan holds nonsense', () => {
+  it('reports no programs if the plan is malformed', () => {
     const [round] = measured().systems.flat();
     const plan = { ...(round as NonNullable<typeof round>).plan, options: { workloads: [{ name: 1 }] } };
     expect(manner(plan)).not.toContain('programs');

@@ -8,9 +8,9 @@ const round = (durationMs: number, session?: { document: number; round: number }
 });
 const pairs = (...sides: Parameters<typeof besides>) => besides(...sides).map((pair) => pair.map((r) => r.durationMs));
 
-describe('rounds beside each other', () => {
-  it('are the n-th of both', () => expect(pairs([round(1), round(2)], [round(3)])).toEqual([[1, 3]]));
-  it('are those of one place, where a merged document tells', () => {
+describe('paired rounds', () => {
+  it('are the n-th of both systems', () => expect(pairs([round(1), round(2)], [round(3)])).toEqual([[1, 3]]));
+  it('have the same place if a merged document records it', () => {
     const at = (document: number, number: number) => ({ document, round: number });
     const system = [round(1, at(0, 1)), round(2, at(1, 0))];
     const baseline = [round(3, at(0, 0)), round(4, at(0, 1)), round(5, at(1, 0))];

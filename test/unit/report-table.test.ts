@@ -22,13 +22,13 @@ const rows = [
 ]; // prettier-ignore
 
 describe('a table', () => {
-  it.each([60, 80, 120])('fits %d columns, and loses no word of what it shows', (width) => {
+  it.each([60, 80, 120])('fits %d columns, and loses no word', (width) => {
     const text = table(columns, rows, on(width));
     expect(widest(text)).toBeLessThanOrEqual(width);
     for (const word of ['Contention', '804.0 us', 'progress', '5.025 us']) expect(text).toContain(word);
   });
 
-  it('leaves out the least important columns, and says so', () => {
+  it('leaves out the least important columns, with a note', () => {
     expect(table(columns, rows, on(120))).not.toMatch(/Omitted at/);
     expect(table(columns, rows, on(55))).toMatch(/\nOmitted at 55 columns: p99\.$/);
     const narrow = table(columns, rows, on(46));
@@ -36,10 +36,10 @@ describe('a table', () => {
     expect(narrow).not.toMatch(/807\.2|180/);
   });
 
-  it('is as wide as it likes where nobody said how wide the screen is', () =>
+  it('has no limit if the width of the screen is unknown', () =>
     expect(widest(table(columns, rows, on(Infinity)))).toBeGreaterThan(120));
 
-  it('lines up in ASCII, too', () => {
+  it('is aligned in ASCII, too', () => {
     const text = table(
       [{ title: 'Interval' }, { title: 'Verdict' }],
       [
@@ -113,5 +113,5 @@ describe('text without UTF-8', () => {
     expect(ascii('Größe 🙂')).toBe('Gr??e ?');
   });
 
-  it('stays as it is where the locale has UTF-8', () => expect(shownOn(on(80), '× … 🙂')).toBe('× … 🙂'));
+  it('is unchanged if the locale has UTF-8', () => expect(shownOn(on(80), '× … 🙂')).toBe('× … 🙂'));
 });

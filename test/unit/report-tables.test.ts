@@ -25,14 +25,14 @@ describe('CSV', () => {
     expect(rows.filter(({ metric, system }) => metric === 'OH-001' && system === 'mps').map(({ round }) => round)).toEqual(['1', '2', '3']); // prettier-ignore
   });
 
-  it('keeps numbers as they are, and empty where none was measured', () => {
+  it('does not round numbers, and has empty fields if none was measured', () => {
     const of = (metric: string, system: string) => rows.find((row) => row.metric === metric && row.system === system);
     expect(Number(of('OH-005', 'mps')?.value)).toBeLessThan(0);
     expect(of('OH-005', 'mps')?.value).toMatch(/^-0\.\d+$/);
     expect(of('OH-004', 'hami-core')).toMatchObject({ status: 'failed', value: '', p50: '', ci95_low: '' });
   });
 
-  it('gives a spreadsheet nothing to run, and every row its columns', () => {
+  it('contains no spreadsheet formula, and every row has all columns', () => {
     fc.assert(
       fc.property(hostileTexts, (texts) => {
         const found = records(csvReport(viewOf(documentOf(texts))));
@@ -59,7 +59,7 @@ describe('OpenMetrics', () => {
     ]);
   });
 
-  it('has no sample of what was not measured, but its state', () => {
+  it('has the state but no sample of a failed metric', () => {
     expect(families.get('gpu_virt_bench_oh_004_context_creation_overhead_seconds')?.samples).toHaveLength(2);
     const failed = families
       .get('gpu_virt_bench_rounds')
@@ -75,7 +75,7 @@ describe('OpenMetrics', () => {
     expect(new Set(verdicts)).toEqual(new Set(['slower', 'faster', 'same', 'invalid']));
   });
 
-  it('is read by a strict parser, whatever a document says', () => {
+  it('is read by a strict parser for any text in a document', () => {
     fc.assert(
       fc.property(hostileTexts, (texts) => {
         const document = documentOf(texts);
@@ -88,11 +88,11 @@ describe('OpenMetrics', () => {
     );
   });
 
-  it('of a run without a metric is whole', () => {
+  it('is complete for a run without metrics', () => {
     expect(parseOpenMetrics(openMetricsReport(viewOf(runDocument()))).has('gpu_virt_bench_completed')).toBe(true);
   });
 
-  // Of every text in a JSON list, the number of families.
+  // The number of families in each text of a JSON list.
   const reference =
     'import json, sys\nfrom prometheus_client.openmetrics.parser import text_string_to_metric_families as parse\n' +
     'print(json.dumps([len(list(parse(text))) for text in json.load(sys.stdin)]))';
@@ -102,7 +102,7 @@ describe('OpenMetrics', () => {
   if (!hasReference)
     console.warn("SKIPPED: Prometheus' own parser (python3-prometheus-client) is not here; .ci/run installs it.");
 
-  it.skipIf(!hasReference)("is read by Prometheus' own parser", () => {
+  it.skipIf(!hasReference)('is read by the parser of Prometheus', () => {
     const hostile = fc.sample(hostileTexts, 20).map((texts) => openMetricsReport(viewOf(documentOf(texts))));
     const { stdout, stderr } = python([text, ...hostile]);
     expect(stderr).toBe('');
@@ -120,12 +120,12 @@ describe("Bencher's format", () => {
     expect(high).toBeGreaterThan(4020);
   });
 
-  it('leaves out what has no number', () => {
+  it('leaves out metrics without a number', () => {
     expect(Object.keys(benchmarks).filter((name) => name.includes('OH-004'))).toHaveLength(2);
     expect(Object.keys(benchmarks).filter((name) => name.includes('OH-010'))).toEqual([]);
   });
 
-  it('is JSON of numbers, whatever a document says', () => {
+  it('is JSON of numbers for any text in a document', () => {
     fc.assert(
       fc.property(hostileTexts, (texts) => {
         const found = JSON.parse(bencherReport(viewOf(documentOf(texts)))) as Record<string, Record<string, object>>;
@@ -150,7 +150,7 @@ describe('base units', () => {
     ['constructor', 'constructor', 1],
   ])('%s', (unit, name, factor) => expect(baseUnit(unit)).toEqual({ name, factor }));
 
-  it('leave no digits that binary products add', () => {
+  it('have no digits from binary rounding', () => {
     const run = runDocument({ metrics: [{ ...measured('OH-001', 1, 0), value: 4.515, ci95: null }] });
     expect(openMetricsReport(viewOf(run))).toMatch(/latency_seconds\{[^}]*\} 0\.000004515\n/);
   });

@@ -36,29 +36,29 @@ describe('the table of a run', () => {
     ]);
   });
 
-  it('counts processes where they are the samples', () => {
+  it('counts processes if they are the samples', () => {
     const between = result('OH-004', { stats, processes: 4, ciScope: 'between-processes' });
     expect(row('OH-004', runReport({ ...document, metrics: [between] }))).toContain('4 processes');
   });
 
-  it('shows no number that was not measured', () => {
+  it('shows no number if none was measured', () => {
     const unsupported = result('OH-001', { status: 'unsupported', reason: 'no MIG', value: null, ci95: null });
     const cells = row('OH-001', runReport({ ...document, metrics: [unsupported] }))?.split(/ {2,}/);
     expect(cells?.slice(1)).toEqual(['–', '–', '–', '–', 'unsupported: no MIG']);
   });
 
-  it('marks a simulated GPU before anything else, and only that', () => {
+  it('marks a simulated GPU in the first line, and no real one', () => {
     const simulated = { ...document, gpu: [{ ...device(0), simulated: true }] };
     expect(runReport(simulated).split('\n')[0]).toBe(WATERMARK);
     expect(runReport(document)).not.toContain(WATERMARK);
   });
 
-  it('names the layer and says when it is not active', () => {
+  it('names the layer and reports if it is not active', () => {
     const layer = { path: '/x/libvgpu.so', sha256: null, exports: 0, active: false };
     expect(runReport({ ...document, system: { ...document.system, layer } })).toContain('/x/libvgpu.so (INACTIVE)');
   });
 
-  it('lets no control character of a GPU, system or error name through', () => {
+  it('removes control characters from GPU, system and error names', () => {
     const evil = '\u001b[31mred\u001b]0;title\u0007\r\u202e';
     const text = runReport({
       ...document,
@@ -66,7 +66,7 @@ describe('the table of a run', () => {
       system: { ...document.system, name: evil },
       metrics: [result('OH-001', { status: 'failed', reason: evil })],
     });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the text must not contain them.
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(text).toContain('red');
   });
@@ -102,5 +102,5 @@ describe('text', () => {
   ])('writes %d seconds as %s', (seconds, text) => expect(duration(seconds)).toBe(text));
 
   it('writes GiB', () => expect(bytes(150_754_820_096)).toBe('140.4 GiB'));
-  it('puts a line in place of several', () => expect(plain('a\nb\tc ')).toBe('a b c'));
+  it('replaces several lines with one', () => expect(plain('a\nb\tc ')).toBe('a b c'));
 });

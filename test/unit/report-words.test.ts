@@ -1,4 +1,4 @@
-/** Sentences say what the numbers say, and no more. */
+/** The sentences of reports state what the numbers show, and no more. */
 import { describe, expect, it } from 'vitest';
 import { type ComparisonDocument, type Effect, NOT_RECORDED, type RunDocument } from '../../lib/results/document.js';
 import { sizeText } from '../../lib/results/effect-text.js';
@@ -32,7 +32,7 @@ describe('the head of a report', () => {
     return new Map(headerFacts(viewOf(document)));
   };
 
-  it('says whether a system was confirmed, and by how many checks', () => {
+  it('states whether a system was confirmed, and by how many checks', () => {
     expect(proven(0, 'native').get('Baseline')).toMatch(/^native confirmed: no layer active \(6 of 6 checks\)/);
     expect(proven(0, 'mps').get('Baseline')).toMatch(/^native confirmed: active \(6 of 6 checks\)/);
     expect(proven(0, 'environment').get('Baseline')).toMatch(/^native passed 6 of 6 checks/);
@@ -41,7 +41,7 @@ describe('the head of a report', () => {
 });
 
 describe('the statistics', () => {
-  it('are of the rounds that there are', () => {
+  it('cover the available rounds', () => {
     expect(statistics(two(1))).toMatch(/: 1 round per system, .*With one round, .*every verdict is inconclusive\.$/);
     expect(statistics(two(5))).toMatch(/: 5 rounds per system, .*t intervals over them\.$/);
     expect(statistics(two(6))).toMatch(/: 6 rounds per system, .*those of the median, by order statistics/);
@@ -51,7 +51,7 @@ describe('the statistics', () => {
     expect(statistics(cut)).toMatch(/: 4 to 5 rounds per system/);
   });
 
-  it('of systems that were measured apart hold nothing against anything', () => {
+  it('compare nothing between systems measured separately', () => {
     const document = { ...two(2), effects: [], plan: { ...two(2).plan, order: [] } };
     expect(statisticsText(viewOf(document)).join(' ')).toMatch(
       /measured separately .* they are not compared with each other/,
@@ -63,16 +63,16 @@ describe('the statistics', () => {
 describe('a difference', () => {
   const ns = (value: number) => sizeText({ value, unit: 'ns', ci95: [-6e-4, 6e-4] }).value;
 
-  it('of equal numbers is 0, whatever rounding leaves of them', () => {
+  it('of equal numbers is 0 despite rounding', () => {
     expect(ns(2.96e-16)).toBe('0 ns');
     expect(ns(-2.96e-16)).toBe('0 ns');
   });
 
-  it('that is small is told', () => expect([ns(1e-6), ns(-2e-4)]).toEqual(['+0.0000010 ns', '-0.0002000 ns']));
+  it('is shown even if small', () => expect([ns(1e-6), ns(-2e-4)]).toEqual(['+0.0000010 ns', '-0.0002000 ns']));
 });
 
 describe('values', () => {
-  it('lie in their intervals, however they are spread', () => {
+  it('lie in their intervals for any spread', () => {
     for (const count of [2, 3, 4, 5, 6, 7, 10, 20])
       for (let high = 0; high <= count; high++) {
         const value = (round: number) => (round < high ? 10 : 5) + 0.001 * round;
@@ -84,7 +84,7 @@ describe('values', () => {
       }
   });
 
-  it('have the percentiles that the least of their rounds allows', () => {
+  it('have the percentiles that the smallest round allows', () => {
     const metrics = (round: number) => [measured('OH-001', 5, round, round === 0 ? 30 : 400)];
     const [row] = viewOf(comparison([{ name: 'native', metrics }], 3)).categories[0]?.rows ?? [];
     expect(row?.cells[0]?.tail).toMatchObject({ count: 30, p95: null, p99: null });
@@ -92,7 +92,7 @@ describe('values', () => {
 });
 
 describe('the summary', () => {
-  it('names what differs most first, whichever way', () => {
+  it('names the largest differences first, in either direction', () => {
     const document = everyKind();
     const slower = (metric: string, ratio: number): Effect => ({
       ...(document.effects[0] as Effect),
@@ -117,14 +117,14 @@ describe('a recommendation', () => {
     { name: 'b', metrics: (round) => [measured('OH-001', 6.2, round)] },
   ]);
 
-  it('prefers of two that are slower the one whose interval ends before', () => {
+  it('prefers the slower system whose interval ends earlier', () => {
     const apart = { 'a OH-001': { ratioCi95: [1.1, 1.2] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
     expect(latency(named(three, apart as never))).toBe('1. a: better than another in OH-001; 2. b: worse in OH-001.');
     const meeting = { 'a OH-001': { ratioCi95: [1.1, 1.35] }, 'b OH-001': { ratioCi95: [1.3, 1.4] } } as const;
     expect(latency(named(three, meeting as never))).toBe('no significant difference between a, b.');
   });
 
-  it('follows from nothing that is inconclusive or invalid', () => {
+  it('ignores inconclusive and invalid effects', () => {
     const open = { 'a OH-001': { verdict: 'inconclusive' }, 'b OH-001': { verdict: 'inconclusive' } } as const;
     expect(latency(named(three, open))).toBe(
       'no significant difference between a, b; 2 of 2 effects are inconclusive.',
@@ -135,7 +135,7 @@ describe('a recommendation', () => {
     );
   });
 
-  it('says which metric is missing from it', () => {
+  it('names the missing metrics', () => {
     const metrics = (factor: number) => (round: number) => [
       factor === 1 ? measured('OH-001', 5, round) : without('OH-001', 'failed', 'CUDA_ERROR_UNKNOWN'),
       measured('OH-002', 40, round),
@@ -148,8 +148,8 @@ describe('a recommendation', () => {
   });
 });
 
-describe('the command that measures it again', () => {
-  it('of a run has the environment that is recorded', () => {
+describe('the command that repeats the measurement', () => {
+  it('of a run contains the recorded environment', () => {
     const run = runDocument({ plan: { ...runDocument().plan, metrics: ['OH-001'] } });
     const system = { ...run.system, settings: { LD_PRELOAD: "/opt/a b/it's.so" } };
     expect(reproduction(viewOf({ ...run, system }))).toBe(
@@ -157,7 +157,7 @@ describe('the command that measures it again', () => {
     );
   });
 
-  /** Two systems, of which the second was made from what `system` says. */
+  /** Two systems; the second was made from the settings of `system`. */
   const made = (system: Partial<RunDocument['system']>, plan: Partial<ComparisonDocument['plan']> = {}) => {
     const document = two(2);
     const { name = 'mps' } = system;
@@ -169,7 +169,7 @@ describe('the command that measures it again', () => {
     } as ComparisonDocument;
   };
 
-  it('gives no command where a document does not hold the settings of a system, and says so', () => {
+  it('is replaced by an explanation if a document lacks the settings of a system', () => {
     const own = viewOf(made({ kind: 'custom', name: 'own (unverified)' }));
     expect(reproduction(own)).toBe('');
     expect(toFillIn(own)).toEqual([
@@ -178,7 +178,7 @@ describe('the command that measures it again', () => {
     expect(toFillIn(viewOf(two(2)))).toEqual([]);
   });
 
-  it('names the file of the systems where there is one', () => {
+  it('names the systems file if there is one', () => {
     const document = made({ kind: 'custom', name: 'own' }, { config: 'out of/systems.yaml' });
     expect(reproduction(viewOf(document))).toMatch(
       /^npx gpu-virt-bench compare .*--config 'out of\/systems\.yaml' --rounds/,
@@ -187,7 +187,7 @@ describe('the command that measures it again', () => {
     expect(toFillIn(viewOf(document))).toEqual([]);
   });
 
-  it('gives the environment of run a command of its own', () => {
+  it('is a separate command for the environment of run', () => {
     const merged = viewOf(made({ kind: 'environment', name: 'environment', settings: { LD_PRELOAD: '/x.so' } }));
     const [compared, run, ...more] = reproduction(merged).split('\n');
     expect(compared).toMatch(/^npx gpu-virt-bench compare .* --system native --rounds /);
@@ -195,7 +195,7 @@ describe('the command that measures it again', () => {
     expect(more).toEqual([]);
   });
 
-  it('allows for a system that was missing', () => {
+  it('accounts for a missing system', () => {
     const document = made({ spec: 'mps' });
     for (const round of document.systems[1] ?? [])
       Object.assign(round, { provenance: [], metrics: [without('OH-001', 'unsupported', 'no control program')] });
@@ -205,14 +205,14 @@ describe('the command that measures it again', () => {
     expect(reproduction(viewOf(two(2)))).not.toContain('--allow-missing');
   });
 
-  it('says how an interrupted comparison continues', () => {
+  it('shows how to continue an interrupted comparison', () => {
     const document = { ...made({ spec: 'mps' }, { config: 'results/x/systems.yaml' }), completed: false };
     expect(toFillIn(viewOf(document))).toEqual([
       'The comparison was interrupted. This continues it: npx gpu-virt-bench compare --resume results/x',
     ]);
   });
 
-  it('says that secrets are to be filled in', () => {
+  it('states that secrets must be filled in', () => {
     const spec = `custom:name=mps,env.TOKEN=${NOT_RECORDED}`;
     expect(toFillIn(viewOf(made({ spec })))).toEqual(['Replace every (not recorded) of mps: results keep no secrets.']);
     const interrupted = { ...made({ spec }, { config: 'x/systems.yaml' }), completed: false };
@@ -221,7 +221,7 @@ describe('the command that measures it again', () => {
     ]);
   });
 
-  it('repeats no control character', () => {
+  it('contains no control character', () => {
     const run = runDocument();
     const system = { ...run.system, settings: { A: '\u001b]0;owned\u0007\nrm -rf x\u202e' } };
     expect(reproduction(viewOf({ ...run, system }))).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
@@ -235,7 +235,7 @@ describe('the times of metrics', () => {
   });
   const round = (...metrics: ReturnType<typeof timed>[]) => runDocument({ metrics });
 
-  it('are means over the rounds that say them, by category', () => {
+  it('are means over the rounds that have them, by category', () => {
     const rounds = [
       round(timed('IS-001', 'isolation', 4_000), timed('IS-002', 'isolation', 1_250), timed('OH-001', 'overhead', 500)),
       round(timed('IS-001', 'isolation', 5_000), timed('IS-002', 'isolation'), timed('OH-001', 'overhead', 500)),
@@ -243,6 +243,6 @@ describe('the times of metrics', () => {
     expect(timesText(rounds)).toBe('isolation 5.75 s (IS-001 4.5 s, IS-002 1.25 s); overhead 0.5 s (OH-001 0.5 s)');
   });
 
-  it('are left out of documents that do not say them', () =>
+  it('are left out for documents without them', () =>
     expect(timesText([round(timed('IS-001', 'isolation'))])).toBe(''));
 });

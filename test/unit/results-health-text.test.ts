@@ -5,11 +5,11 @@ import { summariseAfter } from '../../lib/run/health-summary.js';
 
 describe('a finding of health', () => {
   it.each([...healthCheckNames, ...summariseAfter([], undefined).map(({ name }) => name)])(
-    'says what was seen where this check fails: %s',
+    'states what was seen if this check fails: %s',
     (name) => expect(findingText(name)).not.toBe(name),
   );
 
-  it('has the name of a check that is neutral, or unknown', () =>
+  it('has the name of a neutral or unknown check', () =>
     expect(['GPU temperature', 'constructor'].map(findingText)).toEqual(['GPU temperature', 'constructor']));
 });
 
@@ -27,7 +27,7 @@ describe('a warning of schema version 1', () => {
   ])('is reworded: %s', (old, now) => expect(reworded(old)).toBe(now));
 
   it.each(['native: failed in 5 of 5 rounds: unheard of (OH-002)', 'constructor: no', 'disk is full', ''])(
-    'stays where it is not of health: %s',
+    'is unchanged if it is not about health: %s',
     (text) => expect(reworded(text)).toBe(text),
   );
 });

@@ -19,9 +19,9 @@ describe('a quantity', () => {
     [1, 'boolean', 'yes'],
     [0, 'boolean', 'no'],
     [0.5, 'boolean', '0.5000 boolean'],
-  ])('of %d %s is %s', (value, unit, text) => expect(quantity(value, unit)).toBe(text));
+  ])('of %d %s is written %s', (value, unit, text) => expect(quantity(value, unit)).toBe(text));
 
-  it('keeps its size within a thousandth', () =>
+  it('keeps its value within a thousandth', () =>
     fc.assert(
       fc.property(
         fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
@@ -35,7 +35,7 @@ describe('a quantity', () => {
       ),
     ));
 
-  it('has a unit of its own kind alone, in which the largest is at least 1', () => {
+  it('has only units of its own kind, in which the largest value is at least 1', () => {
     expect(fitting([2, 3_000], 'us')).toEqual({ unit: 'ms', size: 1_000 });
     expect(fitting([2, 3_000], 'TFLOPS')).toEqual({ unit: 'TFLOPS', size: 1 });
     expect(fitting([], 'us')).toEqual({ unit: 'us', size: 1 });
@@ -49,7 +49,7 @@ describe('an interval', () => {
     expect(range([9.9996, 9.9998])).toBe('10.00 … 10.00');
   });
 
-  it('stands in the unit of its value', () => {
+  it('has the unit of its value', () => {
     expect(inOneLine(estimateText({ value: 201_000, ci95: [199_800, 1_202_000] }, 'us'))).toBe(
       '0.201 s (0.200 … 1.202)',
     );

@@ -1,4 +1,4 @@
-/** Call profiles from files, which may hold anything. */
+/** Reading call profiles from untrusted files. */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const withPhase = (change: object) => ({ ...good, phases: [{ ...good.phases[0], 
 const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`cuA${i}`, 1]));
 
 describe('a call profile', () => {
-  it('comes back as it was written', async () => expect(await readProfile(saved(good))).toEqual(good));
+  it('is read as it was written', async () => expect(await readProfile(saved(good))).toEqual(good));
 
   it.each<[string, unknown, RegExp]>([
     ['an empty file', '', /it is empty/],
@@ -51,7 +51,7 @@ describe('a call profile', () => {
     await expect(refusal).rejects.toThrow(`Expected a call profile but received '${file}': `);
   });
 
-  it('is refused where it is no file, or too large to be one', async () => {
+  it('is refused if it is not a file or too large', async () => {
     await expect(readProfile(join(folder, 'gone.json'))).rejects.toThrow(/there is no such file/);
     mkdirSync(join(folder, 'directory'));
     await expect(readProfile(join(folder, 'directory'))).rejects.toThrow(/it is not a regular file/);

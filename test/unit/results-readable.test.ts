@@ -5,7 +5,7 @@ import { rowsOf, viewOf } from '../../lib/results/view.js';
 import { renderReport } from '../../lib/rendering.js';
 import { comparison, measured } from './report-fixtures.js';
 
-/** OH-001 in us, of 200 ms and more. */
+/** OH-001 in us, with values of 200 ms and more. */
 const slow = (rounds: number) =>
   comparison(
     [
@@ -41,7 +41,7 @@ describe('a view for people', () => {
     [[980, 12_000], 'ms'],
     [[627, 1_020], 'us'],
     [[0, 0], 'us'],
-  ])('has the unit of the smallest of %j us where the largest fits it, too: %s', (values, unit) => {
+  ])('has the unit of the smallest of %j us if the largest fits it, too: %s', (values, unit) => {
     const metrics = (value: number) => () => [{ ...measured('OH-001', 5, 0), value }];
     const document = comparison(
       values.map((value, i) => ({ name: `system-${i}`, metrics: metrics(value) })),
@@ -50,7 +50,7 @@ describe('a view for people', () => {
     expect(rowsOf(readable(viewOf(document)))[0]?.unit).toBe(unit);
   });
 
-  it('is what Markdown shows, while formats for programs keep the unit of the metric', async () => {
+  it('is used in Markdown, while formats for programs keep the unit of the metric', async () => {
     expect(await renderReport(slow(3), 'markdown')).toMatch(/\| OH-001 Kernel Launch Latency \| ms \| 2\d\d\.\d \|/);
     for (const format of ['csv', 'json'] as const) {
       const text = await renderReport(slow(3), format);

@@ -16,7 +16,7 @@ describe('violations', () => {
     expect(runReport(document)).toContain(`\nVIOLATION: environment, OH-001: ${over(12)}\n`);
   });
 
-  it('are one of several rounds that show the same, with how many did', () => {
+  it('are merged over rounds with the same violation, with their number', () => {
     const rounds = (...details: (string | null)[]) =>
       details.map((detail) => runDocument({ metrics: [detail === null ? result('OH-001') : breaking(detail)] }));
     const of = (...details: (string | null)[]) => violationsIn(rounds(...details)).map(({ detail }) => detail);
@@ -25,7 +25,7 @@ describe('violations', () => {
     expect(of(over(1), 'another')).toEqual([`${over(1)} (in 1 of 2 rounds)`, 'another (in 1 of 2 rounds)']);
   });
 
-  it.each(['markdown', 'html', 'csv', 'junit', 'openmetrics'] as const)('reach %s', async (format) => {
+  it.each(['markdown', 'html', 'csv', 'junit', 'openmetrics'] as const)('appear in %s', async (format) => {
     const document = {
       ...comparison([{ name: 'layer', metrics: () => [breaking('12 GiB were held')] }]),
       violations: [{ system: 'layer', metric: 'OH-001', detail: '12 GiB were held' }],

@@ -24,7 +24,7 @@ describe('the effects of a comparison', () => {
     expect(of(10)?.bootstrapCi95?.[0]).toBeCloseTo(1.5, 12);
   });
 
-  it('draw the blocks of a process, by the seed they are given', () => {
+  it('draw the blocks of a process with the given seed', () => {
     const baseline = rounds('a', 10, { value: 2, blocks: [1, 2, 3] });
     const drawn = (seed: number) =>
       effects([launch], [baseline, rounds('b', 10, { value: 2 })], seed)[0]?.bootstrapCi95;
@@ -53,7 +53,7 @@ describe('the effects of a comparison', () => {
       ]);
   });
 
-  it('are invalid where the values are of different numbers of processes', () => {
+  it('are invalid between values of different numbers of processes', () => {
     const starts = {
       ...launch,
       comparedAt: { name: 'largest', of: ({ largest }: MetricResult['details']) => largest },
@@ -64,7 +64,7 @@ describe('the effects of a comparison', () => {
     expect(effects([starts], [of('a', 50), of('b', 50)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
   });
 
-  it('are invalid where cuInit took less than a hundredth of the native arm’s', () => {
+  it('are invalid if cuInit took less than a hundredth of the native arm’s', () => {
     const start = { ...launch, besideNative: implausibleInit };
     const of = (name: string, valueMs: number) =>
       rounds(name, 2, { value: 2, details: { steps: [{ step: 'init', valueMs }] } });
@@ -74,7 +74,7 @@ describe('the effects of a comparison', () => {
     expect(effects([start], [of('native', 98), of('b', 10)], 1)).toMatchObject([{ verdict: 'same', rounds: 2 }]);
   });
 
-  it('take no arm of a result that is invalid or failed, whatever its details hold', () => {
+  it('ignore the details of an invalid or failed result', () => {
     const throughput = {
       ...metric('OH-001'),
       delta: { absolute: 1 },

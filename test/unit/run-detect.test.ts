@@ -13,7 +13,7 @@ import { gaussian } from './stats-fixtures.js';
 const metricsOf = (...ids: string[]) => ids.map((id) => findMetric(id) as MetricDefinition);
 const aim = { effect: 0.05, mostRounds: 50 };
 
-/** Of five rounds: the t quantile for four degrees of freedom is 2.776. */
+/** The pilot has five rounds: the t quantile for four degrees of freedom is 2.776. */
 const piloted = (metric: string, sd: number, more: Partial<Effect> = {}): Effect => {
   const half = (2.776445 * sd) / Math.sqrt(5);
   return {
@@ -35,7 +35,7 @@ describe('the rounds that --detect plans', () => {
     ]);
   });
 
-  it('are as many as the loudest metric needs, and the allowed ones where it needs more', () => {
+  it('are as many as the noisiest metric needs, up to the limit', () => {
     const ids = ['OH-001', 'OH-002', 'OH-003'];
     const all = [piloted('OH-001', 0.001), piloted('OH-002', 0.04), piloted('OH-003', 0.3)];
     expect(plannedRounds(detectionOf(all.slice(0, 1), metricsOf(...ids), aim))).toBe(3);
@@ -43,11 +43,11 @@ describe('the rounds that --detect plans', () => {
     const detection = detectionOf(all, metricsOf(...ids), { ...aim, mostRounds: 20 });
     expect(plannedRounds(detection)).toBe(20);
     expect(detection.needs.at(-1)).toMatchObject({ metric: 'OH-003', rounds: null });
-    // With 20 rounds: (2.093 + 1.328) × 0.3 / √20 on the scale of logarithms.
+    // For 20 rounds: (2.093 + 1.328) × 0.3 / √20 on a logarithmic scale.
     expect(detection.needs.at(-1)?.detects).toBeCloseTo(Math.expm1(0.2295), 3);
   });
 
-  it('are the fewest where no ratio has an interval', () => {
+  it('are the minimum if no ratio has an interval', () => {
     const odd = [
       piloted('OH-002', 0.04, { ratioCi95: null }),
       piloted('OH-002', 0.04, { verdictRaw: 'invalid' }),
@@ -58,7 +58,7 @@ describe('the rounds that --detect plans', () => {
     expect(plannedText(detection, plannedRounds(detection))).toMatch(/^Planned: 3 rounds, the fewest: no metric/);
   });
 
-  it('detect the effect with a probability of about 80 %, though the pilot is too quiet or too loud by chance', () => {
+  it('detect the effect with a probability of about 80 %, even if the noise of the pilot is low or high by chance', () => {
     const noise = gaussian(11);
     const rounds = (count: number, factor: number) =>
       Array.from({ length: count }, () => ({ system: factor * Math.exp(0.03 * noise()), baseline: 1 }));
@@ -72,7 +72,7 @@ describe('the rounds that --detect plans', () => {
     const share = (of: (run: (typeof runs)[number]) => boolean) => runs.filter(of).length / runs.length;
     expect(share(({ power }) => power)).toBeGreaterThan(0.75);
     expect(share(({ power }) => power)).toBeLessThan(0.93);
-    // One side of an interval of 95 %, since the pilot is no part of it.
+    // One side of a 95 % interval, since it does not include the pilot.
     expect(share(({ covers }) => covers)).toBeGreaterThan(0.95);
   });
 
@@ -80,7 +80,7 @@ describe('the rounds that --detect plans', () => {
     // t(0.975, 15) = 2.131, t(0.8, 15) = 0.866.
     expect(detectable(1, 16, 0.8)).toBeCloseTo((2.131 + 0.866) / 4, 3));
 
-  it('are refused of metrics without a ratio', () => {
+  it('are refused for metrics without a ratio', () => {
     expect(() => checkDetectable(metricsOf('OH-005'))).toThrow(
       /^Expected a metric that is compared by ratio beside --detect but received OH-005/,
     );
@@ -89,7 +89,7 @@ describe('the rounds that --detect plans', () => {
 });
 
 describe('the options of --detect', () => {
-  it('are an effect and a limit', () => {
+  it('set an effect and a limit', () => {
     expect(parseAim({})).toBeNull();
     expect(parseAim({ detect: '5%' })).toEqual({ effect: 0.05, mostRounds: 50 });
     expect(parseAim({ detect: '0.5%', maxRounds: '3' })).toEqual({ effect: 0.005, mostRounds: 3 });
@@ -110,15 +110,15 @@ describe('the options of --detect', () => {
   ])('refuse %j', (raw, message) => expect(() => parseAim(raw)).toThrow(message));
 });
 
-describe('what a report says of planned rounds', () => {
+describe('the report of planned rounds', () => {
   const document = comparison([{ name: 'a', metrics: (round) => [measured('OH-002', 10, round)] }]);
   const of = (detect: NonNullable<(typeof document.plan)['detect']>) =>
     detectionText({ ...document, plan: { ...document.plan, detect } });
   const detect = { effect: 0.05, pilotRounds: 5, mostRounds: 20 };
 
-  it('is nothing without --detect', () => expect(detectionText(document)).toEqual([]));
+  it('is empty without --detect', () => expect(detectionText(document)).toEqual([]));
 
-  it('names what the allowed rounds do not detect', () => {
+  it('names the metrics whose effect the allowed rounds do not detect', () => {
     const quiet = { metric: 'OH-002', system: 'mps', rounds: 10, detects: 0.047 };
     const loud = { metric: 'OH-003', system: 'm\u001b[31mps', rounds: null, detects: 0.258 };
     expect(of({ ...detect, needs: [quiet] })).toHaveLength(1);
@@ -127,6 +127,6 @@ describe('what a report says of planned rounds', () => {
     expect(others).toMatch(/; these 3 detect: OH-003 of mps 25\.8 %\.$/);
   });
 
-  it('tells an interrupted pilot', () =>
+  it('reports an interrupted pilot', () =>
     expect(of({ ...detect, needs: [], isPilot: true })).toEqual([expect.stringMatching(/It was interrupted\.$/)]));
 });

@@ -8,26 +8,27 @@ const choose = (requested?: string, visible?: string, list = devices) =>
   chooseDevice(list, requested, visible).device.index;
 
 describe('choosing the device', () => {
-  it('takes the first GPU without a word', () => expect(choose()).toBe(0));
+  it('takes the first GPU by default', () => expect(choose()).toBe(0));
   it('takes an index', () => expect(choose('1')).toBe(1));
   it('takes a UUID in either case', () => expect(choose(devices[1]?.uuid.toUpperCase())).toBe(1));
-  it('takes the beginning of a UUID', () => expect(choose('GPU-1')).toBe(1));
-  it('takes what the driver shows first, which CUDA_VISIBLE_DEVICES has filtered', () => {
+  it('takes a prefix of a UUID', () => expect(choose('GPU-1')).toBe(1));
+  it('takes the first GPU that CUDA_VISIBLE_DEVICES leaves visible', () => {
     expect(choose(undefined, '1,0', [device(1), device(0)])).toBe(1);
     expect(chooseDevice([device(1)], undefined, 'MIG-1234').because).toBe('CUDA_VISIBLE_DEVICES=MIG-1234');
   });
-  it('lets --device go before CUDA_VISIBLE_DEVICES', () => expect(choose('0', '1')).toBe(0));
+  it('prefers --device to CUDA_VISIBLE_DEVICES', () => expect(choose('0', '1')).toBe(0));
 
   it.each(['2', '7', 'GPU-', 'GPU-ffff', 'gpu'])('refuses --device %s', (requested) =>
     expect(() => choose(requested)).toThrow(/^Expected --device to be an index from 0 to 1 or a UUID .* but received/),
   );
-  it.each(['GPU-ff', '', '-1'])('says that CUDA_VISIBLE_DEVICES=%s names no GPU', (visible) =>
+  it.each(['GPU-ff', '', '-1'])('reports that CUDA_VISIBLE_DEVICES=%s names no GPU', (visible) =>
     expect(() => choose(undefined, visible, [])).toThrow(/^Expected CUDA_VISIBLE_DEVICES to name a GPU/),
   );
-  it('says where to look when there is no GPU', () => expect(() => choose(undefined, undefined, [])).toThrow(/doctor/));
+  it('names the command doctor if there is no GPU', () =>
+    expect(() => choose(undefined, undefined, [])).toThrow(/doctor/));
 
   const noDevice = new CudaError(100, 'CUDA_ERROR_NO_DEVICE', 'cuInit', 'looking for GPUs');
-  it.each(['7', ''])('says that CUDA_VISIBLE_DEVICES=%j hides every GPU from a driver that finds none', (visible) =>
+  it.each(['7', ''])('reports that CUDA_VISIBLE_DEVICES=%j hides every GPU if the driver finds none', (visible) =>
     expect(hiddenGpusOr(noDevice, visible)).toMatchObject({
       name: 'UsageError',
       message: expect.stringMatching(
@@ -35,7 +36,7 @@ describe('choosing the device', () => {
       ) as string,
     }),
   );
-  it('leaves every other error as it is', () => {
+  it('does not change other errors', () => {
     const other = new CudaError(999, 'CUDA_ERROR_UNKNOWN', 'cuInit', 'looking for GPUs');
     expect(hiddenGpusOr(noDevice, undefined)).toBe(noDevice);
     expect(hiddenGpusOr(other, '7')).toBe(other);

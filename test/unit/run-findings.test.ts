@@ -24,7 +24,7 @@ const seen = (change: Parameters<typeof inspection>[0]) => ({
 });
 
 describe('findings', () => {
-  it('finds nothing on a sound machine', () => expect(conclude({})).toEqual([]));
+  it('is empty on a correct machine', () => expect(conclude({})).toEqual([]));
 
   it.each<[string, Partial<Facts>, RegExp, string | null]>([
     ['a missing addon', { addonError: 'not built' }, /not built/, null],
@@ -63,7 +63,7 @@ describe('findings', () => {
     expect(errors).toEqual([{ severity: 'error', text: expect.stringMatching(text), fix }]);
   });
 
-  it('proposes nothing to install where there is no device', () =>
+  it('proposes no installation if there is no device', () =>
     expect(conclude({ driverError: 'no', description: null, pciGpu: false })).toEqual([
       { severity: 'error', text: expect.stringMatching(/No NVIDIA device is on the PCI bus\.$/), fix: null },
     ]));
@@ -89,6 +89,6 @@ describe('findings', () => {
     ]);
   });
 
-  it('finds no disagreement in a layer that is on every path', () =>
+  it('reports no disagreement for a layer on every path', () =>
     expect(conclude({ interceptors: interceptors(provenance(['runtime', 'dlsym', 'linked'])) })).toEqual([]));
 });

@@ -81,7 +81,7 @@ export function inspection(change: Partial<Inspection> = {}): Inspection {
   };
 }
 
-/** The system's own, over a second, on a machine whose processor's counter cannot be used. */
+/** The system's own clock, read over a second, on a machine whose cycle counter cannot be used. */
 export function clock(change: Partial<ClockReading> = {}): ClockReading {
   const second = { libraryNs: 1e9, systemNs: 1e9, counterNs: null, bracketNs: 500 };
   return {
@@ -104,13 +104,13 @@ export const host: HostInfo = {
   container: false,
 };
 
-/** As a document describes it. */
+/** A card as in a document. */
 export function card(change: Partial<GpuInfo> = {}): GpuInfo {
   const { visibleMemoryBytes: _, ...described } = device(0);
   return { ...described, simulated: false, ...change };
 }
 
-/** Of a real GPU, without a metric. */
+/** A run on a real GPU, without metrics. */
 export function runDocument(change: Partial<RunDocument> = {}): RunDocument {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -138,7 +138,7 @@ export function runDocument(change: Partial<RunDocument> = {}): RunDocument {
 export const CUDA = '/usr/lib/libcuda.so.1';
 export const LAYER = '/opt/vgpu/libvgpu.so';
 
-/** cuInit and cuMemAlloc, owned by the layer on the given paths, and cuEventRecord, which nobody hooks. */
+/** cuInit and cuMemAlloc, owned by the layer on the given paths, and cuEventRecord, which no layer hooks. */
 export function provenance(paths: readonly string[], change: Partial<Provenance> = {}): Provenance {
   const bare = { runtime: CUDA, dlsym: CUDA, linked: CUDA, bare: CUDA };
   const hooked = { ...bare, ...Object.fromEntries(paths.map((path) => [path, LAYER])) };
@@ -156,7 +156,7 @@ export function provenance(paths: readonly string[], change: Partial<Provenance>
   };
 }
 
-/** A card at rest. */
+/** An idle card. */
 export function gpuState(change: Partial<GpuState> = {}): GpuState {
   return {
     smClockMhz: 1980,
@@ -177,7 +177,7 @@ export function gpuState(change: Partial<GpuState> = {}): GpuState {
   };
 }
 
-/** What a worker says of itself on a bare machine. */
+/** A worker's description of a bare machine. */
 export const description = (change: Partial<Description> = {}): Description => ({
   pid: 1,
   inspection: inspection(),
@@ -187,7 +187,7 @@ export const description = (change: Partial<Description> = {}): Description => (
   ...change,
 });
 
-/** A session whose calls the test answers, by the names that the addon has for them. */
+/** A session whose calls the test answers, by method name of the addon. */
 export function sessionOf(answers: Readonly<Record<string, (request: never) => unknown>>) {
   const answer = (name: string, request: unknown) => {
     const give = answers[name];

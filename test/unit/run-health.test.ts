@@ -13,9 +13,9 @@ const check = (name: string, passed: Check['passed'], detail = 'seen'): Check =>
 const hot = [check('GPU temperature', false, '83 °C'), check('no foreign GPU process', 'not checked')];
 
 describe('before', () => {
-  it('warns of what failed alone', () => expect(healthWarnings(hot)).toEqual(['GPU temperature: 83 °C']));
+  it('warns only of failed checks', () => expect(healthWarnings(hot)).toEqual(['GPU temperature: 83 °C']));
 
-  it('refuses under --strict what would be a warning, and nothing else', () => {
+  it('refuses under --strict exactly what would be a warning', () => {
     expect(() => refuseUnhealthy(hot, true)).toThrow(
       /^The machine is not idle and healthy \(--strict\): GPU temperature: 83 °C\. /,
     );
@@ -27,7 +27,7 @@ describe('before', () => {
 describe('strictly', () => {
   const disturbed = result('OH-001', { checks: [check('no slowdown', false, 'power cap')], samples: [1] });
 
-  it('takes a disturbed number back, with the reason', () =>
+  it('removes a disturbed number, with the reason', () =>
     expect(strictly(disturbed)).toMatchObject({
       status: 'invalid',
       reason: 'health (--strict): clocks held back: power cap',
@@ -36,18 +36,18 @@ describe('strictly', () => {
       stats: null,
     }));
 
-  it('keeps no sample of it', () => expect(strictly(disturbed)).not.toHaveProperty('samples'));
+  it('removes its samples', () => expect(strictly(disturbed)).not.toHaveProperty('samples'));
 
   it.each([
     ['all is well', [check('no slowdown', true)]],
     ['nobody could tell', [check('no slowdown', 'not checked')]],
     ['what failed is no matter of health', [check('checksum', false)]],
-  ])('leaves a number alone where %s', (_, checks) => {
+  ])('keeps a number if %s', (_, checks) => {
     const fine = result('OH-001', { checks });
     expect(strictly(fine)).toBe(fine);
   });
 
-  it('leaves the reason of what has no number', () => {
+  it('keeps the reason of a result without a number', () => {
     const failed = { ...disturbed, status: 'failed' as const, reason: 'lost', value: null };
     expect(strictly(failed)).toBe(failed);
   });
@@ -63,19 +63,20 @@ describe('after', () => {
   it('names the metrics that were disturbed', () =>
     expect(summary.get('no slowdown')).toEqual(check('no slowdown', false, 'OH-001 (power cap)')));
 
-  it('names those that were not', () => expect(summary.get('SM clock steady')?.detail).toBe('OH-001, OH-002'));
+  it('names the metrics that were not checked', () =>
+    expect(summary.get('SM clock steady')?.detail).toBe('OH-001, OH-002'));
 
-  it('claims nothing that no metric could tell', () =>
+  it('reports no check that no metric made', () =>
     expect(summary.get('no foreign GPU process')?.passed).toBe('not checked'));
 
-  it('sees a slowdown between the metrics too', () => {
+  it('includes a slowdown between the metrics', () => {
     const samples = { eventReasons: [1, null, 0x20] } as never;
     expect(summariseAfter([], samples).at(-1)).toEqual(
       check('no slowdown while sampled', false, 'thermal slowdown (software)'),
     );
   });
 
-  it('of a comparison says in how many rounds', () => {
+  it('has the number of rounds in a comparison', () => {
     const round = (metrics: RunDocument['metrics']) =>
       ({ system: { name: 'x' }, metrics, health: { before: [], after: summariseAfter(metrics, undefined) } }) as never;
     expect(disturbances([[round(results), round([]), round(results)]])).toEqual([

@@ -1,4 +1,4 @@
-/** The lane of workers through a fake launcher: who measures, who is looked at, and whose numbers stand. */
+/** The lane of workers with a fake launcher: which worker measures, which is inspected, and which numbers are kept. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../lib/results/document.js';
 import { Lane } from '../../lib/run/lane.js';
@@ -12,7 +12,7 @@ import { description, LAYER, metric, provenance, result } from './run-fixtures.j
 const target = { simulatedDriver: null, device: undefined, path: 'runtime' as const };
 const request = { options: { path: 'runtime' as const }, deadlineMs: WAIT_MS, onProgress: () => {} };
 
-/** `looks`: what each look at a worker finds, over all workers; the last one again and again. */
+/** `looks`: the result of each inspection of a worker, over all workers; the last one repeats. */
 function laneOf(answers: Record<string, Answer>, looks: Description[] = [description()]) {
   let look = 0;
   const launcher = new FakeLauncher({
@@ -25,7 +25,7 @@ function laneOf(answers: Record<string, Answer>, looks: Description[] = [descrip
 const measured: Answer = ({ id }) => result(id as string, { value: 1 });
 
 describe('a lane', () => {
-  it('measures in one worker what may share it', async () => {
+  it('measures metrics that may share a worker in one worker', async () => {
     const { lane, launcher } = laneOf({ measure: measured });
     await lane.prepare();
     for (const id of ['X-001', 'X-002']) expect((await lane.measure(metric(id), request)).value).toBe(1);
@@ -40,7 +40,7 @@ describe('a lane', () => {
     expect(lane.proofs.counts).toEqual({ proven: 1, of: 1 });
   });
 
-  it('loses a metric, not the next, with a worker that dies', async () => {
+  it('loses only the current metric if a worker dies', async () => {
     const { lane, launcher } = laneOf({
       measure: (params, process) => (params.id === 'X-001' ? process.signal('SIGSEGV') : measured(params, process)),
     });
@@ -51,7 +51,7 @@ describe('a lane', () => {
     expect(launcher.started).toHaveLength(2);
   });
 
-  it('has a new worker after a metric that failed: its context may be poisoned', async () => {
+  it('starts a new worker after a metric that failed: its context may be poisoned', async () => {
     const failed = (id: string): MetricResult => result(id, { status: 'failed', value: null, reason: 'x' });
     const { lane, launcher } = laneOf({ measure: ({ id }) => failed(id as string) });
     await lane.prepare();
@@ -61,7 +61,7 @@ describe('a lane', () => {
     expect(launcher.started).toHaveLength(2);
   });
 
-  it('measures nothing in a worker that is not under what the first was under', async () => {
+  it('measures nothing in a worker whose layer differs from that of the first', async () => {
     const { lane } = laneOf({ measure: (_, process) => process.signal('SIGKILL') }, [
       description({ provenance: provenance(['runtime']) }),
       description(),
@@ -76,7 +76,7 @@ describe('a lane', () => {
     });
   });
 
-  it('takes back what a worker measured that has lost its layer since', async () => {
+  it('invalidates the results of a worker that has lost its layer since', async () => {
     const under = description({ provenance: provenance(['runtime']) });
     const { lane } = laneOf({ measure: measured }, [under, description()]);
     await lane.prepare();
@@ -87,7 +87,7 @@ describe('a lane', () => {
     expect(lane.proofs.counts).toEqual({ proven: 0, of: 1 });
   });
 
-  it('says of whose numbers it could not look again', async () => {
+  it('reports which numbers it could not verify afterwards', async () => {
     const { lane, launcher } = laneOf({ measure: measured });
     await lane.prepare();
     await lane.measure(metric('X-001'), request);

@@ -1,4 +1,4 @@
-/** Phases of a call profile: what was counted between their ends, and the marks that name them. */
+/** Phases of a call profile: the calls counted between their ends, and the marks that name them. */
 import { describe, expect, it } from 'vitest';
 import { markIn, Phases, type Snapshot } from '../../lib/run/phases.js';
 
@@ -18,7 +18,7 @@ describe('a phase', () => {
     expect(Object.keys(phases.all[0]?.calls ?? {})).toEqual(['cuEventRecord', 'cuLaunchKernel']);
   });
 
-  it('that comes again adds to what it had; steps are known only where every end says them', () => {
+  it('adds its repetitions; steps are known only if every end reports them', () => {
     const phases = new Phases();
     phases.begin('a', at(0));
     phases.end({ steps: 2, seconds: null }, at(1, { cuInit: 3 }));
@@ -34,7 +34,7 @@ describe('a phase', () => {
     ]);
   });
 
-  it('ends where the next one begins, and an end without one is nothing', () => {
+  it('ends where the next one begins; an end without a beginning is ignored', () => {
     const phases = new Phases();
     phases.end({ steps: 1, seconds: null }, at(0));
     phases.begin('a', at(0));
@@ -50,7 +50,7 @@ describe('a phase', () => {
 });
 
 describe('the seconds of a phase', () => {
-  it('are those of the program where it says them', () => {
+  it('are those reported by the program, if any', () => {
     const phases = new Phases();
     phases.begin('a', at(0));
     phases.end({ steps: 2, seconds: 1.75 }, at(2_000, { cuInit: 4 }));
@@ -67,7 +67,7 @@ describe('a mark', () => {
     ['gvb:end 128 1.75', { ends: { steps: 128, seconds: 1.75 } }],
     ['step 3: loss 0.1', null],
     [' gvb:end', null],
-  ])('%j', (line, mark) => expect(markIn(line)).toEqual(mark));
+  ])('is read from %j', (line, mark) => expect(markIn(line)).toEqual(mark));
 
   it.each([
     'gvb:begin',
@@ -83,5 +83,5 @@ describe('a mark', () => {
     'gvb:start x',
     'gvb:',
     `gvb:begin ${'x'.repeat(101)}`,
-  ])('%j is wrong', (line) => expect(markIn(line)).toEqual({ wrong: line.slice(0, 100) }));
+  ])('is invalid: %j', (line) => expect(markIn(line)).toEqual({ wrong: line.slice(0, 100) }));
 });

@@ -12,12 +12,12 @@ describe('the plan', () => {
     expect(makePlan(metrics, 'thorough', 1).estimatedSeconds).toBe(300);
   });
 
-  it('orders by the seed alone', () => {
+  it('depends only on the seed', () => {
     expect(shuffled(numbers, 7)).toEqual(shuffled(numbers, 7));
     expect(shuffled(numbers, 7)).not.toEqual(shuffled(numbers, 8));
   });
 
-  it.each([1, 2, 3, 4, 5])('puts what may harm the card last, whatever the seed (%d)', (seed) => {
+  it.each([1, 2, 3, 4, 5])('puts metrics that may harm the card last, for any seed (%d)', (seed) => {
     const harmless = ['OH-001', 'OH-002', 'OH-003'].map((id) => metric(id));
     const harmful = ['IS-005', 'IS-010'].map((id) => ({ ...metric(id, 'isolation'), runsLast: true as const }));
     const order = makePlan([...harmful, ...harmless], 'quick', seed).metrics.map(({ id }) => id);
@@ -33,7 +33,7 @@ describe('the plan', () => {
       const first = shuffled([0, 1, 2, 3, 4], seed)[0] as number;
       counts[first] = (counts[first] as number) + 1;
     }
-    // 1 000 each, standard deviation 28.
+    // Each count is about 1 000, with a standard deviation of 28.
     for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(140);
   });
 });

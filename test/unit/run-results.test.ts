@@ -12,7 +12,7 @@ describe('results', () => {
     expect(v.parse(metricResultSchema, failed)).toMatchObject({ status: 'failed', reason: 'boom', value: null });
   });
 
-  it('makes an invalid result of a number that was not shown to be of its system', () => {
+  it('makes an invalid result of a number whose system was not verified', () => {
     const lost = failedResult(metric('OH-001'), new BenchError('INVALID_RESULT', 'layer not active: it is lost'));
     expect(lost).toMatchObject({ status: 'invalid', reason: 'layer not active: it is lost', value: null });
   });
@@ -32,7 +32,7 @@ describe('results', () => {
   ])('reads pidMapping %s of OH-004 as %s', (said, mapping) =>
     expect(pidMapping([result('OH-004', { details: { pidMapping: said } })])).toBe(mapping),
   );
-  it('takes what any metric has learnt', () => {
+  it('takes facts from any metric', () => {
     const without = result('OH-004', { details: { pidMapping: 'none' } });
     expect(pidMapping([without, result('OH-001', { details: { pidMapping: 'same' } })])).toBe('same');
     expect(pidMapping([result('OH-001', {})])).toBe('none');
@@ -46,10 +46,10 @@ describe('a deadline', () => {
   it('rejects with its own reason', () =>
     expect(withDeadline(10, new AbortController().signal, never)).rejects.toThrow(/^Timed out after 0.01 s: /));
 
-  it('leaves an answer in time alone', () =>
+  it('passes on an answer in time', () =>
     expect(withDeadline(1_000, new AbortController().signal, async () => 42)).resolves.toBe(42));
 
-  it("passes the caller's abort on", async () => {
+  it('passes on the abort of the caller', async () => {
     const controller = new AbortController();
     const waiting = withDeadline(60_000, controller.signal, never);
     controller.abort(new Error('stop'));
@@ -57,8 +57,8 @@ describe('a deadline', () => {
   });
 });
 
-describe('a result that is disowned', () => {
-  it('keeps its reason and no number in any form', () => {
+describe('a disowned result', () => {
+  it('keeps its reason and no numbers', () => {
     const details = { unitsPerSecond: 40 };
     const kept = disowned(result('OH-001', { samples: [1], blocks: [1], details }), 'layer not active');
     expect(kept).toMatchObject({ status: 'invalid', reason: 'layer not active', value: null, ci95: null, stats: null });

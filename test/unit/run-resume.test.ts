@@ -7,8 +7,8 @@ const now: Circumstances = { ...runDocument(), plan: { ...plan, metrics: ['OH-00
 const earlier = (change: Partial<Circumstances> = {}) =>
   runDocument({ plan: { ...plan, metrics: ['OH-001', 'OH-002'] }, ...change });
 
-describe('how it was asked for', () => {
-  it('is text whatever a document holds', () =>
+describe('the recorded command', () => {
+  it('is text for any content of a document', () =>
     expect(manner({ ...plan, options: { iterations: { toString: 1 }, warmup: 5, resolution: '0.1' } })).toBe(
       'tier quick, path runtime, iterations {"toString":1}, warmup 5, resolution 0.1',
     ));
@@ -57,7 +57,7 @@ describe('finished rounds', () => {
       { plan: { ...plan, metrics: ['OH-001', 'OH-002'], options: { strict: true } } },
       'received one with tier quick, path runtime, strict true, OH-001, OH-002:',
     ],
-  ])('may not be of %s, whichever round it is', (_, change, says) =>
+  ])('may not be of %s in any round', (_, change, says) =>
     expect(() => checkResumable([earlier(), earlier(change)], now)).toThrow(says),
   );
 });
@@ -68,7 +68,7 @@ describe('a system of finished rounds', () => {
   const check = (now: Partial<typeof system>, before: Partial<typeof system>) => () =>
     checkSameSystem([round(before)], { ...system, ...now });
 
-  it('may have paths of its own run', () =>
+  it('may have paths of its own run directory', () =>
     expect(
       check({ settings: { CACHE: '/tmp/gvb-aaaaaa/mine/x' } }, { settings: { CACHE: '/tmp/gvb-bbbbbb/mine/x' } }),
     ).not.toThrow());

@@ -15,14 +15,14 @@ function chooseAfter(probe: DriverProbe, request: Partial<TargetRequest>, folder
 }
 
 describe('real or simulated', () => {
-  it('takes the driver there is', () =>
+  it('takes the available driver', () =>
     expect(choose({}, '/lib/libcuda.so.1')).toEqual({
       simulatedDriver: null,
       simulate: false,
       notice: null,
     }));
 
-  it('simulates aloud without a driver', () => {
+  it('simulates without a driver, with a warning', () => {
     const target = choose({}, null);
     expect(target.simulatedDriver).toBe('/sim');
     expect(target.notice).toBe(
@@ -30,10 +30,10 @@ describe('real or simulated', () => {
     );
   });
 
-  it('simulates on request beside a driver', () =>
+  it('simulates on request despite a driver', () =>
     expect(choose({ simulate: true }, '/lib/libcuda.so.1')).toMatchObject({ simulatedDriver: '/sim', notice: null }));
 
-  it('refuses to simulate unasked where a driver is there that cannot be loaded', () => {
+  it('refuses to simulate by default if a driver cannot be loaded', () => {
     const probe = { path: null, error: 'the process that loaded it was killed by signal 11', fatal: true };
     expect(() => chooseAfter(probe, {})).toThrow(/^libcuda\.so\.1 cannot be loaded: the process .* signal 11\. Repair/);
     expect(chooseAfter(probe, { simulate: true })).toMatchObject({ simulate: true, notice: null });
@@ -42,13 +42,13 @@ describe('real or simulated', () => {
   it('refuses to simulate when a GPU is required', () =>
     expect(() => choose({ requireGpu: true }, null)).toThrow(expect.objectContaining({ code: 'NO_DRIVER' })));
 
-  it('warns that GVB_SIM is ignored where the loaded driver is a real one', () => {
+  it('warns that GVB_SIM is ignored if the loaded driver is a real one', () => {
     const environment = { GVB_SIM: 'sms=4' };
     expect(targetWarnings({ simulated: false }, environment)).toEqual([expect.stringMatching(/^GVB_SIM is ignored/)]);
     expect(targetWarnings({ simulated: true }, environment)).toEqual([]);
     expect(targetWarnings({ simulated: false }, {})).toEqual([]);
   });
 
-  it('says what to build when the simulation is missing', () =>
+  it('names the build command if the simulation is missing', () =>
     expect(() => choose({ simulate: true }, null, null)).toThrow(/npm run build:native/));
 });

@@ -28,7 +28,7 @@ describe('the name of a baseline', () => {
     (name) => expect(() => baselineFile('baselines', name)).toThrow(/^Expected the name of a baseline to be/),
   );
 
-  it('never leads out of the store', () =>
+  it('never leads outside the store', () =>
     fc.assert(
       fc.property(
         fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('.', '/', '\\', 'a', '-') })),
@@ -47,7 +47,7 @@ describe('the name of a baseline', () => {
 });
 
 describe('a store', () => {
-  it('that is not there holds nothing', async () => {
+  it('is empty if its folder is missing', async () => {
     const store = join(temporaryFolder(), 'nowhere');
     expect(await baselineNames(store)).toEqual([]);
     await expect(readBaseline(store, 'main')).rejects.toThrow(
@@ -55,13 +55,13 @@ describe('a store', () => {
     );
   });
 
-  it('that is a file is refused', async () => {
+  it('is refused if it is a file', async () => {
     const store = join(temporaryFolder(), 'file');
     writeFileSync(store, '');
     await expect(baselineNames(store)).rejects.toThrow(/^Expected --store to be a directory of baselines/);
   });
 
-  it('gives back what gates read of what was put in', async () => {
+  it('returns the part of a document that gates read', async () => {
     const store = temporaryFolder();
     const document = comparison(values);
     for (const round of document.systems.flat()) for (const result of round.metrics) result.samples = [1, 2, 3];
@@ -92,7 +92,7 @@ describe('a store', () => {
   });
 });
 
-describe('what is no baseline', () => {
+describe('a document that is not a baseline', () => {
   it.each([
     ['an interrupted one', comparison(values, { document: { completed: false } }), /it was interrupted/],
     ['one without values', comparison({ a: { 'OH-001': [without('unsupported', 'x')] } }), /it contains no value/],
@@ -112,10 +112,9 @@ describe('what is no baseline', () => {
     ],
   ])('%s', (_, document, why) => expect(notABaseline(saved(document))).toMatch(why));
 
-  it('one with problems', () =>
-    expect(notABaseline(saved(comparison(values), ['x', 'y']))).toBe('it is damaged: x; y'));
+  it('has problems', () => expect(notABaseline(saved(comparison(values), ['x', 'y']))).toBe('it is damaged: x; y'));
 
-  it('but not a whole one, nor one with a metric that failed', () => {
+  it('is neither a complete one, nor one with a failed metric', () => {
     expect(notABaseline(saved(comparison(values)))).toBeNull();
     const failed = { ...values, layer: { 'OH-001': [...about(5).slice(1), without('failed', 'x')] } };
     expect(notABaseline(saved(comparison(failed)))).toBeNull();

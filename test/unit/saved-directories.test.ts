@@ -14,7 +14,7 @@ function finished(folder: string, name: string, at: number): void {
 const names = async (folder: string) => (await resultDirectories(folder)).map(({ path }) => basename(path));
 
 describe('directories of results', () => {
-  it('are the newest first by their summaries, of one moment by name from the end', async () => {
+  it('are sorted by their summaries, newest first, then by name in reverse', async () => {
     const folder = temporaryFolder();
     finished(folder, 'c', 1);
     finished(folder, 'a', 3);
@@ -24,7 +24,7 @@ describe('directories of results', () => {
     expect((await resultDirectories(folder)).map(({ modifiedMs }) => modifiedMs)).toEqual([3_000, 2_000, 2_000, 1_000]);
   });
 
-  it('include one that was cut off before its summary, at the time of its last round', async () => {
+  it('include one that was interrupted before its summary, at the time of its last round', async () => {
     const folder = temporaryFolder();
     finished(folder, 'old', 1);
     mkdirSync(join(folder, 'cut-off/raw'), { recursive: true });
@@ -33,7 +33,7 @@ describe('directories of results', () => {
     expect(await names(folder)).toEqual(['new', 'cut-off', 'old']);
   });
 
-  it('are neither files nor folders of something else', async () => {
+  it('do not include files or other folders', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'empty'));
     mkdirSync(join(folder, 'odd/summary.json'), { recursive: true });

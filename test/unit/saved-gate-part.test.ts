@@ -1,4 +1,4 @@
-/** A stored baseline is much smaller than the document and judges the same. */
+/** A stored baseline is much smaller than the document and yields the same judgement. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
@@ -20,7 +20,7 @@ const then = recorded('2026-11-21-6475d8d/compared-layers.json');
 const part = gatePart(then);
 
 describe('what a baseline keeps', () => {
-  it('judges as the whole document does', () => {
+  it('yields the same judgement as the whole document', () => {
     const judged = (document: typeof then) => {
       const thresholds = { ...defaultThresholds(metrics), systems: null };
       return gate(now, thresholds, { name: 'main', document }, metrics);
@@ -30,8 +30,8 @@ describe('what a baseline keeps', () => {
     expect(judged(part as typeof then)).toEqual(whole);
   });
 
-  it('is a document of the schema', () => expect(v.is(comparisonDocumentSchema, part)).toBe(true));
+  it('matches the schema of documents', () => expect(v.is(comparisonDocumentSchema, part)).toBe(true));
 
-  it('is less than a quarter of it', () =>
+  it('is smaller than a quarter of the document', () =>
     expect(JSON.stringify(part).length).toBeLessThan(JSON.stringify(then).length / 4));
 });

@@ -35,14 +35,14 @@ function places() {
 const read = (where: { results: string; store: string }, limit = 50) => readHistory({ ...where, limit }, metrics);
 
 describe('a history', () => {
-  it('of nothing is empty', async () => {
+  it('is empty without documents', async () => {
     const nowhere = { results: '/nowhere/results', store: '/nowhere/baselines' };
     const history = await read(nowhere);
     expect(history).toEqual({ entries: [], unreadable: [], leftOut: 0, programs: [] });
     expect(historyReport(history, [])).toBe('Nothing was measured yet.');
   });
 
-  it('is oldest first, with a line of each metric and system', async () => {
+  it('begins with the oldest, with a line per metric and system', async () => {
     const { save, ...where } = places();
     save('b', JSON.stringify(on(2, 5.5)));
     save('c', JSON.stringify(on(3, 6)));
@@ -64,7 +64,7 @@ describe('a history', () => {
     );
   });
 
-  it('is of the metrics that are asked for, by card, then metric, then system', async () => {
+  it('has the requested metrics, sorted by card, then metric, then system', async () => {
     const { save, ...where } = places();
     const on = (name: string) => ({
       gpu: [card({ name })],
@@ -85,7 +85,7 @@ describe('a history', () => {
     expect(lines(only)).toEqual(['X', 'Y'].flatMap((gpu) => wanted(gpu, 'OH-002')));
   });
 
-  it('never lets another GPU, driver or world share a line', async () => {
+  it('has separate lines for another GPU, driver or kind of GPU', async () => {
     const { save, ...where } = places();
     const gpu = (name: string, simulated: boolean) => ({ round: { gpu: [card({ name, simulated })] } });
     save('a', JSON.stringify(on(1, 5, gpu('X', false))));
@@ -98,7 +98,7 @@ describe('a history', () => {
     expect(trends.every(({ points }) => points.length === 1)).toBe(true);
   });
 
-  it('names what it cannot read, and goes on', async () => {
+  it('names unreadable files, and continues', async () => {
     const { save, ...where } = places();
     save('good', JSON.stringify(on(1, 5)));
     save('half', '{"kind":');
@@ -112,7 +112,7 @@ describe('a history', () => {
     ]);
   });
 
-  it('counts a baseline and the run that it was saved from once, and no interrupted run', async () => {
+  it('counts a baseline and its run once, and no interrupted run', async () => {
     const { save, ...where } = places();
     save('a', JSON.stringify(on(1, 5)));
     save('b', JSON.stringify(on(2, 500, { document: { completed: false } })));
@@ -134,7 +134,7 @@ describe('a history', () => {
     expect(leftOut).toBe(2);
   });
 
-  it('parts values of different numbers of processes, and gives no per cents of what may be zero', async () => {
+  it('separates values of different numbers of processes, and has no percentage if a value may be zero', async () => {
     const { save, ...where } = places();
     const starts = (day: number, largest: number) =>
       comparison(
@@ -158,7 +158,7 @@ describe('a history', () => {
   });
 });
 
-describe('a change in per cents', () => {
+describe('a change in percent', () => {
   it.each([
     [0, 5],
     [5, 0],
@@ -174,12 +174,12 @@ describe('a change in per cents', () => {
 });
 
 describe('a sparkline', () => {
-  it('is as high as its values', () => expect(sparkline([1, 2, 3, 8])).toBe('▁▂▃█'));
-  it('of equal values is level', () => expect(sparkline([3, 3])).toBe('▄▄'));
-  it('is level where nothing differs by what counts', () => {
+  it('follows its values', () => expect(sparkline([1, 2, 3, 8])).toBe('▁▂▃█'));
+  it('is level for equal values', () => expect(sparkline([3, 3])).toBe('▄▄'));
+  it('is level if no difference is relevant', () => {
     expect(sparkline([13.54, 13.53], 0.7)).toBe('▄▄');
     expect(sparkline([10, 11, 12], 4)).toBe('▂▄▆');
     expect(sparkline([1, 8], 4)).toBe('▁█');
   });
-  it('of negative values has its least at the bottom', () => expect(sparkline([-2, -1])).toBe('▁█'));
+  it('has the smallest negative value at the bottom', () => expect(sparkline([-2, -1])).toBe('▁█'));
 });

@@ -14,7 +14,7 @@ const pair = (other: string, factor: number, id = 'OH-001', spec = other): Compa
     { name: other, spec, metrics: (round) => [measured(id, 5 * factor, round)] },
   ]);
 
-/** Measured on another day. */
+/** A document as if measured on another day. */
 function later(document: ComparisonDocument, day = 2): ComparisonDocument {
   const at = (text: string) => text.replace('2026-01-01', `2026-01-0${day}`);
   const systems = document.systems.map((rounds) => rounds.map((run) => ({ ...run, startedAt: at(run.startedAt) })));
@@ -27,12 +27,12 @@ const sources = (...documents: Source['document'][]): Source[] =>
 const merged = (...documents: Source['document'][]) => merge(sources(...documents)) as ComparisonDocument;
 
 describe('merging', () => {
-  it('leaves one document as it is', () => {
+  it('does not change a single document', () => {
     const document = pair('mps', 0.8);
     expect(merged(document)).toBe(document);
   });
 
-  it('puts systems of two comparisons side by side, each against the baseline it was measured with', () => {
+  it('combines systems of two comparisons, each with its own baseline', () => {
     const [a, b] = [pair('mps', 0.8), later(pair('hami-core', 1.2))];
     const document = merged(a, b);
     expect(document.plan.systems).toEqual(['native', 'mps', 'hami-core']);
@@ -43,7 +43,7 @@ describe('merging', () => {
     ]);
   });
 
-  it('gives more rounds of the same systems more certainty', () => {
+  it('narrows intervals with more rounds of the same systems', () => {
     const document = merged(pair('mps', 0.8), later(pair('mps', 0.81)));
     expect(document.effects).toHaveLength(1);
     expect(document.effects[0]).toMatchObject({ rounds: 6, verdict: 'faster' });
@@ -58,17 +58,17 @@ describe('merging', () => {
     ]);
   });
 
-  it('keeps rounds beside each other where one document was interrupted', () => {
+  it('keeps rounds paired if one document was interrupted', () => {
     const short = pair('mps', 0.8);
     const cut = { ...short, completed: false, systems: [short.systems[0] ?? [], (short.systems[1] ?? []).slice(0, 2)] };
     const document = merged(cut, later(pair('mps', 0.8)));
     expect(document.completed).toBe(false);
-    // Were the gap closed, rounds of different days would be pairs, and their ratio not exactly this.
+    // If the gap were closed, rounds of different days would be pairs, and their ratio would differ.
     expect(document.effects[0]).toMatchObject({ rounds: 5 });
     expect(document.effects[0]?.ratio).toBeCloseTo(0.8, 12);
   });
 
-  it('sets runs side by side without a verdict, and tells them apart by their files', () => {
+  it('combines runs without a verdict, named by their files', () => {
     const run = (startedAt: string, sha256: string): RunDocument => ({
       ...runDocument({ startedAt, metrics: [measured('OH-001', 5, 0)] }),
       system: { ...runDocument().system, layer: { path: '/x.so', sha256, exports: 1, active: true } },
@@ -80,7 +80,7 @@ describe('merging', () => {
   });
 });
 
-describe('what does not belong together is refused', () => {
+describe('documents that do not match are refused', () => {
   const changed = (change: (run: RunDocument) => Partial<RunDocument>): ComparisonDocument => {
     const document = later(pair('mps', 0.8));
     return {
@@ -126,7 +126,7 @@ describe('what does not belong together is refused', () => {
   });
 });
 
-describe('what is merged once more', () => {
+describe('a repeated merge', () => {
   const other = (name: string, native: number, value: number, day: number) =>
     later(
       comparison([
@@ -140,7 +140,7 @@ describe('what is merged once more', () => {
   const outcome = ({ effects }: ComparisonDocument) =>
     effects.map(({ system, rounds, ratio, verdict }) => [system, rounds, ratio?.toFixed(6), verdict]);
 
-  it('is what it would have been at once, in any order', () => {
+  it('equals a single merge, in any order', () => {
     const at = (document: ComparisonDocument) => [...outcome(document)].sort();
     const atOnce = at(merged(x, y, z));
     expect(atOnce.map(([system, , , verdict]) => [system, verdict])).toEqual([
@@ -152,7 +152,7 @@ describe('what is merged once more', () => {
     expect(at(merged(z, merged(y, x)))).toEqual(atOnce);
   });
 
-  it('sets no systems of different sessions against each other', () => {
+  it('does not compare systems of different sessions', () => {
     const view = viewOf(merged(x, y));
     const latency = recommendations(view).find(({ useCase }) => useCase === 'Latency-critical work');
     expect(latency?.text).toMatch(/^no significant difference between hami-core, mps/);
@@ -170,7 +170,7 @@ describe('runs', () => {
     ...change,
   });
 
-  it('of files of one name are told apart by their folders', () => {
+  it('from files with the same name are named by their folders', () => {
     const document = merge([
       { file: 'results/one/summary.json', document: run(1, 'aa') },
       { file: 'results/two/summary.json', document: run(2, 'bb') },
@@ -183,7 +183,7 @@ describe('runs', () => {
     expect(reproduction(viewOf(document)).split('\n')).toHaveLength(2);
   });
 
-  it('that failed as a whole belong to their system', () => {
+  it('that failed completely belong to their system', () => {
     const failed = run(2, 'aa');
     const { layer: _, ...unseen } = failed.system;
     expect(merged(run(1, 'aa'), { ...failed, system: unseen }).plan.systems).toEqual(['environment']);

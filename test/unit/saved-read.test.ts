@@ -26,13 +26,13 @@ const whole = everyKind();
 const text = JSON.stringify(whole);
 
 describe('a saved document', () => {
-  it('comes back as it was written', async () => {
+  it('is read as it was written', async () => {
     expect(await readDocument(saved(whole))).toEqual({ document: whole, problems: [] });
     const run = runDocument();
     expect((await readDocument(saved(run))).document).toEqual(run);
   });
 
-  it('is found in the directory of a run', async () => {
+  it('is found in a run directory', async () => {
     const directory = join(folder, 'results');
     mkdirSync(directory);
     await expect(readDocument(directory)).rejects.toThrow(/summary\.json': there is no such file/);
@@ -40,10 +40,10 @@ describe('a saved document', () => {
     expect((await readDocument(directory)).document).toEqual(whole);
   });
 
-  it('with hostile names is read', async () => {
+  it('is read with hostile names', async () => {
     for (const texts of fc.sample(hostileTexts, 20)) {
       const document = documentOf(texts);
-      // JSON makes an own key of what a literal takes for a prototype.
+      // JSON makes an own key of `__proto__`, which sets the prototype in a literal.
       expect((await readDocument(saved(document))).document).toEqual(JSON.parse(JSON.stringify(document)));
     }
   });
@@ -55,7 +55,7 @@ const recorded = readdirSync(records, { recursive: true, encoding: 'utf8' })
   .sort();
 
 describe('a document that an older version recorded', () => {
-  it.each(recorded)('is read as it was written, in the words of this version: %s', async (name) => {
+  it.each(recorded)('is read completely, with the terms of this version: %s', async (name) => {
     const file = join(records, name);
     const { document, problems } = await readDocument(file);
     expect(problems).toEqual([]);
@@ -67,7 +67,7 @@ describe('a document that an older version recorded', () => {
     expect(withoutWarnings(JSON.stringify(document))).toEqual(withoutWarnings(now));
   });
 
-  it('of version 1 that says ambiguous says inconclusive', async () => {
+  it('has inconclusive for the ambiguous of version 1', async () => {
     const [name] = recorded.filter((each) => readFileSync(join(records, each), 'utf8').includes('"ambiguous"'));
     const old = JSON.parse(readFileSync(join(records, name as string), 'utf8')) as { schemaVersion: number };
     expect(old.schemaVersion).toBe(1);
@@ -76,7 +76,7 @@ describe('a document that an older version recorded', () => {
     expect(verdicts).toContain('inconclusive');
   });
 
-  it('before metrics could report violations has none', async () => {
+  it('has no violations if metrics could not report them', async () => {
     const { document } = await readDocument(join(records, 'h200/2026-11-20-21f71fe/native.json'));
     const results = roundsOf(document).flatMap(({ metrics }) => metrics);
     expect(results.length).toBeGreaterThan(0);
@@ -137,26 +137,26 @@ const refused: [what: string, content: unknown, says: RegExp][] = [
   ],
 ];
 
-describe('what is no document', () => {
-  it.each(refused)('%s is refused', async (_what, content, says) => {
+describe('an invalid document', () => {
+  it.each(refused)('is refused: %s', async (_what, content, says) => {
     const error = await readDocument(saved(content)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as Error).message).toMatch(says);
     expect((error as Error).message).not.toContain('\n');
   });
 
-  it('is refused where there is no file, or none that ends', async () => {
+  it('is refused if the file is missing or endless', async () => {
     await expect(readDocument(join(folder, 'none.json'))).rejects.toThrow(/there is no such file/);
     await expect(readDocument('/dev/zero')).rejects.toThrow(/it is not a regular file/);
   });
 
-  it('is refused before it is read where it has 500 MB', async () => {
+  it('is refused before it is read if it has 500 MB', async () => {
     const file = saved('');
     truncateSync(file, 500e6);
     await expect(readDocument(file)).rejects.toThrow(/it has 477 MiB, 256 at most are read/);
   });
 
-  it('never ends in another error, wherever it is cut or changed', async () => {
+  it('never causes another error, for any truncation or change', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(text.length - 1), fc.string({ maxLength: 4 }), async (at, put) => {
         const changed = text.slice(0, at) + put + text.slice(at + 1 + put.length);
@@ -186,7 +186,7 @@ describe('an impossible result', () => {
     ]);
   });
 
-  it("is one by the card's own highest clock, where the document has it", async () => {
+  it('is found by the highest clock of the card, if the document has it', async () => {
     const read200 = (change: object) =>
       read(runDocument({ gpu: gpu.map((one) => ({ ...one, ...change })), metrics: [attention(200)] }));
     expect((await read200({ maxSmClockMhz: undefined })).problems).toEqual([]);
@@ -194,11 +194,11 @@ describe('an impossible result', () => {
     expect((await read200({ maxSmClockMhz: 2_100 })).problems[0]).toMatch(/cannot do more than 146\.2$/);
   });
 
-  it('within what the card can do is one', async () => {
+  it('within the limits of the card is valid', async () => {
     expect((await read(runDocument({ gpu, metrics: [attention(100)] }))).problems).toEqual([]);
   });
 
-  it('of a card without memory is invalid', async () => {
+  it('on a card without memory is invalid', async () => {
     const { metrics } = await read(runDocument({ gpu: [card({ memoryBytes: 0 })], metrics: [attention(100)] }));
     expect(metrics[0]).toMatchObject({ status: 'invalid', reason: 'impossible: the GPU has 0 bytes of memory' });
   });
@@ -216,7 +216,7 @@ describe('an impossible result', () => {
     expect((await read({ ...runDocument(), metrics })).metrics[0]).toMatchObject({ status: 'invalid', reason });
   });
 
-  it('may be negative where the metric is signed', async () => {
+  it('may be negative if the metric is signed', async () => {
     expect((await read(runDocument({ metrics: [measured('OH-005', -3, 0)] }))).problems).toEqual([]);
   });
 
@@ -231,7 +231,7 @@ describe('an impossible result', () => {
     expect(problems).toEqual([`mps against native, OH-001: ${reason}`]);
   });
 
-  it('takes the effects that were computed from it along', async () => {
+  it('invalidates the effects computed from it', async () => {
     const document = comparison([
       { name: 'native', metrics: (round) => [measured('OH-001', 5, round), measured('OH-002', 40, round)] },
       { name: 'mps', metrics: (round) => [measured('OH-001', 6, round), measured('OH-002', 44, round)] },

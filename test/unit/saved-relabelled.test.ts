@@ -1,4 +1,4 @@
-/** A system whose proofs were added later is the same system in everything that was stored before. */
+/** A system whose proofs were added later is the same system in all documents stored before. */
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../lib/gate/gate.js';
 import { parseThresholds } from '../../lib/gate/thresholds-file.js';
@@ -16,7 +16,7 @@ const values = (name: string): Values => ({ native: { 'OH-001': about(5) }, [nam
 const on = (day: number, name: string) =>
   comparison(values(name), { round: { startedAt: `2026-01-0${day}T00:00:00.000Z` } });
 
-describe.each(pairs)('what was stored of %s is of %s', (before, now) => {
+describe.each(pairs)('what was stored for %s is used for %s', (before, now) => {
   it('as a baseline', () => {
     const baseline = { name: 'main', document: comparison(values(before)) };
     const { cases, effects, warnings } = gate(
@@ -39,7 +39,7 @@ describe.each(pairs)('what was stored of %s is of %s', (before, now) => {
     expect(cases.map(({ system, outcome }) => [system, outcome])).toEqual([[now, 'failed']]);
   });
 
-  it('in a merge, where it is unverified if any of its rounds is', () => {
+  it('in a merge, as unverified if any of its rounds is', () => {
     const merged = merge([
       { file: 'a.json', document: on(1, before) },
       { file: 'b.json', document: on(2, now) },
@@ -59,7 +59,7 @@ describe.each(pairs)('what was stored of %s is of %s', (before, now) => {
 });
 
 describe('labels', () => {
-  it('stay where two systems of one document have one name', () => {
+  it('are kept if two systems of a document have the same name', () => {
     const document = comparison({ ...values('mine'), 'mine (unverified)': { 'OH-001': about(1) } });
     expect(relabelled(document, ['native', 'mine (unverified)'])).toBe(document);
     expect(labelAmong('other', ['mine', 'native'])).toBe('other');

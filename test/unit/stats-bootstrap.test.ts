@@ -6,7 +6,7 @@ import { gaussian, upTo } from './stats-fixtures.js';
 const relative = { relative: 0.05 };
 const TRUE_RATIO = 1.1;
 
-/** 1 % between processes; within them, blocks that vary by `within`. */
+/** Processes vary by 1 %, and the blocks within a process by `within`. */
 function noisy(seed: number, count: number, within: number): ArmRound[] {
   const noise = gaussian(seed);
   const arm = (truth: number): Arm => {
@@ -36,13 +36,13 @@ describe('the bootstrap interval of an effect', () => {
     expect(bootstrapCi95(noisy(1, 10, 0.01), 'lower', relative, 1)).not.toBeNull();
   });
 
-  it('is the effect itself where nothing varies', () => {
+  it('is the effect itself if nothing varies', () => {
     const same = upTo(12).map((): ArmRound => ({ system: { value: 4, blocks: [4, 4, 4] }, baseline: { value: 2 } }));
     for (const end of interval(same)) expect(end).toBeCloseTo(2, 12);
     expect(bootstrapCi95(same, 'lower', { absolute: 5 }, 1)).toEqual([2, 2]);
   });
 
-  it('has its ends at 2.5 and 97.5 %: two of ten and eight of ten, where half the rounds differ by e', () => {
+  it('ends at 2.5 and 97.5 %: two and eight of ten if half the rounds differ by e', () => {
     // P(Binomial(10, ½) ≤ 1) = 1.1 %, ≤ 2: 5.5 %.
     const halves = upTo(10).map((i) => plain(i % 2 === 0 ? Math.E : 1, 1));
     const [low, high] = interval(halves);
@@ -51,17 +51,18 @@ describe('the bootstrap interval of an effect', () => {
   });
 
   it('takes the median of the drawn blocks of a process', () => {
-    // Of three draws from 1, 2, 30 the median is 1 in 7 of 27, 2 in 13, 30 in 7.
+    // The median of three draws from 1, 2, 30 is 1 in 7 of 27 cases, 2 in 13 and 30 in 7.
     const uneven = upTo(10).map((): ArmRound => ({ system: { value: 2, blocks: [30, 1, 2] }, baseline: { value: 1 } }));
     const [low, high] = bootstrapCi95(uneven, 'lower', { absolute: 5 }, 1) as [number, number];
-    // So its mean is 9, its standard deviation 12.4, that of ten rounds 3.9: 8 ± 7.7 against a baseline of 1.
+    // So its mean is 9, its standard deviation 12.4, and that of the mean of ten rounds 3.9: 8 ± 7.7 relative to a
+    // baseline of 1.
     expect((low + high) / 2).toBeGreaterThan(6);
     expect((low + high) / 2).toBeLessThan(10.5);
     expect(high - low).toBeGreaterThan(12);
     expect(high - low).toBeLessThan(18);
   });
 
-  it('turns with the direction of the metric, and the difference does not', () => {
+  it('depends on the direction of the metric, unlike the difference', () => {
     const rounds = noisy(3, 10, 0.01);
     const turned = bootstrapCi95(rounds, 'higher', relative, 1) as [number, number];
     const [low, high] = interval(rounds);
@@ -71,7 +72,7 @@ describe('the bootstrap interval of an effect', () => {
     expect(difference('higher')).toEqual(difference('lower'));
   });
 
-  it('is of the difference where a value or a block is not positive', () => {
+  it('is that of the difference if a value or a block is not positive', () => {
     const signed = upTo(10).map((i): ArmRound => ({
       system: { value: 251 },
       baseline: { value: 1, blocks: [1, 1, -i] },
@@ -81,7 +82,7 @@ describe('the bootstrap interval of an effect', () => {
     expect(high).toBeLessThan(262);
   });
 
-  it('is wider where the blocks of each process vary more, with the same values', () => {
+  it('is wider if the blocks of each process vary more', () => {
     const rounds = noisy(5, 10, 0);
     const spread = upTo(20).map((i) => 1 + 0.01 * (i - 10.5));
     const shaken = ({ value }: Arm): Arm => ({ value, blocks: spread.map((factor) => factor * value) });
@@ -89,8 +90,8 @@ describe('the bootstrap interval of an effect', () => {
     expect(width(interval(varied))).toBeGreaterThan(2 * width(interval(rounds)));
   });
 
-  // Of 4 000: 92.1 and 92.7 %. The standard error of 200 is 1.9 %.
-  it.each([10, 12])('of %i rounds covers the truth in 89 to 96 % of runs', (count) => {
+  // 92.1 and 92.7 % of 4 000 runs. The standard error of 200 runs is 1.9 %.
+  it.each([10, 12])('over %i rounds covers the truth in 89 to 96 % of runs', (count) => {
     const covered = upTo(200).filter((seed) => {
       const [low, high] = interval(noisy(seed, count, 0.01), seed);
       return low <= TRUE_RATIO && TRUE_RATIO <= high;

@@ -10,14 +10,14 @@ describe('the difference of pairs of processes', () => {
     expect(median(turns).ci95).not.toBeNull();
   });
 
-  it('of one pair of few turns has no interval', () =>
+  it('of one pair with few repetitions has no interval', () =>
     expect(meanOfMedians([[3, 4, 5]])).toEqual({ value: 4, ci95: null }));
 
   it('of several pairs is their mean, with a t interval over pairs', () => {
     const pair = (difference: number) => upTo(9).map((i) => difference + i - 5);
     const { value, ci95 } = meanOfMedians([pair(8), pair(10), pair(12)]);
     expect(value).toBeCloseTo(10, 9);
-    // 4.303 standard errors of 2 / √3 for two degrees of freedom.
+    // 4.303 standard errors of 2 / √3, for two degrees of freedom.
     expect((ci95?.[1] ?? 0) - 10).toBeCloseTo((4.302652729 * 2) / Math.sqrt(3), 6);
   });
 
@@ -36,5 +36,6 @@ describe('the difference of pairs of processes', () => {
     expect(covered / runs).toBeLessThanOrEqual(0.99);
   });
 
-  it('refuses none', () => expect(() => meanOfMedians([])).toThrow('Expected at least one pair but received none.'));
+  it('refuses an empty list', () =>
+    expect(() => meanOfMedians([])).toThrow('Expected at least one pair but received none.'));
 });

@@ -12,7 +12,7 @@ function noisy(seed: number, trueRatio: number, sd = 0.01): Round[] {
   return rounds(5, () => ({ baseline: 5 * Math.exp(sd * noise()), system: 5 * trueRatio * Math.exp(sd * noise()) }));
 }
 
-/** The same on both sides: 3 % drift over the run and noise that remembers. */
+/** Both sides have the same 3 % drift over the run and autocorrelated noise. */
 function drifting(seed: number): Round[] {
   const noise = gaussian(seed);
   let memory = 0;
@@ -41,12 +41,12 @@ describe('an effect', () => {
       share(RUNS, (seed) => effect(noisy(seed, 1.1), 'lower', { relative: 0.05 }).verdictRaw === 'slower'),
     ).toBeGreaterThanOrEqual(0.95));
 
-  it('raises at most 5 % false alarms under drift and noise that remembers', () =>
+  it('has at most 5 % false alarms under drift and autocorrelated noise', () =>
     expect(
       share(RUNS, (seed) => ['slower', 'faster'].includes(effect(drifting(seed), 'lower', relative).verdictRaw)),
     ).toBeLessThanOrEqual(0.05));
 
-  it('turns with the direction of the metric', () => {
+  it('depends on the direction of the metric', () => {
     const worse = effect(noisy(1, 1.3), 'lower', relative);
     const better = effect(noisy(1, 1.3), 'higher', relative);
     expect([worse.verdictRaw, better.verdictRaw]).toEqual(['slower', 'faster']);
@@ -54,20 +54,20 @@ describe('an effect', () => {
     expect(worse.difference).toBe(better.difference);
   });
 
-  it('uses the difference where values may be zero or negative', () => {
+  it('uses the difference if values may be zero or negative', () => {
     const signed = rounds(5, (i) => ({ baseline: -1 + 0.1 * i, system: 250 + 0.2 * i }));
     const found = effect(signed, 'lower', { absolute: 5 });
     expect(found).toMatchObject({ ratio: null, ratioCi95: null, verdictRaw: 'slower' });
     expect(found.difference).toBeCloseTo(251.2, 10);
   });
 
-  it('says same only when the whole interval is inside, and inconclusive when it straddles', () => {
+  it('is same only if the whole interval is inside the threshold, and inconclusive if it straddles it', () => {
     expect(effect(noisy(3, 1, 0.0005), 'lower', relative).verdictRaw).toBe('same');
     expect(effect(noisy(3, 1.02, 0.02), 'lower', relative).verdictRaw).toBe('inconclusive');
     expect(effect([{ baseline: 1, system: 2 }], 'lower', relative).verdictRaw).toBe('inconclusive');
   });
 
-  it('has no doubt where nothing varies', () => {
+  it('is certain if nothing varies', () => {
     const exact = rounds(5, () => ({ baseline: 2, system: 2 }));
     expect(effect(exact, 'lower', relative)).toMatchObject({ ratio: 1, verdictRaw: 'same' });
     const double = rounds(5, () => ({ baseline: 2, system: 4 }));
@@ -83,9 +83,9 @@ describe("Holm's adjustment", () => {
       'inconclusive',
       'inconclusive',
     ]));
-  it('keeps all that survive', () =>
+  it('keeps all verdicts that pass', () =>
     expect(holmVerdicts([slower(0.001), slower(0.02), slower(0.04)])).toEqual(['slower', 'slower', 'slower']));
-  it('leaves same and inconclusive alone', () =>
+  it('does not change same and inconclusive', () =>
     expect(
       holmVerdicts([
         { verdictRaw: 'same', pBeyondDelta: 1 },

@@ -13,12 +13,12 @@ describe('median', () => {
     [[10, 9, 2, 1, 100], 9],
   ])('of %j is %d', (samples, value) => expect(median(samples).value).toBe(value));
 
-  it('needs a sample', () => {
+  it('refuses an empty list', () => {
     expect(() => median([])).toThrow(RangeError);
     expect(() => median([])).toThrow('Expected at least one sample but received none.');
   });
 
-  it('sorts as numbers and leaves its input alone', () => {
+  it('sorts as numbers and does not change its input', () => {
     const samples = new Float64Array([10, 9, 200, 1]);
     expect(median(samples).value).toBe(9.5);
     expect([...samples]).toEqual([10, 9, 200, 1]);
@@ -62,7 +62,7 @@ describe('median', () => {
     const rounds = 4_000;
     let covered = 0;
     for (let round = 0; round < rounds; round++) {
-      // Exponential, so that nothing relies on symmetry; its median is ln 2.
+      // Exponential samples, so that nothing relies on symmetry; their median is ln 2.
       const [low, high] = median(Array.from({ length: n }, () => -Math.log(1 - random()))).ci95 as [number, number];
       if (low <= Math.LN2 && Math.LN2 <= high) covered++;
     }

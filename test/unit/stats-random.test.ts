@@ -30,7 +30,7 @@ describe('seededRandom', () => {
   it('is uniform in [0, 1)', () => {
     const draws = take(42, 100_000);
     expect(draws.every((x) => x >= 0 && x < 1)).toBe(true);
-    // Chi-square over 100 bins, 99 degrees of freedom: 99.9 % of honest generators stay below 148.2.
+    // Chi-square over 100 bins, 99 degrees of freedom: 99.9 % of correct generators stay below 148.2.
     const bins = new Array<number>(100).fill(0);
     for (const x of draws) bins[Math.floor(x * 100)] = (bins[Math.floor(x * 100)] as number) + 1;
     const expected = draws.length / bins.length;
@@ -41,7 +41,7 @@ describe('seededRandom', () => {
 describe('shuffled', () => {
   const items = ['a', 'b', 'c', 'd', 'e'] as const;
 
-  it('keeps every item, and the input', () => {
+  it('keeps every item, and does not change its input', () => {
     const input = [...items];
     expect(shuffled(input, 1).sort()).toEqual([...items]);
     expect(input).toEqual([...items]);
@@ -49,7 +49,7 @@ describe('shuffled', () => {
 
   it('repeats for a seed', () => expect(shuffled(items, 99)).toEqual(shuffled(items, 99)));
 
-  it('puts every item in every place equally often', () => {
+  it('puts every item at every position equally often', () => {
     const rounds = 5_000;
     const seen = new Map<string, number>();
     for (let seed = 0; seed < rounds; seed++)
@@ -62,7 +62,7 @@ describe('shuffled', () => {
     for (const count of seen.values()) expect(Math.abs(count - rounds / 5)).toBeLessThan(113);
   });
 
-  it.each([[[]], [['only']]])('of %j is the same', (few) => expect(shuffled(few, 1)).toEqual(few));
+  it.each([[[]], [['only']]])('does not change %j', (few) => expect(shuffled(few, 1)).toEqual(few));
 
   it('accepts the largest seed an option may name', () =>
     expect(shuffled(items, 2 ** 48 - 1).sort()).toEqual([...items]));

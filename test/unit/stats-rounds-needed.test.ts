@@ -11,16 +11,16 @@ const ended = (centre: number, half: number, rounds = 5) => ({
 });
 
 describe('the rounds that an inconclusive effect needs', () => {
-  it('are more the nearer it is to what counts as a difference', () => {
+  it('increase as it approaches the threshold of a difference', () => {
     const [far, near] = [0.1, 0.03].map((centre) => roundsNeeded(ended(centre, 0.12), delta));
     expect(far).toBeGreaterThan(5);
     expect(near).toBeGreaterThan(far as number);
     expect(roundsNeeded(ended(Math.log1p(0.02), 0.12), delta)).toBeNull();
   });
 
-  it('are more than were seen', () => expect(roundsNeeded(ended(0.5, 0.01), delta)).toBe(6));
+  it('are more than were measured', () => expect(roundsNeeded(ended(0.5, 0.01), delta)).toBe(6));
 
-  it('cannot be told from one round, or without an interval on the scale of δ', () => {
+  it('are unknown with one round, or without an interval on the scale of δ', () => {
     expect(roundsNeeded(ended(0.1, 0.12, 1), delta)).toBeNull();
     expect(roundsNeeded(ended(0.1, 0.12), { absolute: 5 })).toBeNull();
     expect(roundsNeeded({ rounds: 5, ratioCi95: null, differenceCi95: [-1, 21] }, { absolute: 5 })).toBeGreaterThan(5);
@@ -30,13 +30,13 @@ describe('the rounds that an inconclusive effect needs', () => {
     const noise = gaussian(3);
     const rounds = (count: number) =>
       Array.from({ length: count }, () => ({ system: 1.1 * Math.exp(0.1 * noise()), baseline: 1 }));
-    // As though the five rounds had shown exactly this mean and this deviation.
+    // As if the five rounds had exactly this mean and this standard deviation.
     const half = (2.776445 * 0.1) / Math.sqrt(5);
     const count = roundsNeeded(ended(Math.log(1.1), half), delta) as number;
     const resolved = Array.from({ length: 400 }, () => effect(rounds(count), 'lower', delta).verdictRaw).filter(
       (verdict) => verdict === 'slower',
     );
-    // Half, if the interval had always the length that is expected: the mean is above its truth every second time.
+    // Half, if the interval always had its expected length: the mean exceeds the truth in half of the cases.
     expect(resolved.length / 400).toBeGreaterThan(0.4);
     expect(resolved.length / 400).toBeLessThan(0.7);
   });

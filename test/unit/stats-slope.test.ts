@@ -3,7 +3,7 @@ import { mean } from '../../lib/stats/mean.js';
 import { type Point, slope } from '../../lib/stats/slope.js';
 
 describe('slope', () => {
-  it('is that of the line, without an interval where an x has one point', () =>
+  it('is that of the line, without an interval if an x has one point', () =>
     expect(
       slope([
         [1, 5],
@@ -13,7 +13,7 @@ describe('slope', () => {
     ).toEqual({ value: expect.closeTo(3, 12), ci95: null }));
 
   it('has the t interval of ordinary least squares', () => {
-    // By hand: Sxx 4, residual sum of squares 4, df 2, t 4.3027.
+    // Calculated by hand: Sxx 4, residual sum of squares 4, df 2, t 4.3027.
     const points: Point[] = [
       [1, 4],
       [1, 6],
@@ -27,7 +27,7 @@ describe('slope', () => {
     expect(found?.ci95?.[1]).toBeCloseTo(3 + half, 5);
   });
 
-  it('is none where all points have one x', () =>
+  it('is null if all points have the same x', () =>
     expect(
       slope([
         [2, 1],
@@ -43,6 +43,6 @@ describe('mean', () => {
     expect(ci95?.[0]).toBeCloseTo(2 - 4.302653 / Math.sqrt(3), 5);
     expect(ci95?.[1]).toBeCloseTo(2 + 4.302653 / Math.sqrt(3), 5);
   });
-  it('of one has none', () => expect(mean([4])).toEqual({ value: 4, ci95: null }));
-  it('of nothing is refused', () => expect(() => mean([])).toThrow(RangeError));
+  it('of one value has no interval', () => expect(mean([4])).toEqual({ value: 4, ci95: null }));
+  it('of no values is refused', () => expect(() => mean([])).toThrow(RangeError));
 });

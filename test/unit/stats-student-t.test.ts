@@ -22,7 +22,7 @@ describe("Student's t", () => {
     expect(tUpperTail(-1.7, df) + tUpperTail(1.7, df)).toBeCloseTo(1, 12);
   });
 
-  it('keeps the far tail', () => {
+  it('is accurate in the far tail', () => {
     // df = 1 is Cauchy: P(T > t) = atan(1/t)/π.
     expect(tUpperTail(1e6, 1) / (Math.atan(1e-6) / Math.PI)).toBeCloseTo(1, 9);
     // df = 2: P(T > t) = (1 − t/√(2 + t²))/2 ≈ 1/(2t²).

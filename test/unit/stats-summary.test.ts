@@ -5,7 +5,7 @@ import { upTo } from './stats-fixtures.js';
 
 describe('summarise', () => {
   // NIST Statistical Reference Datasets, NumAcc3: certified mean and standard deviation.
-  it('keeps its precision (NIST NumAcc3)', () => {
+  it('is accurate (NIST NumAcc3)', () => {
     const samples = [1_000_000.2, ...Array.from({ length: 500 }, () => [1_000_000.1, 1_000_000.3]).flat()];
     const stats = summarise(samples);
     expect(stats?.count).toBe(1001);
@@ -20,7 +20,7 @@ describe('summarise', () => {
       0.96,
     ].map((x) => 299 + x);
     const stats = summarise(samples);
-    // R: mean(x), sd(x), median(x), mad(x, constant = 1)
+    // In R: mean(x), sd(x), median(x), mad(x, constant = 1)
     expect(stats?.mean).toBeCloseTo(299.909, 10);
     expect(stats?.stddev).toBeCloseTo(0.104926, 6);
     expect(stats?.p50).toBeCloseTo(299.94, 10);
@@ -40,7 +40,7 @@ describe('summarise', () => {
     expect(summarise(upTo(floor))?.[name]).toBeGreaterThan(floor * Number(`0.${name.slice(1)}`) - 1);
   });
 
-  it('has floors at which a one-sided 95 % bound of the percentile is the largest sample', () => {
+  it('requires enough samples for a one-sided 95 % bound of a percentile', () => {
     for (const [p, floor] of [
       [0.9, percentileFloors.p90],
       [0.95, percentileFloors.p95],
@@ -52,7 +52,7 @@ describe('summarise', () => {
     }
   });
 
-  it('gives percentiles of the samples themselves', () => {
+  it('has percentiles that are samples', () => {
     const stats = summarise(upTo(10_000));
     expect(Math.abs((stats?.p90 as number) - 9_000)).toBeLessThanOrEqual(1);
     expect(Math.abs((stats?.p95 as number) - 9_500)).toBeLessThanOrEqual(1);
@@ -72,7 +72,7 @@ describe('summarise', () => {
     expect(summarise([...upTo(12), ...further])?.outliers).toEqual(outliers),
   );
 
-  it('drops nothing', () => {
+  it('drops no sample', () => {
     const stats = summarise([1, 1, 1, 1, 1, 1, 1e9, Number.MIN_SAFE_INTEGER]);
     expect(stats).toMatchObject({ count: 8, min: Number.MIN_SAFE_INTEGER, max: 1e9 });
     expect(stats?.outliers).toEqual({ mild: 0, severe: 2 });
@@ -82,7 +82,7 @@ describe('summarise', () => {
     [[], null],
     [[7], { count: 1, mean: 7, stddev: null, cv: null, mad: 0, min: 7, max: 7, p50: 7, p90: null }],
     [[-1, 1], { count: 2, mean: 0, cv: null, mad: 1 }],
-  ] as [number[], object | null][])('of %j', (samples, wanted) => {
+  ] as [number[], object | null][])('summarises %j', (samples, wanted) => {
     const stats = summarise(samples);
     if (wanted) expect(stats).toMatchObject(wanted);
     else expect(stats).toBeNull();
@@ -91,7 +91,7 @@ describe('summarise', () => {
   it('has a positive coefficient of variation for negative samples too', () =>
     expect(summarise([-4, -5, -6])?.cv).toBeCloseTo(0.2, 12));
 
-  it('does not depend on the order of the samples, nor change it', () => {
+  it('neither depends on the order of the samples nor changes it', () => {
     const random = seededRandom(3);
     const samples = Float64Array.from({ length: 500 }, () => random() * 1e6);
     const copy = samples.slice();

@@ -4,13 +4,13 @@ import { mannWhitney, welch } from '../../lib/stats/tests.js';
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe("Welch's t test", () => {
-  it('gives the p of the published example (unequal variances, equal sizes)', () => {
+  it('has the p of the published example (unequal variances, equal sizes)', () => {
     const a = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4];
     const b = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4];
     expect(welch(a, b)).toBeCloseTo(0.021378001462867, 12);
   });
-  it('does not care about order', () => expect(welch([1, 2, 4], [3, 9, 5])).toBe(welch([3, 9, 5], [1, 2, 4])));
-  it('has no answer without variation or with one value', () => {
+  it('does not depend on the order', () => expect(welch([1, 2, 4], [3, 9, 5])).toBe(welch([3, 9, 5], [1, 2, 4])));
+  it('is null without variation or with one value', () => {
     expect(welch([1, 1], [2, 2])).toBeNull();
     expect(welch([1], [2, 3])).toBeNull();
   });
@@ -27,11 +27,13 @@ describe('Mann–Whitney', () => {
   ])('is exact for complete separation of %i and %i', (m, n, expected) =>
     expect(mannWhitney(range(1, m), range(m + 1, m + n))).toBeCloseTo(expected, 12),
   );
-  it('counts the orders below: U = 1 of 3 and 3', () => expect(mannWhitney([1, 2, 4], [3, 5, 6])).toBeCloseTo(0.2, 12));
-  it('is 1 for what cannot be told apart', () => expect(mannWhitney([1, 4], [2, 3])).toBe(1));
-  it('approximates with ties', () => {
-    // By hand: U = 2.5, ties of 3 and 2, variance 16/12·(9 − 30/56) = 11.286, z = (8 − 2.5 − 0.5)/√11.286 = 1.488.
+  it('counts the smaller orders: U = 1 of 3 and 3', () =>
+    expect(mannWhitney([1, 2, 4], [3, 5, 6])).toBeCloseTo(0.2, 12));
+  it('is 1 for indistinguishable samples', () => expect(mannWhitney([1, 4], [2, 3])).toBe(1));
+  it('uses the normal approximation with ties', () => {
+    // Calculated by hand: U = 2.5, ties of 3 and 2, variance 16/12·(9 − 30/56) = 11.286, z = (8 − 2.5 − 0.5)/√11.286 =
+    // 1.488.
     expect(mannWhitney([1, 2, 2, 3], [2, 3, 4, 5])).toBeCloseTo(0.137, 2);
   });
-  it('has no answer without values', () => expect(mannWhitney([], [1])).toBeNull());
+  it('is null without values', () => expect(mannWhitney([], [1])).toBeNull());
 });

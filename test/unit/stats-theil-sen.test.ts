@@ -18,14 +18,14 @@ describe('the Theil–Sen line', () => {
     expect(at(line, 1_024)).toBeCloseTo(intercept + 1_024 * slope, 6);
   });
 
-  it('does not follow one point that is far off', () => {
+  it('ignores one outlier', () => {
     const points = lineThrough(5, 100).map((point, i) => (i === 2 ? { ...point, y: 1e9 } : point));
     const line = theilSen(points);
     expect(line.slope).toBeCloseTo(5, 9);
     expect(line.intercept).toBeCloseTo(100, 9);
   });
 
-  it('is the median of the slopes of all pairs, and of what they leave', () => {
+  it('has the median slope of all pairs, and the median residual', () => {
     // Slopes 1, 2 and 3; residuals at slope 2: 0, -1, 0.
     const line = theilSen([
       { x: 0, y: 0 },
@@ -48,13 +48,13 @@ describe('the Theil–Sen line', () => {
 });
 
 describe('its interval', () => {
-  /** As OH-007 has them: ten visits to each of three places. */
+  /** Like the points of OH-007: ten visits to each of three places. */
   const cells = (seed: number, count = 10): Cell[] => {
     const noise = gaussian(seed);
     return [256, 1_024, 4_096].map((x) => ({ x, values: upTo(count).map(() => 90_000 + 0.5 * x + 100 * noise()) }));
   };
 
-  it('repeats for a seed, and is null where a cell has fewer than six values', () => {
+  it('repeats for a seed, and is null if a cell has fewer than six values', () => {
     expect(theilSenCi95(cells(1, 20), 1_024, 3)).toEqual(theilSenCi95(cells(1, 20), 1_024, 3));
     expect(theilSenCi95(cells(1, 5), 1_024, 3)).toBeNull();
     expect(median(upTo(5).map(Number)).ci95).toBeNull();

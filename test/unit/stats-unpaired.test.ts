@@ -26,12 +26,12 @@ describe("Welch's interval", () => {
     expect(high).toBeCloseTo(ci95[1] as number, 9);
   });
 
-  it('needs two values a side', () => {
+  it('needs two values per side', () => {
     expect(welchEstimate([1], [1, 2])).toBeNull();
     expect(welchEstimate([1, 2], [])).toBeNull();
   });
 
-  it('has no width where nothing varies, however small the variance', () => {
+  it('has no width if the variance is zero or negligible', () => {
     for (const tiny of [0, 1e-200]) {
       const estimate = welchEstimate([2, 2 + tiny], [1, 1, 1]);
       expect(interval(estimate as NonNullable<typeof estimate>)).toEqual([1, 1]);
@@ -53,7 +53,7 @@ describe('an effect against another session', () => {
     expect(verdictRaw).toBe('inconclusive');
   });
 
-  it('turns with the direction, the difference does not', () => {
+  it('depends on the direction, unlike the difference', () => {
     const [lower, higher] = [
       unpairedEffect(now, then, 'lower', relative),
       unpairedEffect(now, then, 'higher', relative),
@@ -62,14 +62,14 @@ describe('an effect against another session', () => {
     expect(lower.difference).toBe(higher.difference);
   });
 
-  it('is a difference where values may be zero or negative', () => {
+  it('is a difference if values may be zero or negative', () => {
     const found = unpairedEffect([250, 251, 252], [-1, 0, 1, 0], 'lower', { absolute: 5 });
     expect(found).toMatchObject({ ratio: null, ratioCi95: null, difference: 251, verdictRaw: 'slower' });
     const signed = unpairedEffect([1, 2, -3], [1, 2, 3], 'lower', relative);
     expect(signed).toMatchObject({ ratio: null, verdictRaw: 'inconclusive' });
   });
 
-  it('has no verdict but inconclusive with one value on a side', () => {
+  it('is inconclusive with one value on a side', () => {
     for (const [x, y] of [
       [[5], then],
       [now, [5]],
@@ -81,7 +81,7 @@ describe('an effect against another session', () => {
     expect(unpairedEffect([], then, 'lower', relative).difference).toBeNaN();
   });
 
-  it('covers the truth in 93 to 97 % of sessions, of unequal sizes and spreads', () => {
+  it('covers the truth in 93 to 97 % of sessions with unequal sizes and spreads', () => {
     const covers = (seed: number) => {
       const noise = gaussian(seed);
       const values = (count: number, centre: number, sd: number) =>

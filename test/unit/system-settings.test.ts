@@ -1,4 +1,4 @@
-/** Systems as objects are those of the YAML file. */
+/** System objects accept the settings of the YAML file. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('a system as an object', () => {
   it.each([
     ['of several kinds and types', yaml],
     ['of the documentation', readFileSync(`${folder}new-layer.yaml`, 'utf8')],
-  ])('is that of a file %s', (_, text) => {
+  ])('equals a system of a file %s', (_, text) => {
     const objects = (parse(text) as { systems: (string | SystemSettings)[] }).systems;
     const { systems } = parseConfig(text, 'systems.yaml', surroundings);
     expect(objects.map((each) => systemFrom(each, surroundings).source)).toEqual(systems.map(({ source }) => source));
@@ -46,6 +46,6 @@ describe('a system as an object', () => {
     expect(() => systemFrom(given as unknown as SystemSettings, surroundings)).toThrow(message),
   );
 
-  it('may leave out what is undefined', () =>
+  it('ignores undefined settings', () =>
     expect(systemFrom({ kind: 'mps', sm: undefined } as unknown as SystemSettings, surroundings).name).toBe('mps'));
 });

@@ -7,7 +7,7 @@ import { runState, temporaryFolder } from './systems-fixtures.js';
 
 const folder = temporaryFolder();
 
-/** What must never leak in, by systems.md 0.2. */
+/** What must never leak into the environment, by systems.md 0.2. */
 const stripped = [
   ...['LD_PRELOAD', 'CUDA_REDIRECT', 'CUDA_DEVICE_MEMORY_LIMIT', 'CUDA_DEVICE_MEMORY_LIMIT_0'],
   ...['CUDA_DEVICE_SM_LIMIT', 'CUDA_DEVICE_SM_LIMIT_3', 'CUDA_DEVICE_MEMORY_SHARED_CACHE', 'CUDA_TASK_PRIORITY'],
@@ -19,7 +19,7 @@ const stripped = [
 ];
 
 describe('the base environment', () => {
-  it('takes what is on the allow-list and nothing else', () => {
+  it('takes only variables of the allow-list', () => {
     const kept = {
       PATH: '/bin',
       HOME: '/h',
@@ -49,7 +49,7 @@ describe('the base environment', () => {
     },
   );
 
-  it('drops the folder of a library that is measured, and the variable when nothing is left', () =>
+  it('drops the folder of a measured library, and the variable if it becomes empty', () =>
     expect(baseEnvironment({ LD_LIBRARY_PATH: `${folder}/` }, [folder])).toEqual({}));
 
   it('keeps native away from any MPS daemon', async () => {

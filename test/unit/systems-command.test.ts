@@ -6,14 +6,14 @@ import { processesOf } from '../processes.js';
 const options = { environment: { PATH: process.env.PATH ?? '' }, cwd: '/' };
 
 describe('a command', () => {
-  it('ends with its exit code and the end of what it printed', async () =>
+  it('ends with its exit code and the end of its output', async () =>
     expect(await runCommand(['sh', '-c', 'echo out; echo err >&2; exit 4'], options)).toEqual({
       exit: 4,
       how: 'ended with exit code 4',
       output: expect.stringMatching(/out\n|err\n/),
     }));
 
-  it('is killed with its children when its time is over', async () => {
+  it('is killed with its children at its time limit', async () => {
     const mark = randomUUID();
     const environment = { ...options.environment, GVB_TEST_MARK: mark };
     const command = ['sh', '-c', 'sleep 1000 & sleep 1000'];

@@ -121,14 +121,14 @@ systems:
     ['systems:\n  - kind: custom\n    name: a\n    env: ', /Expected env of custom to be a map/],
     ['? [a, b]\n: x', /Expected/],
     ['systems: !!js/function "x"', /Expected/],
-  ])('is refused with its place: %j', async (text, message) => expect(await refusal(text)).toMatch(message));
+  ])('is refused with its line: %j', async (text, message) => expect(await refusal(text)).toMatch(message));
 
-  it('does not let aliases explode', async () => {
+  it('limits the expansion of aliases', async () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(', ')}]`);
     expect(await refusal(['l0: &l0 [x, x]', ...levels, 'systems: *l9'].join('\n'))).toMatch(/cannot be read: .*alias/i);
   });
 
-  it('does not let nesting overflow', async () =>
+  it('limits the depth of nesting', async () =>
     expect(await refusal(`systems: ${'['.repeat(50_000)}`)).toMatch(/^systems\.yaml:|cannot be read/));
 
   it.each([

@@ -38,7 +38,7 @@ describe('a custom system', () => {
     expect(system.argvPrefix({ id: 3 })).toEqual(['taskset', '-c', '3']);
   });
 
-  it('drops inherited variables, and may join an MPS daemon of its own', async () => {
+  it('drops inherited variables, and may use its own MPS daemon', async () => {
     const { system } = await prepared({ unsetEnv: ['PATH'], env: { CUDA_MPS_PIPE_DIRECTORY: '{runDir}/p' } });
     expect(system.environment().PATH).toBeUndefined();
     expect(system.environment().CUDA_MPS_PIPE_DIRECTORY).toMatch(/\/mine\/p$/);
@@ -58,7 +58,7 @@ describe('a custom system', () => {
     expect(readFileSync(join(directory, 'out'), 'utf8')).toBe('$(id);`id` 0 undefined');
   });
 
-  it('says which command failed and how, and cleans up after it', async () => {
+  it('names the failed command and its error, and cleans up after it', async () => {
     const system = create({ setup: [[process.execPath, '-e', 'console.log("no disk"); process.exit(3)']] });
     const run = runState(folder);
     await expect(system.prepare(run)).rejects.toThrow(
@@ -68,10 +68,10 @@ describe('a custom system', () => {
     expect(existsSync(join(run.directory, 'mine'))).toBe(false);
   });
 
-  it('says what could not be started', () =>
+  it('names the command that could not be started', () =>
     expect(create({ setup: ['/nonexistent/tool'] }).prepare(runState(folder))).rejects.toThrow(/could not be started/));
 
-  it('removes its folder although a teardown command fails, and says so', async () => {
+  it('removes its folder if a teardown command fails, and reports the failure', async () => {
     const { system, directory } = await prepared({ teardown: [['false'], ['touch', '{runDir}/x']] });
     await expect(system.teardown()).rejects.toThrow(
       /could not be cleaned up: teardown of mine \(unverified\): false ended with exit code 1/,
@@ -131,19 +131,19 @@ describe('the proofs of a custom system', () => {
     return system.attest(description(layer, change), { ...FIRST_LOOK, probe: seen });
   };
 
-  it('are missing without steps, and the name says so', async () => {
+  it('are missing without steps, which its label shows', async () => {
     const { system } = await prepared({});
     expect(system.name).toBe('mine (unverified)');
     expect((await system.attest(description(layer))).invalid).toBeUndefined();
   });
 
-  it('are never overlooked: a preload that was not loaded is not the system, verified or not', async () => {
+  it('fail if the preload was not loaded, even for an unverified system', async () => {
     const { system } = await prepared({});
     const seen = { ...description(null), preload: [{ entry: layer, source: 'LD_PRELOAD' as const, mapped: null }] };
     expect((await system.attest(seen)).invalid).toMatch(/layer\.so is not mapped/);
   });
 
-  it('fail where a named library intercepts nothing, unless it is not meant to', async () => {
+  it('fail if a named library intercepts nothing, unless it is declared not to', async () => {
     const inert = { ...description(layer, { paths: [] }) };
     for (const raw of [{}, { env: { LAYER_HOOKS: layer } }, { verify: [{ smCount: ['1', '132'] }] }]) {
       const { system } = await prepared(raw as RawMap);
@@ -161,7 +161,7 @@ describe('the proofs of a custom system', () => {
     ]);
   });
 
-  it('take interception of any kind, but not that of a layer every process has', async () => {
+  it('accept any kind of interception, except by a layer in every process', async () => {
     const { system } = await prepared({ env: { LAYER: layer } });
     const seen = description(layer, { paths: [] });
     const nvml = [{ name: 'nvmlInit_v2', owners: { dlsym: layer, bare: 'ml' } }];
@@ -171,7 +171,7 @@ describe('the proofs of a custom system', () => {
     expect((await system.attest({ ...onNvml, preload: everywhere })).invalid).toMatch(/nothing intercepts/);
   });
 
-  it('fail where a library intercepts that the system does not name', async () => {
+  it('fail if a library intercepts that the system does not name', async () => {
     const { system } = await prepared({ env: { LD_PRELOAD: layer } });
     const foreign = libraryFile(folder, 'foreign.so');
     const seen = { ...description(foreign), preload: description(layer).preload };
@@ -183,7 +183,7 @@ describe('the proofs of a custom system', () => {
     expect((await unnamed.attest({ ...seen, preload: [] })).invalid).toBeUndefined();
   });
 
-  it('take a library by another name of its file, or by its name alone', async () => {
+  it('accept a library by another name of its file, or by its base name', async () => {
     const link = join(folder, 'link.so');
     symlinkSync(layer, link);
     for (const LAYER of [link, 'layer.so']) {
@@ -193,7 +193,7 @@ describe('the proofs of a custom system', () => {
     }
   });
 
-  it('take a preloaded libcuda.so.1 that is not the driver, although no pointer differs', async () => {
+  it('accept a preloaded libcuda.so.1 that is not the driver, although no pointer differs', async () => {
     const forwarder = libraryFile(folder, 'libcuda.so.1');
     const { system } = await prepared({ env: { LD_PRELOAD: forwarder } });
     const seen = description(forwarder, { paths: [] });
@@ -210,19 +210,19 @@ describe('the proofs of a custom system', () => {
     expect((await attested(true)).invalid).toMatch(/nothing intercepts/);
   });
 
-  it('are not asked of a system that names no library', async () => {
+  it('are not required of a system without a library', async () => {
     const { system } = await prepared({ env: { LAYER_LIMIT: '4G' } });
     expect((await system.attest(description(null))).invalid).toBeUndefined();
   });
 
-  it('read the environment that the worker has, not the one it was given', async () => {
+  it('read the actual environment of the worker, not the requested one', async () => {
     const { system } = await prepared({ env: { LIMIT: '4G' }, verify: [{ env: { name: 'LIMIT', value: '4G' } }] });
     const seen = (LIMIT: string) => system.attest({ ...description(null), environment: { LIMIT } });
     expect((await seen('4G')).invalid).toBeUndefined();
     expect((await seen('8G')).invalid).toMatch(/LIMIT in the worker's environment: it has another value/);
   });
 
-  it('hold for every step of the documentation', async () => {
+  it('pass for every step of the documentation', async () => {
     const steps: RawMap[] = [
       { symbolOwner: { symbol: 'cuLaunchKernel', matches: 'layer\\.so' } },
       { env: { name: 'PATH', value: process.env.PATH ?? '' } },
@@ -237,7 +237,7 @@ describe('the proofs of a custom system', () => {
       probe({ allocations: [{ bytes: 11 * GIB, code: 2 }] }),
     );
     expect({ invalid, notChecked }).toEqual({ invalid: undefined, notChecked: [] });
-    // One more: that the library intercepts.
+    // The other proof: that the library intercepts.
     expect(proofs).toHaveLength(7);
   });
 
@@ -260,10 +260,10 @@ describe('the proofs of a custom system', () => {
     ],
   ])('fail for %j', async (step, reason) => expect((await attest([step])).invalid).toMatch(reason));
 
-  it('do not hold where nothing could be checked', async () =>
+  it('fail if nothing could be checked', async () =>
     expect((await attest([{ allocationCanary: '11GiB' }])).invalid).toMatch(/nothing could be checked/));
 
-  it('look at the path that is measured', async () => {
+  it('check the measured path', async () => {
     const { system } = await prepared({ verify: [{ symbolOwner: { symbol: 'cuInit', matches: 'layer' } }] });
     const seen = description(layer, { paths: ['dlsym'] });
     expect((await system.attest(seen)).invalid).toMatch(/libcuda\.so\.1 owns it on runtime/);

@@ -71,14 +71,14 @@ describe('FCSP', () => {
     [{ env: { 'A B': 'x' } }, /A B is none/],
   ])('refuses %j', (raw, message) => expect(() => variables(raw as Record<string, string>)).toThrow(message));
 
-  it('is not proven by the file name that HAMi-core has too', async () => {
+  it('is not proven by a file name that HAMi-core also has', async () => {
     const { system } = await prepared();
     const { invalid } = await system.attest(description(library, { memoryBytes: CARD / 2 }));
     expect(invalid).toMatch(/0 exported names begin with bud_\. Give BUD-FCSP's library/);
     expect(invalid).not.toMatch(/dladdr/);
   });
 
-  it('finds the state its process holds, and deletes it after the last tenant; the rest is only named', async () => {
+  it('finds the state files open in its process, and deletes them after the last tenant; others are only named', async () => {
     const { system } = await prepared();
     const [region, foreign] = [join(place, 'bud-region'), join(place, 'foreign')];
     for (const id of [1, 2]) await system.prepareTenant({ id });
@@ -93,13 +93,13 @@ describe('FCSP', () => {
     expect([existsSync(region), existsSync(foreign)]).toEqual([false, true]);
   });
 
-  it('refuses state files that another run left', async () => {
+  it('refuses state files of another run', async () => {
     const left = join(place, 'left');
     writeFileSync(left, '');
     await expect(prepared({ stateFiles: [left] })).rejects.toThrow(/it holds the state of another run/);
   });
 
-  it('expects no refusal of a soft limit', async () => {
+  it('does not expect a soft limit to refuse', async () => {
     expect((await prepared()).system.canaries()).toEqual([{ bytes: 70.25 * GIB, expected: 'refused' }]);
     const soft = await prepared({ variables: { BUD_MEMORY_LIMIT_MODE: 'soft' } });
     expect(soft.system.canaries()).toEqual([]);

@@ -9,7 +9,7 @@ export const GIB = 2 ** 30;
 export const CARD = 140 * GIB;
 export const gpu = { ...device(0), memoryBytes: CARD };
 
-/** A folder that is gone after the tests of the file. */
+/** A folder that is removed after the tests of the file. */
 export const temporaryFolder = (): string => ownFolder('sys');
 
 let runs = 0;
@@ -39,7 +39,10 @@ export function libraryFile(folder: string, name = 'libvgpu.so', bytes = elfHead
 
 export const CUDA = '/usr/lib/libcuda.so.1';
 
-/** A worker under `library`, which owns the four functions on `paths`; without a library, a bare one. */
+/**
+ * The description of a worker under `library`, which owns the four functions on `paths`; without a library, of a bare
+ * one.
+ */
 export function description(library: string | null, change: DescriptionChange = {}): Description {
   const { exports = 202, paths = ['runtime', 'dlsym', 'linked'], memoryBytes = 10 * GIB, mpsClient = false } = change;
   const bare = { runtime: CUDA, dlsym: CUDA, linked: CUDA, bare: CUDA };

@@ -55,13 +55,13 @@ describe('HAMi-core', () => {
     });
   });
 
-  it('limits memory to the card where only sm is given, and writes odd sizes in plain bytes', async () => {
+  it('limits memory to that of the card if only sm is given, and writes odd sizes in bytes', async () => {
     const { made } = await prepared({ memory: undefined });
     expect(made.environment().CUDA_DEVICE_MEMORY_LIMIT).toBe(`${CARD / 2 ** 20}m`);
     expect(made.environment({ id: 1, limits: { memoryBytes: 1e10 } }).CUDA_DEVICE_MEMORY_LIMIT).toBe('10000000000');
   });
 
-  it('gives each tenant and each limit a cache of its own, and removes it afterwards', async () => {
+  it('gives each tenant and each limit its own cache, and removes it afterwards', async () => {
     const { made } = await prepared();
     const cache = (id: number) => made.environment({ id }).CUDA_DEVICE_MEMORY_SHARED_CACHE as string;
     for (const id of [1, 2]) {
@@ -76,7 +76,7 @@ describe('HAMi-core', () => {
     expect(cache(2)).not.toBe(second);
   });
 
-  it('leaves nothing behind, and may be taken down twice', async () => {
+  it('removes everything, and may be torn down twice', async () => {
     const made = system();
     const run = runState(folder);
     await made.prepare(run);
@@ -87,7 +87,7 @@ describe('HAMi-core', () => {
     expect([existsSync(places.lockDirectory), existsSync(join(run.directory, 'hami-core'))]).toEqual([false, false]);
   });
 
-  it('does not touch a lock folder that was there, nor its mode', async () => {
+  it('changes neither an existing lock folder nor its mode', async () => {
     mkdirSync(places.lockDirectory, { mode: 0o700 });
     onTestFinished(() => rmSync(places.lockDirectory, { recursive: true }));
     const made = system();
@@ -106,7 +106,7 @@ describe('HAMi-core', () => {
     await made.teardown();
   });
 
-  it('refuses a limit above the card before anything is made', async () => {
+  it('refuses a limit above the card before it creates anything', async () => {
     const run = runState(folder);
     await expect(system({ memory: { bytes: CARD + 1 } }).prepare(run)).rejects.toThrow(/at most the card's/);
     expect(existsSync(join(run.directory, 'hami-core'))).toBe(false);
@@ -117,7 +117,7 @@ describe('HAMi-core', () => {
     expect(() => made.environment({ id: 0, limits: { smPercent } })).toThrow(/an integer from 1 to 100/);
   });
 
-  it('is unavailable without a library, starts one by one, and has no compute limit under policy disable', () => {
+  it('is unavailable without a library, starts its processes one by one, and has no compute limit under policy disable', () => {
     expect(system({ library: null }).unavailable).toMatch(/^library not available: name it with library=FILE$/);
     expect(system().unavailable).toBeNull();
     expect(system().staggerStarts).toBe(true);
@@ -133,7 +133,7 @@ describe('the proofs of HAMi-core', () => {
   };
   const readBack = { memoryLimitBytes: 10 * GIB, smPercent: 50, visibleTotalBytes: 10 * GIB };
 
-  it('hold under an active layer', async () => {
+  it('pass under an active layer', async () => {
     const { made } = await prepared();
     const codes = made.canaries().map(({ bytes, expected }) => ({ bytes, code: expected === 'granted' ? 0 : 2 }));
     const attestation = await attest({}, probe({ ...readBack, allocations: codes }));
@@ -189,13 +189,13 @@ describe('the proofs of HAMi-core', () => {
     expect(invalid).toMatch(reason);
   });
 
-  it('fail where the library is not mapped', async () => {
+  it('fail if the library is not mapped', async () => {
     const { invalid, layer } = await attest({}, probe(), null);
     expect(layer).toBeNull();
     expect(invalid).toMatch(/libvgpu\.so is not mapped in the worker.*ldd/);
   });
 
-  it('fail where the library was replaced while it was measured', async () => {
+  it('fail if the library was replaced during the measurement', async () => {
     const { made } = await prepared();
     const other = libraryFile(folder, 'libvgpu.so', Buffer.from('other'));
     const { invalid } = await made.attest(description(other), { ...FIRST_LOOK, phase: 'after' });
@@ -203,14 +203,14 @@ describe('the proofs of HAMi-core', () => {
     expect(invalid).toMatch(/library identity \(path, SHA-256\), after: .*library was replaced/);
   });
 
-  it('take only the compute limit away where the layer cannot see its process', async () => {
+  it('invalidate only the compute limit if the layer cannot see its process', async () => {
     const attestation = await attest({}, probe({ pidFound: false }));
     expect(attestation.invalid).toBeUndefined();
     expect(attestation.computeLimitUnsupported).toBe('layer cannot see its process');
     expect(attestation.warnings[0]).toMatch(/a UUID reads as 0/);
   });
 
-  it('name what nobody looked at', async () => {
+  it('name what was not inspected', async () => {
     const { made } = await prepared();
     const { notChecked, invalid } = await made.attest(description(library));
     expect(invalid).toBeUndefined();

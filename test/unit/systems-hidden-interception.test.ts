@@ -57,7 +57,7 @@ describe('replacedLibcuda', () => {
   describe('beside another library that exports cuInit', () => {
     const other = (path: string) => ({ path, cudaExports: 400, exportsDlsym: false, exportsInit: true });
 
-    it('names it, whatever it is called', () => {
+    it('names it, by any file name', () => {
       const description = seen({});
       description.provenance.objects.push(other('/opt/libother.so'));
       expect(replacedLibcuda(description)).toEqual({
@@ -98,7 +98,7 @@ describe('replacedLibcuda', () => {
 });
 
 describe('driverCode', () => {
-  it('fails for whoever patched it, but for the layer that is meant', () => {
+  it('fails if patched by another library than the expected layer', () => {
     expect(driverCode(patchedBy(LAYER), LAYER).passed).toBe(true);
     expect(driverCode(patchedBy(LAYER), null)).toMatchObject({
       passed: false,
@@ -107,7 +107,7 @@ describe('driverCode', () => {
     expect(driverCode(patchedBy('/opt/other.so'), LAYER).passed).toBe(false);
   });
 
-  it('fails for a patch that leads nowhere known, which is no interceptor', () => {
+  it('fails for a patch with an unknown target, which is not counted as an interceptor', () => {
     const description = patchedBy(null);
     expect(driverCode(description, LAYER)).toMatchObject({
       passed: false,
@@ -117,7 +117,7 @@ describe('driverCode', () => {
     expect(hiddenInterceptionWarnings(description)).toHaveLength(1);
   });
 
-  it('is not checked where the file cannot be compared', () => {
+  it('is not checked if the file cannot be compared', () => {
     const description = seen({});
     description.provenance.codeUnreadable = 'libcuda.so.1 is not the file that was mapped';
     expect(driverCode(description, null)).toMatchObject({

@@ -20,15 +20,15 @@ describe('a library to preload', () => {
     expect(check('./link.so')).toBe(join(folder, 'link.so'));
   });
 
-  it('is refused where it is missing', () =>
+  it('is refused if it is missing', () =>
     expect(() => check('nowhere.so')).toThrow(refusal('nowhere.so', 'there is no such file')));
 
-  it('is refused where it is a folder', () => {
+  it('is refused if it is a folder', () => {
     mkdirSync(join(folder, 'd.so'));
     expect(() => check('d.so')).toThrow(refusal('d.so', 'it is a directory'));
   });
 
-  it('is refused where it is a pipe, without waiting for it', () => {
+  it('is refused if it is a pipe, without waiting for it', () => {
     execFileSync('mkfifo', [join(folder, 'p.so')]);
     expect(() => check('p.so')).toThrow(refusal('p.so', 'it is not a regular file'));
   });
@@ -56,14 +56,14 @@ describe('a library to preload', () => {
 });
 
 describe('exported symbols', () => {
-  it('are read from a real library, imports aside', async () => {
+  it('are read from a real library, without its imports', async () => {
     const libc = mappedFiles().find((file) => /^libc\.so|^libc-/.test(basename(file))) as string;
     const names = await exportedSymbols(libc);
     expect(names?.has('getenv')).toBe(true);
     expect(names?.has('_dl_argv')).toBe(false);
   });
 
-  it('are null where there is nothing to read, and for sections that lead nowhere', async () => {
+  it('are null if the file is missing, and for sections beyond its end', async () => {
     const hostile = elfHeader();
     hostile.writeBigUInt64LE(2n ** 62n, 40);
     hostile.writeUInt16LE(64, 58);

@@ -7,12 +7,12 @@ const seen = (multiprocessors: number) => device(0, { multiprocessors });
 
 describe('the thread percentage of MPS', () => {
   it.each([
-    // A GPU with 82 SMs gives 40 at 50 %, an H200 may round to pairs.
+    // Half of a GPU with 82 SMs is 40; an H200 may round to pairs.
     [40, 82, 50],
     [66, 132, 50],
     [34, 132, 25],
     [4, 40, 10],
-  ])('is applied where %i of %i are seen at %i %', (multiprocessors, whole, percent) =>
+  ])('is applied if %i of %i are visible at %i %', (multiprocessors, whole, percent) =>
     expect(threadPercentage(seen(multiprocessors), whole, percent).passed).toBe(true),
   );
 
@@ -20,14 +20,14 @@ describe('the thread percentage of MPS', () => {
     ['ignored', 132, 132, 50],
     ['that of another client', 93, 132, 50],
     ['lower than asked', 33, 132, 50],
-  ])('is refused where it was %s', (_, multiprocessors, whole, percent) =>
+  ])('is refused if it was %s', (_, multiprocessors, whole, percent) =>
     expect(threadPercentage(seen(multiprocessors), whole, percent)).toMatchObject({
       passed: false,
       detail: `the tenant has ${multiprocessors} of ${whole}, ${percent} % was set`,
     }),
   );
 
-  it('is not judged where rounding could give the whole card, or nobody looked', () => {
+  it('is undecided if rounding could yield the whole card, or without an inspection', () => {
     expect(threadPercentage(seen(132), 132, 98).passed).toBeNull();
     expect(threadPercentage(undefined, 132, 50).passed).toBeNull();
   });
@@ -36,17 +36,17 @@ describe('the thread percentage of MPS', () => {
 describe('the pinned limit of MPS', () => {
   const free = (bytes: number | null) => probe({ visibleTotalBytes: CARD, visibleFreeBytes: bytes });
 
-  it('is applied where free memory is the limit less a context', () =>
-    // Seen on an H200: 9 969 MiB free under 10 GiB.
+  it('is applied if free memory is the limit minus a context', () =>
+    // Measured on an H200: 9 969 MiB free under 10 GiB.
     expect(pinnedMemory(free(9969 * 2 ** 20), CARD, 10 * GIB).passed).toBe(true));
 
-  it('is refused where more is free than it allows', () =>
+  it('is refused if more is free than it allows', () =>
     expect(pinnedMemory(free(138 * GIB), CARD, 10 * GIB)).toMatchObject({
       passed: false,
       detail: expect.stringContaining('the limit is 10240 MiB'),
     }));
 
-  it('is not judged by little free memory, which others may have taken, nor where nobody looked', () => {
+  it('is undecided with little free memory, which other processes may use, or without an inspection', () => {
     expect(pinnedMemory(free(2 * GIB), CARD, 10 * GIB).passed).toBeNull();
     expect(pinnedMemory(free(CARD - GIB), CARD, CARD).passed).toBeNull();
     expect(pinnedMemory(null, CARD, 10 * GIB).passed).toBeNull();

@@ -16,7 +16,7 @@ async function environmentOf(text: string) {
 }
 
 describe('systems on the command line', () => {
-  it('are named by their kind, or as they are told', () => {
+  it('are named by their kind or by name=', () => {
     const systems = parseSystems(['native', 'hami-core:library=libvgpu.so', 'fcsp:name=b', 'custom:name=mine'], here);
     expect(systems.map(({ name, kind }) => [name, kind])).toEqual([
       ['native', 'native'],
@@ -44,10 +44,10 @@ describe('systems on the command line', () => {
     }),
   );
 
-  it('take values with = and an escaped comma, and the entries of maps by a point', async () =>
+  it('take values with = and an escaped comma, and map entries with a dot', async () =>
     expect(await environmentOf('custom:name=mine,env.A=x=y\\,z,env.B_1=2')).toMatchObject({ A: 'x=y,z', B_1: '2' }));
 
-  it('take lists by repetition', () =>
+  it('take lists from repeated keys', () =>
     expect(parse('custom:name=mine,prefix=taskset,prefix=-c,prefix=0').name).toBe('mine (unverified)'));
 
   it.each([
@@ -112,6 +112,6 @@ describe('systems on the command line', () => {
       ),
   );
 
-  it('may be there twice under different names', () =>
+  it('may appear twice under different names', () =>
     expect(parseSystems(['native', 'native:name=again'], here)).toHaveLength(2));
 });

@@ -1,4 +1,4 @@
-/** Which difference between two processes of a system takes the second one's number with it. */
+/** Which differences between two processes of a system invalidate the result of the second one. */
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import type { Description } from '../../lib/workers/description.js';
 import type { Worker } from '../../lib/workers/worker.js';
 import { description, temporaryFolder } from './systems-fixtures.js';
 
-/** Answers the one request that a look at an environment makes. */
+/** Answers the one request that an inspection makes. */
 const workerSaying = (said: Description) =>
   ({ request: () => Promise.resolve(said), targetIn: (target: unknown) => target }) as unknown as Worker;
 
@@ -22,7 +22,7 @@ const look = {
   signal: new AbortController().signal,
 };
 
-/** The driver as one process calls it: its owner on every path. */
+/** The driver as a process calls it: its owner on every path. */
 function under(owner: string): Description {
   const said = description(null);
   const owners = { runtime: owner, dlsym: owner, linked: owner, bare: owner };
@@ -42,11 +42,11 @@ describe('a second process', () => {
   writeFileSync(file, '');
   symlinkSync(file, link);
 
-  it('is under the same driver where the loader calls the same file by another name', async () => {
+  it('has the same driver if the loader uses another name of its file', async () => {
     expect(await invalidAfter(link, file)).toBeUndefined();
   });
 
-  it('is refused where another file owns a function', async () => {
+  it('is refused if another file owns a function', async () => {
     writeFileSync(join(folder, 'other.so'), '');
     expect(await invalidAfter(link, join(folder, 'other.so'))).toMatch(
       /^layer not active: cuInit belongs to .*other\.so/,
@@ -54,7 +54,7 @@ describe('a second process', () => {
   });
 });
 
-it('a process whose clock alone was checked is not proven', () => {
+it('a process of which only the clock was checked is not proven', () => {
   const clock = { proof: "the clock is the system's, after", passed: true, detail: '' };
   const owners = { proof: 'owners of the driver functions (dladdr)', passed: true, detail: '' };
   const attestation = { layer: null, groundTruth: 'nvml' as const, warnings: [] };
@@ -63,7 +63,7 @@ it('a process whose clock alone was checked is not proven', () => {
   expect(isProven({ ...attestation, proofs: [owners, { ...clock, passed: false }] })).toBe(false);
 });
 
-it('a row that an unproven process measured takes its metric with it, another failure only the row', () => {
+it('a row of an unproven process invalidates its metric, another failure only the row', () => {
   expect(rowState(new UnprovenProcess('layer not active'))).toBeNull();
   expect(rowState(new BenchError('INVALID_RESULT', 'wrong result'))).toEqual({ failed: 'wrong result' });
 });

@@ -5,7 +5,7 @@ import { ownIdentity } from '../../lib/environment/process-identity.js';
 import { isOfOneRun, lasting, makeRunDirectory, removeAbandonedDirectories } from '../../lib/systems/run-directory.js';
 import { temporaryFolder } from '../temporary.js';
 
-describe('a path in the directory of a run', () => {
+describe('a path in a run directory', () => {
   it.each([
     ['/tmp/gvb-aB3xYz/hami-core/cache-0-2', '/tmp/{runDir}'],
     ['/tmp/gvb-aB3xYz', '/tmp/{runDir}'],
@@ -21,12 +21,12 @@ describe('a path in the directory of a run', () => {
   });
 });
 
-describe('the directory of a run', () => {
+describe('a run directory', () => {
   let folder = '';
-  /** The same PID at another time is another process, which has ended. */
+  /** The same PID with another start time is another process, so the owner has ended. */
   const dead = () => ({ ...ownIdentity(), startTime: '1' });
 
-  /** As a killed run leaves it, with an entry below. */
+  /** A run directory with an entry, as a killed run leaves it. */
   function left(name: string, owner: unknown): string {
     const directory = join(folder, name);
     mkdirSync(join(directory, 'state'), { recursive: true });
@@ -40,20 +40,20 @@ describe('the directory of a run', () => {
   });
   afterEach(() => vi.unstubAllEnvs());
 
-  it('names its owner, and stays while that lives', async () => {
+  it('names its owner, and is kept while that process lives', async () => {
     const directory = await makeRunDirectory();
     expect(JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8'))).toEqual(ownIdentity());
     expect(await removeAbandonedDirectories()).toEqual([]);
     expect(existsSync(directory)).toBe(true);
   });
 
-  it('is removed, with all that is in it, when its owner has ended', async () => {
+  it('is removed with its content after its owner has ended', async () => {
     const directory = left('gvb-aB3xYz', dead());
     expect(await removeAbandonedDirectories()).toEqual([directory]);
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('keeps what it links to', async () => {
+  it('keeps the targets of its links', async () => {
     const directory = left('gvb-aB3xYz', dead());
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(elsewhere);
@@ -86,7 +86,7 @@ describe('the directory of a run', () => {
     ['an owner in another PID namespace', 'gvb-aB3xYz', () => ({ ...dead(), pidNamespace: 'pid:[1]' })],
     ['no owner that can be read', 'gvb-aB3xYz', () => '{"pid":'],
     ['an owner of another form', 'gvb-aB3xYz', () => ({ pid: 1 })],
-  ])('stays with %s', async (_, name, owner) => {
+  ])('is kept with %s', async (_, name, owner) => {
     const directory = left(name, owner());
     expect(await removeAbandonedDirectories()).toEqual([]);
     expect(existsSync(join(directory, 'state'))).toBe(true);
@@ -108,12 +108,12 @@ describe('the directory of a run', () => {
     expect(existsSync(directory)).toBe(!isRemoved);
   });
 
-  it('is removed where its host has booted since', async () => {
+  it('is removed if its host has booted since', async () => {
     const directory = left('gvb-aB3xYz', { ...ownIdentity(), bootId: 'another' });
     expect(await removeAbandonedDirectories()).toEqual([directory]);
   });
 
-  it.runIf(process.getuid?.() === 0)('stays where it belongs to another user', async () => {
+  it.runIf(process.getuid?.() === 0)('is kept if it belongs to another user', async () => {
     const directory = left('gvb-aB3xYz', dead());
     chownSync(directory, 65_534, 65_534);
     expect(await removeAbandonedDirectories()).toEqual([]);

@@ -7,7 +7,7 @@ import { runState, temporaryFolder } from './systems-fixtures.js';
 const here = { caller: {}, folder: '/srv/here' };
 const again = (text: string) => parseSystem(text, here).spec;
 
-describe('a system as --system takes it', () => {
+describe('the specification of a system', () => {
   it.each([
     ['native', 'native'],
     ['native:name=a', 'native:name=a'],
@@ -21,18 +21,18 @@ describe('a system as --system takes it', () => {
     expect(again(spec)).toBe(spec);
   });
 
-  it('names a library wherever it is read from', () =>
+  it('names a library independently of its folder', () =>
     expect(specOf('hami-core', { library: 'lib/x.so', sm: '50' }, '/srv/here')).toBe(
       'hami-core:library=/srv/here/lib/x.so,sm=50',
     ));
 
-  it('says nothing where only a file can', () => {
+  it('is null if only a file can describe the system', () => {
     expect(specOf('custom', { name: 'a', verify: [{ smCount: ['1', '2'] }] }, '/')).toBeNull();
     expect(specOf('custom', { name: 'a', setup: [['true']] }, '/')).toBeNull();
     expect(specOf('custom', { name: 'a', env: { A: 'x\\', B: 'y' } }, '/')).toBeNull();
   });
 
-  it('gives back what it was made of', async () => {
+  it('is parsed to the same system', async () => {
     const value = fc.stringMatching(/^[^\0\\{}]{1,20}$/);
     await fc.assert(
       fc.asyncProperty(value, value, async (a, b) => {
@@ -47,7 +47,7 @@ describe('a system as --system takes it', () => {
   });
 
   it.each(['API_TOKEN', 'MY_PASSPHRASE', 'AWS_ACCESS_KEY_ID', 'BASIC_AUTH', 'db_password', 'PRIVATE'])(
-    'keeps %s to itself',
+    'does not contain the value of %s',
     (name) => {
       expect(publicValue(name, 'x')).toBe('(not recorded)');
       expect(specOf('custom', { name: 'a', env: { [name]: 'x' } }, '/')).toBe(

@@ -8,7 +8,7 @@ import { temporaryFolder } from './systems-fixtures.js';
 const folder = temporaryFolder();
 
 describe('the private folder', () => {
-  it('is made for this user alone, and never one that is already there', async () => {
+  it('is created for this user only, and never reuses an existing one', async () => {
     const path = join(folder, 'private');
     await privateDirectory(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -45,7 +45,7 @@ describe('state files', () => {
   mkdirSync(own);
   mkdirSync(outside);
 
-  it('are deleted when they appeared after they were claimed', async () => {
+  it('are deleted if they appeared after their claim', async () => {
     const files = new StateFiles(own);
     const path = join(outside, 'region');
     await files.claim([path]);
@@ -54,7 +54,7 @@ describe('state files', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('are refused, and stay, when they were there before', async () => {
+  it('are refused and kept if they existed before', async () => {
     const path = join(outside, 'foreign');
     writeFileSync(path, '');
     const files = new StateFiles(own);
@@ -63,7 +63,7 @@ describe('state files', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('never takes a folder outside the run directory', async () => {
+  it('are not removed if a folder outside the run directory has their path', async () => {
     const path = join(outside, 'grown');
     const files = new StateFiles(own);
     await files.claim([path]);
@@ -71,7 +71,7 @@ describe('state files', () => {
     expect(await files.remove()).toEqual([`${path} was left in place: it is a folder`]);
   });
 
-  it('does not follow a link out of the run directory', async () => {
+  it('are kept behind a link out of the run directory', async () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, '');
     const files = new StateFiles(own);
@@ -81,7 +81,7 @@ describe('state files', () => {
     expect(existsSync(victim)).toBe(true);
   });
 
-  it('deletes a link, not what it points to', async () => {
+  it('are deleted as a link, without its target', async () => {
     const target = join(outside, 'target');
     writeFileSync(target, '');
     const files = new StateFiles(own);
@@ -93,7 +93,7 @@ describe('state files', () => {
 });
 
 describe('discovered state', () => {
-  it('is what appeared and is open in the process; the rest is only named', async () => {
+  it('contains new files open in the process; others are only named', async () => {
     const place = join(folder, 'shm');
     mkdirSync(place);
     writeFileSync(join(place, 'old'), '');

@@ -21,7 +21,7 @@ import {
 const folder = temporaryFolder();
 const library = libraryFile(folder, 'libvgpu-control.so');
 
-/** Folders of its own for every system: the real ones are fixed. */
+/** Temporary folders for every system, since the real ones have fixed paths. */
 const newPlaces = () => {
   const root = mkdtempSync(join(folder, 'p'));
   return { manager: join(root, 'vgpu-manager'), locks: join(root, 'vgpu_lock') };
@@ -49,7 +49,7 @@ async function prepared(change: Partial<VgpuManagerOptions> = {}) {
   return { made, run, places, config: configOf(places) };
 }
 
-/** As the first process of the layer writes it: the layout of its resource_data_t. */
+/** The bytes of its resource_data_t, as the first process of the layer writes them. */
 function configBytes(content: Partial<VgpuConfig> = {}): Buffer {
   const bytes = Buffer.alloc(8192);
   bytes.writeUInt32LE(0x56474346, 0);
@@ -66,7 +66,7 @@ function configBytes(content: Partial<VgpuConfig> = {}): Buffer {
   return bytes;
 }
 
-/** What the layer does with the environment of its first process. */
+/** Writes the configuration as the layer does with the environment of its first process. */
 function writeAsLayer(config: string, environment: NodeJS.ProcessEnv, change: Partial<VgpuConfig> = {}): void {
   mkdirSync(join(config, '..'), { recursive: true });
   const content: VgpuConfig = {
@@ -81,7 +81,7 @@ function writeAsLayer(config: string, environment: NodeJS.ProcessEnv, change: Pa
 }
 
 describe('vgpu-manager', () => {
-  it('sets every variable that the library would otherwise take from process 1', async () => {
+  it('sets every variable that the library would otherwise read from process 1', async () => {
     const { made, run } = await prepared({ softCores: 80, controller: 'aimd' });
     expect(made.environment()).toEqual({
       PATH: '/bin',
@@ -105,10 +105,10 @@ describe('vgpu-manager', () => {
     });
   });
 
-  it('sets no limit that was not asked for, and no soft limit below the hard one', async () => {
+  it('sets only requested limits, and no soft limit below the hard one', async () => {
     const { made } = await prepared({ memory: undefined, sm: undefined });
     expect(made.environment()).toMatchObject({ CUDA_MEM_LIMIT_0: '', CUDA_CORE_LIMIT_0: '' });
-    // At 100 % its limiter would count blocks still.
+    // At 100 % its limiter would still count blocks.
     const whole = made.environment({ id: 1, limits: { memoryBytes: null, smPercent: 100 } });
     expect(whole).toMatchObject({ CUDA_CORE_LIMIT_0: '' });
     const soft = await prepared({ softCores: 60 });
@@ -120,7 +120,7 @@ describe('vgpu-manager', () => {
     });
   });
 
-  it('changes the limit of a living tenant in the file that its processes have mapped', async () => {
+  it('changes the limit of a running tenant in the file mapped by its processes', async () => {
     const { made, config } = await prepared();
     const tenant = { id: 3, limits: { smPercent: 40 } };
     expect(await made.changeLimit(tenant, 20)).toMatch(/vgpu\.config is missing/);
@@ -131,13 +131,13 @@ describe('vgpu-manager', () => {
     expect(await made.changeLimit(tenant, 20)).toBeNull();
     const after = readFileSync(config);
     expect(parseVgpuConfig(after)).toEqual({ ...(parseVgpuConfig(before) as VgpuConfig), cores: 20 });
-    // Its version goes from one even number to the next, and the rest stays.
+    // The version goes from one even number to the next; the rest is unchanged.
     expect(after.readUInt32LE(512)).toBe(before.readUInt32LE(512) + 2);
     after.writeUInt32LE(before.readUInt32LE(512), 512);
     after.writeInt32LE(40, 512 + 72);
     expect(after.equals(before)).toBe(true);
     expect(statSync(config).ino).toBe(ino);
-    // What the tenant has to have from now on, until it ends.
+    // The limits that the tenant must have from now on.
     expect(made.limits(tenant).smPercent).toBe(20);
     await made.reap(tenant);
     expect(made.limits(tenant).smPercent).toBe(40);
@@ -164,7 +164,7 @@ describe('vgpu-manager', () => {
     expect(existsSync(config)).toBe(false);
   });
 
-  it('refuses a second tenant with other limits', async () => {
+  it('refuses a second tenant with different limits', async () => {
     const { made } = await prepared();
     expect(made.limitsCoexist).toBe(false);
     await made.prepareTenant({ id: 1 });
@@ -175,7 +175,7 @@ describe('vgpu-manager', () => {
     await made.prepareTenant(other);
   });
 
-  it('removes the folders that the library made, and only those', async () => {
+  it('removes only the folders that the library created', async () => {
     const places = newPlaces();
     mkdirSync(places.manager);
     const made = system({ places });
@@ -193,7 +193,7 @@ describe('vgpu-manager', () => {
     ]);
   });
 
-  it('leaves the locks of another program that were there before', async () => {
+  it('keeps existing locks of another program', async () => {
     const { made, places } = await (async () => {
       const own = newPlaces();
       mkdirSync(own.locks);
@@ -207,7 +207,7 @@ describe('vgpu-manager', () => {
   it.each([
     ['of a pod', configBytes({ containerName: 'trainer', memoryBytes: GIB })],
     ['of an unknown layout', Buffer.from('{}')],
-  ])('refuses a file %s and leaves it', async (_, bytes) => {
+  ])('refuses and keeps a file %s', async (_, bytes) => {
     const { made, config } = await prepared();
     mkdirSync(join(config, '..'), { recursive: true });
     writeFileSync(config, bytes);
@@ -216,7 +216,7 @@ describe('vgpu-manager', () => {
     expect(readFileSync(config)).toEqual(bytes);
   });
 
-  it('removes a file that a killed run of its own left, unless a process still uses it', async () => {
+  it('removes a file of a killed run, unless a process still uses it', async () => {
     const { made, config, places } = await prepared();
     writeAsLayer(config, { VGPU_CONTAINER_NAME: 'gpu-virt-bench', VGPU_POD_UID: 'killed' });
     const mapping = `import mmap,sys; f=open(sys.argv[1]); m=mmap.mmap(f.fileno(),0,prot=mmap.PROT_READ); print('mapped',flush=True); sys.stdin.read()`;
@@ -253,7 +253,7 @@ describe('the proofs of vgpu-manager', () => {
     return made.attest(description(library, { ...whole, ...change }), look);
   };
 
-  it('hold under an active layer', async () => {
+  it('pass under an active layer', async () => {
     const allocations = [{ bytes: 10.25 * GIB, code: 2 }];
     const { proofs, invalid, notChecked, layer } = await attest({}, probe({ allocations }), {}, { softCores: 70 });
     expect(proofs.filter(({ passed }) => !passed)).toEqual([]);
@@ -280,14 +280,14 @@ describe('the proofs of vgpu-manager', () => {
     expect(invalid).toMatch(reason);
   });
 
-  it('fail where an allocation beyond the limit is granted', async () => {
+  it('fail if an allocation beyond the limit is granted', async () => {
     const allocations = [{ bytes: 10.25 * GIB, code: 0 }];
     expect((await attest({}, probe({ allocations }))).invalid).toMatch(
       /allocation of 10496 MiB is refused: the driver returned 0/,
     );
   });
 
-  it('do not judge by a file that the layer did not write, or writes otherwise', async () => {
+  it('ignore a file that the layer did not write, or writes in another layout', async () => {
     const { made, config } = await prepared();
     await made.prepareTenant({ id: 0 });
     const notChecked = async () => (await made.attest(description(library, whole))).notChecked?.[0]?.detail;
@@ -299,8 +299,8 @@ describe('the proofs of vgpu-manager', () => {
 });
 
 describe('the configuration file of vgpu-manager', () => {
-  it('is read as its C header lays it out', () => {
-    // The structures of library/include/hook.h, written by a C compiler.
+  it('has the layout of its C header', () => {
+    // The structures of library/include/hook.h, written by a C program.
     const source = `
       #include <stdint.h>
       #include <stdio.h>

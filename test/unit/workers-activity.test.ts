@@ -15,24 +15,24 @@ describe('the overlap of activities', () => {
     ['one ended before it began', [activity(6, 5), activity(0, 9)]],
     ['a time is not known', [activity(NaN, 9), activity(0, 9)]],
     ['there is no activity', []],
-  ])('is none where %s', (_, activities) => expect(overlap(activities)).toBeNull());
+  ])('is null if %s', (_, activities) => expect(overlap(activities)).toBeNull());
 
-  it('is one at work where each has a mark in it, its ends included', () =>
+  it('shows work if each activity has a mark in it, including its ends', () =>
     expect(overlapAtWork([activity(0, 10, 3), activity(3, 12, 1, 10)])).toEqual({ fromNs: 3, toNs: 10 }));
 
-  it('is that of one activity where there is one', () => {
+  it('is the only activity', () => {
     expect(overlap([activity(2, 7)])).toEqual({ fromNs: 2, toNs: 7 });
     expect(overlap([activity(2, 2)])).toBeNull();
   });
 
-  it('is none at work where there is none at all, whatever they did', () => {
+  it('shows no work if there is no overlap', () => {
     expect(overlapAtWork([activity(0, 4, 4), activity(4, 9, 4)])).toBeNull();
     expect(overlapAtWork([])).toBeNull();
   });
 
-  it('is none at work where one says nothing of its progress', () =>
+  it('shows no work if one activity reports no progress', () =>
     expect(overlapAtWork([activity(0, 10, 5), activity(0, 10)])).toBeNull());
 
-  it('is none at work where one was there and did nothing', () =>
+  it('shows no work if one activity made no progress', () =>
     expect(overlapAtWork([activity(0, 10, 2, 5), activity(3, 12, 1, 11)])).toBeNull());
 });

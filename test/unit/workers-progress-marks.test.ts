@@ -8,14 +8,14 @@ function marksOf(count: number, most: number): readonly number[] {
 }
 
 describe('marks of progress', () => {
-  it('are all kept while there is room', () => expect(marksOf(4, 4)).toEqual([0, 1, 2, 3]));
+  it('are all kept up to the limit', () => expect(marksOf(4, 4)).toEqual([0, 1, 2, 3]));
 
-  it('are thinned evenly where there are more, the first among them', () => {
+  it('are thinned evenly beyond it, including the first', () => {
     expect(marksOf(5, 4)).toEqual([0, 2, 4]);
     expect(marksOf(17, 4)).toEqual([0, 8, 16]);
   });
 
-  it('are never more than asked for, however many there are', () => {
+  it('never exceed the limit', () => {
     const kept = marksOf(100_000, 100);
     expect(kept.length).toBeLessThanOrEqual(100);
     expect(kept.length).toBeGreaterThan(45);

@@ -7,7 +7,7 @@ describe('the line protocol', () => {
   it('begins and ends every message with a new line', () =>
     expect(encode({ gvb: 'result', id: 1, value: 'a\nb' })).toBe('\n{"gvb":"result","id":1,"value":"a\\nb"}\n'));
 
-  it.each(['', 'hello', '{"other":1}', '{"gvb":"result","id":'])('takes %j for noise', (line) =>
+  it.each(['', 'hello', '{"other":1}', '{"gvb":"result","id":'])('treats %j as noise', (line) =>
     expect(decode(line)).toBeNull(),
   );
 
@@ -17,7 +17,7 @@ describe('the line protocol', () => {
     new TypeError('type'),
     new RangeError('range'),
     new Error('plain'),
-  ])('carries %s across', (error) => {
+  ])('transfers %s', (error) => {
     const copy = errorFromData(JSON.parse(JSON.stringify(errorToData(error))));
     expect(copy.constructor).toBe(error.constructor);
     expect({ ...copy, message: copy.message }).toEqual({ ...error, message: error.message });
@@ -33,13 +33,13 @@ describe('lines', () => {
     return lines;
   };
 
-  it('joins what chunks cut, characters too', () => {
+  it('are joined across chunks, even within a character', () => {
     const text = Buffer.from('erste\nzwölf\nEnde');
     for (let at = 0; at <= text.length; at++)
       expect(split(text.subarray(0, at), text.subarray(at))).toEqual(['erste', 'zwölf', 'Ende']);
   });
 
-  it('copies a character a few times at most, however short the lines are', () => {
+  it('have each character copied a few times at most, even in short lines', () => {
     const limit = 1_000;
     const pieces = 20_000;
     const slice = vi.spyOn(String.prototype, 'slice');
@@ -51,7 +51,7 @@ describe('lines', () => {
     expect(log.text).toBe('x\n'.repeat(limit / 2));
   });
 
-  it('keeps the end of a log', () => {
+  it('are kept from the end of a log', () => {
     const log = new BoundedLog(8);
     log.append('one\ntwo\n');
     log.append('three\n');

@@ -46,7 +46,7 @@ const saying = (started: Started, text: string) =>
   passing(() => expect(started.printed.stdout + started.printed.stderr).toContain(text));
 
 describe('a kept program', () => {
-  it('passes on what it prints and says how it ended, when, and what it used', async () => {
+  it('has its output passed on, and its exit, end time and resource use reported', async () => {
     const cwd = temporaryFolder();
     const before = Number(process.hrtime.bigint());
     const started = sh('pwd; echo $GVB_TEST_MARK >&2; exit 3', { cwd });
@@ -61,45 +61,45 @@ describe('a kept program', () => {
     expect(used?.largestProcessBytes).toBeGreaterThan(1e6);
   });
 
-  it('gets pipes that it may open by name, as a shell script does', async () => {
+  it('gets pipes that it may open by path, as a shell script does', async () => {
     const started = sh('echo out > /dev/stdout; echo err > /dev/stderr');
     expect((await ended(started)).main?.exitCode).toBe(0);
     expect(started.printed).toMatchObject({ stdout: 'out\n', stderr: 'err\n' });
   });
 
-  it('counts the processor time of all its processes, those that forked away included', async () => {
+  it('has the CPU time of all its processes, including daemonised ones', async () => {
     const burn = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done';
     const [alone, away] = [sh(burn), sh(`(setsid bash -c '${burn}' &) ; ${burn}`)];
     const time = ({ used }: Outcome) => (used ? used.cpuUserUs + used.cpuSystemUs : Number.NaN);
     expect(time(await ended(away))).toBeGreaterThan(1.3 * time(await ended(alone)));
   });
 
-  it('reports the memory of the largest process, and not that of whoever started it', async () => {
+  it('has the memory of its largest process, without that of its parent', async () => {
     const small = (await ended(start(['true']))).used?.largestProcessBytes as number;
     expect(small).toBeLessThan(process.memoryUsage.rss() / 2);
     const large = start([process.execPath, '-e', 'const all = Buffer.alloc(200e6, 1); console.log(all.length)']);
     expect((await ended(large)).used?.largestProcessBytes).toBeGreaterThan(200e6);
   });
 
-  it('loses nothing of a gigabyte', async () => {
+  it('loses no output of one gigabyte', async () => {
     const started = sh('head -c 1000000000 /dev/zero');
     await ended(started);
     expect(started.printed.bytes).toBe(1_000_000_000);
   });
 
-  it('kills what forks away and stays, and names it', async () => {
+  it('has its daemonised processes killed and named', async () => {
     const started = sh('setsid sleep 1000 > /dev/null 2>&1 & exit 0', { stragglerMs: 200, graceMs: 200 });
     const { main, left } = await ended(started);
     expect(main?.exitCode).toBe(0);
     expect(left).toEqual({ count: 1, named: expect.stringMatching(/^\d+:sleep$/) });
   });
 
-  it('waits for what ends a moment later', async () => {
+  it('is waited for until processes that end shortly after it have ended', async () => {
     const started = sh('setsid sleep 0.3 > /dev/null 2>&1 & exit 0');
     expect(await ended(started)).toMatchObject({ left: null });
   });
 
-  it('is asked to end, with all that it started', async () => {
+  it('is terminated with all its descendants', async () => {
     const started = sh('trap "echo bye; exit 7" TERM; sleep 1000 & echo ready; wait');
     await saying(started, 'ready');
     started.program.stop();
@@ -107,21 +107,21 @@ describe('a kept program', () => {
     expect(started.printed.stdout).toBe('ready\nbye\n');
   });
 
-  it('is killed where it ignores that', async () => {
+  it('is killed if it ignores SIGTERM', async () => {
     const started = sh('trap "" TERM; echo deaf; while true; do sleep 0.05; done', { graceMs: 200 });
     await saying(started, 'deaf');
     started.program.stop();
     expect((await ended(started)).main).toMatchObject({ how: 'was killed by signal 9', exitCode: null, signal: 9 });
   });
 
-  it('is killed at once where that is asked', async () => {
+  it('is killed at once on request', async () => {
     const started = sh('trap "" TERM; (trap "" TERM; setsid sleep 1000) & echo deaf; wait; sleep 1000');
     await saying(started, 'deaf');
     started.program.kill();
     expect((await ended(started)).main?.signal).toBe(9);
   });
 
-  it('leaves nothing where its keeper is killed', async () => {
+  it('leaves no process if its keeper is killed', async () => {
     const started = sh('setsid sleep 1000 & echo started; sleep 1000');
     await saying(started, 'started');
     process.kill(started.program.keeperPid as number, 'SIGKILL');
@@ -132,18 +132,18 @@ describe('a kept program', () => {
     [['/no/such/program'], 'no such file or directory'],
     [['no-such-program'], 'no such file or directory'],
     [['/'], 'permission denied'],
-  ])('says why %j cannot be started', async (command, refused) => {
+  ])('is refused with the reason if %j cannot be started', async (command, refused) => {
     const started = start(command);
     expect(await started.program.begun).toBeNull();
     expect(await ended(started)).toMatchObject({ refused, main: null });
   });
 
-  it('says which folder it cannot enter', async () => {
+  it('is refused with the folder that it cannot enter', async () => {
     const started = start(['true'], { cwd: '/no/such/folder' });
     expect((await ended(started)).refused).toMatch(/working directory cannot be entered: no such file/);
   });
 
-  it('ends with whoever wanted it', async () => {
+  it('ends with the process that started it', async () => {
     const mark = randomUUID();
     const script = `
       const { spawn } = require('node:child_process');

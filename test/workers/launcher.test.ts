@@ -15,7 +15,7 @@ function fake(answers: FakeOptions['answers'] = {}) {
 }
 
 describe('a launcher', () => {
-  it('starts workers: their command in its paths, behind the prefix, in the environment of the start alone', async () => {
+  it('starts workers with the prefix, translated paths and only the given environment', async () => {
     const launcher = fake();
     const worker = await Worker.start({ start: launcher.how });
     const [process_] = launcher.started;
@@ -30,7 +30,7 @@ describe('a launcher', () => {
     expect(await worker.exit).toEqual({ how: 'ended with exit code 0', exitCode: 0, signal: null });
   });
 
-  it('says how far its clock is from ours: the time from spawn to main is by one clock', async () => {
+  it('measures its clock offset, so that spawn and main are timed by one clock', async () => {
     const before = process.hrtime.bigint();
     const worker = await Worker.start({ start: fake().how });
     const passed = Number(process.hrtime.bigint() - before);
@@ -76,7 +76,7 @@ describe('a scene', () => {
     return scene;
   };
 
-  it('releases each worker with a task of its own at one time, by the clock of each', async () => {
+  it('releases each worker with its own task at one time, by each clock', async () => {
     const launcher = fake({ work: ({ startAtNs, what }) => ({ startAtNs, what }) });
     const scene = await sceneOf(launcher, 2);
     const [victim, aggressor] = scene.workers;
@@ -98,7 +98,7 @@ describe('a scene', () => {
     await scene.stop();
   });
 
-  it('keeps what the others did where one dies: its death is a result', async () => {
+  it('keeps the results of the others if one dies, and the death as a result', async () => {
     let asked = 0;
     const launcher = fake({
       work: (_, process) => {
@@ -116,7 +116,7 @@ describe('a scene', () => {
     await scene.stop();
   });
 
-  it('has programs as tenants: their lines are the marks of their progress', async () => {
+  it('has programs as tenants, with their lines as marks of progress', async () => {
     const launcher = new FakeLauncher({ program: true });
     const scene = new Scene(new AbortController().signal);
     const before = loadAddon().now();

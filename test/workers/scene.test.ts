@@ -1,4 +1,4 @@
-/** Scenes of real processes: what a tenant is, and how the end of one concerns no other. */
+/** Scenes of real processes: what a tenant is, and that its end does not affect the others. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -44,13 +44,13 @@ describe('a program as a tenant', () => {
     expect(tenant.log).toMatch(/noise\n/);
   });
 
-  it('has a mark for a last line without an end', async () => {
+  it('has a mark for a last line without a line break', async () => {
     const tenant = program(newScene(), "process.stdout.write('one\\ntwo')");
     await tenant.exit;
     expect(tenant.activity.marksNs).toHaveLength(2);
   });
 
-  it('has no mark where it prints nothing: it was there, and nothing shows that it worked', async () => {
+  it('has no mark if it prints nothing, since nothing shows that it worked', async () => {
     const scene = newScene();
     const silent = program(scene, "console.error('only here')");
     const other = program(scene, "console.log('working'); setInterval(() => {}, 1000)");
@@ -61,7 +61,7 @@ describe('a program as a tenant', () => {
     expect(overlapAtWork([silent.activity, other.activity])).toBeNull();
   });
 
-  it('ends with an exit code or a signal, which is a result', async () => {
+  it('has its exit code or signal as its result', async () => {
     const scene = newScene();
     const failing = program(scene, 'process.exit(3)');
     const crashing = program(scene, "process.kill(process.pid, 'SIGSEGV')");
@@ -74,7 +74,7 @@ describe('a program as a tenant', () => {
     expect(absent.pid).toBeNull();
   });
 
-  it('that ignores SIGTERM ends with its scene, and so do its children', async () => {
+  it('is killed with its scene and its children if it ignores SIGTERM', async () => {
     const scene = newScene();
     const text = `process.on('SIGTERM', () => {});
       require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
@@ -93,7 +93,7 @@ describe('a program as a tenant', () => {
 });
 
 describe('the death of one tenant', () => {
-  it('leaves workers and programs beside it alone', async () => {
+  it('does not affect other workers and programs', async () => {
     const scene = newScene();
     const victim = await scene.startWorker(fakeStart);
     const aggressor = await scene.startWorker(fakeStart, 'aggressor');
@@ -109,7 +109,7 @@ describe('the death of one tenant', () => {
     expect(scene.tenants.map(({ role }) => role)).toEqual(['victim', 'aggressor', 'aggressor']);
   });
 
-  it('is one outcome of a release, beside those of the others', async () => {
+  it('is one of the outcomes of a release', async () => {
     const scene = newScene();
     const tenants = [];
     for (let i = 0; i < 3; i++) tenants.push(await scene.startWorker(fakeStart));
@@ -122,7 +122,7 @@ describe('the death of one tenant', () => {
     ]);
   });
 
-  it('by a signal of ours is told as one', async () => {
+  it('by a signal of the caller names the signal', async () => {
     const scene = newScene();
     const tenant = await scene.startWorker(fakeStart);
     tenant.signal('SIGKILL');

@@ -42,19 +42,19 @@ describe('a worker process', () => {
     expect(await worker.request('echo', { a: [1, 'ü\n'] }, request)).toEqual({ a: [1, 'ü\n'] });
   });
 
-  it('gets exactly the environment it is given', async () => {
+  it('gets exactly the given environment', async () => {
     const worker = await start('obedient', {
       start: { ...fakeStart, environment: { FAKE_MODE: 'obedient', ONLY: 'this' } },
     });
     expect(await worker.request('environment', null, request)).toEqual({ FAKE_MODE: 'obedient', ONLY: 'this' });
   });
 
-  it('is Node without the garbage collection that V8 begins in an idle process', async () => {
+  it('runs without the garbage collection of an idle V8', async () => {
     const command = (await (await start()).request('command', null, request)) as string[];
     expect(command).toEqual([process.execPath, '--no-memory-reducer', expect.stringMatching(/worker\/main\.js$/)]);
   });
 
-  it('knows how long it took to start', async () => {
+  it('measures its start-up time', async () => {
     const before = process.hrtime.bigint();
     const { timing } = await start();
     expect(timing.addonLoadNs).toBe(12);
@@ -62,20 +62,20 @@ describe('a worker process', () => {
     expect(timing.spawnToMainNs).toBeLessThan(Number(process.hrtime.bigint() - before));
   });
 
-  it('passes progress on, in order', async () => {
+  it('passes on progress, in order', async () => {
     const worker = await start();
     const seen: unknown[] = [];
     expect(await worker.request('steps', null, { ...request, onProgress: (value) => seen.push(value) })).toBe('done');
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  it('tells its protocol from what a layer prints, even in the middle of a line', async () => {
+  it('separates its protocol from the output of a layer, even in the middle of a line', async () => {
     const worker = await start();
     expect(await worker.request('noisy', null, request)).toBe('heard');
     expect(worker.log).toContain('layer: unfinished line');
   });
 
-  it('keeps no more than 64 KiB of that', async () => {
+  it('keeps at most 64 KiB of that output', async () => {
     const worker = await start();
     await worker.request('chatter', null, request);
     expect(worker.log.length).toBe(64 * 1024);
@@ -101,7 +101,7 @@ describe('a worker process', () => {
     expect(await worker.request('echo', 1, request)).toBe(1);
   });
 
-  it('reports its exit code and last words', async () => {
+  it('reports its exit code and last output', async () => {
     const worker = await start();
     await expect(worker.request('exit', 3, request)).rejects.toMatchObject({
       code: 'WORKER',
@@ -127,8 +127,8 @@ describe('a worker process', () => {
     expect(alive(worker.pid)).toBe(false);
   });
 
-  it('is given up when not even SIGKILL ends it', async () => {
-    // Like a process in a driver call that never returns: it has no exit to report.
+  it('is abandoned if not even SIGKILL ends it', async () => {
+    // Like a process in a driver call that never returns: it reports no exit.
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const child = Object.assign(new EventEmitter(), { pid: undefined, unref: vi.fn(), stdin, stdout, stderr });
     const group = new ProcessGroup(child as unknown as ConstructorParameters<typeof ProcessGroup>[0], {
@@ -156,7 +156,7 @@ describe('a worker process', () => {
   it('does not start under a signal that has fired', () =>
     expect(start('obedient', { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late'));
 
-  it('takes its descendants with it', async () => {
+  it('ends with its descendants', async () => {
     const worker = await start();
     const grandchild = (await worker.request('grandchild', null, request)) as number;
     expect(alive(grandchild)).toBe(true);
@@ -164,14 +164,14 @@ describe('a worker process', () => {
     await expect.poll(() => alive(grandchild)).toBe(false);
   });
 
-  it('is killed for good when it ignores both the end of its input and SIGTERM', async () => {
+  it('is killed if it ignores both the end of its input and SIGTERM', async () => {
     const worker = await start('stubborn');
     const { pid } = worker;
     await worker.stop();
     expect(alive(pid)).toBe(false);
   });
 
-  it('says what was printed when it cannot start', () =>
+  it('reports its output if it cannot start', () =>
     expect(start('stillborn')).rejects.toThrow(
       'The worker process ended with exit code 7. It last printed: ld.so: cannot start',
     ));
@@ -181,7 +181,7 @@ describe('a worker process', () => {
       /^Timed out after 0.3 s: the worker process did not start and was killed\./,
     ));
 
-  it('says when its command does not exist', () =>
+  it('reports that its command does not exist', () =>
     expect(start('obedient', { start: { ...fakeStart, argvPrefix: ['/nonexistent/runner'] } })).rejects.toThrow(
       /could not be started .*ENOENT/,
     ));

@@ -1,4 +1,7 @@
-/** COMPAT-001: what real software does in its first second, in processes of its own, natively and under the system. */
+/**
+ * COMPAT-001: things that real software does in its first second, each in its own process, natively and under the
+ * system.
+ */
 import type { Check } from '../../results/document.js';
 import { describe } from '../../workers/description.js';
 import { measureFunction } from '../measure-function.js';
@@ -14,10 +17,13 @@ import { inTurns } from './turns.js';
 const PROBE_BYTES = 2 * 2 ** 30;
 const MOST_LANES = 4;
 const DEADLINE_MS = 10_000;
-/** Of a process under a layer, with room to spare: its start to its end is half a second. What hangs holds up no other. */
+/**
+ * Longest start of a process under a layer, with a margin: the whole process takes half a second. A hang does not delay
+ * the others beyond it.
+ */
 const START_MS = 2_000;
 
-/** The outcome of a probe that does not work natively: `native` then says why. */
+/** Outcome of a probe that does not work natively: `native` then has the reason. */
 const NOT_RUN = 'not run';
 
 interface Row {
@@ -25,9 +31,9 @@ interface Row {
   issue: string;
   outcome: string;
   native: string;
-  /** The call in which it went another way. */
+  /** The call at which it deviated. */
   at?: string;
-  /** What shows that the process was not under the system. */
+  /** Evidence that the process was not under the system. */
   escape?: string;
 }
 
@@ -35,7 +41,7 @@ interface Comparable extends ProbeRow {
   native: Native;
 }
 
-/** A probe whose process was not under the system says nothing of it, whatever it answered. */
+/** A probe whose process was not under the system says nothing about it. */
 function rowOf({ name, issue, native }: Comparable, own: Native['observation'], reference: Reference): Row {
   const judged = outcomeOf(native.observation, own);
   const head = { probe: name, issue, native: nativeText(native.observation) };
@@ -43,7 +49,7 @@ function rowOf({ name, issue, native }: Comparable, own: Native['observation'], 
   return escape === null ? { ...head, ...judged } : { ...head, outcome: 'escapes the layer', escape };
 }
 
-/** A worker of the system, which is proven, shows what every probe must be under. */
+/** A proven worker of the system shows the layer that every probe must be under. */
 async function referenceIn(context: MeasureContext, scene: MetricScene): Promise<Reference> {
   const tenant = await scene.startWorker({ id: FIRST_ID });
   const reference = referenceOf(await describe(tenant.worker, targetOf(context), context.signal), context.options.path);
@@ -52,7 +58,7 @@ async function referenceIn(context: MeasureContext, scene: MetricScene): Promise
   return reference;
 }
 
-/** Each in a tenant of its own: what one that was killed leaves in a layer's state is not the next one's fault. */
+/** Each in its own tenant, so that a killed probe's remains in a layer's state do not affect the next. */
 async function probeSystem(
   context: MeasureContext,
   scene: MetricScene,
@@ -78,7 +84,7 @@ async function probeSystem(
   });
 }
 
-/** As many as the card has room for, and the limit: it may count the processes of all tenants. */
+/** As many as fit on the card and within the limit, which may count the processes of all tenants. */
 async function lanesFor({ system, truth }: MeasureContext): Promise<number> {
   const free = (await truth?.cardMemory())?.freeBytes ?? Infinity;
   const room = Math.floor(Math.min(free, system.limits().memoryBytes ?? Infinity) / PROBE_BYTES);

@@ -1,16 +1,16 @@
-/** Whether a probe's process was under the system, compared with a process that is proven to be. */
+/** Whether a probe's process was under the system, by comparison with a proven process. */
 import { sameFile } from '../../systems/ld-preload.js';
 import type { ApplicationPath } from '../../results/document.js';
 import type { Description } from '../../workers/description.js';
 import type { Observation } from './probe-process.js';
 
 export interface Reference {
-  /** Who owns each function that the layer owns in the proven process. */
+  /** The owner of each function that the layer owns in the proven process. */
   owners: ReadonlyMap<string, string>;
   /** Files that were preloaded into it. */
   preloaded: readonly string[];
   mpsClient: boolean;
-  /** By UUID: what cuDeviceTotalMem says there, which a layer may lower to its limit. */
+  /** By UUID: cuDeviceTotalMem's answer in that process, which a layer may lower to its limit. */
   memoryBytes: ReadonlyMap<string, number>;
 }
 
@@ -29,7 +29,7 @@ export function referenceOf({ provenance, preload, inspection }: Description, pa
   };
 }
 
-/** What shows that it was not; null where nothing does. */
+/** Evidence that it was not; null if there is none. */
 export function escapeOf({ under }: Observation, reference: Reference): string | null {
   if (!under) return 'it did not report who owns the functions it called';
   const free = Object.entries(under.owners).find(([name, owner]) => {

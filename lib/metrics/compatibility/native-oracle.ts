@@ -25,21 +25,21 @@ export interface Settings {
 export interface Native {
   probe: ProbeRow;
   observation: Observation;
-  /** Why it is not compared; null where it is. */
+  /** Why it is not compared; null if it is. */
   excluded: string | null;
 }
 
 export interface Oracle {
   all: Native[];
-  /** What makes the native runs no reference; null where they are one. */
+  /** Why the native runs cannot be a reference; null if they can. */
   notBare: string | null;
   /** The driver's libcuda. */
   driver: string;
-  /** UUID of the device that is measured. */
+  /** UUID of the measured device. */
   device: string;
 }
 
-/** The caller's own, as a native system has it; what a simulated card is made of is no setting of a system. */
+/** The caller's environment, as a native system has it; variables that define a simulated card are kept. */
 function nativeStart({ system }: MeasureContext): ProcessStart {
   const { GVB_SIM } = system.environment();
   return localStart({
@@ -66,7 +66,7 @@ function uuidOf({ options: { device } }: MeasureContext, { inspection: { devices
   return found.uuid;
 }
 
-/** A command of the program; `more` are options beyond what every probe is told. */
+/** The command for a probe; `more` are options in addition to those of every probe. */
 export function probeCommand(
   context: MeasureContext,
   launcher: Launcher,

@@ -2,17 +2,17 @@
 import type { Observation, Step } from './probe-process.js';
 
 export interface Judged {
-  /** `same`, or in words what was different. */
+  /** `same`, or a description of the difference. */
   outcome: string;
-  /** The call in which it was different. */
+  /** The call at which it differed. */
   at?: string;
 }
 
-/** A check of the program's own that failed, or a comparison of its own that came out otherwise. */
+/** The program's own check failed, or a comparison within the program had another outcome. */
 const isWrong = (step: Step): boolean =>
   step.gvb === 'data' && (step.otherwise === undefined ? step.value === 'wrong' : step.value !== 'the same');
 
-/** Why what it did natively is no answer to compare with; null where it is one. */
+/** Why a native run cannot be compared with; null if it can. */
 export function excludedBecause({ ending, over, steps, done, last }: Observation): string | null {
   const during = last === null ? '' : ` in ${last}`;
   if (ending === null) return `natively it hangs${during}`;
@@ -23,7 +23,7 @@ export function excludedBecause({ ending, over, steps, done, last }: Observation
   return done && ending.exitCode === 0 ? null : `natively it ${ending.how}`;
 }
 
-/** In a few words, for a table. */
+/** A short text for a table. */
 export function nativeText({ steps }: Observation): string {
   const refused = steps.flatMap((step) =>
     step.gvb === 'code' && step.code !== 0 ? [`${step.step} ${step.code}`] : [],
@@ -51,7 +51,7 @@ function firstDifference(native: readonly Step[], own: readonly Step[]): Judged 
   return null;
 }
 
-/** `native` is one that is not excluded. */
+/** `native` must not be excluded. */
 export function outcomeOf(native: Observation, own: Observation): Judged {
   const { ending, last, steps, done } = own;
   const at = last === null ? {} : { at: last };

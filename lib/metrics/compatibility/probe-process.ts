@@ -1,4 +1,4 @@
-/** Runs one probe process with a deadline and collects what it reports of each step. */
+/** Runs one probe process with a deadline and collects its reports. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Ending, ProcessStart } from '../../workers/launcher.js';
@@ -16,7 +16,7 @@ const lineSchema = v.variant('gvb', [
     owners: v.record(v.string(), v.string()),
     objects: v.array(v.string()),
     mps: v.nullable(v.number()),
-    /** How much memory cuDeviceTotalMem says that the device has which it used. */
+    /** The device that it used, and cuDeviceTotalMem's answer for it. */
     memory: v.nullable(v.object({ uuid: v.string(), bytes: v.number() })),
   }),
   v.object({ gvb: v.literal('over'), reason: v.string() }),
@@ -26,24 +26,24 @@ const lineSchema = v.variant('gvb', [
 type Line = v.InferOutput<typeof lineSchema>;
 type Of<Kind extends Line['gvb']> = Extract<Line, { gvb: Kind }>;
 
-/** What a probe is, as the program lists it. */
+/** A probe as the program lists it. */
 export type ProbeRow = Omit<Of<'probe'>, 'gvb'>;
-/** An answer of the driver, or what was read and compared. */
+/** A code of the driver, or data that was read and compared. */
 export type Step = Of<'code'> | Of<'data'>;
 
 export interface Observation {
-  /** Null where it had to be killed at its deadline. */
+  /** Null if it had to be killed at its deadline. */
   ending: Ending | null;
-  /** In the order in which they were reported. */
+  /** In the order of the reports. */
   steps: Step[];
-  /** What it was about to do when it reported nothing more. */
+  /** The call announced by the last report without a result. */
   last: string | null;
   done: boolean;
-  /** Why it could not continue, as it reports itself. */
+  /** Why it could not continue, by its own report. */
   over: string | null;
-  /** How many objects it made, where that is its own choice natively. */
+  /** How many objects it created, if it chooses the number itself (natively). */
   count: number | null;
-  /** Whose functions it called; absent of one that did not come to its end. */
+  /** Owners of the functions it called; absent if it did not finish. */
   under: Omit<Of<'under'>, 'gvb'> | null;
   rows: ProbeRow[];
 }
@@ -53,7 +53,7 @@ export interface ProbeOptions {
   signal: AbortSignal;
 }
 
-/** A layer prints what it likes; more than this of what looks like ours is no report of a probe. */
+/** A layer prints arbitrary text; more lines in the form of reports than this cannot be a probe's. */
 const MOST_STEPS = 100_000;
 
 function parsed(line: string): Line | null {
@@ -62,7 +62,7 @@ function parsed(line: string): Line | null {
     const result = v.safeParse(lineSchema, JSON.parse(line));
     return result.success ? result.output : null;
   } catch {
-    // Cut short by the end of the process.
+    // Truncated by the end of the process.
     return null;
   }
 }
@@ -88,7 +88,7 @@ const nothingSeen = (): Observation => ({
   rows: [],
 });
 
-/** Whatever happens, it and everything that it started has been killed when this settles. */
+/** When this settles, the process and everything that it started has been killed, even after an error. */
 export async function runProbe(
   { launcher, environment, argvPrefix }: ProcessStart,
   command: readonly string[],
@@ -103,7 +103,7 @@ export async function runProbe(
   });
   process.stdout.on('data', (chunk: Buffer) => lines.push(chunk)).on('end', () => lines.end());
   process.stderr.resume();
-  // It may be gone before it reads that there is no input.
+  // It may end before it reads the end of its input.
   process.stdin.on('error', () => {}).end();
   const stop = new AbortController();
   try {

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { allOrFirstError } from '../scene.js';
 
 interface Turn {
-  /** No other may run at the same time. */
+  /** Must not run at the same time as any other. */
   alone: boolean;
 }
 
 export interface Turns {
-  /** How many at a time. */
+  /** How many may run at a time. */
   lanes: number;
-  /** Where none may start while another is starting: it is taken to have started after so long, or when it ends. */
+  /** If set, only one may be starting at a time: it counts as started after this time, or when it ends. */
   startMs: number | null;
 }
 
-/** Several at a time, those that must be alone one by one behind them. Answers in the order of `all`. */
+/** Runs several at a time, then those that must run alone, one by one. Resolves in the order of `all`. */
 export async function inTurns<T extends Turn, R>(
   all: readonly T[],
   { lanes, startMs }: Turns,
@@ -30,7 +30,7 @@ export async function inTurns<T extends Turn, R>(
   };
   const lane = async () => {
     for (;;) {
-      // Others may have been waiting for the same one.
+      // Others may have waited for the same one.
       for (let seen: unknown = null; seen !== started; await seen) seen = started;
       const next = waiting.shift();
       if (!next) return;

@@ -21,12 +21,12 @@ export const MENU: readonly Aggressor[] = [
   { kind: 'graphStorm', name: 'graph launch storm' },
 ];
 
-/** Operations a second; null where none was over. */
+/** Operations per second; null if none completed. */
 export function rateOf({ operations, startedNs, endedNs }: Aggression): number | null {
   return operations > 0 && endedNs > startedNs ? (operations * 1e9) / (endedNs - startedNs) : null;
 }
 
-/** Why it shows nothing of its neighbour; null where it ran. */
+/** Why its run says nothing about the neighbour; null if it ran. */
 export function idleReason({ missing, operations }: Aggression): string | null {
   if (missing !== null) return missing;
   return operations > 0 ? null : 'none of its operations was seen to finish';

@@ -1,4 +1,6 @@
-/** Tenants, each with a quota of its own, that load the card at the same time: what each did in bins of the card's time. */
+/**
+ * Tenants with quotas of their own that load the card at the same time: the work of each in bins of the card's time.
+ */
 import type { Load, LoadRequest } from '../../native/addon-types.js';
 import type { Tenant } from '../../systems/system.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
@@ -16,17 +18,17 @@ const WHOLE_MS = 300;
 /** The windows of IS-007 and IS-008. */
 export const BIN_MS = 100;
 
-/** Quota of a tenant, in per cent of the card's compute; null: the system sets none. */
+/** A tenant's quota in per cent of the card's compute; null: the system sets none. */
 export type Quota = number | null;
 
 export interface WholeCard {
-  /** Of a block, which make a kernel of about 1 ms on the whole card. */
+  /** Per block; makes a kernel of about 1 ms on the whole card. */
   rounds: number;
-  /** Work in a nanosecond. */
+  /** Work per nanosecond. */
   rate: number;
 }
 
-/** What one tenant does that nothing limits, alone; once in a round. */
+/** The work of an unlimited tenant alone; measured once per round. */
 export const wholeCard = (context: MeasureContext): Promise<WholeCard> =>
   context.once.get('load of the whole card', () => {
     const reference = referenceOf(context.system, { smPercent: 50 });
@@ -41,15 +43,15 @@ export interface LoadTimes {
   binMs: number;
 }
 
-/** What each of several tenants did in the bins that lie wholly in the time of all of them. */
+/** The work of several tenants in the bins that lie entirely in the time of all of them. */
 export interface CommonBins {
-  /** Of the first load's bins, the first that counts. */
+  /** Index of the first common bin in the first load. */
   first: number;
-  /** Work, by tenant and bin. */
+  /** Work by tenant, then by bin. */
   work: number[][];
 }
 
-/** Null where there is no such bin. `skipMs`: of the time in common, what is left out at its beginning. */
+/** Null if there is no such bin. `skipMs`: how much of the common time is left out at its beginning. */
 export function commonBins(loads: readonly Load[], binMs: number, skipMs = 0): CommonBins | null {
   const binNs = binMs * NS_PER_MS;
   const from = Math.max(...loads.map(({ firstBin, startedNs }) => firstBin + Math.ceil(startedNs / binNs)));
@@ -75,7 +77,7 @@ export class CoTenants {
     this.#rounds = rounds;
   }
 
-  /** Of the tenants at these places, all at once. Rejects with the first failure. */
+  /** Loads of the tenants at these places, all at once. Rejects with the first failure. */
   async load(places: readonly number[], times: LoadTimes): Promise<Load[]> {
     const tasks = new Map(places.map((place) => [this.workers[place] as WorkerTenant, this.task(times)]));
     return (await this.together(tasks, times.durationMs)) as Load[];
@@ -105,7 +107,7 @@ export class CoTenants {
 /** Whether the system sets a compute limit for each tenant. */
 export const setsQuotas = ({ system }: MeasureContext): boolean => system.capabilities.computeLimit !== 'none';
 
-/** A worker for each quota, all of which live while `use` runs. */
+/** A worker for each quota; all of them live while `use` runs. */
 export async function amongTenants<T>(
   context: MeasureContext,
   quotas: readonly Quota[],
@@ -127,11 +129,11 @@ export async function amongTenants<T>(
   return withoutOwnTenant(context, play);
 }
 
-/** Workers that started at the same time stand in the scene in the order in which they were ready. */
+/** Sorts workers by tenant: the scene lists them in the order in which they became ready. */
 const inOrder = (scene: MetricScene, tenants: readonly Tenant[]): WorkerTenant[] =>
   tenants.flatMap(({ id }) => scene.scene.workers.filter((worker) => scene.tenantOf(worker)?.id === id));
 
-/** A line for the charts: of what the whole card does. */
+/** A line for the charts, relative to the whole card's work. */
 export const shareLine = (
   name: string,
   limitPercent: Quota,

@@ -1,39 +1,41 @@
-/** The faults of IS-010: what a sacrificial tenant does, and the evidence that it happened. */
+/** The faults of IS-010: what a sacrificial tenant does, and how its effect is confirmed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultKind } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { STALL_MS, type WatchedVictim } from './watched-victim.js';
 
-/** What the sacrificial tenant does its fault with. */
+/** What a fault works with. */
 export interface Stage {
   tenant: WorkerTenant;
   victim: WatchedVictim;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** What a tenant may allocate before it asks for more than any card has; others need the rest. */
+  /** How much a tenant may allocate before it asks for more than any card has, because others need the rest. */
   mostBytes: number;
 }
 
 export interface Fault {
   name: string;
   expectedCode: string;
-  /** Whether the card reports an error (Xid) of it. */
+  /** Whether the card reports an error (Xid) for it. */
   hasXid: boolean;
-  /** What happened, as `expectedCode` says it; null where the fault did not happen. */
+  /** Returns what happened, in the form of `expectedCode`; null if the fault did not happen. */
   raise: (stage: Stage) => Promise<string | null>;
 }
 
-/** A fault itself takes milliseconds; a layer may take a lock meanwhile. */
+/** The fault takes milliseconds, but a layer may hold a lock meanwhile. */
 const DEADLINE_MS = 30_000;
 const STORM_BYTES = 2 ** 21;
-/** Longer than any test waits: the tenant is killed before. */
+/** Longer than any test: the tenant is killed before it ends. */
 const STORM = { bytes: STORM_BYTES, forMs: 60_000 };
 const STORM_DEADLINE_MS = 90_000;
 const SHORT_STORM_MS = 10;
-/** How long the endless kernel is beside the victim before its process is killed. */
+/** How long the endless kernel runs beside the victim before its process is killed. */
 const ENDLESS_MS = 100;
-/** Each stop may fall between two calls: beside a victim that holds the lock for half of the time, 20 miss it once in 10^6. */
+/**
+ * A stop may fall between two calls: if a call holds the lock for half of the time, all 20 miss it once in 10^6 runs.
+ */
 const STOPS = 20;
 
 const codeOf = ({ code, name }: { code: number; name: string }): string | null =>
@@ -52,7 +54,7 @@ async function killed(tenant: WorkerTenant): Promise<string | null> {
   return (await tenant.exit).signal;
 }
 
-/** Rejects where no allocation was made at all. Afterwards it allocates and frees until it is killed. */
+/** Rejects if no allocation succeeded. The tenant then allocates and frees until it is killed. */
 async function startStorm(tenant: WorkerTenant): Promise<void> {
   const short = { bytes: STORM_BYTES, forMs: SHORT_STORM_MS };
   await askSession(tenant, { name: 'allocationStorm', request: short, deadlineMs: DEADLINE_MS });

@@ -5,7 +5,7 @@ export interface Stretch {
   to: number;
 }
 
-/** In order; those closer than `apart` are one. */
+/** Sorts, and merges those closer than `apart`. */
 export function merged(stretches: readonly Stretch[], apart = 0): Stretch[] {
   const out: Stretch[] = [];
   for (const { from, to } of [...stretches].sort((a, b) => a.from - b.from)) {
@@ -24,7 +24,7 @@ export const clipped = (stretches: readonly Stretch[], { from, to }: Stretch): S
 export const total = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { from, to }) => sum + to - from, 0);
 
-/** How long both lasted at the same time; each in order and apart. */
+/** The total time during which both lasted; each list must be sorted and disjoint. */
 export function common(a: readonly Stretch[], b: readonly Stretch[]): number {
   let sum = 0;
   for (let i = 0, j = 0; i < a.length && j < b.length;) {

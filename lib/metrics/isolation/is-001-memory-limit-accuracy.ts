@@ -1,4 +1,4 @@
-/** IS-001: how much of a memory limit a tenant can use, and which ways of allocating go beyond it. */
+/** IS-001: how much of a memory limit a tenant can use, and which ways to allocate exceed it. */
 import type { MemoryPath } from '../../native/addon-types.js';
 import { invalidBy, type Measured, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
@@ -10,7 +10,7 @@ import { enterMemoryTenant, inMemoryTenant, type MemoryTenant, underShares } fro
 import { fillTogether, TWO_PROCESSES } from './memory-together.js';
 
 const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
-/** One process has them one after the other; IS-011 has all, each in a process of its own. */
+/** One process tries these one after the other; IS-011 tries all, each in its own process. */
 const PATHS: readonly MemoryPath[] = [
   HEADLINE,
   'cuMemAllocPitch_v2',
@@ -27,7 +27,7 @@ interface Point {
   paths: FilledPath[];
 }
 
-/** As many of `paths`, which it shortens, as one process can have: what is not given back ends it. */
+/** Removes from `paths` those it tries in one process; memory that is not given back ends the process. */
 async function fillSome(context: MeasureContext, tenant: MemoryTenant, paths: MemoryPath[]): Promise<FilledPath[]> {
   const { limitBytes } = tenant;
   const filled: FilledPath[] = [];
@@ -41,7 +41,7 @@ async function fillSome(context: MeasureContext, tenant: MemoryTenant, paths: Me
   return filled;
 }
 
-/** Under the system's own limit, and two processes of one tenant. */
+/** Under the system's own limit, including two processes of one tenant. */
 async function ownPoint(context: MeasureContext, limitBytes: number): Promise<Point> {
   const left = [...PATHS];
   const paths: FilledPath[] = [];
@@ -55,7 +55,7 @@ async function ownPoint(context: MeasureContext, limitBytes: number): Promise<Po
   return { limitBytes, paths: [...paths, filledRow(together)] };
 }
 
-/** Under limits of a share of the card each; none where the system's tenants cannot have others than its own. */
+/** Under limits of several shares of the card; empty if the system's tenants cannot have other limits. */
 async function otherPoints(context: MeasureContext): Promise<Point[]> {
   const points: Point[] = [];
   await underShares(context, async (tenant) => {
@@ -64,7 +64,7 @@ async function otherPoints(context: MeasureContext): Promise<Point[]> {
   return points;
 }
 
-/** 100 where what could be used is the limit. */
+/** 100 if exactly the limit could be used. */
 const accuracyOf = (usedBytes: number, limitBytes: number): number =>
   100 * (1 - Math.abs(usedBytes - limitBytes) / limitBytes);
 
@@ -108,7 +108,7 @@ function judge(context: MeasureContext, points: readonly Point[]): Measured {
   return { ...common, ...invalidBy(decisive), value, headline: Float64Array.from(values) };
 }
 
-/** Processes that have a limit each by design may hold more than it together. */
+/** Processes that have separate limits by design may hold more than one limit together. */
 const exempt = ({ system }: MeasureContext, path: string): boolean =>
   path === TWO_PROCESSES && system.capabilities.memLimit === 'perProcess';
 

@@ -1,4 +1,4 @@
-/** IS-002: how long a refusal takes, of a request just beyond the limit and of one far beyond it. */
+/** IS-002: how long a refusal takes, for a request just beyond the limit and one far beyond it. */
 import type { MemoryPath, Refusals, RefusalsRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -10,34 +10,34 @@ import { formatBytes, GIB, MIB, NS_PER_US, scaled, scaledSamples } from '../unit
 import { inMemoryTenant, type MemoryTenant, underShares } from './memory-tenant.js';
 
 const APIS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync'];
-/** Of each row. Of 299 there is a p99. */
+/** Per row. With 299 there is a p99. */
 const REQUESTS = { quick: 300, standard: 300, thorough: 1_000 } as const;
-/** Fewer where they take longer together: MPS takes 50 ms to refuse cuMemAllocAsync more than its limit. */
+/** Fewer if they take longer than this together: MPS takes 50 ms to refuse cuMemAllocAsync beyond its limit. */
 const MOST_NS_OF_ROW = { quick: 1e9, standard: 5e9, thorough: 60e9 } as const;
-/** Left of the limit, or less where the context counts too, before the request of a little more. */
+/** How much of the limit is left (less if the context counts too) before the request that slightly exceeds it. */
 const MARGIN = 64 * MIB;
 const MARGINAL = MARGIN + MIB;
-/** What is held may change by this much without a block of ours. */
+/** How much the held memory may change without a block of ours. */
 const DRIFT = 4 * MIB;
 
 interface Row {
   api: string;
   request: 'marginal' | 'gross';
   limitBytes: number;
-  /** Of a request. */
+  /** Size of a request. */
   bytes: number;
-  /** Held by the tenant's allocations meanwhile. */
+  /** Held by the tenant's allocations during the requests. */
   heldBytes: number;
   refusals: Refusals | null;
-  /** By the coordinator's NVML; null where it does not tell. */
+  /** By the coordinator's NVML; null if it does not report it. */
   drift: number | null;
-  /** Why it was not tried. */
+  /** Why it was not measured. */
   reason?: string;
 }
 
 interface Tried {
   rows: Row[];
-  /** The code of an allocation like the latest one, after that was freed. */
+  /** The code of repeating the latest allocation after it was freed. */
   again: number | null;
 }
 
@@ -155,7 +155,7 @@ function judge(tried: readonly Tried[]): Measured {
   if (untried) return { ...common, status: 'unsupported', reason: `${untried.api}: ${untried.reason}`, value: null };
   const refusedNs = Float64Array.from(headlines.flatMap(({ refusals }) => refusals?.refusedNs ?? []));
   const [codes, ...others] = checks as [Check, ...Check[]];
-  // With the right code in some, their time is known; the others are flagged.
+  // If some returned the right code, their times are known; the others are flagged.
   if (refusedNs.length === 0)
     return { ...common, status: 'invalid', reason: `${codes.name}: ${codes.detail}`, value: null };
   const { value, ci95 } = scaled(median(refusedNs), NS_PER_US);

@@ -1,4 +1,4 @@
-/** IS-003: how close a tenant's share of the compute is to its limit, by the work it gets done and not by utilisation. */
+/** IS-003: how close a tenant's share of the compute is to its limit, measured by work done, not by utilisation. */
 import { mean } from 'simple-statistics';
 import type { Tier } from '../../results/document.js';
 import { type MetricDefinition, unsupported } from '../metric.js';
@@ -8,17 +8,17 @@ import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './load-shapes.js';
 import { ownLimit, referenceOf } from './tenant-load.js';
 
 const SWEEP = [10, 25, 50, 75];
-/** Kernels back to back are of 1 ms. */
+/** Lengths of back-to-back kernels other than 1 ms. */
 const OTHER_LENGTHS_MS = [0.1, 10, 100];
 
 export interface LimitPlan {
   headline: Windows;
-  /** Of MANY_WAVES: long enough for slow controllers to swing several times. */
+  /** For MANY_WAVES: long enough for slow controllers to swing several times. */
   waves: Windows;
   others: Windows;
-  /** Of further kernels back to back. */
+  /** For further back-to-back kernels. */
   lengthsMs: readonly number[];
-  /** Whether other limits than the system's own are tried, where it can have them. */
+  /** Whether other limits than the system's own are measured, if it supports them. */
   sweeps: boolean;
 }
 
@@ -46,7 +46,7 @@ const PLANS: Record<Tier, LimitPlan> = {
   },
 };
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const computeLimitBy =
   (plan?: LimitPlan): MetricDefinition['measure'] =>
   async (context) => {
@@ -72,7 +72,7 @@ export const computeLimitBy =
       details: {
         limitPercent: own,
         reference,
-        // A limiter that acts later than this is not seen.
+        // A limiter that reacts later than this is missed.
         windows: { backToBack: headline, manyWaves: waves, others },
         limits: rows.map((row) => (isMeasured(row) ? withoutSeries(row) : row)),
         shares: rows.filter(isMeasured).map(({ shape, smPercent, series }) => ({
@@ -107,7 +107,7 @@ const withoutSeries = ({ series: _, ...row }: Row): Omit<Row, 'series'> => row;
 
 /**
  * IS-003, %: how close the work of a tenant under a compute limit comes to that share of its work without one, for each
- * shape of load. It needs a system that sets limits, so here, in the environment as it is, it is `unsupported`;
- * `compareSystems` has them.
+ * shape of load. It needs a system that sets limits: in the current environment it is `unsupported`; use
+ * `compareSystems`.
  */
 export const measureComputeLimit = measureFunction(smUtilizationAccuracy);

@@ -1,4 +1,4 @@
-/** IS-004: how long a tenant that was idle gets more than its compute limit when it starts to work. */
+/** IS-004: how long a tenant that was idle exceeds its compute limit when it starts to work. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tier } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported, withoutNumber } from '../metric.js';
@@ -22,9 +22,9 @@ const FREE_MS = 400;
 
 export interface ResponsePlan {
   idleMs: number;
-  /** Until when it may settle; it is watched longer, to see that it stays. */
+  /** The latest time to settle; it is watched longer, to see that it stays. */
   horizonMs: number;
-  /** Whether the limit is changed while the tenant lives. */
+  /** Whether the limit is changed while the tenant runs. */
   live: boolean;
 }
 
@@ -51,7 +51,7 @@ async function measureResponse(
   const free = await withoutLimits(context, reference, (worker) =>
     runLoad(worker, BACK_TO_BACK, { durationMs: FREE_MS, binMs: BIN_MS }),
   );
-  // The first and the last bin hold a part of their time.
+  // The first and the last bin cover only part of their time.
   const times = { durationMs: (bins + 2) * BIN_MS, binMs: BIN_MS, rounds: free.rounds };
   return withLimits(context, { smPercent: limitPercent }, async (worker) => {
     const why = worker.attestation.computeLimitUnsupported;
@@ -87,7 +87,7 @@ function liveDetails(live: LiveChange | string) {
   return { liveChange, lines: [shareLine(`limit changed to ${live.toPercent} %`, live.toPercent, percent)] };
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const limitResponseBy =
   (plan?: ResponsePlan): MetricDefinition['measure'] =>
   async (context) => {
@@ -136,7 +136,7 @@ function censored(observedMs: number, limitPercent: number, percent: readonly nu
 }
 
 /**
- * IS-004, ms: from the first kernel of a tenant that was idle until its share stays at its compute limit. It needs a system
- * that sets limits, so here, in the environment as it is, it is `unsupported`; `compareSystems` has them.
+ * IS-004, ms: from the first kernel of a tenant that was idle until its share stays at its compute limit. It needs a
+ * system that sets limits: in the current environment it is `unsupported`; use `compareSystems`.
  */
 export const measureLimitResponse = measureFunction(smLimitResponse);

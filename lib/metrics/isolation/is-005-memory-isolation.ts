@@ -1,4 +1,4 @@
-/** IS-005: a tenant writes a tag wherever it can; another one looks for it in memory that it never wrote. */
+/** IS-005: a tenant writes a tag wherever it can, and another one looks for it in memory that it never wrote. */
 import type { Check, Tier } from '../../results/document.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
@@ -13,9 +13,9 @@ import type { SurfaceRow } from './surfaces.js';
 import { drawTag } from './tag.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
-/** Of what a victim left, for a result that nothing was found. */
+/** The share of a victim's memory that must be scanned for the result that nothing was found. */
 const ENOUGH_SHARE = 0.7;
-/** Of what a victim could fill. */
+/** The share of the available memory that a victim must have filled. */
 const NEARLY_ALL_SHARE = 0.8;
 
 interface Found {
@@ -24,7 +24,7 @@ interface Found {
   reuse: Reuse[];
 }
 
-/** Of a round: by its exit, by SIGKILL. */
+/** Per round: by exit, and by SIGKILL. */
 const ENDINGS = 2;
 
 class Round {
@@ -53,7 +53,7 @@ class Round {
     await this.#attacks();
   }
 
-  /** Proven before: none of them lives until the end. */
+  /** Proven at once, because none of them lives until the end. */
   async #enter(role: 'victim' | 'aggressor'): Promise<WorkerTenant> {
     const tenant = await this.#scene.enter({ id: this.#ids() }, role);
     await this.#scene.prove(tenant);
@@ -70,7 +70,7 @@ class Round {
       const label = this.#mps ? 'running together' : 'time slices';
       this.found.surfaces.push(...(await whileBothRun(victim, attacker, tag, label)));
     }
-    // What is on the chip when it ends is its own.
+    // Filled last, so that on-chip memory still holds the victim's tag when it ends.
     await victim.fillChip();
     await end(victim.tenant);
     const first = this.#first + this.found.coverage.length;

@@ -1,4 +1,4 @@
-/** IS-006: what a tenant keeps of its compute when another one, which stays within its own quota, works beside it. */
+/** IS-006: how much of its compute a tenant keeps while another one, within its own quota, works beside it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mean } from 'simple-statistics';
 import type { Load } from '../../native/addon-types.js';
@@ -34,11 +34,11 @@ const TIMES: Record<Tier, IsolationTimes> = {
   standard: { durationMs: 2_000, binMs: 100, series: 1, traceMs: 300 },
   thorough: { durationMs: 5_000, binMs: 100, series: 3, traceMs: 300 },
 };
-/** Of a series: alternating, so that a drift meets both alike. */
+/** The blocks of a series, alternating, so that drift affects both kinds equally. */
 const ORDER = ['alone', 'together', 'together', 'alone'] as const;
 
 interface Block {
-  /** Of each tenant that ran, in the bins of all. */
+  /** By running tenant, in the bins common to all. */
   work: number[][];
   smClockMhz: number | null;
 }
@@ -48,7 +48,7 @@ interface Row {
   limitPercent: Quota;
   retainedPercent: number;
   ci95: [number, number] | null;
-  /** Of what its quota is of the whole card: null where it has none. */
+  /** Relative to its quota of the whole card; null if it has none. */
   entitlementPercent: number | null;
   interferencePercent: number | null;
   clockDropPercent: number | null;
@@ -56,7 +56,7 @@ interface Row {
   checks: Check[];
 }
 
-/** NVML is asked half way, from outside. */
+/** NVML is read from outside, halfway through the block. */
 async function block(
   { truth }: MeasureContext,
   tenants: CoTenants,
@@ -201,7 +201,7 @@ function judge(context: MeasureContext, measured: readonly Outcome[]) {
   };
 }
 
-/** With times of its own, for tests; the tier decides where there are none. */
+/** With given times, for tests; without them the tier decides. */
 export const computeIsolationBy =
   (times?: IsolationTimes): MetricDefinition['measure'] =>
   async (context) => {

@@ -40,22 +40,22 @@ const BANDWIDTH = 3;
 /** The neighbour that reads memory runs a little longer than the others. */
 const TAIL_MS = 100;
 const FEWEST_WINDOWS = 5;
-/** Of a median absolute deviation, what a standard deviation is where values are normal. */
+/** Ratio of the standard deviation to the median absolute deviation for normally distributed values. */
 const MAD_TO_SD = 1.4826;
 
-/** Of windows of work. */
+/** Statistics of the work per window. */
 export interface Steadiness {
   windows: number;
   idleWindows: number;
   cv: number;
   robustCv: number | null;
-  /** Of one window with the next; null where all are alike. */
+  /** Autocorrelation between consecutive windows; null if all are equal. */
   lag1: number | null;
 }
 
 const cvOf = (work: readonly number[]): number => sampleStandardDeviation([...work]) / mean([...work]);
 
-/** At least two windows, in which something was done. */
+/** Needs at least two windows, and some work. */
 export function steadinessOf(work: readonly number[]): Steadiness {
   const typical = middle([...work]);
   const average = mean([...work]);
@@ -71,7 +71,7 @@ export function steadinessOf(work: readonly number[]): Steadiness {
   };
 }
 
-/** How long kernels took, of the latest that are listed. */
+/** Durations of the latest kernels, which are listed. */
 function kernelTimes({ kernelsListed }: Load) {
   const stats = summarise(kernelsListed.tookNs);
   const ms = (ns: number | null | undefined) => (ns == null ? null : ns / NS_PER_MS);
@@ -82,11 +82,11 @@ function kernelTimes({ kernelsListed }: Load) {
 interface Together {
   loads: Load[];
   common: CommonBins;
-  /** Of each neighbour, windows in which it made no progress although it had work queued. */
+  /** By neighbour: windows without progress although work was queued. */
   idleWindows: number[];
 }
 
-/** In how many windows the neighbour that reads memory was not seen to progress. */
+/** The number of windows without a mark of progress by the neighbour that reads memory. */
 function windowsWithoutMarks({ marksNs }: Aggression, measured: Load, { first, work }: CommonBins): number {
   const binOf = (mark: number) => Math.floor((mark - measured.hostOriginNs) / (BIN_MS * NS_PER_MS)) - first;
   const seen = new Set(marksNs.map(binOf));
@@ -184,7 +184,7 @@ async function play(
   };
 }
 
-/** With times of its own, for tests; the tier decides where there are none. */
+/** With given times, for tests; without them the tier decides. */
 export const consistencyBy =
   (times?: ConsistencyTimes): MetricDefinition['measure'] =>
   async (context) => {

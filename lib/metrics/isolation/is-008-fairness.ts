@@ -21,7 +21,7 @@ import {
 } from './co-tenants.js';
 import { NS_PER_MS } from '../units.js';
 
-/** What is left out at the beginning, and how long the tenants are watched from then on. */
+/** How much time is left out at the beginning, and how long the tenants are then measured. */
 export interface FairnessTimes {
   skipMs: number;
   windowMs: number;
@@ -36,7 +36,7 @@ const HEADLINE = 4;
 
 interface Case {
   name: string;
-  /** Of each tenant, in per cent of the card. */
+  /** By tenant, in per cent of the card. */
   entitled: readonly number[];
 }
 
@@ -49,7 +49,7 @@ function casesOf({ options: { tier }, system }: MeasureContext): Case[] {
   return [equal(2), equal(HEADLINE), equal(8), ...(quotas ? [WEIGHTED] : [])];
 }
 
-/** Jain, Chiu and Hawe: 1 where all are equal, 1/n where one tenant has everything; null where every share is 0. */
+/** Jain, Chiu and Hawe: 1 if all are equal, 1/n if one tenant has everything; null if every share is 0. */
 export function jain(parts: readonly number[]): number | null {
   const sum = total(parts);
   return sum > 0 ? (sum * sum) / (parts.length * parts.reduce((all, part) => all + part * part, 0)) : null;
@@ -61,11 +61,11 @@ interface Row {
   jain: number | null;
   ci95: [number, number] | null;
   minOverMax: number | null;
-  /** Of windows of 100 ms; null below the samples that a 5th percentile needs. */
+  /** Over windows of 100 ms; null with too few samples for a 5th percentile. */
   windowJainP5: number | null;
   windowJainMin: number | null;
   windows: number;
-  /** Of what each was entitled to, in per cent of the whole card's work. */
+  /** Relative to each tenant's entitlement, in per cent of the whole card's work. */
   attainedPercent: number[];
   unsupported?: string;
   shares: ReturnType<typeof shareLine>[];
@@ -168,7 +168,7 @@ function judge(rows: readonly Row[], entered: TenantContext | undefined): Measur
 const windowsOf = ({ rows }: MetricResult['details']): unknown =>
   Array.isArray(rows) ? (rows as Partial<Row>[]).find(({ tenants }) => tenants === HEADLINE)?.tenants : undefined;
 
-/** With times of its own, for tests; the tier decides where there are none. */
+/** With given times, for tests; without them the tier decides. */
 export const fairnessBy =
   (times?: FairnessTimes): MetricDefinition['measure'] =>
   async (context) => {

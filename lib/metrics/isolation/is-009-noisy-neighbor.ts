@@ -1,4 +1,4 @@
-/** IS-009: what the worst of a fixed menu of neighbours costs a latency-sensitive tenant. */
+/** IS-009: the cost of the worst of a fixed menu of neighbours to a latency-sensitive tenant. */
 import type { Check, Tier } from '../../results/document.js';
 import { shuffled } from '../../stats/random.js';
 import { measureFunction } from '../measure-function.js';
@@ -28,7 +28,7 @@ export interface NeighbourPlan {
 interface Played {
   rows: InterferenceRow[];
   alone: Served;
-  /** Of the aggressor; null where the system limits no memory. */
+  /** The aggressor's; null if the system limits no memory. */
   quotaBytes: number | null;
   sharing: Sharing | Unseen;
   entered: ReturnType<typeof contextOf>;
@@ -44,7 +44,7 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
     const sharing = await traceSharing(scene.scene, tenants, traceMs);
     const rows: InterferenceRow[] = [];
     await neighbours.serveAlone();
-    // In an order of chance, so that a drift favours no item.
+    // In random order, so that drift favours none.
     for (const aggressor of shuffled(menu, options.seed)) {
       rows.push(await neighbours.item(aggressor));
       context.progress(aggressor.name, rows.length / menu.length);
@@ -55,7 +55,7 @@ function play(context: MeasureContext, { menu, times, traceMs }: NeighbourPlan):
   });
 }
 
-/** The one that costs most, of those that ran. */
+/** Returns the row with the highest cost among those that ran. */
 function worstOf(rows: readonly InterferenceRow[]): (InterferenceRow & { degradationPercent: number }) | null {
   const ran = rows.filter(
     (row): row is InterferenceRow & { degradationPercent: number } => row.degradationPercent !== null,
@@ -89,7 +89,7 @@ function checksOf(rows: readonly InterferenceRow[], alone: Served): [met: Check,
   ];
 }
 
-/** Memory above the quota that an aggressor was given, and that held what was written to it. */
+/** Memory above the quota that an aggressor received and that held what was written to it. */
 export function memoryViolations(rows: readonly InterferenceRow[], quotaBytes: number | null): string[] {
   if (quotaBytes === null) return [];
   const quota = `under a quota of ${formatBytes(quotaBytes)}`;
@@ -137,7 +137,7 @@ function judge({ rows, alone, quotaBytes, sharing, entered }: Played): Measured 
   };
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const noisyNeighborBy =
   (plan?: NeighbourPlan): MetricDefinition['measure'] =>
   async (context) => {

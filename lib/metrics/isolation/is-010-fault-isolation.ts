@@ -15,12 +15,12 @@ import { type Noticed, STALL_MS, WatchedVictim } from './watched-victim.js';
 import { GIB } from '../units.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
-/** Where a limit should refuse before: how far beyond it is tried. */
+/** How far beyond the limit to allocate, which should be refused. */
 const BEYOND_LIMIT_BYTES = GIB / 2;
 /** How long to wait for a victim that has stalled. */
 const PATIENCE_MS = 10_000;
 const NEW_TENANT_MS = 20_000;
-/** An Xid is told after the fault, by another way. */
+/** The report of an Xid arrives after the fault, independently. */
 const XID_MS = 300;
 const POLL_MS = 10;
 const BLOCK_BYTES = 2 ** 20;
@@ -28,16 +28,16 @@ const BLOCK_BYTES = 2 ** 20;
 export interface FaultRow {
   fault: string;
   expectedCode: string;
-  /** What really happened; null where the fault did not. */
+  /** The observed outcome; null if the fault did not happen. */
   code: string | null;
-  /** Why it did not. */
+  /** Why it did not happen. */
   notRaised?: string;
   /** `unharmed`, or what happened to it. */
   victim: string;
   longestStallMs: number | null;
   /** `starts`, or what happened when another tenant was started afterwards. */
   newTenant: string;
-  /** Null where NVML does not tell. */
+  /** Null if NVML does not report them. */
   xids: number[] | null;
   passed: boolean;
 }
@@ -67,7 +67,7 @@ async function xidsSince({ truth }: MeasureContext, sinceNs: number, expected: b
   }
 }
 
-/** Victim, sacrificial tenants and the order in which faults are left to raise, until one of them reached a neighbour. */
+/** A victim and sacrificial tenants; raises the remaining faults until one of them reaches a neighbour. */
 class Play {
   readonly #context: MeasureContext;
   readonly #scene: MetricScene;
@@ -81,7 +81,7 @@ class Play {
     this.#random = random;
   }
 
-  /** Takes the faults that it raised out of `left`. */
+  /** Removes the faults that it raised from `left`. */
   async run(left: Fault[], done: (row: FaultRow) => void): Promise<void> {
     const now = () => loadAddon().now();
     const worker = await this.#scene.enter({ id: this.#ids() }, 'victim');
@@ -213,7 +213,7 @@ export interface FaultPlan {
   faults: readonly Fault[];
 }
 
-/** With a plan of its own, for tests; the tier decides where there is none. */
+/** With a given plan, for tests; without one the tier decides. */
 export const faultIsolationBy =
   (plan?: FaultPlan): MetricDefinition['measure'] =>
   async (context) => {

@@ -1,4 +1,4 @@
-/** IS-011: which ways of allocating honour a memory limit, each tried in a process of its own. */
+/** IS-011: which ways to allocate honour a memory limit, each tried in its own process. */
 import type { MemoryPath } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { invalidBy, type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
@@ -47,7 +47,7 @@ async function fillAll(context: MeasureContext, limitBytes: number): Promise<Fil
   return filled;
 }
 
-/** Where processes have a limit each by design, what they share is beyond it by design. */
+/** If processes have separate limits by design, what they share may exceed a limit. */
 const exempt = ({ system }: MeasureContext, { path }: PathRow): boolean =>
   path === IPC_IMPORT && system.capabilities.memLimit === 'perProcess';
 
@@ -98,8 +98,8 @@ export const memoryCoverage: MetricDefinition = {
 };
 
 /**
- * IS-011, %: share of the ways of allocating that honour a memory limit; `details.paths[]` has a row each, with what was
- * granted. It needs a system that sets a limit, so here, in the environment as it is, it is `unsupported`;
- * `compareSystems` has them.
+ * IS-011, %: share of the ways to allocate that honour a memory limit; `details.paths[]` has a row for each, with what
+ * was granted. It needs a system that sets a limit: in the current environment it is `unsupported`; use
+ * `compareSystems`.
  */
 export const auditMemoryPaths = measureFunction(memoryCoverage);

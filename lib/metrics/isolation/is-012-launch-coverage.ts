@@ -1,4 +1,4 @@
-/** IS-012: which ways of using the card obey a tenant's compute limit. */
+/** IS-012: which ways to use the card obey a tenant's compute limit. */
 import type { Aggression, AggressorRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { type MeasureContext, type MetricDefinition, unsupported } from '../metric.js';
@@ -16,7 +16,7 @@ const WINDOWS = {
 } as const;
 const DIRECT = 'cuLaunchKernel';
 const COPIES = 'async copies';
-/** Until the copies' buffers are there: what a busy host takes longer for it is taken from the window. */
+/** Time for creating the copies' buffers; if a busy host takes longer, the window is shorter. */
 const SETUP_MS = 400;
 const GRACE_MS = 60_000;
 
@@ -25,12 +25,12 @@ interface Path {
   outcome: 'throttled' | 'not throttled' | 'unsupported';
   achievedPercent: number | null;
   limitPercent: number;
-  /** Of the value: copies use no multiprocessor, and only show what else is limited. */
+  /** In the value: copies use no multiprocessor and only show what else is limited. */
   counted: boolean;
   reason?: string;
 }
 
-/** Copies in a second, without the limit and under it; why not where they cannot be made. */
+/** Copies per second without the limit and under it, or why they are impossible. */
 type Copies = Map<number | null, number | string>;
 
 async function copy({ options: { tier } }: MeasureContext, worker: LimitedWorker): Promise<number | string> {
@@ -137,7 +137,7 @@ export const launchCoverage: MetricDefinition = {
 };
 
 /**
- * IS-012, %: of the ways to launch work, those that obey the compute limit. It needs a system that sets limits, so here, in
- * the environment as it is, it is `unsupported`; `compareSystems` has them.
+ * IS-012, %: of the ways to launch work, those that obey the compute limit. It needs a system that sets limits: in the
+ * current environment it is `unsupported`; use `compareSystems`.
  */
 export const auditLaunchPaths = measureFunction(launchCoverage);

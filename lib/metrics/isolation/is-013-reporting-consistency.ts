@@ -6,16 +6,16 @@ import { measureFunction } from '../measure-function.js';
 import { formatBytes, MIB } from '../units.js';
 import { inMemoryTenant, type MemoryTenant } from './memory-tenant.js';
 
-/** Of a limit; of a card, whose own reserve some functions count and others do not. */
+/** For a limit; and for the card, part of which is reserved and counted by some functions only. */
 const LIMIT_TOLERANCE = 0.01;
 const CARD_TOLERANCE = 0.05;
-/** What is allocated between two looks, and by how much its report may be off. */
+/** The size of the allocation between two readings, and the tolerance of its report. */
 const STEP = 256 * MIB;
 const STEP_TOLERANCE = 8 * MIB;
 const MULTIPROCESSOR_TOLERANCE = 2;
 const FUNCTION_MISSING = 13;
 
-/** Null: not offered, or nothing to compare it with. */
+/** Null: not reported, or nothing to compare with. */
 interface Report {
   source: string;
   says: string;
@@ -57,7 +57,7 @@ function totalReport({ source, code, totalBytes }: ReportedSizes, { limitBytes, 
   return { ...named, says: formatBytes(totalBytes), agrees };
 }
 
-/** That it shows what was allocated between the two looks. */
+/** Whether it shows the allocation between the two readings. */
 function growthReport(before: ReportedSizes, during: ReportedSizes | undefined, granted: number): Report[] {
   if (before.code !== 0 || before.freeBytes === null || during?.freeBytes == null) return [];
   const shrunk = before.freeBytes - during.freeBytes;
@@ -71,7 +71,7 @@ function growthReport(before: ReportedSizes, during: ReportedSizes | undefined, 
   ];
 }
 
-/** A free amount above the total, or above the limit, is one that no allocation can have. */
+/** No allocation can use free memory above the total, or above the limit. */
 function freeReport({ source, code, freeBytes, totalBytes }: ReportedSizes, { limitBytes }: Expected): Report[] {
   if (code !== 0 || freeBytes === null || totalBytes === null) return [];
   const most = Math.min(totalBytes, limitBytes ?? totalBytes);
@@ -81,7 +81,7 @@ function freeReport({ source, code, freeBytes, totalBytes }: ReportedSizes, { li
   ];
 }
 
-/** The PIDs inside are those outside where the coordinator finds the tenant by its own. */
+/** PIDs inside and outside agree if the coordinator finds the tenant by its own PID. */
 function processReport({ during, heldDuring }: Looks, pid: number): Report {
   const own = during.processes?.find((process) => process.pid === pid);
   const others = during.processes?.filter((process) => process.pid !== pid).length;
@@ -118,7 +118,7 @@ function reportsOf(looks: Looks, expected: Expected, pid: number, smPercent: num
   return [...sizes, processReport(looks, pid), multiprocessorReport(looks, smPercent)];
 }
 
-/** What the reports are compared with must itself be so. */
+/** The reference of the reports must itself be correct. */
 function allocationCheck({ granted, heldBefore, heldDuring }: Looks): Check {
   const name = 'the allocation between the two readings is visible';
   if (heldBefore === null || heldDuring === null)

@@ -1,4 +1,4 @@
-/** What a tenant leaves behind when it ends, and whether the next one meets it. */
+/** What a tenant leaves behind when it ends, and whether the next one finds it. */
 import type { Surface, SurfaceFound } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
@@ -18,46 +18,45 @@ import type { Tag } from './tag.js';
 import { GIB } from '../units.js';
 
 /**
- * The share of its memory that a victim fills: more than the 80 % that count as nearly all, however allocations are
- * rounded.
+ * The share of its memory that a victim fills: more than the required 80 %, so that rounding of allocations does not
+ * matter.
  */
 const FILLED_SHARE = 0.85;
-/** Pages of the host: enough to be handed out again. */
+/** Host pages: enough that some are handed out again. */
 const HOST_BYTES = 64 * 2 ** 20;
-/** Copied through a buffer: a part of what a tenant may have, as pages of the host. */
+/** Copied through a buffer: a part of what a tenant may allocate, like host pages. */
 const ARRAY_BYTES = 64 * 2 ** 20;
-/** What shows whether the driver clears memory between two allocations of one process. */
+/** Shows whether the driver clears memory between two allocations of one process. */
 const REUSED_BYTES = 64 * 2 ** 20;
-/**
- * How long both tenants work at the same time: long enough that a tenant that begins late still overlaps with the
- * other.
- */
+/** How long both tenants work at the same time: long enough that a late start still overlaps. */
 const SWITCHING_MS = 150;
 const DEADLINE_MS = 30_000;
 
-/** The share of what a victim left that must be scanned. */
+/** The share of a victim's memory that must be scanned. */
 export interface Coverage {
   transition: string;
-  /** What the victim could have filled. */
+  /** How much the victim could have filled. */
   roomBytes: number;
   releasedBytes: number;
   lookedAtBytes: number;
-  /** The least share of the scanned memory that was certainly the victim's: nearly all free memory was scanned. */
+  /**
+   * The least share of the scanned memory that certainly was the victim's, because nearly all free memory was scanned.
+   */
   certainBytes: number | null;
 }
 
-/** What a process finds in memory that it freed itself: no leak, and how the driver works. */
+/** What a process finds in memory that it freed itself: no leak, but it shows how the driver works. */
 export interface Reuse {
   surface: Surface;
   bytes: number;
   taggedBytes: number;
 }
 
-/** Of memory that a tenant may take: never the card's last GiB. */
+/** How much memory a tenant may take: never the card's last GiB. */
 export async function roomFor({ truth }: MeasureContext, tenant: WorkerTenant): Promise<number> {
   const { freeBytes } = await askSession(tenant, { name: 'tenantMemory', request: undefined, deadlineMs: DEADLINE_MS });
   const free = (await truth?.cardMemory())?.freeBytes ?? freeBytes;
-  // Small cards, as of tests, keep an eighth.
+  // Small cards, as in tests, keep an eighth.
   return Math.max(0, Math.min(freeBytes, free - Math.min(GIB, free / 8)));
 }
 
@@ -72,7 +71,7 @@ export class Victim {
     this.#tag = tag;
   }
 
-  /** On every surface; the card's memory is divided among the ways to it. */
+  /** Fills every surface; the ways to allocate the card's memory divide it among them. */
   async fill(context: MeasureContext): Promise<void> {
     this.roomBytes = await roomFor(context, this.tenant);
     await this.#fill(ARRAY_SURFACE, ARRAY_BYTES);
@@ -88,7 +87,7 @@ export class Victim {
     for (const surface of CHIP_SURFACES) await this.#fill(surface, 0, forMs);
   }
 
-  /** Writes, frees and allocates again in this one process. */
+  /** Writes, frees and allocates again in a single process. */
   async reuse(): Promise<Reuse[]> {
     const found: Reuse[] = [];
     const { tag: fill, mark } = this.#tag;
@@ -106,7 +105,7 @@ export class Victim {
     return this.#filled.get(surface) ?? { bytes: 0, taggedBytes: 0, otherBytes: 0, unsupported: 'it was not filled' };
   }
 
-  /** Of the card's memory. */
+  /** Bytes of the card's memory. */
   get releasedBytes(): number {
     return [ARRAY_SURFACE, ...DEVICE_SURFACES].reduce((sum, surface) => sum + this.filled(surface).bytes, 0);
   }
@@ -134,7 +133,7 @@ function rowOf(surface: Surface, transition: string, found: SurfaceFound, victim
   };
 }
 
-/** Both at work at the same time: the card switches between them, or runs both. */
+/** Both work at the same time: the card switches between them, or runs both. */
 export async function whileBothRun(victim: Victim, attacker: WorkerTenant, { mark }: Tag, transition: string) {
   const rows: SurfaceRow[] = [];
   for (const surface of CHIP_SURFACES) {
@@ -148,9 +147,9 @@ export async function whileBothRun(victim: Victim, attacker: WorkerTenant, { mar
 }
 
 /**
- * After the victim has ended. All allocation paths share the free memory and hold it until all have scanned; otherwise
- * a path that clears its memory would leave nothing for the next. The order of the paths changes, because the first one
- * gets the memory that is handed out first.
+ * Called after the victim has ended. All allocation paths share the free memory and hold it until all have scanned;
+ * otherwise a path that clears its memory would leave nothing for the next. The order of the paths changes, because the
+ * first one gets the memory that is handed out first.
  */
 export async function lookAfter(
   context: MeasureContext,
@@ -189,6 +188,6 @@ interface After {
   attacker: WorkerTenant;
   tag: Tag;
   transition: string;
-  /** Which of the ways to the card's memory is the first. */
+  /** Index of the path that comes first. */
   first: number;
 }

@@ -12,11 +12,11 @@ import { type Swings, swingsOf } from './swings.js';
 import { rateOf, type Reference, runLoad, sharesPercent, withLimits, withoutLimits } from './tenant-load.js';
 
 export const BIN_MS = 100;
-/** More of the work than that is none that a limit leaves: the run without it was held back. */
+/** More than this cannot happen under a limit: the run without the limit must have been slowed down. */
 const MOST_PERCENT = 110;
 const HELD_BACK = 0.5;
 
-/** Without the limit; and under it, what is left out before a controller has had its time, and what is measured. */
+/** The reference run without the limit; under the limit, the time for a controller to settle and the measured time. */
 export interface Windows {
   freeMs: number;
   dropMs: number;
@@ -28,9 +28,9 @@ export interface RowPlan {
   windowsOf: (shape: Shape) => Windows;
   limits: readonly number[];
   reference: Reference;
-  /** Whether NVML's utilisation is published beside each share. */
+  /** Whether NVML's utilisation is published with each share. */
   besideNvml?: true;
-  /** What else is asked of each worker, without a limit and then under each. */
+  /** A further question to each worker, first without a limit and then under each. */
   beside?: (worker: LimitedWorker, smPercent: number | null) => Promise<void>;
 }
 
@@ -42,16 +42,16 @@ export interface Row {
   kernelMs: number;
   achievedPercent: number;
   accuracyPercent: number;
-  /** Of the multiprocessors that the reference used, and of the time. */
+  /** Relative to the multiprocessors that the reference used, and to the time. */
   multiprocessorsPercent: number;
   timePercent: number;
   mechanism: Mechanism;
-  /** Of windows of 1 s; null where there are fewer than three. */
+  /** Over windows of 1 s; null if there are fewer than three. */
   oscillationCv: number | null;
-  /** Null where the load had no whole bin. */
+  /** Null if the load had no whole bin. */
   swings: Swings | null;
   kernels: number;
-  /** Over the same time as the share; absent where it was not asked for. */
+  /** Over the same time as the share; absent if it was not read. */
   nvml?: NvmlUtilization;
   series: number[];
 }
@@ -110,7 +110,7 @@ async function limitedRows(
   return rows;
 }
 
-/** Why there is no share to speak of; null where there is. */
+/** Why there is no meaningful share; null if there is one. */
 export function heldBack(achievedPercent: number, reference: Load): string | null {
   const idle = idleShare(reference);
   if (achievedPercent <= MOST_PERCENT || idle < HELD_BACK) return null;
@@ -162,7 +162,7 @@ function oscillation(percent: readonly number[]): number | null {
 
 export const isMeasured = (row: Row | FailedRow): row is Row => 'achievedPercent' in row;
 
-/** Why there is nothing to measure where the layer says so of a worker. */
+/** Returns the reason instead if the layer says of a worker that it cannot be measured. */
 export async function measureRows(context: MeasureContext, plan: RowPlan): Promise<(Row | FailedRow)[] | string> {
   const { limits, reference, beside } = plan;
   const free = await withoutLimits(context, reference, async (worker) => {

@@ -1,4 +1,4 @@
-/** How long a running tenant exceeds, or falls short of, a compute limit that is changed. */
+/** How long a running tenant exceeds, or falls short of, a changed compute limit. */
 import type { Load } from '../../native/addon-types.js';
 import type { MeasureContext } from '../metric.js';
 import type { LimitedWorker } from '../other-limits.js';
@@ -10,10 +10,10 @@ import { type LoadTimes, rateOf, runLoad, sharesPercent } from './tenant-load.js
 export interface LiveChange {
   fromPercent: number;
   toPercent: number;
-  /** From the first kernel under the new limit; null where the share did not settle in `observedMs`. */
+  /** From the first kernel under the new limit; null if the share did not settle within `observedMs`. */
   settledAfterMs: number | null;
   observedMs: number;
-  /** From the change until the tenant worked again: it is idle while its limit is changed. */
+  /** From the change until the tenant worked again: it idles while its limit is changed. */
   pauseMs: number;
   overshootSmSeconds: number;
   percent: number[];
@@ -24,14 +24,14 @@ export interface LiveRequest {
   /** Without a limit. */
   free: Load;
   times: LoadTimes;
-  /** That are watched. */
+  /** Number of observed bins. */
   bins: number;
 }
 
-/** Clearly another one, within what a limit may be. */
+/** Clearly different, and still a valid limit. */
 export const otherLimit = (percent: number): number => (percent >= 20 ? Math.round(percent / 2) : 2 * percent);
 
-/** Why there is nothing to measure where the layer cannot change it. The tenant has settled at its own limit. */
+/** Returns the reason if the layer cannot change the limit. The tenant must have settled at its own limit. */
 export async function changeLive(
   { system }: MeasureContext,
   worker: LimitedWorker,

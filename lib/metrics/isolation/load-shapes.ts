@@ -1,4 +1,4 @@
-/** The shapes of load that compute limits are tried with: limiters differ in them. */
+/** The shapes of load for testing compute limits: limiters treat them differently. */
 import type { LoadRequest } from '../../native/addon-types.js';
 
 type Launching = Pick<
@@ -15,7 +15,7 @@ export interface Shape {
 
 const MS = 1_000_000;
 
-/** Kernels of 1 ms that fill the multiprocessors the tenant sees with one wave of large blocks, several in flight. */
+/** Kernels of 1 ms that fill the tenant's visible multiprocessors with one wave of large blocks, several in flight. */
 const FULL: Launching = {
   call: 'cuLaunchKernel',
   nodes: 1,
@@ -30,8 +30,8 @@ const shape = (name: string, request: Partial<Launching> = {}): Shape => ({ name
 
 export const BACK_TO_BACK = shape('kernels back to back');
 /**
- * 20 blocks a multiprocessor, of which one or two run at a time. Limiters that count blocks grant a process millions of
- * them before they act, and oscillate for seconds afterwards.
+ * 20 blocks per multiprocessor, of which one or two run at a time. Limiters that count blocks grant a process millions
+ * of them before they act, and oscillate for seconds afterwards.
  */
 export const MANY_WAVES = shape('kernels of many waves', { blocksPerMultiprocessor: 20 });
 const MANY_BLOCKS = shape('many small blocks', { blocksPerMultiprocessor: 1_000 });
@@ -53,11 +53,11 @@ export const SHAPES: readonly Shape[] = [
   COOPERATIVE,
 ];
 
-/** As BACK_TO_BACK, of other lengths. */
+/** Like BACK_TO_BACK, with another length. */
 export const ofLength = (kernelMs: number): Shape =>
   shape(`kernels of ${kernelMs} ms`, { kernelNs: kernelMs * MS, inFlight: kernelMs >= 100 ? 2 : 8 });
 
-/** By the path that a launch takes, each named in the table of IS-012. */
+/** One shape per launch path, named as in the table of IS-012. */
 export const LAUNCH_PATHS: readonly Shape[] = [
   BACK_TO_BACK,
   shape('cuLaunchKernelEx', { call: 'cuLaunchKernelEx' }),

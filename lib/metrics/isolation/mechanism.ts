@@ -1,4 +1,4 @@
-/** How a compute limit works, by the trace of the kernels that it let through. */
+/** Infers how a compute limit works from the trace of the kernels that it let through. */
 import type { Load } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 
@@ -8,7 +8,7 @@ export interface Mechanism {
 }
 
 export interface Trace {
-  /** Under the limit, and the same without it. */
+  /** The load under the limit, and the same load without it. */
   limited: Load;
   reference: Load;
   limitPercent: number;
@@ -17,25 +17,25 @@ export interface Trace {
   inFlight: number;
 }
 
-/** Holders of a lease release it after a quarter of a second or more; controllers act more often. */
+/** Holders of a lease keep it for a quarter of a second or more; controllers act more often. */
 const LONG_PHASE_NS = 200e6;
-/** Of the launches, where each is delayed. */
+/** From this share of launches with a gap after them, every launch counts as delayed. */
 const NEARLY_ALL = 0.8;
-/** Of a median: half of all values lie so close. */
+/** Relative to the median: half of all values are this close. */
 const UNIFORM = 0.5;
 const REGULAR = 0.25;
-/** A wait for the kernel before, and no more. */
+/** Longest gap that is only a wait for the previous kernel. */
 const QUEUE_GAP_NS = 100_000;
-/** Periods that pollers sleep for, and by which parts of it so many sleeps in a row end late. */
+/** Sleep periods of pollers, and the fraction of a period by which consecutive sleeps may end late. */
 const QUANTA_MS = [120, 100, 50, 20, 10, 5, 2, 1];
 const MOST_SLEEPS = 12.5;
 const LATE = 0.05;
 const LATE_EACH = 0.02;
 const EARLY = 0.02;
-/** Idle times that say something of a period. */
+/** Fewest idle times that reveal a period. */
 const FEWEST = 5;
 
-/** Whether at least half of what the limit takes away is gone. */
+/** Whether at least half of the intended reduction is visible. */
 export const throttled = (achievedPercent: number, limitPercent: number): boolean =>
   achievedPercent <= (100 + limitPercent) / 2;
 
@@ -59,7 +59,7 @@ export function mechanismOf(trace: Trace): Mechanism {
   };
 }
 
-/** By when no kernel runs. */
+/** By the intervals without a running kernel. */
 function byGaps({ limited, inFlight }: Trace): Mechanism {
   const { atNs, tookNs: off } = limited.gapsListed;
   if (off.length === 0)
@@ -91,7 +91,7 @@ function byGaps({ limited, inFlight }: Trace): Mechanism {
   return { name: 'unclear', evidence: `${typical}, without a common period` };
 }
 
-/** Of the time from the first kernel's start to the last one's end, in which kernels ran, and in which none did. */
+/** Busy and idle parts of the time from the first kernel's start to the last one's end. */
 export const busyShare = ({ startedNs, endedNs, busyNs }: Load): number => busyNs / (endedNs - startedNs);
 export const idleShare = (load: Load): number => 1 - busyShare(load);
 
@@ -100,14 +100,16 @@ const queueOf = ({ mostInFlight }: Load, inFlight: number): string =>
 
 const middle = (values: readonly number[]): number => median(values).value;
 
-/** The middle half's width, of the median. */
+/** Width of the middle half, relative to the median. */
 function spread(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] as number;
   return (at(0.75) - at(0.25)) / middle(sorted);
 }
 
-/** The longest period, in ms, that most idle times are a multiple of; null where there is none or there are few. */
+/**
+ * The longest period, in ms, of which most idle times are a multiple; null if there is none, or too few idle times.
+ */
 function quantumOf(idleNs: readonly number[]): number | null {
   const fits = (quantum: number) => {
     const periods = idleNs.map((ns) => ns / 1e6 / quantum).filter((count) => count < MOST_SLEEPS);

@@ -44,7 +44,7 @@ export class Attacker {
     this.#mark = mark;
   }
 
-  /** The last one costs the process. */
+  /** The last one crashes the process. */
   async all(): Promise<SurfaceRow[]> {
     return [...(await this.#handles()), await this.#descriptor(), await this.#address()];
   }
@@ -54,7 +54,7 @@ export class Attacker {
     return askSession(this.#tenant, { name: 'attackMemory', request, deadlineMs: DEADLINE_MS });
   }
 
-  /** What is shared on purpose must be found, or nothing that is not found says anything. */
+  /** Memory that is shared on purpose must be found; otherwise finding nothing proves nothing. */
   async #handles(): Promise<SurfaceRow[]> {
     const { ipcHandle, staleHandle, noIpc, bytes } = this.#bait;
     const rows = (reason: string) => ['forged', 'stale'].map((transition) => without(IPC, transition, reason));

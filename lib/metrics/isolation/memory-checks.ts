@@ -1,4 +1,4 @@
-/** What must hold before amounts of memory are published. */
+/** Conditions for publishing amounts of memory. */
 import type { Check } from '../../results/document.js';
 import { formatBytes } from '../units.js';
 import { AGREEMENT, type FilledPath, KEPT_BYTES, type PathRow } from './memory-paths.js';
@@ -6,11 +6,11 @@ import { AGREEMENT, type FilledPath, KEPT_BYTES, type PathRow } from './memory-p
 export const memoryCheck = (filled: readonly FilledPath[]): Check =>
   check('what was granted is memory', filled, ({ noMemory }) => noMemory, 'every block held what was written to it');
 
-/** What a path kept is no other one's fault: each begins from what is held before it. */
+/** Memory that a path did not return must not affect the next: each starts from what is held before it. */
 export const returnedCheck = (filled: readonly FilledPath[]): Check =>
   check('memory was given back', filled, ({ notReturned }) => notReturned, 'after every path, as far as NVML shows it');
 
-/** `headlines`: those of which an amount is published. Each decides whether it may be. */
+/** `headlines`: the paths whose amounts are published. Each of them must pass. */
 export function memoryChecks(filled: readonly FilledPath[], headlines: readonly FilledPath[]): Check[] {
   return [
     memoryCheck(filled),
@@ -29,7 +29,7 @@ function check(
   return { name, passed: found.length === 0, detail: found.join('; ') || otherwise };
 }
 
-/** A layer that lies about what it grants must not look accurate. */
+/** A layer that lies about what it grants must not appear accurate. */
 function agreementCheck(rows: readonly PathRow[]): Check {
   const name = 'NVML agrees with what was granted';
   const compared = rows.flatMap(({ path, grantedBytes, beforeBytes, truthBytes, limitBytes }) => {

@@ -1,31 +1,31 @@
-/** What one way of allocating was granted under a limit, judged from outside where that is possible. */
+/** How much one way to allocate was granted under a limit, checked from outside if possible. */
 import type { MemoryFill, MemoryPath } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
 import { rowState } from '../row-state.js';
 import { formatBytes, GIB, MIB } from '../units.js';
 import type { MemoryTenant } from './memory-tenant.js';
 
-/** More than this much above the limit is no rounding. */
+/** Up to this much above the limit is rounding. */
 export const SLACK = 1.01;
 const OUT_OF_MEMORY = 2;
 const NOT_SUPPORTED = 801;
-/** What a driver keeps of what was freed, e.g. for code that it loaded meanwhile. */
+/** How much freed memory a driver may keep, e.g. for code that it loaded meanwhile. */
 export const KEPT_BYTES = 64 * MIB;
-/** Of the limit, by which NVML may differ from the sum of what was granted, beside that. */
+/** Relative to the limit: further tolerance between NVML and the sum of the grants. */
 export const AGREEMENT = 0.02;
 
 export interface PathRow {
   path: string;
   outcome: 'enforced' | 'leaks' | 'wrong error' | 'unsupported';
-  /** By the calls that succeeded. */
+  /** By successful calls. */
   grantedBytes: number | null;
   limitBytes: number;
-  /** What was held in the end, the context included: by the coordinator's NVML, else as granted. */
+  /** Held in the end, including the context: by the coordinator's NVML, else as granted. */
   usedBytes: number | null;
-  /** By the coordinator's NVML: before, and when nothing more was granted; null where it does not tell. */
+  /** By the coordinator's NVML: before, and when nothing more was granted; null if it does not report it. */
   beforeBytes: number | null;
   truthBytes: number | null;
-  /** Of the refusal. */
+  /** Code of the refusal. */
   code?: string;
   reason?: string;
 }
@@ -33,7 +33,7 @@ export interface PathRow {
 export interface FilledPath {
   row: PathRow;
   fill: MemoryFill | null;
-  /** What went wrong beside the limit; null where nothing did. */
+  /** Problems other than the limit; null if there were none. */
   noMemory: string | null;
   notReturned: string | null;
   notAgain: string | null;
@@ -55,7 +55,7 @@ export const untried = (path: string, limitBytes: number, reason: string): PathR
   reason,
 });
 
-/** Of a row alone. */
+/** Wraps a row without further data. */
 export const filledRow = (row: PathRow): FilledPath => ({
   row,
   fill: null,
@@ -64,7 +64,7 @@ export const filledRow = (row: PathRow): FilledPath => ({
   notAgain: null,
 });
 
-/** A path that costs its process, or the context of it, says so in its row. */
+/** If a path crashes its process, or its context, the row records it. */
 export async function orLost(path: string, limitBytes: number, fill: Promise<FilledPath>): Promise<FilledPath> {
   try {
     return await fill;
@@ -75,7 +75,7 @@ export async function orLost(path: string, limitBytes: number, fill: Promise<Fil
   }
 }
 
-/** Fills on one path, looks, and gives everything back. Rejects where the process or its context is lost. */
+/** Fills on one path, compares with NVML, and frees everything. Rejects if the process or its context is lost. */
 export async function fillPath(tenant: MemoryTenant, path: MemoryPath): Promise<FilledPath> {
   const { limitBytes } = tenant;
   const before = await tenant.held();
@@ -102,7 +102,7 @@ export async function fillPath(tenant: MemoryTenant, path: MemoryPath): Promise<
   }
 }
 
-/** Small blocks begin where the limit is near: so many would take long. */
+/** Small blocks are used only near the limit, because filling with them takes long. */
 async function fillBy(tenant: MemoryTenant, path: MemoryPath): Promise<MemoryFill> {
   const { limitBytes } = tenant;
   if (path === 'pinned host memory')
@@ -143,12 +143,12 @@ export function judged(path: string, { fill, before, truthBytes, limitBytes }: S
     return { ...refused, outcome: 'wrong error', reason: `${wrong.call} answered ${wrong.name} (${wrong.code})` };
   if (fill.end === 'spare') return { ...row, reason: 'the card has too little free memory to reach the limit' };
   if (fill.end === 'blocks') return { ...row, reason: `${fill.blocks} blocks did not reach the limit` };
-  // Granted beyond the limit, and by NVML the card does not hold it.
+  // Granted beyond the limit, although by NVML the card does not hold it.
   if (fill.end === 'enough') return { ...row, outcome: 'leaks', ...disagreement(row) };
   return { ...refused, outcome: 'enforced', ...disagreement(row) };
 }
 
-/** No limit of the card's memory is meant for it: what counts is whether it takes any of that. */
+/** A limit on the card's memory does not apply to it: it only must not use any of that memory. */
 function judgedHost(row: PathRow, wrong: string | undefined): PathRow {
   const { beforeBytes, truthBytes, grantedBytes, limitBytes } = row;
   if (beforeBytes === null || truthBytes === null)
@@ -159,7 +159,7 @@ function judgedHost(row: PathRow, wrong: string | undefined): PathRow {
   return { ...row, outcome: wrong === undefined ? 'enforced' : 'wrong error', reason };
 }
 
-/** Where the card holds other than was granted. */
+/** If the card holds another amount than was granted. */
 function disagreement({ grantedBytes, beforeBytes, truthBytes, limitBytes }: PathRow): { reason?: string } {
   if (beforeBytes === null || truthBytes === null) return { reason: 'not checked from outside' };
   const grown = truthBytes - beforeBytes;
@@ -184,7 +184,7 @@ function returned(
     : null;
 }
 
-/** For `violations`; null of a row that shows none. */
+/** For `violations`; null if the row shows none. */
 export function violationOf({
   path,
   outcome,

@@ -1,4 +1,4 @@
-/** A worker that takes memory of the device and holds it, while the coordinator looks at the card from outside. */
+/** A worker that takes device memory and holds it, while the coordinator observes the card from outside. */
 import type {
   ExportedMemory,
   MemoryFill,
@@ -17,9 +17,9 @@ import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { GIB, MIB } from '../units.js';
 
 const DEADLINE_MS = 60_000;
-/** Of the card's memory, which no measurement takes. */
+/** Memory of the card that no measurement takes. */
 const SPARE_BYTES = GIB;
-/** Beyond the limit a fill goes this far: enough to see that nothing stops it. */
+/** How far a fill goes beyond the limit: enough to see that nothing stops it. */
 const BEYOND = 1.1;
 const GRANULARITY = 2 * MIB;
 
@@ -39,12 +39,12 @@ export class MemoryTenant {
     this.limitBytes = limitBytes;
   }
 
-  /** What the process holds by the coordinator's NVML, its context included; null where that does not say. */
+  /** What the process holds by the coordinator's NVML, including its context; null if NVML does not report it. */
   async held(): Promise<number | null> {
     return (await this.#truth?.processMemory(this.pid)) ?? null;
   }
 
-  /** Until it is refused, or a tenth beyond the limit. */
+  /** Fills until it is refused, or until a tenth beyond the limit. */
   fill(path: MemoryPath, bounds: Partial<MemoryFillRequest> = {}): Promise<MemoryFill> {
     const request: MemoryFillRequest = {
       path,
@@ -83,7 +83,7 @@ export class MemoryTenant {
   }
 }
 
-/** Large blocks first: a fill then takes few calls. */
+/** Large blocks first, so that a fill takes few calls. */
 const firstBlock = (limitBytes: number): number => 2 ** Math.max(21, Math.floor(Math.log2(limitBytes / 4)));
 
 /** A process of that tenant, with its context. */
@@ -105,11 +105,14 @@ export const inMemoryTenant = <T>(
   use: (tenant: MemoryTenant) => Promise<T>,
 ): Promise<T> => inScene(context, async (scene) => use(await enterMemoryTenant(scene, context, limitBytes)));
 
-/** Of the card's memory, at tier thorough. */
+/** Shares of the card's memory, at tier thorough. */
 const SHARES = [0.25, 0.5, 0.75];
 const ENTER_DEADLINE_MS = 120_000;
 
-/** At tier thorough, tenants with limits of a share of the card each; none where the system's cannot have others. */
+/**
+ * At tier thorough: tenants limited to several shares of the card; empty if the system's tenants cannot have other
+ * limits.
+ */
 export async function underShares(
   context: MeasureContext,
   use: (tenant: MemoryTenant) => Promise<void>,

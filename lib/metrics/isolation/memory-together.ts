@@ -12,7 +12,7 @@ type EnterSecond = () => Promise<MemoryTenant>;
 
 const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
-/** Null: there was no room for another process, which is a way to hold a limit, too. */
+/** Null: there was no room for another process, which also enforces a limit. */
 async function second(enter: EnterSecond): Promise<MemoryTenant | null> {
   try {
     return await enter();
@@ -30,7 +30,7 @@ const sum = (fills: readonly MemoryFill[]): MemoryFill => ({
   noMemory: fills.find(({ noMemory }) => noMemory !== null)?.noMemory ?? null,
 });
 
-/** Both fill by cuMemAlloc, one after the other, and hold it. */
+/** Both fill by cuMemAlloc, one after the other, and hold the memory. */
 export async function fillTogether(
   context: Pick<MeasureContext, 'system'>,
   first: MemoryTenant,
@@ -54,8 +54,8 @@ function withReason({ system }: Pick<MeasureContext, 'system'>, row: PathRow, fi
 }
 
 /**
- * One process fills memory by cuMemAlloc and exports all of it; the other opens it and fills what else it is granted.
- * The memory that the second can reach counts, because NVML may count shared memory for both.
+ * One process fills memory by cuMemAlloc and exports all of it; the other opens it and fills whatever else it is
+ * granted. The result is the memory that the second process can reach, because NVML may count shared memory for both.
  */
 export async function fillByImport(
   context: Pick<MeasureContext, 'system'>,

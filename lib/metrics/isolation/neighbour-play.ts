@@ -1,4 +1,4 @@
-/** A victim and an aggressor, each by itself and both together, for every item of the menu. */
+/** Measures a victim and an aggressor, each alone and both together, for every aggressor of the menu. */
 import { messageOf } from '../../errors/message-of.js';
 import type { Aggression, Requests } from '../../native/addon-types.js';
 import { type Activity, overlap, overlapAtWork } from '../../workers/activity.js';
@@ -14,14 +14,14 @@ export interface Times {
   aloneMs: number;
   togetherMs: number;
   aggressorAloneMs: number;
-  /** Blocks together, between two blocks alone. */
+  /** Blocks with both, between two blocks with one. */
   together: number;
 }
 
 export interface InterferenceRow {
   victim: string;
   aggressor: string;
-  /** Of the victim's p50 latency; null where the aggressor did not run. */
+  /** The increase of the victim's p50 latency; null if the aggressor did not run. */
   degradationPercent: number | null;
   reason?: string;
   degradationCi95?: [number, number] | null;
@@ -29,27 +29,30 @@ export interface InterferenceRow {
   devicePercent?: number | null;
   throughputLossPercent?: number;
   requests?: number;
-  /** Latencies of these are longer than what was taken for them. */
+  /** Requests that were dropped: their latencies are lower bounds. */
   givenUp?: number;
   interferencePercent?: number | null;
   clockDropPercent?: number | null;
   aggressorPerSecond?: { alone: number; together: number };
   aggressorLossPercent?: number;
   allocations?: { refused: number; aboveQuota: number };
-  /** Most device memory that the aggressor held at a time, beside the victim. */
+  /** Peak device memory of the aggressor while the victim ran. */
   usedBytes?: number;
 }
 
 const VICTIM_ID = FIRST_ID;
 const AGGRESSOR_ID = FIRST_ID + 1;
 const GRACE_MS = 120_000;
-/** Of the window: for how long requests that arrived in it are still served, the aggressor beside them. */
+/** Fraction of the window: how long requests that arrived in it are still served, with the aggressor running. */
 const OVERRUN = 0.25;
-/** The same alone: it costs nothing where requests are served in time, and lets a client catch up that was stopped. */
+/**
+ * The same without an aggressor: costs nothing if requests are served in time, and lets a client that was stopped catch
+ * up.
+ */
 const ALONE_GRACE_MS = 250;
-/** The aggressor keeps running while the card's clock is read beside the victim. */
+/** The aggressor keeps running while the card's clock is read. */
 const TAIL_MS = 50;
-/** Until the aggressor's first work has reached the card. */
+/** Time until the aggressor's first work reaches the card. */
 const RAMP_NS = 20e6;
 const FEWEST_REQUESTS = 10;
 
@@ -76,7 +79,7 @@ export class NeighbourPlay {
     this.#quotaBytes = quotaBytes;
   }
 
-  /** Both hold a session from here on; the work of a request is measured by the victim alone. */
+  /** Both hold a session from here on; only the victim calibrates the work of a request. */
   async enter(): Promise<readonly [WorkerTenant, WorkerTenant]> {
     const victim = await this.#scene.enter({ id: VICTIM_ID }, 'victim');
     this.#victim = victim;
@@ -91,7 +94,7 @@ export class NeighbourPlay {
     this.alone.push(servedIn(requests, 0, aloneMs * NS_PER_MS));
   }
 
-  /** The item by itself, beside the victim, and the victim by itself again. */
+  /** The aggressor alone, beside the victim, and the victim alone again. */
   async item(aggressor: Aggressor): Promise<InterferenceRow> {
     const row = await this.#item(aggressor);
     return { victim: VICTIM_NAME, aggressor: aggressor.name, ...row };
@@ -114,7 +117,7 @@ export class NeighbourPlay {
 
   async #enterAggressor(): Promise<WorkerTenant> {
     const aggressor = await this.#scene.enter({ id: AGGRESSOR_ID }, 'aggressor');
-    // What it does may end it.
+    // Its work may end it.
     await this.#scene.prove(aggressor);
     this.#aggressor = aggressor;
     return aggressor;
@@ -153,7 +156,7 @@ export class NeighbourPlay {
     return beside(requests, aggression, togetherMs * NS_PER_MS);
   }
 
-  /** Where it failed its number is missing; where it ended another one takes its place for the items to come. */
+  /** If it failed, its number is missing; if it died, another one replaces it for the remaining aggressors. */
   async #ofAggressor(
     outcome: PromiseSettledResult<Aggression> | undefined,
     tenant: WorkerTenant,
@@ -191,7 +194,7 @@ function fulfilled<T>(outcome: PromiseSettledResult<T> | undefined): T {
   return outcome.value;
 }
 
-/** What both did while both were at work. */
+/** What both did while both were running. */
 function beside(requests: Requests, aggression: Aggression, windowNs: number): Together | { reason: string } {
   const { arrivedNs, latencyNs, startedNs, endedNs } = requests;
   const doneNs = latencyNs.map((latency, i) => latency + (arrivedNs[i] as number));
@@ -206,7 +209,7 @@ function beside(requests: Requests, aggression: Aggression, windowNs: number): T
   return { served, rate: rateOf(aggression) as number, spanNs: toNs - fromNs, aggression };
 }
 
-/** Which of the two stood still while the other worked. */
+/** Which of the two made no progress while the other worked. */
 export function apartReason(victim: Activity, aggressor: Activity, operations: number): string {
   const span = overlap([victim, aggressor]);
   if (!span) return 'the two did not run at the same time';

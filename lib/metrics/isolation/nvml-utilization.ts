@@ -1,32 +1,32 @@
 /**
- * NVML's utilisation while a tenant works: published beside its share, without effect on any verdict. NVML counts the time in
- * which any kernel runs, whatever part of the card that kernel uses.
+ * NVML's utilisation while a tenant works: published with its share, but without effect on any verdict. NVML counts the
+ * time in which any kernel runs, no matter how much of the card that kernel uses.
  */
 import { mean } from 'simple-statistics';
 import { messageOf } from '../../errors/message-of.js';
 import type { GroundTruth } from '../../native/ground-truth.js';
 
 export interface NvmlUtilization {
-  /** Of the whole card, the mean of all readings; null where there is none. */
+  /** The whole card's: the mean of all readings; null if there is none. */
   gpuPercent: number | null;
-  /** Of the tenant's process, the mean of NVML's own samples; null where there is none. */
+  /** The tenant's process's: the mean of NVML's own samples; null if there is none. */
   processPercent: number | null;
   readings: number;
-  /** Why a figure is missing. */
+  /** Why a value is missing. */
   reason?: string;
 }
 
-/** NVML renews what it says every 1/6 s to 1 s. */
+/** NVML updates its values every 1/6 s to 1 s. */
 const INTERVAL_MS = 100;
 
 export interface Watched {
   truth: GroundTruth | null;
   pid: number;
-  /** From the beginning, for which NVML is not asked yet. */
+  /** How much time at the beginning is not read. */
   dropMs: number;
 }
 
-/** Both, when `run` has settled. */
+/** Resolves with both once `run` has settled. */
 export async function besideNvml<T>(watched: Watched, run: () => Promise<T>): Promise<[T, NvmlUtilization]> {
   const { truth } = watched;
   if (truth === null) {
@@ -46,7 +46,7 @@ class Readings {
   readonly #truth: GroundTruth;
   readonly #pid: number;
   readonly #gpu: number[] = [];
-  /** By when NVML took them: it says the latest again until it has a newer one. */
+  /** By NVML's time of the sample: it repeats the latest one until it has a newer one. */
   readonly #process = new Map<number, number>();
   #readings = 0;
   #listsProcesses = false;
@@ -70,7 +70,7 @@ class Readings {
 
   async result(): Promise<NvmlUtilization> {
     await this.stop();
-    // Of a load that is over sooner, NVML still says the period before.
+    // After a shorter load NVML still reports the previous period.
     if (this.#readings === 0 && this.#failure === null) await this.#read();
     const process = [...this.#process.values()];
     return {
@@ -100,7 +100,7 @@ class Readings {
     });
   }
 
-  /** Never rejects: what only stands beside a result does not cost it. */
+  /** Never rejects: additional information must not cost the result. */
   async #read(): Promise<void> {
     const said = await this.#truth.utilization(this.#sinceMs).catch((error: unknown) => {
       this.#failure = messageOf(error);

@@ -2,23 +2,23 @@
 
 export interface Bins {
   binMs: number;
-  /** Of the work without a limit, bin after bin, from the first whole bin of the load on. */
+  /** In per cent of the work without a limit, bin by bin, from the load's first whole bin on. */
   percent: readonly number[];
 }
 
 export interface Settling {
-  /** From the first bin to the first moment after which the share stays at the limit; null where there is none. */
+  /** From the first bin to the time after which the share stays at the limit; null if there is none. */
   afterMs: number | null;
-  /** Until when it could have settled and been seen to stay. */
+  /** The last time at which it could have settled and been seen to stay. */
   observedMs: number;
-  /** Above the limit before it settled, or in the whole time: per cent times seconds. */
+  /** Excess over the limit before it settled, or in the whole time: per cent times seconds. */
   overshootPercentSeconds: number;
 }
 
-/** Of the average that is watched; of the time for which it has to stay. */
+/** Length of the moving average, and of the time for which it must stay. */
 const AVERAGE_MS = 500;
 export const STAY_MS = 2_000 + AVERAGE_MS;
-/** Of the limit. */
+/** Relative to the limit. */
 const TOLERANCE = 0.1;
 
 export function settling({ binMs, percent }: Bins, limitPercent: number): Settling {

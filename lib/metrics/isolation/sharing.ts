@@ -1,4 +1,4 @@
-/** How two tenants share a card, by where and when their blocks ran. */
+/** How two tenants share a card, from where and when their blocks ran. */
 import { quantileSorted } from 'simple-statistics';
 import type { BlockTrace, BlockTraceRequest } from '../../native/addon-types.js';
 import type { Scene } from '../../workers/scene.js';
@@ -8,7 +8,7 @@ import { NS_PER_MS } from '../units.js';
 
 export type SharingKind = 'time slices' | 'concurrent on an SM' | 'partition' | 'unclear';
 
-/** Of the time that a tenant runs before another one does. */
+/** How long a tenant runs before another one does. */
 export interface Slices {
   count: number;
   p10Ms: number;
@@ -20,14 +20,14 @@ export interface Slices {
 export interface Sharing {
   kind: SharingKind;
   evidence: string;
-  /** How long both ran at the same time, of the time that the one that ran less ran. */
+  /** Time during which both ran, relative to the time of the tenant that ran less. */
   atOncePercent: number;
-  /** The same of both on one multiprocessor. */
+  /** The same for both on one multiprocessor. */
   atOnceOnAnSmPercent: number;
-  /** How many multiprocessors each was on, and both. */
+  /** How many multiprocessors each of them used, and both. */
   multiprocessors: [number, number];
   sharedMultiprocessors: number;
-  /** Null where they do not take turns, or too few turns were seen. */
+  /** Null if they do not take turns, or too few turns were seen. */
   slices: Slices | null;
 }
 
@@ -35,11 +35,11 @@ export interface Unseen {
   unseen: string;
 }
 
-/** Between two kernels of one tenant there may be so much without ending its turn. */
+/** A gap of this length between two kernels of one tenant does not end its turn. */
 const LAUNCH_GAP_NS = 100_000;
-/** Below this part at the same time, tenants take turns: what one runs of the other's turn is a switch that takes time. */
+/** With less overlap than this, tenants take turns: the overlap is the duration of a switch. */
 const TURNS = 0.1;
-/** Tenants that ran for less than this part of the time were not both at work. */
+/** Tenants that ran for a smaller part of the time were not both working. */
 const AT_WORK = 0.05;
 const FEWEST_SLICES = 3;
 
@@ -60,7 +60,7 @@ function byMultiprocessor(
 
 class Tenant {
   readonly on: Map<number, Stretch[]>;
-  /** When it ran anywhere. */
+  /** The times when it ran on any multiprocessor. */
   readonly whole: Stretch[];
 
   constructor(trace: BlockTrace, baseMs: number) {
@@ -88,7 +88,7 @@ function bothOnOne(a: Tenant, b: Tenant, span: Stretch): { shared: number; atOnc
   return { shared: shared.length, atOnce: less === 0 ? 0 : both / less };
 }
 
-/** Turns that began and ended while both were at work. */
+/** Turns that began and ended while both were working. */
 function slicesOf(tenants: readonly Tenant[], span: Stretch): Slices | null {
   const lengths = tenants
     .flatMap(({ whole }) => whole.filter(({ from, to }) => from > span.from && to < span.to))
@@ -99,7 +99,7 @@ function slicesOf(tenants: readonly Tenant[], span: Stretch): Slices | null {
   return { count: lengths.length, p10Ms: at(0.1), p50Ms: at(0.5), p90Ms: at(0.9), maxMs: lengths.at(-1) as number };
 }
 
-/** Both traces are of one card, whose timer they share. */
+/** Both traces must be from one card, so that they share a timer. */
 export function sharingOf(traces: readonly [BlockTrace, BlockTrace]): Sharing | Unseen {
   const baseMs = Math.min(...traces.map(({ originMs }) => originMs));
   const [a, b] = traces.map((trace) => new Tenant(trace, baseMs)) as [Tenant, Tenant];
@@ -142,7 +142,7 @@ function evidenceOf(
   return `${time}; ${shared} multiprocessors ran blocks of both, ${(100 * atOnceOnOne).toFixed(1)} % of the time at once`;
 }
 
-/** Keeps blocks of two tenants, which have entered, running for a time. */
+/** Keeps blocks of two tenants running for a time; both must have entered. */
 export async function traceSharing(
   scene: Scene,
   tenants: readonly [WorkerTenant, WorkerTenant],

@@ -3,14 +3,17 @@ import type { Surface, SurfaceFound } from '../../native/addon-types.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 
-/** Ways to the card's own memory: all hand out the same pages. The last one exists everywhere and takes the rest. */
+/**
+ * Ways to allocate the card's own memory: all hand out the same pages. The last one is always supported and takes the
+ * rest.
+ */
 export const DEVICE_SURFACES: readonly Surface[] = [
   'cuMemAllocManaged',
   'cuMemCreate',
   'cuMemAllocAsync',
   'cuMemAlloc',
 ];
-/** Memory of the card that no address reaches. */
+/** Card memory without an address. */
 export const ARRAY_SURFACE: Surface = 'cuArrayCreate';
 export const CHIP_SURFACES: readonly Surface[] = ['shared memory', 'local memory', 'registers'];
 export const HOST_SURFACE: Surface = 'cuMemHostAlloc';
@@ -20,7 +23,7 @@ const DEADLINE_MS = 60_000;
 export interface Visit {
   surface: Surface;
   mark: string;
-  /** The tag, which is written before; empty: nothing is written. */
+  /** The tag to write first; empty: nothing is written. */
   fill?: string;
   mostBytes?: number;
   forMs?: number;
@@ -43,9 +46,9 @@ export interface SurfaceRow {
   transition: string;
   control: 'passed' | 'failed';
   outcome: Outcome;
-  /** With the tag of another tenant; null where nothing was looked at. */
+  /** Bytes with another tenant's tag; null if nothing was examined. */
   bytes: number | null;
-  /** That were looked at. */
+  /** Examined bytes. */
   lookedAtBytes?: number;
   reason?: string;
 }
@@ -53,6 +56,6 @@ export interface SurfaceRow {
 export const outcomeOf = ({ taggedBytes, otherBytes }: Pick<SurfaceFound, 'taggedBytes' | 'otherBytes'>): Outcome =>
   taggedBytes > 0 ? 'leaks' : otherBytes > 0 ? 'unexplained' : 'clean';
 
-/** The scanner found all that its own process had written there. */
+/** Whether the scanner found everything that its own process had written there. */
 export const controlOf = ({ bytes, taggedBytes }: SurfaceFound): SurfaceRow['control'] =>
   bytes > 0 && taggedBytes === bytes ? 'passed' : 'failed';

@@ -1,22 +1,22 @@
-/** When a compute limit begins to act, and how the share swings under it. */
+/** When a compute limit begins to act, and how the share oscillates under it. */
 import { quantileSorted } from 'simple-statistics';
 import { median } from '../../stats/median.js';
 
 export interface Swings {
-  /** From the release until half of what the limit takes away is gone for the first time; null: never. */
+  /** From the release until half of the intended reduction is visible for the first time; null: never. */
   onsetMs: number | null;
-  /** From one such fall to the next, at the median; null where there are fewer than three. */
+  /** Median time from one such fall to the next; null if there are fewer than three. */
   periodMs: number | null;
-  /** The 5th and the 95th percentile of the bins from the onset on. */
+  /** 5th and 95th percentile of the bins from the onset on. */
   lowPercent: number;
   highPercent: number;
 }
 
-/** `shares` of the work without a limit, in per cent, bin by bin; null of none. */
+/** `shares`: per cent of the work without a limit, bin by bin; null if empty. */
 export function swingsOf(shares: readonly number[], limitPercent: number, binMs: number): Swings | null {
   if (shares.length === 0) return null;
   const fallen = (100 + limitPercent) / 2;
-  // It has to rise further than it fell, so that a share near the border is not counted at each of its steps.
+  // It must rise further than it fell, so that a share near the threshold is not counted at every small change.
   const risen = (100 + fallen) / 2;
   const falls: number[] = [];
   let high = true;

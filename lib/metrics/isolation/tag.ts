@@ -5,14 +5,14 @@ import { randomBytes } from 'node:crypto';
 const MARK = 2654435761;
 
 export interface Tag {
-  /** 32 digits of base 16. */
+  /** 32 hexadecimal digits. */
   tag: string;
   mark: string;
 }
 
 const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
 
-/** Drawn at random and not from the seed, so that no process can know it beforehand. */
+/** Drawn at random, not from the seed, so that no process can know it beforehand. */
 export function drawTag(): Tag {
   const bytes = randomBytes(16);
   const words = [0, 4, 8, 12].map((at) => bytes.readUInt32BE(at));

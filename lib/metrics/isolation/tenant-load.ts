@@ -1,4 +1,4 @@
-/** Loads of one tenant under a compute limit, and of the same tenant without it as the reference of the share. */
+/** Loads of one tenant under a compute limit, and of the same tenant without it as the reference. */
 import type { Load, LoadRequest } from '../../native/addon-types.js';
 import { baseEnvironment, withoutMps } from '../../systems/base-environment.js';
 import { environmentSystem } from '../../systems/environment.js';
@@ -10,19 +10,19 @@ import type { Shape } from './load-shapes.js';
 export interface LoadTimes {
   durationMs: number;
   binMs: number;
-  /** Of a kernel, as the unlimited tenant measured it; absent there. */
+  /** Per kernel, as calibrated by the unlimited tenant; absent for that one. */
   rounds?: number;
 }
 
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
-/** A launch without a limit leaves some 10 us between two kernels. */
+/** Without a limit the gap between two kernels is some 10 us. */
 const GAP_NS = 50_000;
 const MOST_LISTED = 4_096;
-/** Longer than the load: a second kernel would only wait for the first one. */
+/** Longer than the load, because a second kernel would only wait for the first. */
 const LASTS = 1.1;
 const GRACE_MS = 120_000;
 
-/** The worker has entered. */
+/** The worker must have entered. */
 export function runLoad(worker: LimitedWorker, shape: Shape, times: LoadTimes): Promise<Load> {
   const request: LoadRequest = {
     ...shape.request,
@@ -51,14 +51,14 @@ export async function withLimits<T>(
   return results[0] as T;
 }
 
-/** Whose work is 100 %: named in the result. */
+/** The reference for 100 %, named in the result. */
 export type Reference = 'the same tenant without a limit' | 'a process without the layer';
 
 export function referenceOf(system: System, limited: Partial<Limits>): Reference {
   return startsDiffer(system, limited, NO_LIMIT) ? 'the same tenant without a limit' : 'a process without the layer';
 }
 
-/** A fresh worker that nothing limits, as far as the system lets one start. */
+/** A fresh worker without limits, as far as the system supports that. */
 export async function withoutLimits<T>(
   context: MeasureContext,
   reference: Reference,
@@ -70,10 +70,10 @@ export async function withoutLimits<T>(
   return withLimits({ ...context, system: bare, prove: () => Promise.resolve() }, {}, use);
 }
 
-/** What a load does in a nanosecond, from its first kernel's start to its last one's end. */
+/** Work per nanosecond, from the first kernel's start to the last one's end. */
 export const rateOf = ({ work, startedNs, endedNs }: Load): number => work / (endedNs - startedNs);
 
-/** Of each bin that lies wholly in the load, in per cent of `rate`. */
+/** For each bin entirely within the load, in per cent of `rate`. */
 export function sharesPercent({ bins, startedNs, endedNs }: Load, binMs: number, rate: number): number[] {
   const binNs = binMs * 1e6;
   return bins
@@ -81,7 +81,7 @@ export function sharesPercent({ bins, startedNs, endedNs }: Load, binMs: number,
     .map((work) => (100 * work) / (rate * binNs));
 }
 
-/** The limit that is tried where one is set; null where none is. */
+/** The limit to test if one is set; null if none is. */
 export function ownLimit(system: System): number | null {
   const percent = system.limits(SOLE_TENANT).smPercent ?? 100;
   return system.capabilities.computeLimit === 'none' || percent >= 100 ? null : percent;

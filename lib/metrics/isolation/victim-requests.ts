@@ -1,4 +1,4 @@
-/** The latency-sensitive tenant: requests at a fixed rate, whether or not the one before is done. */
+/** The latency-sensitive tenant: requests at a fixed rate, whether or not the previous one is done. */
 import { mean } from 'simple-statistics';
 import type { Check } from '../../results/document.js';
 import type { Requests, RequestsRequest } from '../../native/addon-types.js';
@@ -7,7 +7,7 @@ import { summarise } from '../../stats/summary.js';
 import { NS_PER_MS, scaled } from '../units.js';
 
 export const PERIOD_NS = 5_000_000;
-/** 200 a second, each of 20 kernels of 50 µs, one after the other, and a copy of 64 KiB to the host. */
+/** 200 requests per second, each with 20 kernels of 50 µs, one after the other, and a copy of 64 KiB to the host. */
 export const VICTIM: Pick<RequestsRequest, 'periodNs' | 'kernels' | 'kernelNs' | 'bytes'> = {
   periodNs: PERIOD_NS,
   kernels: 20,
@@ -16,21 +16,21 @@ export const VICTIM: Pick<RequestsRequest, 'periodNs' | 'kernels' | 'kernelNs' |
 };
 export const VICTIM_NAME = '200 requests/s of 20 kernels of 50 us and 64 KiB to the host';
 
-/** Those that arrived in a stretch of the window. */
+/** The requests that arrived in a part of the window. */
 export interface Served {
-  /** Of every request that arrived; of one that was given up, how long it had waited by then. */
+  /** For every request that arrived; for a dropped one, how long it had waited by then. */
   latencyNs: number[];
   deviceNs: number[];
-  /** From the arrival, or from the end of the one before, until its end. */
+  /** From the arrival, or from the end of the previous request, until its end. */
   serviceNs: number[];
   givenUp: number;
-  /** Of those that could have been done by the end of the stretch, how many were. */
+  /** The number of requests that were done by the end of the part, of those that could have been. */
   onTime: number;
   due: number;
   smClockMhz: number | null;
 }
 
-/** `fromNs` and `toNs` from the release, as the times of `requests`. */
+/** `fromNs` and `toNs` count from the release, like the times in `requests`. */
 export function servedIn(requests: Requests, fromNs: number, toNs: number): Served {
   const { arrivedNs, latencyNs, deviceNs, offered, endedNs, smClockMhz } = requests;
   const out: Served = { latencyNs: [], deviceNs: [], serviceNs: [], givenUp: 0, onTime: 0, due: 0, smClockMhz };
@@ -65,12 +65,15 @@ export function pooled(all: readonly Served[]): Served {
   };
 }
 
-/** Of its time alone, in which the victim may be at work: above that it falls behind what arrives. */
+/** The victim may be busy for this share of its time alone: above it, it falls behind. */
 const MOST_BUSY_PERCENT = 95;
-/** Of the requests alone, that may be given up: a machine that stops the client for a moment costs a few. */
+/** The share of requests that may be dropped when alone: a machine that stops the client for a moment costs a few. */
 const MOST_GIVEN_UP = 0.01;
 
-/** Whether the victim, alone, serves what it is offered: else its latency beside a neighbour says nothing of the neighbour. */
+/**
+ * Whether the victim, alone, keeps up with its requests: otherwise its latency beside a neighbour says nothing about
+ * the neighbour.
+ */
 export function offeredRateMet({ latencyNs, serviceNs, givenUp }: Served): Check {
   const offered = latencyNs.length;
   const busyPercent = serviceNs.length === 0 ? 0 : (100 * mean(serviceNs)) / PERIOD_NS;
@@ -84,7 +87,7 @@ export function offeredRateMet({ latencyNs, serviceNs, givenUp }: Served): Check
 
 export const p50Ms = ({ latencyNs }: Served): MedianEstimate => scaled(median(latencyNs), NS_PER_MS);
 
-/** Null below the samples that a 99th percentile needs. */
+/** Null with too few samples for a 99th percentile. */
 export function p99Ms({ latencyNs }: Served): number | null {
   const p99 = summarise(latencyNs)?.p99 ?? null;
   return p99 === null ? null : p99 / NS_PER_MS;

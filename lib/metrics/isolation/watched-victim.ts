@@ -5,9 +5,9 @@ import type { WorkerTenant } from '../../workers/worker-tenant.js';
 
 /** A victim without a verified result for longer than this was harmed. */
 export const STALL_MS = 2_000;
-/** After this it counts as stuck for good, and its process is killed. */
+/** After this time it counts as stuck, and its process is killed. */
 const STUCK_MS = 10_000;
-/** Length of one request, and so the longest delay before it is known that the victim continues. */
+/** Length of one request, and thus the longest delay before it is known that the victim continues. */
 const SLICE_MS = 20;
 const BLOCK_BYTES = 2 ** 20;
 
@@ -16,11 +16,11 @@ interface Slice {
   endedNs: number;
   rounds: number;
   wrong: number;
-  /** Longest time without a verified round, from the end of the slice before. */
+  /** Longest time without a verified round, from the end of the previous slice. */
   gapNs: number;
 }
 
-/** What it noticed in a time. */
+/** What it observed in a time range. */
 export interface Noticed {
   rounds: number;
   wrong: number;
@@ -38,13 +38,13 @@ export class WatchedVictim {
   #done: Promise<void> = Promise.resolve();
   #onSlice: (() => void)[] = [];
 
-  /** `now`: the clock of the coordinator, in ns. */
+  /** `now`: the coordinator's clock, in ns. */
   constructor(tenant: WorkerTenant, now: () => number) {
     this.tenant = tenant;
     this.#now = now;
   }
 
-  /** Resolves when the first rounds were verified; rejects where they cannot be. */
+  /** Resolves when the first rounds were verified; rejects if they cannot be. */
   async start(): Promise<void> {
     await this.#slice(this.#now());
     this.#done = this.#run();
@@ -59,7 +59,7 @@ export class WatchedVictim {
     return this.#error === null;
   }
 
-  /** Whether rounds that began from now on are verified within that time. */
+  /** Whether rounds that begin from now on are verified within that time. */
   async goesOn(withinMs: number): Promise<boolean> {
     const from = this.#now();
     const until = from + withinMs * 1e6;
@@ -75,7 +75,7 @@ export class WatchedVictim {
   noticed(fromNs: number, toNs: number): Noticed {
     const slices = this.#slices.filter(({ beganNs, endedNs }) => endedNs >= fromNs && beganNs <= toNs);
     const last = this.#slices.at(-1)?.endedNs ?? fromNs;
-    // Without an end yet: what it waits for now.
+    // Still open: the current wait.
     const open = Math.max(0, toNs - Math.max(last, fromNs));
     const sum = (of: (slice: Slice) => number) => slices.reduce((all, slice) => all + of(slice), 0);
     return {

@@ -1,4 +1,4 @@
-/** The rate at which decode attention reads a paged cache of keys and values: a row beside the latency of tokens. */
+/** The rate at which decode attention reads a paged KV cache: a row in addition to the token latency. */
 import type { DecodeAttentionRequest, PreparedDecoder } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -11,15 +11,15 @@ const BATCHES: Record<Tier, number> = { quick: 3, standard: 10, thorough: 30 };
 const LEAST_LAUNCHES = 20;
 const LEAST_NS = 50_000_000;
 const DEADLINE_MS = 120_000;
-/** Of L2, that the cache of keys and values exceeds. */
+/** The KV cache exceeds this many L2 caches. */
 const CACHES = 8;
 const SLACK = 0.05;
 
-/** Of a model of eight thousand million parameters. */
+/** As in a model with eight billion parameters. */
 const HEADS = { heads: 32, kvHeads: 8, dimension: 128 };
 const CONTEXT = 4_096;
 const SEQUENCE_BYTES = CONTEXT * HEADS.kvHeads * HEADS.dimension * 2 * 2;
-/** The simulated card computes on the host what a GPU does in its place. */
+/** The simulated card computes on the host what a GPU would. */
 const SIMULATED_BATCHES = 10;
 const SIMULATED = { heads: 8, kvHeads: 2, dimension: 64, batch: 2, context: 64 };
 

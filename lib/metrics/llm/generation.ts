@@ -1,4 +1,4 @@
-/** Tenants that generate tokens at the same time, each with the same decoder, prompts and seed. */
+/** Tenants that generate tokens at the same time, with the same decoder, prompts and seed. */
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import { percentileFloors, summarise } from '../../stats/summary.js';
 import { overlapAtWork, type Span } from '../../workers/activity.js';
@@ -22,16 +22,16 @@ export interface GenerationPlan {
   seed: number;
 }
 
-/** A point of the frontier: what all tenants together make, and how long their users wait for a token. */
+/** A point of the frontier: the tenants' total token rate, and how long their users wait for a token. */
 export interface FrontierRow {
   coTenants: number;
   mode: Mode;
-  /** Of all tenants together; null where they could not run. */
+  /** Sum over all tenants; null if they could not run. */
   tokensPerSecond: number | null;
   p50Ms: number | null;
-  /** Null below the samples that it needs. */
+  /** Null with too few samples. */
   p99Ms: number | null;
-  /** Steps of all tenants behind the percentiles. */
+  /** Steps of all tenants that the percentiles are based on. */
   steps: number;
   reason?: string;
 }
@@ -63,7 +63,7 @@ export class Generation {
     return this.#tenants[0] as WorkerTenant;
   }
 
-  /** The first `count` tenants at the same time. */
+  /** Runs the first `count` tenants at the same time. */
   async run(count: number, mode: Mode, windowMs: number): Promise<Decoding[]> {
     const task = sessionTaskOf('decodeTokens', {
       graph: mode === 'graph',
@@ -86,13 +86,13 @@ export class Generation {
   }
 }
 
-/** When tokens of a tenant became visible: of steps, and of prompts. */
+/** When a tenant's tokens became visible, from steps and from prompts. */
 const visibleNs = ({ atNs, tokenNs, firstAtNs, firstTokenNs }: Decoding): number[] => [
   ...atNs.map((at, i) => at + (tokenNs[i] as number)),
   ...firstAtNs.map((at, i) => at + (firstTokenNs[i] as number)),
 ];
 
-/** The time in which all were at work. */
+/** The time in which all were working. */
 export const commonSpan = (decodings: readonly Decoding[]): Span | null =>
   overlapAtWork(
     decodings.map((decoding) => ({
@@ -102,7 +102,7 @@ export const commonSpan = (decodings: readonly Decoding[]): Span | null =>
     })),
   );
 
-/** Between tokens, of steps that began and ended inside. */
+/** Times between tokens, for steps that began and ended inside. */
 export const stepsIn = ({ atNs, tokenNs }: Decoding, { fromNs, toNs }: Span): number[] =>
   tokenNs.filter((took, i) => (atNs[i] as number) >= fromNs && (atNs[i] as number) + took <= toNs);
 

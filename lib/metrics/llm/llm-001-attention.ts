@@ -11,7 +11,7 @@ import { type RowState, rowState } from '../row-state.js';
 type Shape = Pick<AttentionRequest, 'number' | 'headDim' | 'causal'> & { length: 'short' | 'long' };
 
 const HEADLINE: Shape = { number: 'fp16', headDim: 128, length: 'long', causal: false };
-/** The rows of a tier, besides those of the tiers before it. */
+/** The rows of a tier, in addition to those of lower tiers. */
 const FURTHER: Record<Tier, Shape[]> = {
   quick: [
     { ...HEADLINE, causal: true },
@@ -33,15 +33,15 @@ const FURTHER: Record<Tier, Shape[]> = {
 const ORDER: readonly Tier[] = ['quick', 'standard', 'thorough'];
 
 const TOKENS = { short: 1_024, long: 4_096 };
-/** Queries and keys of a model of 2048 values a token, as published tables have it. */
+/** Queries and keys of a model with 2048 values per token, as in published tables. */
 const HIDDEN = 2_048;
-/** The simulated GPU computes its results on the host, and its time is computed as well: one batch is as good as any. */
+/** The simulated GPU computes its results on the host and models the time, so a single batch is enough. */
 const SIMULATED = { tokens: { short: 64, long: 160 }, heads: 4, batch: 1, leastNs: 0 };
-/** Of the headline, fewer than six have no interval; of each other row. */
+/** With fewer than six the headline has no interval; fewer for each other row. */
 const BATCHES = { headline: 8, other: 3 };
 const LEAST_LAUNCHES = 20;
 const LEAST_NS = 50_000_000;
-/** Four query heads share one of keys and values, as in Llama 3; 512 MiB of them, eight times an H200's L2. */
+/** Four query heads per KV head, as in Llama 3; 512 MiB of keys and values, eight times an H200's L2. */
 const DECODE = { dimension: 128, heads: 32, kvHeads: 8, context: TOKENS.long, batch: 32 };
 const SIMULATED_DECODE = { dimension: 128, heads: 4, kvHeads: 2, context: 72, batch: 2 };
 /** Rounding, and clocks that rise between two readings. */
@@ -77,11 +77,11 @@ const tflopsOf = ({ launchFlops, launchNs }: AttentionRate): Float64Array =>
 
 const estimateOf = (rate: AttentionRate): MedianEstimate => median(tflopsOf(rate));
 
-/** At the clock that was read under load; null for an architecture without a known rate, and where NVML gave no clock. */
+/** At the clock read under load; null for an architecture without a known rate, or if NVML reports no clock. */
 const ceilingOf = ({ computeCapability, multiprocessors, smClockMhz }: AttentionRate): number | null =>
   smClockMhz === null ? null : tensorCeilingTflops({ computeCapability, multiprocessors, maxSmClockMhz: smClockMhz });
 
-/** Rates above the peak of the tensor cores are a counting error. */
+/** Rates above the tensor cores' peak are a counting error. */
 export function accountingCheck(rates: readonly AttentionRate[]): Check {
   const seen = rates.map((rate) => ({ tflops: Math.max(...tflopsOf(rate)), ceiling: ceilingOf(rate) }));
   const beyond = seen.find(({ tflops, ceiling }) => ceiling !== null && tflops > SLACK * ceiling);
@@ -113,7 +113,7 @@ async function measureRow(context: MeasureContext, request: Row['request'], batc
   return session.block('attention', { ...request, batches, leastLaunches: LEAST_LAUNCHES, leastNs, seed });
 }
 
-/** Beside the headline a row may fail; but where one was not computed, no number is believed. */
+/** Rows other than the headline may fail; but if one was not computed, no number is trusted. */
 function stateOf(error: unknown): RowState {
   const state = error instanceof BenchError && error.code === 'INVALID_RESULT' ? null : rowState(error);
   if (!state) throw error;
@@ -152,7 +152,7 @@ function describe({ request, rate, state }: Row) {
   };
 }
 
-/** One query a sequence over a paged cache, as when a model decodes. */
+/** One query per sequence over a paged cache, as when a model decodes. */
 async function decodeRow(context: MeasureContext) {
   const simulated = context.simulatedDriver !== null;
   const shape = simulated ? SIMULATED_DECODE : DECODE;
@@ -174,14 +174,14 @@ async function decodeRow(context: MeasureContext) {
 
 type Described = Row['request'] & Pick<AttentionRate, 'variant' | 'checksum'>;
 
-/** Of those that were measured. */
+/** Rows that were measured. */
 const rowsOf = ({ details }: MetricResult): Described[] =>
   ((details.rows ?? []) as Described[]).filter((row) => row.checksum !== undefined);
 
 const keyOf = (row: Described): string =>
   JSON.stringify([row.number, row.headDim, row.length, row.causal, row.batch, row.heads, row.kvHeads, row.variant]);
 
-/** Equal inputs give equal bits, whichever layer they pass. */
+/** Equal inputs give equal bits, whichever layer they pass through. */
 export function besideNative(own: MetricResult, native: MetricResult): string | null {
   if (own.details.seed !== native.details.seed) return null;
   const checksums = new Map(rowsOf(native).map((row) => [keyOf(row), row.checksum]));

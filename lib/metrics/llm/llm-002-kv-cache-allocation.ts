@@ -1,4 +1,4 @@
-/** LLM-002: how fast a cache of keys and values can grow page by page, and how long the slowest pages take. */
+/** LLM-002: how fast a KV cache can grow page by page, and how long the slowest pages take. */
 import type { PageMode, PageRounds } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import { median } from '../../stats/median.js';
@@ -13,12 +13,12 @@ import { formatBytes, NS_PER_US } from '../units.js';
 
 const MODES: readonly PageMode[] = ['cuMemCreate', 'cuMemAllocAsync'];
 const HEADLINE: PageMode = 'cuMemCreate';
-/** Of a round. */
+/** Per round. */
 const PAGES = 512;
-/** Below it a round is over before its clock is worth reading. */
+/** With fewer pages a round is too short to be timed. */
 const FEWEST_PAGES = 16;
 const ROUNDS = { quick: 20, standard: 20, thorough: 60 } as const;
-/** Rounds between which nothing is set up. */
+/** Consecutive rounds without any set-up in between. */
 const BLOCK = 10;
 const NS_PER_S = 1e9;
 
@@ -37,10 +37,10 @@ async function measureMode(
 ): Promise<Collected<PageRounds>> {
   const { iterations, resolution, tier } = context.options;
   const done = MODES.indexOf(mode) / MODES.length;
-  // Not counted: what the driver keeps for so many pages, such as their tables, it takes now.
+  // Not counted: the driver now allocates what it keeps for that many pages, such as their tables.
   await session.ask('pageRounds', { mode, pages, rounds: 1 });
   return collect(
-    // As many rounds as the tier has, however alike they are: the slowest pages are rare.
+    // Always the tier's number of rounds, however alike they are, because the slowest pages are rare.
     { iterations: iterations ?? ROUNDS[tier], resolution, blockSize: BLOCK, cap: ROUNDS[tier] },
     (rounds, fraction) => {
       context.progress(`${mode}, ${pages} pages`, done + fraction / MODES.length);
@@ -66,7 +66,7 @@ function described({ mode, collected }: Row, pages: number) {
   };
 }
 
-/** How large a page is, and whether there are any. Sets up what stays, such as modules. */
+/** Determines the size of a page, and whether the mode works. Also sets up what stays, such as modules. */
 async function tryOut(session: Session, mode: PageMode): Promise<PageRounds | RowState> {
   try {
     return await session.ask('pageRounds', { mode, pages: 1, rounds: 1 });

@@ -9,22 +9,22 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { rowState } from '../row-state.js';
 import { FIRST_ID, inScene } from '../scene.js';
 
-/** Rounds, in each of which every batch size has its turn of at least so many launches and so long. */
+/** Rounds; in each, every batch size runs for at least this many launches and this long. */
 const PLAN: Record<Tier, Pick<BatchScalingRequest, 'rounds' | 'leastLaunches' | 'leastNs'>> = {
   quick: { rounds: 6, leastLaunches: 30, leastNs: 10_000_000 },
   standard: { rounds: 10, leastLaunches: 30, leastNs: 20_000_000 },
   thorough: { rounds: 20, leastLaunches: 30, leastNs: 50_000_000 },
 };
 type Sizes = Pick<BatchScalingRequest, 'n' | 'k' | 'layers' | 'streamBytes'> & { leastNs?: number };
-/** The device's L2 cache and memory decide. */
+/** Determined by the device's L2 cache and memory. */
 const SIZES: Sizes = { n: 0, k: 0, layers: 0, streamBytes: 0 };
-/** A simulated card's arithmetic is the host's, it has no cache to be exceeded, and its clock needs no long batches. */
+/** A simulated card computes on the host, has no cache to exceed, and needs no long batches for its clock. */
 const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 1, streamBytes: 2 ** 24, leastNs: 0 };
 const HEADLINE = 32;
 const LOW = 0.8;
-/** Of the memory's rate: less would mean that something else than reading the weights takes the time. */
+/** Relative to the memory's rate: with less, something other than reading the weights takes the time. */
 const LEAST_STREAMED = 0.5;
-/** The clock of the memory that a driver names is rounded. */
+/** The memory clock that a driver reports is rounded. */
 const SLACK = 1.05;
 const LIMIT_PERCENT = 50;
 const DEADLINE_MS = 180_000;
@@ -36,7 +36,7 @@ interface Scaled {
   scaling: BatchScaling;
   /** By batch, in order. */
   rates: number[];
-  /** Of the headline's batch, in each round. */
+  /** For the headline's batch, by round. */
   efficiencies: Float64Array;
 }
 
@@ -60,7 +60,7 @@ function rowOf({ batches }: BatchScaling, batch: number): BatchRow {
 
 function scaled(scaling: BatchScaling): Scaled {
   const [one, many] = [rowOf(scaling, 1), rowOf(scaling, HEADLINE)];
-  // A batch of n in the time of one would be n times the throughput.
+  // n sequences in the time of one would be n times the throughput.
   const efficiencies = Float64Array.from(one.launchNs, (ns, round) => ns / (many.launchNs[round] as number));
   return { scaling, rates: scaling.batches.map(tokensPerSecond), efficiencies };
 }
@@ -114,12 +114,12 @@ function describe(of: Scaled) {
     dramCeilingGbPerSecond: memoryCeilingGbs,
     smClockMhz,
     batches,
-    /** Null: none of those measured. */
+    /** Null: no measured batch is below it. */
     batchBelow80Percent: batches.find(({ efficiency }) => efficiency < LOW)?.batch ?? null,
   };
 }
 
-/** Beside the headline: what it fails at is its own affair. */
+/** Its failure does not affect the headline. */
 async function limitedRow(context: MeasureContext, request: BatchScalingRequest) {
   const smPercent = LIMIT_PERCENT;
   try {
@@ -153,7 +153,7 @@ function measured(of: Scaled, limited: object | null): Measured {
   };
 }
 
-/** With sizes of its own, for tests; the device decides where there are none. */
+/** With given sizes, for tests; without them the device decides. */
 export const batchScalingBy =
   (plan: BatchScalingPlan = {}): MetricDefinition['measure'] =>
   async (context) => {
@@ -164,7 +164,7 @@ export const batchScalingBy =
       return askSession(tenant, { name: 'batchScaling', request, deadlineMs: DEADLINE_MS });
     });
     if (scaling.unsupported !== null) return unsupported(scaling.unsupported);
-    // Another tenant under another limit is more than `quick` has time for.
+    // Another tenant under another limit takes more time than `quick` has.
     const limits = context.system.capabilities.computeLimit !== 'none' && context.options.tier !== 'quick';
     if (limits) context.progress(`with ${LIMIT_PERCENT} % of the multiprocessors`, 0.5);
     return measured(scaled(scaling), limits ? await limitedRow(context, request) : null);

@@ -1,4 +1,7 @@
-/** LLM-004: time to the first token and between tokens of a decoder, by launches and by a graph, alone and beside others. */
+/**
+ * LLM-004: time to the first token and between tokens of a decoder, by launches and by a graph, alone and beside
+ * others.
+ */
 import type { Decoding, PreparedDecoder } from '../../native/addon-types.js';
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -35,9 +38,9 @@ const TIMES: Record<Tier, TokenLatencyTimes> = {
   thorough: { aloneMs: 5_000, togetherMs: 5_000, coTenants: [1, 2, 3, 4, 8] },
 };
 const FEWEST_BYTES = 512 * MIB;
-/** Of ceilings: the reference of metrics allows 5 %. */
+/** Tolerance of ceilings: the reference of metrics allows 5 %. */
 const SLACK = 0.05;
-/** The simulated card computes on the host what a GPU does in its place. */
+/** The simulated card computes on the host what a GPU would. */
 const SIMULATED_MODEL: Required<DecoderModel> = {
   layers: 1,
   hidden: 128,
@@ -59,7 +62,7 @@ interface Generated {
   attention: DecodeAttention;
   alone: Alone;
   frontier: FrontierRow[];
-  /** By tenant of all runs: digests of its requests. */
+  /** By tenant, over all runs: digests of its requests. */
   digests: number[][];
   entered: ReturnType<typeof contextOf>;
 }
@@ -96,7 +99,7 @@ function generate(context: MeasureContext, plan: GenerationPlan, times: TokenLat
   });
 }
 
-/** Why there is no room for that many; null where they are there. */
+/** Why there is no room for that many; null if they were started. */
 async function grow(generation: Generation, count: number): Promise<string | null> {
   try {
     await generation.growTo(count);
@@ -119,16 +122,19 @@ function aloneRow(mode: Mode, decoding: Decoding, { tokensPerSecond }: FrontierR
     itlP50Ms: ms(steps?.p50),
     itlP99Ms: ms(steps?.p99),
     tokensPerSecond,
-    /** Of weights, that a step reads once. */
+    /** Rate of reading the weights, once per step. */
     weightGbPerSecond,
-    /** Of the memory's clock and bus, where a step has to read its weights from DRAM. */
+    /** Relative to the rate of the memory's clock and bus, if a step must read its weights from DRAM. */
     percentOfCeiling: floorNs(prepared) === null ? null : (100 * weightGbPerSecond) / prepared.dramCeilingGbs,
     requests: firstTokenNs.length,
     steps: tokenNs.length,
   };
 }
 
-/** Requests of one number have the same tokens and logits, whichever tenant serves them and however steps are launched. */
+/**
+ * Requests with the same number have the same tokens and logits, whichever tenant serves them and however steps are
+ * launched.
+ */
 function sameTokens(digests: readonly (readonly number[])[]): Check {
   const most = Math.max(...digests.map(({ length }) => length));
   const unlike: number[] = [];
@@ -149,7 +155,7 @@ function sameTokens(digests: readonly (readonly number[])[]): Check {
   };
 }
 
-/** The least time in which a step can read what of the weights the L2 cache does not hold. */
+/** The least time in which a step can read the weights that the L2 cache does not hold. */
 export function floorNs({ weightBytes, l2Bytes, dramCeilingGbs }: PreparedDecoder): number | null {
   if (dramCeilingGbs === 0 || l2Bytes === 0 || weightBytes < 4 * l2Bytes) return null;
   return ((weightBytes - l2Bytes) / dramCeilingGbs) * (1 - SLACK);
@@ -202,7 +208,7 @@ function judge({ workload, seed }: GenerationPlan, name: string, generated: Gene
   };
 }
 
-/** With a plan of its own, for tests; the options decide where there is none. */
+/** With a given plan, for tests; without one the options decide. */
 export const tokenLatencyBy =
   (plan?: TokenLatencyPlan): MetricDefinition['measure'] =>
   async (context) => {
@@ -227,7 +233,7 @@ export const tokenLatencyBy =
 
 const conditionOf = ({ workload, model }: MetricResult['details']): unknown => `${shown(workload)} ${shown(model)}`;
 
-/** The same model on the same card, the same prompts: other bits are a mistake of one of the two. */
+/** The same model and prompts on the same card: different bits are an error in one of the two. */
 function otherLogits(own: MetricResult, native: MetricResult): string | null {
   const same = ['seed', 'workload', 'variant', 'promptVariant', 'model'].every(
     (key) => shown(own.details[key]) === shown(native.details[key]),

@@ -1,4 +1,4 @@
-/** LLM-005: what an allocation and its free cost from a warm stream-ordered pool, against the native arm. */
+/** LLM-005: the cost of an allocation and its free from a warm stream-ordered pool, relative to native. */
 import type { AllocationApi, PoolPairs, PoolRefusal } from '../../native/addon-types.js';
 import type { Session } from '../../native/session.js';
 import type { Check } from '../../results/document.js';
@@ -21,12 +21,12 @@ const APIS: readonly AllocationApi[] = [POOLED, NAMED, DIRECT];
 const HEADLINE = { api: POOLED, bytes: MIB };
 const WARM_BYTES = 64 * MIB;
 const WARMUP = 20;
-/** Of a row; a pair of direct calls takes a hundred times as long. */
+/** Pairs per row; a direct pair takes a hundred times as long. */
 const CAP = { quick: 1_000, standard: 1_000, thorough: 2_000 } as const;
 const DIRECT_CAP = { quick: 100, standard: 100, thorough: 500 } as const;
 /** Enough for a p99. */
 const BLOCK = 500;
-/** By how much the request goes beyond what the process is told there is. */
+/** How far the request exceeds the memory that the process is told it has. */
 const BEYOND_BYTES = 256 * MIB;
 const OUT_OF_MEMORY = 2;
 
@@ -74,7 +74,7 @@ function described({ api, bytes, pairNs, blocks }: Row) {
   };
 }
 
-/** Of one size, direct over pooled; null where one of the two was not measured. */
+/** For one size, direct divided by pooled; null if one of the two was not measured. */
 function speedups(rows: readonly Row[]) {
   return SIZES.flatMap((bytes) => {
     const pairNs = (api: AllocationApi) => rows.find((row) => row.api === api && row.bytes === bytes)?.pairNs.value;
@@ -88,7 +88,7 @@ interface Refused extends PoolRefusal {
   requestedBytes: number;
 }
 
-/** More than the process is told there is, of either call. */
+/** Requests more than the process is told it has, with either call. */
 async function askTooMuch(session: Session): Promise<{ totalBytes: number; asked: Refused[] } | null> {
   const { totalBytes } = await session.ask('visibleMemory');
   if (totalBytes === null) return null;
@@ -123,7 +123,7 @@ function refusalCheck(asked: readonly Refused[]): Check {
   return { name, passed: asked.every((one) => outcomeOf(one) === 'refused'), detail: told.join('; ') };
 }
 
-/** Every use of the pool leaves it as it found it. */
+/** Every use of the pool must restore its state. */
 function restoredCheck(states: readonly Pick<PoolPairs, 'before' | 'after'>[]): Check {
   const name = 'the pool is left as it was found';
   const known = states.filter(({ before, after }) => before.thresholdBytes !== null && after.thresholdBytes !== null);

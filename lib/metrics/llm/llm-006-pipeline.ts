@@ -10,16 +10,16 @@ import { NS_PER_US, scaled } from '../units.js';
 const STAGES = 4;
 const MICRO_BATCHES = 16;
 const STAGE_NS = 200_000;
-/** Stages one behind the other that an ideal pipeline takes as long as. */
+/** The duration of an ideal pipeline, in stages. */
 const IDEAL_STAGES = MICRO_BATCHES + STAGES - 1;
 /** Stages alone before each run. */
 const ALONE = 5;
-/** Runs, of 4 ms each. */
+/** Runs of 4 ms each. */
 const CAP = { quick: 40, standard: 40, thorough: 200 } as const;
 const BLOCK = 5;
-/** More would be faster than the stages are. */
+/** More would be faster than the stages allow. */
 const HIGHEST = 102;
-/** Native, the streams of a card overlap. */
+/** Natively the streams of a card overlap at least this much. */
 const LEAST_NATIVE = 85;
 
 const SHAPE: Omit<PipelineRequest, 'rounds' | 'runs'> = {
@@ -35,7 +35,7 @@ const efficiencies = ({ aloneNs, runNs }: PipelineRuns): Float64Array =>
 async function measureRuns(context: MeasureContext): Promise<Collected<PipelineRuns>> {
   const session = await context.session();
   const { iterations, resolution, tier } = context.options;
-  // Not counted: the length of a stage, once for all.
+  // Not counted: calibrates the length of a stage, once for all.
   const { rounds } = await session.ask('pipelineRuns', { ...SHAPE, rounds: 0, runs: 1 });
   return collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
@@ -55,7 +55,7 @@ function possibleCheck(value: number): Check {
   };
 }
 
-/** A layer that returns from a synchronisation early would make the host's time short. */
+/** A layer that returns early from a synchronisation would make the host's time too short. */
 function clockCheck(blocks: readonly PipelineRuns[]): Check {
   const early = blocks.flatMap(({ runNs, deviceNs }) =>
     [...runNs].map((run, i) => (deviceNs[i] as number) / run).filter((share) => share > HIGHEST / 100),

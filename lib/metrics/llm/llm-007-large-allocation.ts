@@ -1,4 +1,4 @@
-/** LLM-007: how long allocations of the size of a model's tensors take, each judged from outside while it is held. */
+/** LLM-007: how long allocations of the size of a model's tensors take, each checked from outside while it is held. */
 import type { AllocationApi, LargeAllocation } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -14,14 +14,14 @@ import { formatBytes, GIB, NS_PER_MS } from '../units.js';
 const SIZES = [GIB, 2 * GIB, 4 * GIB, 8 * GIB];
 const APIS = ['cuMemAlloc', 'cuMemCreate'] as const satisfies readonly AllocationApi[];
 const HEADLINE: AllocationApi = 'cuMemAlloc';
-/** Fewer than six have no interval. */
+/** With fewer than six there is no interval. */
 const COUNT = { quick: 6, standard: 6, thorough: 10 } as const;
 const LEAST_LIMIT = 1.25 * GIB;
-/** Of the limit. */
+/** Relative to the limit. */
 const SHARE = 0.8;
-/** Of the card's memory, which no measurement takes. */
+/** Memory of the card that no measurement takes. */
 const SPARE_BYTES = GIB;
-/** Of the size: what NVML may show less. */
+/** Relative to the size: how much less NVML may show. */
 const TOLERANCE = 0.01;
 const DEADLINE_MS = 60_000;
 
@@ -34,7 +34,7 @@ interface Sample {
   allocNs: number;
   touchNs: number;
   freeNs: number;
-  /** What NVML shows more of while the block is held; null where it does not say. */
+  /** The growth that NVML shows while the block is held; null if it does not report it. */
   grownBytes: number | null;
 }
 
@@ -48,7 +48,7 @@ interface Room {
   mostBytes: number;
 }
 
-/** The least of what the process was given and is told, and what the card has. */
+/** The least of what the process was granted, what it is told, and what the card has. */
 async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise<Room | string> {
   const visible = await askSession(tenant, { name: 'visibleMemory', request: undefined, deadlineMs: DEADLINE_MS });
   const card = await askSession(tenant, { name: 'health', request: undefined, deadlineMs: DEADLINE_MS });
@@ -59,7 +59,7 @@ async function roomOf({ system }: MeasureContext, tenant: WorkerTenant): Promise
   return { limitBytes, mostBytes: Math.min(SHARE * limitBytes, ...free) };
 }
 
-/** By the coordinator's NVML: of the process, or where it does not list that, of the card. */
+/** By the coordinator's NVML: for the process or, if it does not list that, for the card. */
 async function heldOutside({ truth }: MeasureContext, { worker }: WorkerTenant): Promise<number | null> {
   if (!truth) return null;
   return (await truth.processMemory(worker.pid)) ?? (await truth.cardMemory())?.usedBytes ?? null;
@@ -77,13 +77,13 @@ async function sampleOf(context: MeasureContext, tenant: WorkerTenant, plan: Pla
   return { allocNs, touchNs, freeNs, grownBytes: before === null || held === null ? null : held - before };
 }
 
-/** Sizes in random order, again in each round. A size that fails once is not tried again. */
+/** Sizes in random order, reshuffled each round. A size that fails once is not tried again. */
 async function measureRows(context: MeasureContext, tenant: WorkerTenant, sizes: readonly number[]): Promise<Row[]> {
   const { tier, iterations, seed } = context.options;
   const rounds = iterations ?? COUNT[tier];
   const rows = APIS.flatMap((api) => sizes.map((bytes): Row => ({ api, bytes, samples: [], state: null })));
   const largest = Math.max(...sizes);
-  // The first block of a process sets up what stays.
+  // A process's first block sets up what stays.
   await sampleOf(context, tenant, { api: HEADLINE, bytes: sizes[0] as number }, seed);
   for (let round = 0; round < rounds; round++)
     for (const row of shuffled(rows, seed + round)) {
@@ -125,7 +125,7 @@ function leastGrown(samples: readonly Sample[]): number | null {
   return grown.length === 0 ? null : Math.min(...grown);
 }
 
-/** A layer that answers success and gives host memory, or none, is fast. */
+/** A layer that reports success but returns host memory, or none, is fast. */
 function backedCheck(rows: readonly Row[]): Check {
   const name = 'NVML shows the memory of every size';
   const seen = rows.flatMap(({ api, bytes, samples }) => {

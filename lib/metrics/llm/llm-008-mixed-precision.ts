@@ -10,15 +10,15 @@ import { measureFunction } from '../measure-function.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { formatBytes } from '../units.js';
 
-/** The side of the matrices: the largest whose matrices take at most half of the memory. */
+/** The side of the matrices: the largest that takes at most half of the memory. */
 const SIDES = [4096, 2048, 1024] as const;
-/** Three matrices of 4 bytes a number, six of 2 bytes, two of 1 and one of 2. */
+/** Three matrices with 4 bytes per number, six with 2 bytes, two with 1 and one with 2. */
 const BYTES_OF_ALL = 28;
-/** Loads the kernels, and tells which formats the GPU has one for. */
+/** Loads the kernels, and shows which formats the GPU supports. */
 const FIRST = { side: 256, leastLaunches: 1, leastNs: 0 } as const;
 const SANITY_SIDE = 10_000;
 const SANITY_BYTES = 12;
-/** Of batches of every format, in turn. */
+/** Rounds of batches of every format, in turn. */
 const ROUNDS = { quick: 6, standard: 12, thorough: 40 } as const;
 const BLOCK = 2;
 const BATCH = { leastLaunches: 20, leastNs: 50_000_000 } as const;
@@ -39,7 +39,7 @@ const tflops = ({ launchFlops, launchNs }: GemmRate): Float64Array =>
 const rateOf = ({ rates }: GemmRates, number: NumberFormat): GemmRate | undefined =>
   rates.find((rate) => rate.number === number && rate.unsupported === null);
 
-/** A round each. */
+/** One ratio per round. */
 function ratios(block: GemmRates): Float64Array {
   const [half, single] = [rateOf(block, 'fp16'), rateOf(block, 'fp32')] as [GemmRate, GemmRate];
   const singles = tflops(single);
@@ -87,7 +87,7 @@ const shareText = ({ number, tflops: rate, ceilingTflops }: MeasuredRow): string
     ? `${number} ${rate.toFixed(1)} TFLOPS (no ceiling is known)`
     : `${number} ${rate.toFixed(1)} of ${ceilingTflops.toFixed(1)} TFLOPS`;
 
-/** At the clock that was read while the launches ran. */
+/** At the clock read while the launches ran. */
 function ceilingCheck(rows: readonly MeasuredRow[]): Check {
   const beyond = rows.filter(({ ofCeiling }) => ofCeiling !== null && ofCeiling > SLACK);
   return {
@@ -100,7 +100,7 @@ function ceilingCheck(rows: readonly MeasuredRow[]): Check {
 const slowRows = (rows: readonly MeasuredRow[]): MeasuredRow[] =>
   rows.filter(({ ofCeiling }) => ofCeiling !== null && ofCeiling < LEAST_OF_CEILING);
 
-/** Only a native arm must: a limit of multiprocessors makes every format slow. */
+/** Only required natively: a limit on multiprocessors slows every format. */
 function leastCheck(rows: readonly MeasuredRow[]): Check {
   const slow = slowRows(rows);
   return {
@@ -110,7 +110,7 @@ function leastCheck(rows: readonly MeasuredRow[]): Check {
   };
 }
 
-/** One session's blocks have one seed, and so the same products. */
+/** All blocks of a session use one seed, and so have the same products. */
 function checksumCheck(blocks: readonly GemmRates[], rows: readonly MeasuredRow[]): Check {
   const differing = rows.filter(({ number, checksum }) =>
     blocks.some((block) => rateOf(block, number)?.checksum !== checksum),
@@ -137,7 +137,7 @@ async function measureRounds(context: MeasureContext, session: Session, side: nu
   );
 }
 
-/** FP32 at the size that the literature publishes. */
+/** FP32 at a size for which there are published results. */
 async function sanityRow(context: MeasureContext, session: Session, limit: number): Promise<Row & { side: number }> {
   const bytes = SANITY_BYTES * SANITY_SIDE ** 2;
   const common = { side: SANITY_SIDE, number: 'fp32' as const };

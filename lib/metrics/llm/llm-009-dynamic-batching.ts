@@ -1,4 +1,4 @@
-/** LLM-009: how much longer than usual a step of a batching server takes, of equal batch size, alone and beside others. */
+/** LLM-009: how much the steps of a batching server vary at equal batch size, alone and beside others. */
 import type { DynamicBatching, DynamicBatchingRequest } from '../../native/addon-types.js';
 import type { Check, Tier } from '../../results/document.js';
 import { summarise } from '../../stats/summary.js';
@@ -12,7 +12,7 @@ import { NS_PER_MS, NS_PER_US } from '../units.js';
 import { type Steps, type StepVariation, stepVariation } from './step-variation.js';
 
 interface Times {
-  /** Alone, until so many are done. */
+  /** Alone: number of steps to run. */
   steps: number;
   coTenants: number;
   togetherMs: number;
@@ -23,22 +23,22 @@ const TIMES: Record<Tier, Times> = {
   thorough: { steps: 10_000, coTenants: 3, togetherMs: 5_000 },
 };
 type Sizes = Pick<DynamicBatchingRequest, 'n' | 'k' | 'layers'>;
-/** The device's L2 cache and memory decide. */
+/** Determined by the device's L2 cache and memory. */
 const SIZES: Sizes = { n: 0, k: 0, layers: 0 };
-/** Steps of about the same length on a simulated card, which computes only the layer that is looked at. */
+/** Steps of about the same length on a simulated card, which computes only the sampled layer. */
 const SIMULATED: Sizes = { n: 2_048, k: 4_096, layers: 32 };
 const MOST_BATCH = 8;
-/** Of the capacity; co-tenants share it. */
+/** Relative to the capacity; co-tenants share it. */
 const LOAD = 0.7;
-/** Of a batch size. */
+/** Per batch size. */
 const ENOUGH_STEPS = 200;
-/** The same in the shorter time beside co-tenants. */
+/** The same for the shorter time beside co-tenants. */
 const FEWEST_BESIDE = 30;
-/** Alone: even a card that is a hundred times slower has done its steps by then. */
+/** When alone: even a card that is a hundred times slower finishes its steps by then. */
 const LONGEST_MS = 20_000;
-/** Of the window, in which what arrived last is still served. */
+/** Fraction of the window during which late arrivals are still served. */
 const OVERRUN = 0.25;
-/** Until every tenant has filled its weights. */
+/** Enough lead time for every tenant to fill its weights. */
 const LEADS = 6;
 const DEADLINE_MS = 180_000;
 
@@ -54,7 +54,7 @@ interface Row extends Steps {
 
 interface Beside {
   beside: Row | null;
-  /** Why there is none. */
+  /** Why there is no result. */
   reason: string | null;
 }
 
@@ -86,7 +86,7 @@ const serve = (tenant: WorkerTenant, request: DynamicBatchingRequest) =>
 async function play(context: MeasureContext, populated: Populated, plan: BatchingPlan): Promise<Played> {
   const times = { ...TIMES[context.options.tier], ...plan };
   const request = requestOf(context, plan);
-  // Before the first step: a tenant that starts later would disturb the steps alone.
+  // Before the first step, because a tenant that starts later would disturb the steps alone.
   const reason = await grown(populated, 1 + times.coTenants);
   const [victim] = populated.scene.workers as [WorkerTenant, ...WorkerTenant[]];
   context.progress('alone', 0);
@@ -98,7 +98,7 @@ async function play(context: MeasureContext, populated: Populated, plan: Batchin
   return { ...played, ...(await besideOthers(populated, request, alone, times.togetherMs)) };
 }
 
-/** Every tenant offers its share of the load that one met alone. */
+/** Each tenant gets an equal part of the load that one tenant had alone. */
 async function besideOthers(
   { scene }: Populated,
   alike: DynamicBatchingRequest,
@@ -129,7 +129,7 @@ async function besideOthers(
   return together(served);
 }
 
-/** The first one's steps while all were at work. */
+/** The first tenant's steps while all were working. */
 function together(served: readonly DynamicBatching[]): Beside {
   const span = overlapAtWork(
     served.map(({ startedNs, endedNs, stepAtNs, stepNs }) => ({
@@ -216,7 +216,7 @@ function judge(context: MeasureContext, { mostBatch, alone, beside, reason }: Pl
 
 const stepsOf = ({ stepNs, stepBatch }: DynamicBatching): Steps => ({ stepNs, stepBatch });
 
-/** With a plan of its own, for tests; tier and device decide where there is none. */
+/** With a given plan, for tests; without one tier and device decide. */
 export const dynamicBatchingBy =
   (plan: BatchingPlan = {}): MetricDefinition['measure'] =>
   (context) =>

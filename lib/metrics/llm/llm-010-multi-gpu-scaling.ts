@@ -24,14 +24,17 @@ const PLAN: Record<Tier, Steps> = {
   standard: { rounds: 10, steps: 40 },
   thorough: { rounds: 20, steps: 200 },
 };
-/** The first whose weights and activations, whole and in shards, take at most half of the memory: Llama's of 70B and 8B, and smaller. */
+/**
+ * In order of preference: the first whose weights and activations, whole and in shards, take at most half of the
+ * memory. Llama's of 70B and 8B, then smaller ones.
+ */
 const SIZES: readonly BlockSizes[] = [
   { tokens: 2048, hidden: 8192, mlp: 28672 },
   { tokens: 2048, hidden: 4096, mlp: 14336 },
   { tokens: 1024, hidden: 2048, mlp: 7168 },
   { tokens: 512, hidden: 1024, mlp: 3584 },
 ];
-/** A simulated card's arithmetic is the host's. */
+/** A simulated card computes on the host. */
 const SIMULATED: BlockSizes = { tokens: 32, hidden: 128, mlp: 256 };
 const BYTES = 2;
 const JOIN_MS = 60_000;
@@ -40,15 +43,15 @@ const TASK_MS = 60_000;
 export interface ScalingPlan {
   sizes?: BlockSizes;
   steps?: Steps;
-  /** Of ncclCommInitRank. */
+  /** Duration of ncclCommInitRank. */
   joinMs?: number;
 }
 
-/** On rank 0: of the whole block and of the largest shard. */
+/** On rank 0: the whole block and the largest shard. */
 const bytesOf = ({ tokens, hidden, mlp }: BlockSizes): number =>
   1.5 * BYTES * (2 * hidden * (hidden + mlp) + tokens * (6 * hidden + mlp));
 
-/** The least that a rank may use. */
+/** The smallest limit of any rank. */
 async function memoryLimit({ workers }: Ranks): Promise<number> {
   const limits = await Promise.all(
     workers.map(async (worker) => {
@@ -128,7 +131,7 @@ function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measur
   };
 }
 
-/** With a plan of its own, for tests. */
+/** With a given plan, for tests. */
 export const multiGpuScalingBy =
   (plan: ScalingPlan = {}): MetricDefinition['measure'] =>
   async (context) => {

@@ -1,4 +1,4 @@
-/** Processes that share work through NCCL: a rank, and a GPU, each. */
+/** Processes that share work through NCCL: each is one rank with one GPU. */
 import type { CommunicatorId, NativeDevice } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
 import { describe } from '../../workers/description.js';
@@ -8,20 +8,20 @@ import type { MeasureContext } from '../metric.js';
 import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../scene.js';
 
 const TASK_MS = 60_000;
-/** Of ranks that share a block, whose columns they divide. */
+/** Numbers of ranks that can share a block; they divide its columns. */
 export const COUNTS: readonly number[] = [2, 4, 8, 16];
 
-/** What keeps the ranks from being there. */
+/** Why the ranks could not be started. */
 export class NoRanks extends Error {}
 
 export interface Ranks {
   scene: MetricScene;
   workers: readonly WorkerTenant[];
-  /** How many GPUs there are, of which those of a count above take part. */
+  /** Number of visible GPUs, of which `count` take part. */
   visible: number;
   gpus: readonly Pick<NativeDevice, 'index' | 'uuid' | 'name'>[];
   nccl: Pick<CommunicatorId, 'library' | 'version'>;
-  /** NCCL's variables, as the ranks have them. */
+  /** The ranks' NCCL variables. */
   environment: Record<string, string>;
 }
 
@@ -33,7 +33,7 @@ export function ncclEnvironment(caller: NodeJS.ProcessEnv): Record<string, strin
   const own = Object.entries(caller).filter(
     (entry): entry is [string, string] => entry[0].startsWith('NCCL_') && entry[1] !== undefined,
   );
-  // To a file NCCL writes whole lines; standard output is the worker's own.
+  // NCCL writes whole lines only to a file; standard output belongs to the worker.
   const talk = { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT', NCCL_DEBUG_FILE: '/dev/stderr' };
   return {
     NCCL_SOCKET_IFNAME: 'lo',
@@ -43,7 +43,7 @@ export function ncclEnvironment(caller: NodeJS.ProcessEnv): Record<string, strin
   };
 }
 
-/** Those that CUDA_VISIBLE_DEVICES names, in its order and up to the first that is none, as the driver reads it. */
+/** The GPUs in CUDA_VISIBLE_DEVICES, in its order and up to the first invalid entry, as the driver reads it. */
 export function visibleAmong<T extends Pick<NativeDevice, 'index' | 'uuid'>>(
   devices: readonly T[],
   visible: string | undefined,
@@ -66,11 +66,11 @@ function inRankOrder(devices: readonly NativeDevice[], measured: number | string
   return first ? [first, ...devices.filter((device) => device !== first)] : [];
 }
 
-/** How the ranks are connected, read from what NCCL prints: `P2P/CUMEM`, `SHM/direct`. */
+/** How the ranks are connected, from NCCL's output: `P2P/CUMEM`, `SHM/direct`. */
 export const transportsIn = (log: string): string[] =>
   [...new Set([...log.matchAll(/ via ([A-Z][\w/]*)/g)].map(([, transport]) => transport as string))].sort();
 
-/** `use` has a worker on each GPU that takes part, none of which has joined a communicator. Rejects with NoRanks. */
+/** `use` gets a worker on each participating GPU, none of which has joined a communicator. Rejects with NoRanks. */
 export function withRanks<T>(context: MeasureContext, use: (ranks: Ranks) => Promise<T>): Promise<T> {
   const environment = ncclEnvironment(process.env);
   const start = (scene: MetricScene) => scene.startWorker({ id: FIRST_ID }, 'victim', environment);
@@ -90,7 +90,7 @@ export function withRanks<T>(context: MeasureContext, use: (ranks: Ranks) => Pro
   });
 }
 
-/** Or at the same time; rejects when all have settled. */
+/** One by one or at the same time; rejects once all have settled. */
 async function oneByOne<T, R>(inTurn: boolean, all: readonly T[], begin: (one: T) => Promise<R>): Promise<R[]> {
   const begun: Promise<R>[] = [];
   for (const one of all) {
@@ -103,7 +103,7 @@ async function oneByOne<T, R>(inTurn: boolean, all: readonly T[], begin: (one: T
 
 async function visibleGpus(context: MeasureContext, worker: WorkerTenant): Promise<NativeDevice[]> {
   const { inspection, environment } = await describe(worker.worker, targetOf(context), context.signal);
-  // A worker that has the variable lists what it leaves.
+  // A worker with the variable lists only the GPUs that it leaves.
   const visible = environment.CUDA_VISIBLE_DEVICES === undefined ? process.env.CUDA_VISIBLE_DEVICES : undefined;
   return inRankOrder(visibleAmong(inspection.devices, visible), context.options.device);
 }
@@ -118,7 +118,7 @@ function tooFew(gpus: readonly NativeDevice[]): string {
 const INSTALL =
   'install it, e.g. the pip package nvidia-nccl-cu13 or libnccl2 of the distribution, and name the folder of libnccl.so.2 in LD_LIBRARY_PATH';
 
-/** Of a new communicator, made by rank 0. Rejects with NoRanks where there is no NCCL. */
+/** Id of a new communicator, created by rank 0. Rejects with NoRanks if there is no NCCL. */
 async function communicatorId(worker: WorkerTenant): Promise<CommunicatorId> {
   const id = await askSession(worker, { name: 'makeCommunicatorId', request: undefined, deadlineMs: TASK_MS });
   if (id.unsupported !== null) throw new NoRanks(`${id.unsupported}: ${INSTALL}`);
@@ -126,7 +126,7 @@ async function communicatorId(worker: WorkerTenant): Promise<CommunicatorId> {
   return id;
 }
 
-/** Under a layer that hooks dlsym, NCCL that is loaded late was seen to hang there. */
+/** Under a layer that hooks dlsym, NCCL loaded at run time was seen to hang there. */
 const HANG = 'known of NCCL that a program loads late under a layer that hooks dlsym: Project-HAMi/HAMi#2641';
 
 async function joinOne(worker: WorkerTenant, request: { id: string; ranks: number; rank: number }, deadlineMs: number) {
@@ -140,7 +140,10 @@ async function joinOne(worker: WorkerTenant, request: { id: string; ranks: numbe
   }
 }
 
-/** Makes a communicator of these workers, in place of one that they had. Rejects with NoRanks where they have one GPU. */
+/**
+ * Creates a communicator of these workers in place of their previous one. Rejects with NoRanks if two of them share a
+ * GPU.
+ */
 export async function join(workers: readonly WorkerTenant[], deadlineMs: number): Promise<void> {
   await Promise.all(workers.map((worker) => leave(worker)));
   const { id } = await communicatorId(workers[0] as WorkerTenant);

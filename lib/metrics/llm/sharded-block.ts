@@ -1,4 +1,7 @@
-/** The matrix products of a transformer block on one rank and in shards on several: times, and whether the sums are right. */
+/**
+ * The matrix products of a transformer block on one rank and in shards on several: times, and whether the sums are
+ * right.
+ */
 import { createHash, randomInt } from 'node:crypto';
 import type { BlockSample, StepsRequest, StepTimes } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
@@ -10,11 +13,14 @@ import type { Ranks } from './ranks.js';
 
 const TASK_MS = 120_000;
 const WARM_UP_STEPS = 2;
-/** What the device's clock may differ from the host's. */
+/** Tolerance between the device's clock and the host's. */
 const CLOCKS = 1.02;
-/** What rounding to bf16 takes at most of each sum that NCCL makes on the way. */
+/** Largest rounding error to bf16 of each intermediate sum in NCCL. */
 const OF_SUM = 2 ** -8;
-/** Of the deviation of a result: activations in between are rounded apart. A rank whose part is missing makes it 0.35 and more. */
+/**
+ * Relative to a result's standard deviation: intermediate activations are rounded separately. A missing rank causes
+ * 0.35 or more.
+ */
 const OF_WHOLE = 2 ** -4;
 const MOST_SEED = 2 ** 47;
 const MOST_OF_RANKS = 1.05;
@@ -32,7 +38,7 @@ export interface Steps {
 
 export interface Sharded {
   ranks: number;
-  /** Milliseconds of a step, in each round. */
+  /** Milliseconds per step, by round. */
   whole: Float64Array;
   sharded: Float64Array;
   reduced: Float64Array;
@@ -42,10 +48,10 @@ export interface Sharded {
 
 const failed = (failure: string): BenchError => new BenchError('WORKER', `${failure}.`);
 
-/** Of rank 0, whose host clock it is; the others began and ended with it. */
+/** By rank 0's host clock; the others began and ended with it. */
 interface Timed {
   ms: number;
-  /** By the events around the steps, of the host's time. */
+  /** By the events around the steps, relative to the host's time. */
   deviceShare: number;
 }
 
@@ -82,11 +88,11 @@ export function sumCheck(samples: readonly BlockSample[]): Check {
   };
 }
 
-/** What was not computed is no number, and JSON has null for that. */
+/** A value that was not computed is NaN, which JSON stores as null. */
 const off = (value: number | null | undefined, exact: number, allowed: number): number =>
   typeof value === 'number' && Number.isFinite(exact) ? Math.abs(value - exact) / allowed : Infinity;
 
-/** Both results of the block, at the same places. */
+/** Both results of the block at the same places. */
 export function wholeCheck(whole: BlockSample, sharded: BlockSample): Check {
   const half = whole.sums.length / 2;
   let worst = 0;
@@ -104,7 +110,7 @@ export function wholeCheck(whole: BlockSample, sharded: BlockSample): Check {
   };
 }
 
-/** A layer that returns from a synchronisation early would make the host's time short. */
+/** A layer that returns early from a synchronisation would make the host's time too short. */
 function clockCheck(ranks: number, windows: readonly Timed[]): Check {
   const longest = Math.max(...windows.map(({ deviceShare }) => deviceShare));
   return {
@@ -114,7 +120,10 @@ function clockCheck(ranks: number, windows: readonly Timed[]): Check {
   };
 }
 
-/** More than the ranks are is impossible; less than 1 is possible, but no scaling: the definition calls neither valid. */
+/**
+ * A speedup above the number of ranks is impossible; one below 1 is possible, but no scaling. Neither is valid by the
+ * metric's definition.
+ */
 export function speedupCheck({
   ranks,
   speedup,
@@ -132,7 +141,7 @@ export function speedupCheck({
   };
 }
 
-/** Of values at places that the seed chose: the same in every arm of a comparison. */
+/** Over values at places that the seed chose, the same for all systems of a comparison. */
 const checksumOf = ({ sums }: BlockSample): string =>
   createHash('sha256').update(Float64Array.from(sums)).digest('hex').slice(0, 16);
 
@@ -142,11 +151,11 @@ async function samplesOf(ranks: Ranks, workers: readonly WorkerTenant[], seed: n
   return [sumCheck(sharded), wholeCheck(whole, sharded[0] as BlockSample)];
 }
 
-/** Of a rank's part of the block, for so many ranks. */
+/** Prepares a rank's part of the block, for that many ranks. */
 export const prepareShard = (worker: WorkerTenant, ranks: number, rank: number, sizes: BlockSizes, seed: number) =>
   askSession(worker, { name: 'prepareShard', request: { ...sizes, ranks, rank, seed }, deadlineMs: TASK_MS });
 
-/** The whole block on rank 0 and its shards on the first `count` ranks, which have joined, in turn. */
+/** Alternates between the whole block on rank 0 and its shards on the first `count` ranks, which must have joined. */
 export async function measureSharded(
   ranks: Ranks,
   count: number,
@@ -165,9 +174,9 @@ export async function measureSharded(
   ];
   for (const kind of kinds) await kind(WARM_UP_STEPS);
   for (const all of [whole, sharded, reduced]) all.length = 0;
-  // The shards last: their results are what is looked at.
+  // The shards come last, because their results are checked.
   for (let round = 0; round < rounds; round += 1) for (const kind of kinds) await kind(steps);
-  // At places that nothing could know while the steps ran, then at those that every arm looks at.
+  // First at random places that could not be known while the steps ran, then at the common places.
   const checks = [
     ...(await samplesOf(ranks, workers, randomInt(MOST_SEED))),
     clockCheck(count, [...whole, ...sharded, ...reduced]),
@@ -186,7 +195,7 @@ export async function measureSharded(
 export const speedups = ({ whole, sharded }: Pick<Sharded, 'whole' | 'sharded'>): Float64Array =>
   whole.map((ms, round) => ms / (sharded[round] as number));
 
-/** A row of the details. `reducedBytes`: that a step's all-reduces add up. */
+/** A row of the details. `reducedBytes`: added up by a step's all-reduces. */
 export function rowOf(measured: Sharded, reducedBytes: number) {
   const { ranks, whole, sharded, reduced, checksum } = measured;
   const { value: speedup, ci95 } = median(speedups(measured));
@@ -204,7 +213,7 @@ export function rowOf(measured: Sharded, reducedBytes: number) {
     efficiency: speedup / ranks,
     allReducesMs,
     communicationPercent: (100 * allReducesMs) / stepMs,
-    /** As nccl-tests counts it. */
+    /** Counted as in nccl-tests. */
     busGbPerSecond: (reducedBytes * 2 * (ranks - 1)) / ranks / allReducesMs / 1e6,
     checksum,
   };

@@ -1,11 +1,11 @@
-/** How much steps of equal batch size differ in how long they take: what no batching policy explains. */
+/** How much the durations of steps of equal batch size differ: variation that batching does not explain. */
 import { mean } from 'simple-statistics';
 import type { Interval } from '../../stats/effect.js';
 import { median } from '../../stats/median.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 
 export interface Steps {
-  /** Of each step, in order: how long it took, and of how many sequences. */
+  /** For each step, in order: its duration and its number of sequences. */
   stepNs: readonly number[];
   stepBatch: readonly number[];
 }
@@ -17,17 +17,17 @@ export interface SizeOfSteps {
 }
 
 export interface StepVariation {
-  /** Standard deviation of the steps from the median of their size, relative to that median, over all sizes. */
+  /** Standard deviation of the steps from the median of their batch size, relative to that median, over all sizes. */
   cv: number;
   /** Null with fewer than six steps. */
   ci95: Interval | null;
   sizes: SizeOfSteps[];
 }
 
-/** Consecutive steps that are drawn together: a disturbance outlasts a step. */
+/** Consecutive steps are drawn in blocks, because a disturbance outlasts a step. */
 const BLOCKS = 20;
 
-/** Null where no batch size has `fewest` steps; sizes that have fewer are left out. */
+/** Null if no batch size has `fewest` steps; sizes with fewer are left out. */
 export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number, seed: number): StepVariation | null {
   const bySize = new Map<number, number[]>();
   stepBatch.forEach((batch, i) => {
@@ -48,7 +48,7 @@ export function stepVariation({ stepNs, stepBatch }: Steps, fewest: number, seed
   return { cv: Math.sqrt(mean(squares)), ci95: redrawn(squares, seed), sizes };
 }
 
-/** Of the root of the mean. */
+/** Interval of the root mean square. */
 function redrawn(squares: readonly number[], seed: number): Interval | null {
   const length = Math.ceil(squares.length / BLOCKS);
   const means = Array.from({ length: Math.ceil(squares.length / length) }, (_, block) =>

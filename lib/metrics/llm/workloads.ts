@@ -3,9 +3,9 @@
 export interface Workload {
   /** Sequences that decode together. */
   batch: number;
-  /** Tokens of each prompt. */
+  /** Tokens per prompt. */
   prompt: number;
-  /** Tokens that are made of each. */
+  /** Tokens to generate per sequence. */
   output: number;
 }
 
@@ -49,7 +49,7 @@ const isSize = (name: string): name is keyof DecoderModel => Object.hasOwn(MOST,
 /** Why a model cannot be measured, in the form `Expected model… to be … but received …`. */
 class BadModel extends RangeError {}
 
-/** With its defaults filled in. Throws BadModel, or a TypeError for what is no object. */
+/** Fills in the defaults. Throws BadModel, or a TypeError if it is not an object. */
 export function resolveModel(given: unknown): Required<DecoderModel> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new TypeError(`Expected model to be an object with layers, hidden and heads but received ${String(given)}.`);

@@ -9,24 +9,26 @@ import { pairSummary } from './pairs.js';
 const NAMES = { allocation: 'cuMemAlloc_v2', free: 'cuMemFree_v2' } as const;
 type Call = keyof typeof NAMES;
 
-/** Samples, each of four allocations and four frees: 500 of 2 MiB take 0.15 s where an H200's two calls take 75 us. */
+/**
+ * Samples of four allocations and four frees each: 500 of 2 MiB take 0.15 s on an H200, whose two calls take 75 us.
+ */
 const PAIRS = { quick: 500, standard: 500, thorough: 1_000 } as const;
-/** Each on the next core: what else the host does for a while is in a part of the samples alone. */
+/** Each on the next core, so that other activity of the host affects only a part of the samples. */
 const VISITS = 10;
 const WARMUP = 2;
 
 export interface PairedBlocks {
   bytes: number;
-  /** Wanted, of either way to the driver. */
+  /** Live blocks to keep on each path to the driver. */
   live: number;
   order: AllocationPairRequest['order'];
-  /** Bytes this process may use: what is allocated past the layer counts, too. */
+  /** Bytes that this process may use, including memory allocated past the layer. */
   limit: number;
 }
 
 /**
- * A row of pairs for each of the calls, by the name of the function and of what was allocated; without a number where
- * that cannot be measured, for a reason that all of them share. `together`: of an allocation and its free, or null.
+ * A row of pairs for each of the calls, named by function and allocation; if they cannot be measured, rows without a
+ * number that share the reason. `together`: the pair of an allocation and its free, or null.
  */
 export async function allocationPairs(context: MeasureContext, blocks: PairedBlocks, calls: readonly Call[]) {
   const { bytes, limit } = blocks;

@@ -2,12 +2,15 @@
 import type { Check } from '../../results/document.js';
 import type { PacedLaunches } from '../../native/addon-types.js';
 
-/** What a launch that finds no token waits for at the least. */
+/** The shortest wait of a launch that finds no token. */
 const QUANTUM_NS = 10_000_000;
-/** Of all launches: so many that took as long are believed to have been preempted, and not to yield in turn. */
+/**
+ * The share of launches of that length that may be explained by preemption; with more, limiters that yield would be
+ * excused.
+ */
 const MOST_PREEMPTED = 0.01;
 
-/** The launches that took a quantum or more, and whether the scheduler had given the processor to others meanwhile. */
+/** Launches that took a quantum or more, by whether the scheduler preempted them meanwhile. */
 export const waitsIn = (turns: readonly PacedLaunches[]): { preempted: boolean }[] =>
   turns.flatMap(({ tookNs, preempted }) =>
     tookNs.flatMap((ns, place) => (ns >= QUANTUM_NS ? [{ preempted: preempted.includes(place) }] : [])),

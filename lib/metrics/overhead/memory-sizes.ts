@@ -6,7 +6,9 @@ const KIB = 1024;
 const GRANULE = 2 * KIB ** 2;
 
 export interface MemoryRoom {
-  /** Bytes this process may use: the least of what it is told it has, what it is told is free, and what is free. */
+  /**
+   * Bytes that this process may use: the least of the total and the free memory that it is told, and the free memory.
+   */
   limit: number;
   sizes: number[];
 }
@@ -27,7 +29,7 @@ export async function memoryRoom(session: Session): Promise<MemoryRoom> {
 /** The 2 MiB row, a metric's headline. */
 export const HEADLINE_BYTES = GRANULE;
 
-/** Live blocks of that size, of either way, in the pairs of OH-002 and OH-003. */
+/** Live blocks of that size per path, in the pairs of OH-002 and OH-003. */
 export const PAIRED_LIVE = 32;
 
 /** min(wanted, ⌊limit / (4·size)⌋). */

@@ -1,4 +1,4 @@
-/** OH-001: isolated launches, from the call to its return, to the kernel's first instruction, to its end. */
+/** OH-001: isolated launches, from the call to its return, to the kernel's first instruction, and to its end. */
 import type { Check } from '../../results/document.js';
 import type { LaunchBlock, LaunchCall, PairBlock } from '../../native/addon-types.js';
 import { type MedianEstimate, median } from '../../stats/median.js';
@@ -12,20 +12,20 @@ import { measureFunction } from '../measure-function.js';
 const CALLS: readonly LaunchCall[] = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 const HEADLINE = 'cuLaunchKernel';
 const WARMUP = 200;
-/** On a core that the thread has just come to. */
+/** Untimed launches after the thread has moved to a core. */
 const SETTLING = 10;
-/** Of the headline's call, in a process. */
+/** Samples of the headline's call per process. */
 const CAP = { quick: 1_000, standard: 4_000, thorough: 4_000 } as const;
-/** The other calls have a visit with every so many of the headline's, unless a number of samples is asked for. */
+/** The other calls get one visit for this many of the headline's, unless a number of samples was requested. */
 const OTHERS_EVERY = 8;
 /**
- * Launches on one core, in one clock mapping, whose error all their starts share; then the next core is used, because
- * other activity of a host disturbs single cores, and for long (on an H200's host one core had 5.3 us and another 6.6
- * for a second).
+ * Launches on one core and in one clock mapping, whose error all their starts share. Each visit uses the next core,
+ * because other activity of a host disturbs single cores for long (on an H200's host one core had 5.3 us and another
+ * 6.6 for a second).
  */
 const VISIT = 20;
 const FEWEST_VISITS = 8;
-/** Between two looks at the resolution: by the first every call has an interval. */
+/** Visits between two checks of the resolution: by the first check every call has an interval. */
 const VISITS_OF_BLOCK = FEWEST_VISITS * OTHERS_EVERY;
 const MAX_RESIDUAL_NS = 500;
 /** An H200 answers in 1.6 to 2.1 us. */
@@ -40,13 +40,13 @@ const PAIRS = { quick: 500, standard: 150, thorough: 1_000 } as const;
 interface Row {
   call: LaunchCall;
   visits: LaunchBlock[];
-  /** Why there is nothing of it, or null. */
+  /** Why it has no result, or null. */
   state: RowState | null;
 }
 
 const isOnLine = ({ mapping }: LaunchBlock): boolean => mapping.residualNs <= Math.max(MAX_RESIDUAL_NS, mapping.tickNs);
 
-/** The device reads its clock anywhere within a round trip: half of it is the bias that no residual shows. */
+/** The device reads its clock anywhere within a round trip: half of it is a bias that residuals do not show. */
 const isMapped = (block: LaunchBlock): boolean => isOnLine(block) && block.mapping.bracketNs <= MAX_BRACKET_NS;
 
 const medianOf = (samples: Float64Array): number => median(samples).value;
@@ -54,7 +54,7 @@ const medianOf = (samples: Float64Array): number => median(samples).value;
 const startMedians = (visits: LaunchBlock[]): Float64Array<ArrayBuffer> =>
   Float64Array.from(visits.filter(isMapped), ({ startNs }) => medianOf(startNs));
 
-/** Over visits, not over launches: the launches of one visit are not independent of each other. */
+/** Over visits, not launches: the launches of one visit are not independent. */
 function startEstimate(visits: LaunchBlock[]): MedianEstimate {
   const starts = startMedians(visits);
   return starts.length > 0 ? median(starts) : { value: Number.NaN, ci95: null };
@@ -65,7 +65,7 @@ interface Collection {
   stop: StopReason;
 }
 
-/** The calls take turns, so that each is spread over the whole time. */
+/** The calls alternate, so that each is spread over the whole time. */
 async function measureCalls(context: MeasureContext): Promise<Collection> {
   const session = await context.session();
   const { iterations, resolution, tier, seed } = context.options;
@@ -88,7 +88,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
     }
   };
   const { stop } = await collect(
-    // Cores differ for as long as it takes to visit them: the noise falls with every visit, if not with every look.
+    // Cores differ for as long as it takes to visit them: the noise falls with every visit, though not at every check.
     { iterations, resolution, blockSize: VISITS_OF_BLOCK * visit, cap: CAP[tier], mayStall: false },
     async (count) => {
       const first = headline.visits.length;
@@ -110,7 +110,7 @@ async function measureCalls(context: MeasureContext): Promise<Collection> {
 const inUs = (visits: LaunchBlock[], of: (visit: LaunchBlock) => Float64Array) =>
   scaled(median(concat(...visits.map(of))), NS_PER_US);
 
-/** Starts of the visits whose mapping holds; the others have none that could be vouched for. */
+/** Starts from visits with a valid mapping; the others' are not trusted. */
 const mappedStarts = ({ visits }: Row): Float64Array<ArrayBuffer> =>
   concat(...visits.filter(isMapped).map(({ startNs }) => startNs));
 
@@ -154,7 +154,7 @@ function mappingChecks(row: Row): Check[] {
   ];
 }
 
-/** Without it a row has no start: submit and round trip, on the host's clock alone, stay. */
+/** Without it a row has no start; submit and round trip need only the host's clock and stay. */
 const hasStart = (row: Row): boolean => mappingChecks(row).every(({ passed }) => passed === true);
 
 function describe({ rows, stop }: Collection) {
@@ -181,15 +181,15 @@ function describe({ rows, stop }: Collection) {
   });
 }
 
-/** How many it was on; null where the system let the thread choose none. */
+/** How many cores it used; null if the system let the thread choose none. */
 function coresOf(visits: readonly LaunchBlock[]): number | null {
   const cores = new Set(visits.map(({ core }) => core));
   return cores.has(null) ? null : cores.size;
 }
 
 /**
- * The companion of the rounds: the same isolated call through the application's pointer and through the driver's own, in
- * one process. In a tight loop (OH-005) a hook finds its code and data in the nearest cache; here it does not.
+ * An addition to the rounds: the same isolated call through the application's pointer and through the driver's own, in
+ * one process. In a tight loop (OH-005) a hook finds its code and data in the L1 cache; here it does not.
  */
 async function pairOfLaunches(context: MeasureContext) {
   const session = await context.session();

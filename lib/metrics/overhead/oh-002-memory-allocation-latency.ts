@@ -13,7 +13,7 @@ import { measureFunction } from '../measure-function.js';
 
 const LIVE = 32;
 const WARMUP = 10;
-/** Of a process; `standard` has five. */
+/** Samples per process; `standard` has five processes. */
 const CAP = { quick: 250, standard: 100, thorough: 500 } as const;
 const BLOCK = 50;
 
@@ -36,7 +36,7 @@ async function measureRow(
     async (count, fraction) => {
       context.progress(`${api} ${formatBytes(bytes)}`, done + fraction / STEPS);
       const block = await session.block('allocationBlock', { api, bytes, live, count, warmup });
-      // Every block builds its live set anew, which warms it up; a couple of calls settle the rest.
+      // Every block rebuilds its live set, which warms it up; two more calls are enough.
       warmup = Math.min(warmup, 2);
       return block;
     },
@@ -117,7 +117,7 @@ export const memoryAllocationLatency: MetricDefinition = {
       ci95,
       headline: scaledSamples(headline.samples, NS_PER_US),
       details,
-      // An allocation that is not usable has ended the measurement.
+      // An unusable allocation has already ended the measurement.
       checks: [],
     };
   },

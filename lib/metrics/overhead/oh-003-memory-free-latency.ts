@@ -13,10 +13,10 @@ import { HEADLINE_BYTES, liveBlocks, memoryRoom, PAIRED_LIVE, tooLarge } from '.
 import { measureFunction } from '../measure-function.js';
 
 const LIVE = 1_024;
-/** Of a process; `standard` has five. */
+/** Samples per process; `standard` has five processes. */
 const CAP = { quick: 200, standard: 100, thorough: 500 } as const;
 const WARMUP = 10;
-/** Every block fills its live set anew, which costs more than its samples: few large blocks. */
+/** Every block refills its live set, which costs more than its samples, so blocks are few and large. */
 const BLOCK = 250;
 
 type Order = FreeRequest['order'];

@@ -13,10 +13,10 @@ import { measureFunction } from '../measure-function.js';
 
 const microseconds = (times: readonly number[]) => timesRow(times, 'valueUs', NS_PER_US);
 
-/** How many at once; the other tiers leave it to START-006. */
+/** Numbers of simultaneous starts; the other tiers leave them to START-006. */
 const SIMULTANEOUS = { quick: [], standard: [], thorough: [1, 4, 8] } as const;
 
-/** The other way to a context, a row beside the headline: what it lacks or fails at is its own affair. */
+/** The other way to create a context, a row in addition to the headline: its failure does not affect that. */
 async function createdContexts(context: MeasureContext, count: number, done: number) {
   try {
     const starts = await startMany(context, { contextApi: 'cuCtxCreate', count, done, total: done + count });
@@ -33,7 +33,10 @@ async function createdContexts(context: MeasureContext, count: number, done: num
   }
 }
 
-/** Processes that start at one moment, each to its first result: whether they wait for one another (more in START-006). */
+/**
+ * Starts processes at one moment, each to its first result: shows whether they wait for one another (more in
+ * START-006).
+ */
 async function simultaneous(context: MeasureContext, processes: number) {
   const outcome = await inOneTenant(context, (process) => release(context, process, processes));
   if ('noRoom' in outcome) return { processes, failed: outcome.noRoom };
@@ -78,7 +81,7 @@ export const contextCreationOverhead: MetricDefinition = {
     const { tier, iterations } = context.options;
     const starts = await wholeStarts(context);
     const processes = starts.length;
-    // `standard` leaves it out, as it does all sweeps, unless a number of processes is asked for.
+    // `standard` leaves out all sweeps, this one too, unless a number of processes was requested.
     const alsoCreated = tier !== 'standard' || iterations !== null;
     const cuCtxCreate = alsoCreated
       ? await createdContexts(context, Math.max(1, Math.floor(processes / 4)), processes)

@@ -13,8 +13,8 @@ import { type RowState, rowState } from '../row-state.js';
 import { measureFunction } from '../measure-function.js';
 
 /**
- * Functions no known layer hooks: what is measured on them is the error of the measurement. From the symbol tables of
- * HAMi-core's Debug build (appendix A of the systems reference).
+ * Functions that no known layer hooks: their overhead is measurement error. From the symbol tables of HAMi-core's Debug
+ * build (appendix A of the systems reference).
  */
 const CONTROLS: ReadonlySet<string> = new Set([
   'cuGetErrorName',
@@ -31,7 +31,7 @@ const CONTROLS: ReadonlySet<string> = new Set([
   'cuEventSynchronize',
   'cuEventRecord',
 ]);
-/** Published like the others, but start-up's business: a layer may own `dlsym` and still hook no driver call. */
+/** Published like the others, but relevant only at start-up: a layer may own `dlsym` and still hook no driver call. */
 const SYMBOL_RESOLUTION: ReadonlySet<string> = new Set(['dlsym', 'cuGetProcAddress_v2']);
 const CONTROL_TOLERANCE_NS = 5;
 const CALLS_PER_BATCH = 1_000;
@@ -41,13 +41,13 @@ const BUDGET = {
   thorough: { batches: 400, maxBatchNs: 200_000 },
 } as const;
 const WARMUP_BATCHES = 4;
-/** Through all functions, each on the next core: what else the host does for a while meets all of them. */
+/** Passes through all functions, each on the next core, so that other activity of the host affects all of them. */
 const PASSES = 5;
-/** Further ones, with as many samples as those five, for functions whose interval is still wide. */
+/** Further passes, with as many samples as those five, for functions whose interval is still wide. */
 const MOST_PASSES = 15;
-/** A call that takes longer is a sample by itself: batched, launches would queue up and wait for the device. */
+/** A call that takes longer is a sample of its own: in a batch, launches would queue up and wait for the device. */
 const SINGLE_FROM_NS = 1_000;
-/** Of such calls; their median needs as many. */
+/** Samples of such calls, whose median needs this many. */
 const SINGLES = { quick: 1_000, standard: 2_000, thorough: 20_000 } as const;
 
 interface Row {
@@ -66,10 +66,10 @@ interface Row {
   differences: Float64Array;
 }
 
-/** One function on its way through the passes. */
+/** A function and its results so far. */
 interface Measuring {
   name: string;
-  /** Known after the first look at it. */
+  /** Known after its first measurement. */
   plan: { calls: number; batches: number } | null;
   blocks: PairBlock[];
   state: RowState | null;
@@ -116,7 +116,7 @@ function progressAt(passes: number): number {
   return (Math.min(passes, PASSES) + further) / (PASSES + 1);
 }
 
-/** Wider than tells a control that is off from one that is not; of other functions also than asked for, of the call. */
+/** Wider than needed to judge a control; for other functions, also wider than the requested fraction of the call. */
 function isWide({ name, blocks }: Measuring, { resolution }: ResolvedOptions): boolean {
   const { ci95, bareNs } = pairSummary(blocks);
   const halfWidth = ci95 ? (ci95[1] - ci95[0]) / 2 : Number.POSITIVE_INFINITY;
@@ -139,7 +139,10 @@ function toRow(name: string, blocks: readonly PairBlock[]): Row {
   };
 }
 
-/** A control is off when its whole interval is: its median alone may be noise (of two batches, in a fifth of the runs). */
+/**
+ * A control is off only if its whole interval is: its median alone may be noise (of two batches, in a fifth of the
+ * runs).
+ */
 const isOff = ({ ci95 }: Row): boolean =>
   ci95 !== null && (ci95[0] > CONTROL_TOLERANCE_NS || ci95[1] < -CONTROL_TOLERANCE_NS);
 
@@ -158,7 +161,7 @@ function controlCheck(rows: readonly Row[]): Check {
   return { name, passed: off.length === 0, detail: off.length > 0 ? `${off.join(', ')} (${all})` : all };
 }
 
-/** Less says nothing about that program. */
+/** With a smaller share of the calls measured, the result says nothing about the program. */
 const LEAST_SHARE = 0.5;
 
 function invalidity(check: Check, { measuredShare, unmeasured }: ProfileMean) {

@@ -1,4 +1,4 @@
-/** OH-005, `details.profiles[]`: what one process's prices come to in a step of a program, by its call profile. */
+/** OH-005, `details.profiles[]`: the cost of one process's prices in a step of a program, by its call profile. */
 import * as v from 'valibot';
 import { type CallProfile, callsOf, type Phase, stepsOf } from '../../results/call-profile.js';
 import type { MetricResult, RunDocument } from '../../results/document.js';
@@ -18,14 +18,14 @@ type Row = v.InferOutput<typeof functionSchema>;
 export interface ProfilePrice {
   name: string;
   callsPerStep: number;
-  /** Null where no call of it was measured. */
+  /** Null if none of its calls was measured. */
   taxUs: number | null;
   ci95: [number, number] | null;
-  /** Calls that were not measured, and are in no sum. */
+  /** Calls that were not measured and are in no sum. */
   missing: { call: string; callsPerStep: number }[];
 }
 
-/** The headline stays what it is. */
+/** The headline is unchanged. */
 export const withProfilePrices = (round: RunDocument, profile: CallProfile): RunDocument => ({
   ...round,
   metrics: round.metrics.map((result) =>
@@ -54,7 +54,7 @@ function priceOf(phase: Phase, byName: ReadonlyMap<string, Row>): Omit<ProfilePr
     const row = byName.get(call);
     return row ? [{ callsPerStep, row }] : [];
   });
-  // Nobody stands between the program and the driver there: what was measured is what the measurement is off by.
+  // Functions that are not intercepted cost the program nothing; their measured overhead is measurement error.
   const paid = priced.filter(({ row }) => row.intercepted);
   const taxNs = weightedSum(paid.map(({ callsPerStep, row }) => ({ ...row, weight: callsPerStep })));
   return {

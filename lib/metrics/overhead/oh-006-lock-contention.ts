@@ -1,4 +1,4 @@
-/** OH-006: what a tenant's driver calls cost more when other processes make the same calls at the same time. */
+/** OH-006: how much longer a tenant's driver calls take when other processes make the same calls at the same time. */
 import type { Check, MetricResult, Tier } from '../../results/document.js';
 import type { WindowRequest } from '../../native/addon-types.js';
 import { hostInfo } from '../../environment/host.js';
@@ -35,36 +35,36 @@ const HEADLINE: Operation = 'allocFree';
 const OPERATIONS: readonly Operation[] = [HEADLINE, 'memGetInfo', 'launch'];
 const MOST_PROCESSES = 8;
 const ENOUGH_OPERATIONS = 2_000;
-/** Of one process and window; of more an even part is kept. */
+/** Per process and window; of more samples an evenly spaced part is kept. */
 const MOST_SAMPLES = 10_000;
-/** Few: they run before the common time, and calls that take a lock in turn may be slow. */
+/** Few, because they run before the common time, and calls that take a lock in turn may be slow. */
 const WARMUP = 10;
-/** Beyond the window itself. */
+/** In addition to the window itself. */
 const PATIENCE_MS = 60_000;
 
 interface Row {
   operation: Operation;
   topology: Topology;
   processes: number;
-  /** Medians over the processes, of each one's own median and 99th percentile; null where there is no such number. */
+  /** Medians over the processes, of each one's own median and 99th percentile; null if there is none. */
   p50Us: number | null;
   p99Us: number | null;
-  /** Of p50Us, over the processes; null below six. */
+  /** Interval of p50Us over the processes; null below six. */
   ci95: [number, number] | null;
-  /** The least of any process. */
+  /** The fewest of any process. */
   operations: number;
-  /** In which all were at work. */
+  /** The time in which all were working. */
   commonMs: number | null;
-  /** How often blocks were written and read back, beside the operations: the least of any process. */
+  /** How often blocks were written and read back, besides the operations: the fewest of any process. */
   verified?: number;
   invalid?: string;
 }
 
 interface Sweep {
   rows: Row[];
-  /** Of every process and window of allocations. */
+  /** For every process and window of allocations. */
   memory: MemorySpan[];
-  /** Why no more processes took part than did. */
+  /** Why there were not more processes. */
   leftOut: { topology: Topology; processes: number; reason: string } | null;
   contexts: readonly TenantContext[];
 }
@@ -123,7 +123,7 @@ function sweep(context: MeasureContext, topology: Topology, counts: readonly num
   });
 }
 
-/** 1, 2, 4, 8: as many as have a processor each; only `thorough` takes more than the ends. */
+/** 1, 2, 4, 8, as long as each has a processor; only `thorough` uses more than the ends. */
 function processCounts(cores: number, tier: Tier): number[] {
   const counts = [1, 2, 4, MOST_PROCESSES].filter((count) => count <= cores);
   return tier === 'thorough' ? counts : counts.filter((count, i) => count === 1 || i === counts.length - 1);
@@ -168,7 +168,7 @@ function judge(rows: readonly Row[], returned: Check, details: Record<string, un
   };
 }
 
-/** Those of the row that one process alone is taken from. */
+/** The processes in the row that is compared with a single process. */
 function mostProcesses({ rows }: MetricResult['details']): unknown {
   const measured = Array.isArray(rows) ? (rows as Partial<Row>[]) : [];
   return measured.findLast(({ operation, topology }) => operation === HEADLINE && topology === 'shared')?.processes;
@@ -190,7 +190,7 @@ export const lockContention: MetricDefinition = {
   direction: 'lower',
   question: 'To how many tenants does the bookkeeping scale before allocation stalls spread?',
   estimator: 'median over processes of their medians, with the most processes at once − with one alone',
-  // About what it takes to put a waiting thread to sleep and to wake it: with less, nobody stood in a queue.
+  // About the cost of putting a waiting thread to sleep and waking it: with less, no process waited.
   delta: { absolute: 5 },
   comparedAt: { name: 'number of processes', of: mostProcesses },
   needs: ['several processes', 'two usable processors'],

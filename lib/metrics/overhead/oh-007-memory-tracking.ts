@@ -1,4 +1,4 @@
-/** OH-007: what an allocation and a free cost as the number of live blocks grows, which whoever keeps account of them pays. */
+/** OH-007: how the cost of an allocation and a free grows with the number of live blocks, which a layer may track. */
 import { percent } from '../../environment/machine-health.js';
 import type { LiveSetCell } from '../../native/addon-types.js';
 import { BenchError, CudaError } from '../../native/errors.js';
@@ -16,7 +16,7 @@ import { memoryRoom } from './memory-sizes.js';
 import { measureFunction } from '../measure-function.js';
 
 const BYTES = 64 * 1024;
-/** The value is read off the line here. */
+/** The value is the line's at this number. */
 const HEADLINE_LIVE = 1_024;
 const LIVES = {
   quick: [0, 256, 1_024, 4_096],
@@ -24,27 +24,28 @@ const LIVES = {
   thorough: [0, 256, 1_024, 4_096, 16_384],
 } as const;
 /**
- * Cells up to this are on the line, at every tier. Beyond it a list or a tree no longer fits the caches it fitted before, and
- * what was a line bends (on an H200 a pair beside 16 384 blocks costs twice the line's under HAMi-core, half of it natively).
+ * Cells up to this are on the line, at every tier. Beyond it a list or tree outgrows a cache level and the line bends
+ * (on an H200 a pair with 16 384 blocks costs twice the line's value under HAMi-core, half of it natively).
  */
 const LARGEST_ON_LINE = 4_096;
-/** Of a cell. `standard` has five processes. */
+/** Per cell. `standard` has five processes. */
 const PAIRS = { quick: 200, standard: 250, thorough: 500 } as const;
 const WARMUP = 5;
 /**
- * Through the cells of the line, each on the next core: what else the host does for a while meets all the cells. A visit
- * takes a millisecond, and a busy sibling of its core makes all of it 40 % slower: a trimmed mean over visits moves by a
- * little where a median over all pairs jumps from one level to the other (seen on an H200, cells 30 % off their line).
+ * Passes through the cells of the line, each on the next core, so that other activity of the host affects all cells. A
+ * visit takes a millisecond, and a busy hyper-thread makes all of it 40 % slower: this moves a trimmed mean over visits
+ * a little, whereas a median over all pairs jumps from one level to the other (seen on an H200, cells 30 % off their
+ * line).
  */
 const PASSES = 10;
 /** The passes, and the pairs. */
 const STEPS = PASSES + 1;
-/** A single look at a pointer is over in the time that two readings of the clock take. */
+/** A single query is as short as two clock readings. */
 const QUERIES = 16;
 const QUERY = 'cuPointerGetAttribute';
 const LARGEST_RESIDUAL_CV = 0.2;
 
-/** A number of live blocks, with what each visit to it measured. */
+/** A number of live blocks, with the results of each visit to it. */
 interface VisitedCell {
   live: number;
   visits: LiveSetCell[];
@@ -52,7 +53,7 @@ interface VisitedCell {
 
 interface Measured {
   cells: VisitedCell[];
-  /** Why there is nothing of cuPointerGetAttribute, or null. */
+  /** Why cuPointerGetAttribute has no result, or null. */
   queryState: RowState | null;
 }
 
@@ -110,8 +111,8 @@ interface Fit {
 }
 
 /**
- * Of the cells with live blocks, up to the largest on the line. Alone, a block maps and unmaps the granule that it is cut
- * from (45 us where beside others it takes 1.2, on an H200): another path through the driver, and no point of the line.
+ * A line through the cells with live blocks, up to the largest on the line. A single block maps and unmaps its granule
+ * each time (45 us instead of 1.2 with others, on an H200): another path through the driver, so no point of the line.
  */
 function fit(measured: readonly VisitedCell[], of: (visit: LiveSetCell) => Float64Array, seed: number): Fit {
   const onLine = measured.filter(({ live }) => live > 0 && isOnLine(live));
@@ -132,14 +133,14 @@ function fit(measured: readonly VisitedCell[], of: (visit: LiveSetCell) => Float
   };
 }
 
-/** The spread of the cells about the line, its two parameters counted, relative to their mean. */
+/** The residual standard deviation of the line (two parameters), relative to the mean of the cells. */
 function residualCv(line: Line, points: readonly { x: number; y: number }[]): number {
   const squares = points.reduce((sum, { x, y }) => sum + (y - at(line, x)) ** 2, 0);
   const level = points.reduce((sum, { y }) => sum + y, 0) / points.length;
   return Math.sqrt(squares / (points.length - 2)) / Math.abs(level);
 }
 
-/** Visits vary more than what one of them measures; of a single one its own median. */
+/** Uses visits as samples, because they vary more than the samples of one; for a single visit its own median. */
 function overVisits(visits: readonly Float64Array[]): MedianEstimate {
   const medians = visits.map(median);
   const [first] = medians;
@@ -171,7 +172,7 @@ function describeCalls({ cells, queryState }: Measured, seed: number) {
   ];
 }
 
-/** Of half the memory this process may use. */
+/** Room for half of the memory that this process may use. */
 function roomFor(lives: readonly number[], limit: number) {
   const fits = (live: number) => live * BYTES <= limit / 2;
   const reason = `more than half of the ${limit} bytes this process may use`;
@@ -203,7 +204,7 @@ export const memoryTrackingOverhead: MetricDefinition = {
       axes: { x: 'live blocks, without the first', y: 'ns, an allocation and its free' },
       rows: 'cells',
       point: { x: 'live', y: 'pairNs' },
-      // Alone, a block takes another path through the driver, and is no point of the line.
+      // A single block takes another path through the driver and is no point of the line.
       fromX: 1,
     },
   ],

@@ -1,4 +1,7 @@
-/** OH-008: what a launch pays for a compute limit that it stays far below, in tenants of one system with and without it. */
+/**
+ * OH-008: the cost of a compute limit to a launch that stays far below it, in tenants of one system with and without
+ * it.
+ */
 import type { PacedCall, PacedLaunches } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { meanOfMedians } from '../../stats/difference.js';
@@ -19,20 +22,20 @@ const CALLS: readonly PacedCall[] = [
   'cuGraphLaunch',
 ];
 const HEADLINE: PacedCall = 'cuLaunchKernel';
-/** One launch a millisecond of a kernel of 10 µs: a hundredth of the card's time. */
+/** One launch per millisecond of a kernel of 10 µs: a hundredth of the card's time. */
 const PERIOD_NS = 1_000_000;
 const SPIN_NS = 10_000;
-/** In each turn. A limiter that begins without tokens hands out the first ones meanwhile. */
+/** Per turn. A limiter that begins without tokens hands out the first ones meanwhile. */
 const WARMUP = 3;
-/** In which the two processes take each other's place, on the same core. */
+/** Turns in which the two processes alternate on the same core. */
 const TURNS = { quick: 10, standard: 24, thorough: 40 } as const;
-/** In all turns. */
+/** Over all turns. */
 const LAUNCHES = { quick: 200, standard: 480, thorough: 1_000 } as const;
-/** Of processes, one with the limit and one without. `standard` has five rounds. */
+/** Pairs of processes, one with the limit and one without. `standard` has five rounds. */
 const PAIRS = { quick: 1, standard: 1, thorough: 8 } as const;
-/** Of a kernel that ends at once: whether the price depends on the grid, as where tokens are blocks. */
+/** Grids of a kernel that ends at once: shows whether the cost depends on the grid, as when tokens are blocks. */
 const GRIDS = [1, 64, 4_096, 65_535];
-/** A cooperative kernel must fit the card as a whole. */
+/** A cooperative kernel must fit on the card as a whole. */
 const LARGEST_COOPERATIVE_GRID = 64;
 const LAUNCHES_OF_GRID = 100;
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
@@ -48,14 +51,14 @@ interface Row {
 
 type Kind = 'with' | 'without';
 
-/** Of the two processes of a pair, in order. */
+/** Turns of the two processes of a pair, in order. */
 type Turns = Record<Kind, Float64Array[]>;
 
 interface MeasuredRow extends Row {
   pairs: Turns[];
-  /** Its turns with the limit, of all pairs. */
+  /** Its turns with the limit, from all pairs. */
   limited: PacedLaunches[];
-  /** Where one of the processes could not make the call. */
+  /** Set if one of the processes could not make the call. */
   state: RowState | null;
 }
 
@@ -93,7 +96,7 @@ async function launchTimes(
   }
 }
 
-/** Every row in every process; why there is nothing to measure where the layer says so of one. */
+/** Measures every row in every process; returns the reason if the layer says of one that it cannot be measured. */
 async function measureRows(context: MeasureContext, limited: Partial<Limits>): Promise<MeasuredRow[] | string> {
   const { tier, seed } = context.options;
   const rows = shuffled(rowsOf(context), seed).map((row): MeasuredRow => ({
@@ -103,7 +106,7 @@ async function measureRows(context: MeasureContext, limited: Partial<Limits>): P
     state: null,
   }));
   for (let pair = 0; pair < PAIRS[tier]; pair++) {
-    // Alternating, so that a drift meets both kinds alike.
+    // Alternating, so that drift affects both kinds equally.
     const kinds: readonly Kind[] = (seed + pair) % 2 === 0 ? ['without', 'with'] : ['with', 'without'];
     const unsupported = await measurePair(context, limited, kinds, rows, pair);
     if (unsupported !== null) return unsupported;
@@ -142,10 +145,10 @@ async function measurePair(
   return unsupported;
 }
 
-/** `count` in so many turns, as evenly as it goes. */
+/** Distributes `count` over the turns as evenly as possible. */
 const ofTurn = (count: number, turn: number, turns: number): number => Math.floor((count + turn) / turns);
 
-/** Of each pair, one a turn. */
+/** By pair: one difference per turn. */
 const differences = ({ pairs }: MeasuredRow): number[][] =>
   pairs.map((pair) => pair.with.map((times, turn) => medianOf(times) - medianOf(pair.without[turn] as Float64Array)));
 
@@ -177,7 +180,7 @@ function reachCheck(differ: boolean): Check {
   };
 }
 
-/** Every launch with the limit, less the median of those without in the same turn. */
+/** Every launch with the limit, minus the median of those without in the same turn. */
 const headlineSamples = ({ pairs }: MeasuredRow): Float64Array =>
   concat(
     ...pairs.flatMap((pair) =>
@@ -196,7 +199,7 @@ export const rateLimiterOverhead: MetricDefinition = {
   direction: 'lower',
   question: 'What does a compute quota cost even when you stay under it?',
   estimator: 'median launch with the limit − median without: median over turns, mean over pairs of processes',
-  // Where the loader puts things makes two processes of one kind differ by some ten nanoseconds.
+  // Memory layout by the loader makes two processes of one kind differ by some ten nanoseconds.
   delta: { absolute: 25 },
   needs: ['a system with a compute limit', 'fresh processes'],
   functionName: 'measureRateLimiter',
@@ -242,6 +245,6 @@ const describeAll = (rows: readonly MeasuredRow[]) =>
 
 /**
  * OH-008, ns: what a launch takes longer in a tenant with a compute limit than in one without, far below the limit. It
- * needs a system that sets limits, so here, in the environment as it is, it is `unsupported`; `compareSystems` has them.
+ * needs a system that sets limits: in the current environment it is `unsupported`; use `compareSystems`.
  */
 export const measureRateLimiter = measureFunction(rateLimiterOverhead);

@@ -1,4 +1,4 @@
-/** OH-009: the processor time that the threads of driver and layer use in a tenant that does nothing. */
+/** OH-009: the processor time that the threads of driver and layer use in an idle tenant. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Check, Tier } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -10,13 +10,13 @@ import { measureFunction } from '../measure-function.js';
 
 const WINDOW_MS: Record<Tier, number> = { quick: 2_000, standard: 5_000, thorough: 30_000 };
 const COUNTS: Record<Tier, readonly number[]> = { quick: [1], standard: [1, 4], thorough: [1, 4] };
-/** From the last tenant's context to the window: what was begun comes to an end. */
+/** From the last tenant's context to the window: lets work in progress finish. */
 const SETTLE_MS = 500;
 const DEADLINE_MS = 30_000;
 const AGREEMENT = 0.05;
-/** A scheduler tick at 100 Hz, the longest: by so much a thread that runs during a reading is behind. */
+/** The longest scheduler tick (100 Hz): a running thread's account may lag this much behind. */
 const TICK_NS = 10_000_000;
-/** Of one processor: an idle Node process and two short requests use less. */
+/** In percent of one processor; an idle Node process and two short requests use less. */
 const MOST_OWN_PERCENT = 0.5;
 
 const THREADS = { method: 'threads', params: {} };
@@ -30,7 +30,7 @@ interface Answer {
 interface Idle {
   wallNs: number;
   processCpuNs: number;
-  /** Of the harness: there before the first driver call. */
+  /** Threads of the harness: they existed before the first driver call. */
   own: ThreadUse[];
   others: ThreadUse[];
   rssGrowthBytes: number;
@@ -44,7 +44,7 @@ function spent(from: ThreadReading, to: ThreadReading): ThreadUse[] {
   });
 }
 
-/** Null where /proc could not be read. */
+/** Null if /proc could not be read. */
 function idleOf(from: Answer, to: Answer): Idle | null {
   const { beforeDriver } = from;
   if (!beforeDriver || !from.now || !to.now) return null;
@@ -111,12 +111,12 @@ const namedThreads = ({ others }: Idle) =>
 
 interface Swept {
   byCount: Idle[][];
-  /** Why no more tenants were there than were. */
+  /** Why there were not more tenants. */
   leftOut: { processes: number; reason: string } | null;
   context: TenantContext | undefined;
 }
 
-/** Null where /proc could not be read. */
+/** Null if /proc could not be read. */
 async function sweep(context: MeasureContext, populated: Populated): Promise<Swept | null> {
   const counts = COUNTS[context.options.tier];
   const byCount: Idle[][] = [];
@@ -155,7 +155,7 @@ export const monitoringCost: MetricDefinition = {
   direction: 'lower',
   question: 'How much host CPU does a tenant burn that does nothing?',
   estimator: 'processor time of the threads that driver and layer started in one idle tenant, per wall time',
-  // Of one processor: with it fifty idle tenants of a node take a twentieth of one.
+  // In percent of one processor: at this level fifty idle tenants on a node use a twentieth of one.
   delta: { absolute: 0.1 },
   needs: ['fresh processes', 'a readable /proc'],
   costOf: 'processor time of an idle tenant',

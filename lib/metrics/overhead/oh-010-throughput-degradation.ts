@@ -1,4 +1,4 @@
-/** OH-010: a fixed unit of work, end to end, repeated: the share of the card's throughput that a layer leaves. */
+/** OH-010: a fixed end-to-end unit of work, repeated: how much of the card's throughput a layer leaves. */
 import type { Tier } from '../../results/document.js';
 import type { Work } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
@@ -13,7 +13,7 @@ const WINDOW_MS: Record<Tier, number> = { quick: 1_000, standard: 3_000, thoroug
 const GRACE_MS = 120_000;
 const NO_LIMITS = { memoryBytes: null, smPercent: null };
 
-/** As it crosses from a worker. */
+/** As sent by a worker. */
 type WireWork = Omit<Work, 'unitNs'> & { unitNs: number[] };
 
 interface Timed {
@@ -32,7 +32,7 @@ async function workUnder(context: MeasureContext, plan: Omit<TenantPlan, 'topolo
   });
 }
 
-/** Of the time in units alone: clearing outputs and comparing results are not the card's work. */
+/** Counts only the time in units: clearing outputs and comparing results are not the card's work. */
 const unitsPerSecond = (unitNs: Float64Array): number =>
   (unitNs.length * 1e9) / unitNs.reduce((sum, time) => sum + time, 0);
 
@@ -48,7 +48,7 @@ function describe(limits: 'none' | 'as configured', { unitNs, untimedUnits }: Ti
   };
 }
 
-/** Beside the headline: what it fails at is its own affair. */
+/** A row in addition to the headline: its failure does not affect that. */
 async function limitedRow(context: MeasureContext, smPercent: number | null) {
   try {
     const row = describe('as configured', (await workUnder(context, {})).timed);
@@ -81,7 +81,7 @@ export const throughputDegradation: MetricDefinition = {
   async measure(context) {
     const { system } = context;
     const { memoryBytes, smPercent } = system.limits();
-    // A custom system's limits are in its own variables: there is no other way to start it.
+    // A custom system's limits are in its own variables, so it cannot be started without them.
     const limited = system.kind !== 'custom' && (memoryBytes !== null || smPercent !== null);
     context.progress('without limits', 0);
     const { timed, ...under } = await workUnder(context, limited ? { limits: NO_LIMITS } : {});
@@ -94,7 +94,7 @@ export const throughputDegradation: MetricDefinition = {
       ci95: null,
       headline: null,
       details: { unitsPerSecond: unitsPerSecond(timed.unitNs), rows, ...under },
-      // A wrong result of any unit has ended the measurement with its stage.
+      // A wrong result of any unit has already ended the measurement with its stage.
       checks: [],
     };
   },

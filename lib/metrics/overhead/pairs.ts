@@ -1,9 +1,12 @@
-/** Pairs of a function through the application's pointer and through the driver's own, over all blocks that measured it. */
+/** Summarises pairs of a function through the application's pointer and through the driver's own, over all blocks. */
 import type { PairBlock } from '../../native/addon-types.js';
 import { median } from '../../stats/median.js';
 import { concat } from '../collect.js';
 
-/** Medians in nanoseconds a call; the overhead is that of the pairs, not of the two medians. */
+/**
+ * Medians in nanoseconds per call; the overhead is the median of the pairs' differences, not the difference of the
+ * medians.
+ */
 export function pairSummary(blocks: readonly PairBlock[]) {
   const hookedNs = concat(...blocks.map((block) => block.hookedNs));
   const bareNs = concat(...blocks.map((block) => block.bareNs));

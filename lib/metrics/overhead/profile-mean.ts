@@ -1,8 +1,8 @@
-/** OH-005's headline: what interception adds to a call, averaged over the calls of a program by its call profile. */
+/** OH-005's headline: what interception adds to a call, averaged over a program's calls by its call profile. */
 import { type CallProfile, callsOf, type Phase } from '../../results/call-profile.js';
 import { weightedSum } from './weighted-sum.js';
 
-/** A measured function; `differences` are hooked − bare in ns, one a sample. */
+/** A measured function; `differences` are hooked − bare in ns, one per sample. */
 export interface MeasuredFunction {
   name: string;
   overheadNs: number;
@@ -11,22 +11,22 @@ export interface MeasuredFunction {
 }
 
 export interface ProfileMean {
-  /** ns a call. */
+  /** ns per call. */
   value: number;
   ci95: [number, number] | null;
-  /** Of each sample number the same average. */
+  /** The same average for each sample number. */
   samples: Float64Array;
-  /** Of the profile's calls. */
+  /** Share of the profile's calls. */
   measuredShare: number;
   /** Calls of the profile without a measurement, most frequent first. */
   unmeasured: string[];
 }
 
-/** Null where no call of it was measured. */
+/** Null if none of its calls was measured. */
 export function profileMean(functions: readonly MeasuredFunction[], { phases }: CallProfile): ProfileMean | null {
   const [phase] = phases as [Phase, ...Phase[]];
   const byName = new Map(functions.map((row) => [row.name, row]));
-  // A driver before a variant of a function gives the program the one before it.
+  // A driver older than a variant of a function gives the program the previous variant.
   const rowOf = (call: string) => byName.get(call) ?? byName.get(call.replace(/_v\d+$/, ''));
   const calls = Object.entries(phase.calls).sort(([, a], [, b]) => b - a);
   const weighed = calls.flatMap(([call, count]) => {

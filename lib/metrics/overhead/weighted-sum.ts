@@ -1,4 +1,4 @@
-/** The sum of what interception adds to several functions, each as often as it is called, with its interval. */
+/** The sum of what interception adds to several functions, weighted by their number of calls, with its interval. */
 
 export interface WeightedFunction {
   weight: number;
@@ -7,8 +7,8 @@ export interface WeightedFunction {
 }
 
 /**
- * In ns. Functions are measured in turn, so that within a process their errors are independent: they add up by squares. No
- * interval where a function has none.
+ * In ns. Functions are measured in turn, so within a process their errors are independent and add up as squares. No
+ * interval if a function has none.
  */
 export function weightedSum(functions: readonly WeightedFunction[]): { value: number; ci95: [number, number] | null } {
   const value = functions.reduce((sum, { weight, overheadNs }) => sum + weight * overheadNs, 0);

@@ -1,16 +1,16 @@
-/** How many processes memory allows at once, judged by one that was started alone. */
+/** How many processes fit into memory at once, estimated from one that was started alone. */
 import { availableParallelism } from 'node:os';
 import type { StartUpAnswer } from '../../workers/start-up.js';
 
-/** What is left for others, and for what a lone process does not show. */
+/** The rest is for others, and for memory use that a single process does not show. */
 const GPU_SHARE = 0.9;
 const HOST_SHARE = 0.8;
 
 export interface Capacity {
-  /** Infinite where neither memory's use could be told. */
+  /** Infinite if the use of neither memory is known. */
   processes: number;
   limitedBy: 'GPU memory' | 'host memory';
-  /** What one process takes; null where NVML cannot tell. */
+  /** Use of one process; null if NVML does not report it. */
   gpuBytesEach: number | null;
   hostBytesEach: number;
   cores: number;
@@ -24,7 +24,8 @@ export function capacityBy(
   hostBytes = process.availableMemory(),
 ): Capacity {
   const known = gpuFreeDuringBytes !== null && gpuFreeAfterBytes !== null;
-  // By the difference around one context: what others take meanwhile is noise, and may make it meaningless.
+  // From the difference around one context: other processes' allocations meanwhile are noise, and can make it
+  // meaningless.
   const gpuBytesEach = known ? Math.max(0, gpuFreeAfterBytes - gpuFreeDuringBytes) : null;
   const onGpu = fitting(gpuFreeAfterBytes ?? 0, gpuBytesEach ?? 0, GPU_SHARE);
   const onHost = fitting(hostBytes, peakRssBytes, HOST_SHARE);

@@ -6,13 +6,13 @@ import type { MetricDefinition } from '../metric.js';
 import { measuredStarts, milliseconds } from './starts.js';
 import { measureFunction } from '../measure-function.js';
 
-/** What lies between the steps: the worker's other modules, the way of the request, the choice of the device. */
+/** The time between the steps: the worker's other modules, the request's transfer, the choice of the device. */
 function betweenSteps(start: StartUpAnswer): number {
   const steps = STEPS.filter((name) => name !== 'secondLaunchNs');
   return start.spawnToResultNs - steps.reduce((sum, name) => sum + (start[name] ?? 0), 0);
 }
 
-/** Steps are timed by the worker, the whole by both sides: clocks that are not one clock show here. */
+/** The worker times the steps, and both sides time the whole: different clocks would disagree here. */
 function wholeCheck(starts: readonly StartUpAnswer[]): Check {
   const shortest = Math.min(...starts.map(betweenSteps));
   return {

@@ -12,13 +12,13 @@ import { measureFunction } from '../measure-function.js';
 
 interface Pair {
   cold: StartUpAnswer;
-  /** Null where the environment switches the cache off. */
+  /** Null if the environment disables the cache. */
   warm: StartUpAnswer | null;
   /** Files that the cold load left in the cache. */
   entries: number;
 }
 
-/** Short, empty, and gone afterwards, also when the process leaves in between. */
+/** A short path to an empty folder, which is removed afterwards, even if the process ends in between. */
 async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const directory = await makeRunDirectory();
   const folder = join(directory, 'cache');
@@ -50,7 +50,7 @@ function measurePair(context: MeasureContext, done: number, total: number, cache
   });
 }
 
-/** A load is known to be cold by what it leaves in an empty cache, or by there being none. */
+/** A load was cold if it left files in an empty cache, or if there is no cache. */
 function coldCheck(pairs: readonly Pair[], cacheOff: boolean): Check {
   const fewest = Math.min(...pairs.map(({ entries }) => entries));
   const left = `at least ${fewest} file${fewest === 1 ? '' : 's'} left in the empty CUDA_CACHE_PATH by each cold load`;

@@ -10,7 +10,7 @@ import { NS_PER_MS } from '../units.js';
 import { milliseconds } from './starts.js';
 import { measureFunction } from '../measure-function.js';
 
-/** Warm passes of each process; at tier `thorough` as many in all as p99.9 needs. */
+/** Warm passes per process; at tier `thorough` enough in total for p99.9. */
 const REPEATS = { quick: 100, standard: 100, thorough: 150 } as const;
 
 async function discoverAsked(context: MeasureContext): Promise<Discovery[]> {
@@ -35,7 +35,7 @@ function sameGpus(found: readonly Discovery[]): Check {
   };
 }
 
-/** Which way the calls went: a layer may own the addresses that dlsym gives. */
+/** Who received the calls: a layer may own the addresses that dlsym returns. */
 function nvmlDetails(found: readonly Discovery[]) {
   const functions = found[0]?.functions ?? [];
   return {

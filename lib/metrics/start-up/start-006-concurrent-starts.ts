@@ -22,7 +22,7 @@ import { type Release, release } from '../releases.js';
 import { measureFunction } from '../measure-function.js';
 
 const SIZES = { quick: [1, 10], standard: [1, 10], thorough: [1, 10, 50, 100] } as const;
-/** Of more than one process; at tier `thorough` as many as p99 of 100 processes needs. */
+/** Releases with more than one process; at tier `thorough` as many as p99 of 100 processes needs. */
 const RELEASES = { quick: 1, standard: 1, thorough: 3 } as const;
 
 interface Group {
@@ -66,7 +66,7 @@ const meansOf = ({ releases }: Group): number[] => releases.map(({ firstResults 
 const fromInit = ({ beganAtNs, loadNs, resolveNs, firstResultAtNs }: WorkerStart): number =>
   firstResultAtNs - beganAtNs - loadNs - resolveNs;
 
-/** In milliseconds; null where there was a release in which not all were starting at one time. */
+/** In milliseconds; null if in some release not all were starting at the same time. */
 function shortestCommon(releases: readonly Release[]): number | null {
   const known = releases.flatMap(({ common }) => common ?? []);
   return known.length === releases.length ? milli(Math.min(...known)) : null;
@@ -84,7 +84,7 @@ function row(group: Group) {
     tries: releases.map(({ tries }) => tries),
     meanMs: value,
     ci95,
-    // The parts of the mean: waiting for a processor and loading the driver, and all that the driver does.
+    // The parts of the mean: waiting for a processor and loading the driver, and the driver's own work.
     beforeInitMs: value - fromInitMs,
     fromInitMs,
     p99Ms: summarise(times)?.p99 ?? null,
@@ -96,7 +96,7 @@ function row(group: Group) {
   };
 }
 
-/** What one more process costs: the others on average, and the last of them. */
+/** The cost of one more process to the others on average, and to the last of them. */
 function slopes(groups: readonly Group[]) {
   const through = (timeOf: (one: Release) => number) => {
     const points = groups.flatMap(({ processes, releases }) =>

@@ -1,4 +1,4 @@
-/** What OH-004 and START-001 to START-003 have in common: one value per fresh process, out of its whole start. */
+/** Shared by OH-004 and START-001 to START-003: one value per fresh process, from its whole start. */
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import type { StartUpAnswer } from '../../workers/start-up.js';

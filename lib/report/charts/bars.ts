@@ -21,7 +21,7 @@ const barsOf = ({ cells }: Row): Bar[] =>
 const described = ({ system, value, ci95 }: Cell, unit: string): string =>
   value === null ? `${system}: not measured` : `${system}: ${inOneLine(estimateText({ value, ci95 }, unit))}`;
 
-/** The interval, and the value in figures at the edge. */
+/** Draws the interval, and the value as text at the edge. */
 const renderer =
   (bars: readonly Bar[], { place }: Scale, width: number): CustomSeriesRenderItem =>
   ({ dataIndex }, api) => {
@@ -33,7 +33,7 @@ const renderer =
     return { type: 'group', children: [...haloed(capped(low, high, y), 4.5), figures] };
   };
 
-/** Null where no system has a value. */
+/** Null if no system has a value. */
 export function barsPanel(row: Row): Panel | null {
   const bars = barsOf(row);
   if (bars.length === 0) return null;
@@ -53,7 +53,7 @@ export function barsPanel(row: Row): Panel | null {
         type: 'bar',
         barWidth: 14,
         ...stateless,
-        // Not with the data: styles in there cost ECharts as much as drawing.
+        // Not with the data: styles there cost ECharts as much as drawing.
         itemStyle: { color: ({ dataIndex }) => colourOf(bars[dataIndex]?.system ?? 0) },
         data: bars.map(({ system, value }) => [scale.place(value), system]),
       },

@@ -1,6 +1,6 @@
 /**
- * How a metric's values spread, by system. The process is the unit of replication, so that a box of several rounds is of
- * their values, each a point; of a single round it is of the blocks of its samples.
+ * How a metric's values spread, by system. The process is the unit of replication, so a box over several rounds shows
+ * their values, each as a point. With a single round it shows the blocks of its samples.
  */
 import { digits } from '../../results/quantity.js';
 import { quantileSorted } from 'simple-statistics';
@@ -17,7 +17,7 @@ const FAN = 14;
 
 interface Value {
   value: number;
-  /** From 1; a block is of the only one. */
+  /** From 1; blocks have none, because there is a single round. */
   round?: number;
 }
 
@@ -26,7 +26,7 @@ interface Box {
   of: keyof typeof kinds;
   /** In the order of measurement. */
   values: Value[];
-  /** Smallest, quartiles, largest. */
+  /** Minimum, quartiles, maximum. */
   five: [number, number, number, number, number];
 }
 
@@ -55,7 +55,7 @@ function described({ of, values, five: [least, q1, middle, q3, most] }: Box, nam
 interface RoundPoint {
   system: number;
   value: number;
-  /** Pixels down: rounds fan out from the top, so that a drift shows. */
+  /** Vertical offset in pixels: rounds fan out from the top, so that a drift shows. */
   down: number;
   tip: string;
 }
@@ -72,7 +72,7 @@ function pointsOf(boxes: readonly Box[], { cells, unit }: Row): RoundPoint[] {
   );
 }
 
-/** Boxes of both kinds stand side by side where rounds failed. */
+/** Boxes of both kinds can appear together if rounds failed. */
 function noteOf(boxes: readonly Box[]): string {
   const used = [...new Set(boxes.map(({ of }) => kinds[of]))].join(', or ');
   const isThinned = boxes.some(({ of, values }) => of === 'rounds' && values.length > MOST_POINTS);
@@ -90,7 +90,7 @@ function pointSeries(points: readonly RoundPoint[], place: (value: number) => nu
   };
 }
 
-/** Null where nothing was measured twice. */
+/** Null if nothing was measured twice. */
 export function boxesPanel(row: Row): Panel | null {
   const boxes = row.cells.flatMap(boxOf);
   if (boxes.length === 0) return null;
@@ -98,7 +98,7 @@ export function boxesPanel(row: Row): Panel | null {
   const names = row.cells.map(({ system }) => system);
   const said = boxes.map((box) => described(box, names[box.system] ?? '', row.unit));
   const points = pointsOf(boxes, row);
-  // ECharts wants a box for every row of the axis: a row without one has an empty place.
+  // ECharts needs a box for every row of the axis, so a row without data gets an empty one.
   const bySystem = row.cells.map((_, system) => boxes.find((box) => box.system === system));
   return {
     height: panelHeight(names),

@@ -1,4 +1,4 @@
-/** What each call costs: a bar a call, most expensive first, with its interval over rounds. */
+/** The cost of each call: one bar per call, most expensive first, with its interval over rounds. */
 import type { CallEffect } from '../../results/document.js';
 import { digits, inOneLine } from '../../results/quantity.js';
 import { costText, MOST_CALLS } from '../costs.js';
@@ -13,7 +13,7 @@ const nameOf = ({ call, metric }: CallEffect): string => `${call} (${metric})`;
 
 const described = (cost: CallEffect): string => `${nameOf(cost)}: ${inOneLine(costText(cost))}`;
 
-/** Null where no call has a cost that can be drawn. */
+/** Null if no call has a cost that can be drawn. */
 export function costBars(calls: readonly CallEffect[], title: string): Drawing | null {
   const bars = calls.filter(({ overheadNs }) => isDrawable(overheadNs)).slice(0, MOST_CALLS);
   if (bars.length === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * The parts of ECharts that reports use. In the package this file is a bundle of them (scripts/bundle-charts.js), so that
- * who installs it installs no ECharts.
+ * The parts of ECharts that reports use. In the package this file is a bundle of them (scripts/bundle-charts.js), so
+ * that installing the package does not install ECharts.
  */
 import type {
   BarSeriesOption,

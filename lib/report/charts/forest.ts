@@ -15,18 +15,18 @@ const PLOT = { width: 318, top: 6, bottom: 26 };
 const GAP = 12;
 const LONGEST_METRIC = 330;
 const LONGEST_SYSTEM = 190;
-/** At both ends of the plot, for what leads beyond it. */
+/** Space at both ends of the plot for arrows to values beyond it. */
 const GUTTER = 18;
-/** From an end of the axis to the tip of an arrow: past a mark that stands on it. */
+/** From an end of the axis to the tip of an arrow: longer than a mark at the end. */
 const REACH = 14;
 const HEAD = 5;
 const ROWS_PER_DRAWING = 32;
 const MOST_ROWS = 256;
-/** Beyond, an arrow: one ratio of a thousand would leave all the others on the line at 1. */
+/** Larger ratios become arrows: a ratio of a thousand would squeeze all others onto the line at 1. */
 const FARTHEST = 16;
 const NEAREST = 1.02;
 
-/** An effect that has a place on the axis. */
+/** An effect that can be drawn on the axis. */
 export interface Ratio {
   row: Row;
   effect: Effect;
@@ -37,13 +37,13 @@ export interface Ratio {
 
 export interface Forest {
   drawings: { category: string; drawing: Drawing }[];
-  /** Ratios that the drawings leave out: those nearest to 1. */
+  /** How many ratios are left out of the drawings: those nearest to 1. */
   leftOut: number;
-  /** Whether anything leads beyond the axis. */
+  /** Whether any value is beyond the axis. */
   goesBeyond: boolean;
 }
 
-/** Those without a ratio, or with one that no logarithm has, stand in a table. */
+/** Effects without a ratio, or without a logarithm of it, are listed in a table. */
 export function ratiosOf(view: View): { category: string; ratios: Ratio[] }[] {
   const ofCategory = (rows: readonly Row[]) =>
     rows.flatMap((row) =>
@@ -86,7 +86,9 @@ function axis([low, high]: [number, number]): NonNullable<ChartOption['xAxis']> 
 
 const isWithin = (value: number, [low, high]: [number, number]): boolean => value >= low && value <= high;
 
-/** An interval with caps where it ends, and arrows where it or the ratio is beyond the axis: of the ratio a double one. */
+/**
+ * An interval with caps at its ends. An arrow replaces an end beyond the axis; a double arrow marks a ratio beyond it.
+ */
 function interval({ ratio, ci95, effect }: Ratio, y: number, at: (value: number) => number, axis: [number, number]) {
   const colour = verdictColour(effect.verdict);
   const [low, high] = axis;
@@ -128,7 +130,7 @@ const described = (ratio: Ratio): string => {
   return `${row.id} ${row.name}, ${pair}: ${ratioText(ratio)}, ${effect.verdict}`;
 };
 
-/** What all drawings have in common: the axis, and columns as wide as what stands in them. */
+/** Shared by all drawings: the axis, and columns as wide as their contents. */
 interface Layout {
   ends: [number, number];
   system: (name: string) => string;

@@ -1,4 +1,4 @@
-/** How busy the GPU was while each round ran, one row a system and round, darker the busier. */
+/** How busy the GPU was during each round: one row per system and round; darker means busier. */
 import { mean } from 'simple-statistics';
 import { number } from '../../results/plain.js';
 import { medianOf, type View } from '../../results/view.js';
@@ -16,23 +16,23 @@ const LONGEST_NAME = 300;
 const MOST_ROWS = 48;
 const MOST_CELLS = 2_400;
 const MOST_BINS = 120;
-/** Percent; a level holds what is above the one before. */
+/** In percent; a level covers what is above the previous one. */
 export const LEVELS = [0, 20, 40, 60, 80, 100] as const;
 
-/** Instead of a level, where there is no reading: nothing that a level could be taken for. */
+/** Drawn where there is no reading; looks unlike every level. */
 export const NO_READING = { fill: AXIS, height: 2 } as const;
 
 interface Busy {
   system: string;
-  /** From 1; null where it is the only one. */
+  /** From 1; null if there is only one. */
   round: number | null;
   /** Seconds and percent. */
   readings: [number, number][];
-  /** Seconds for which a reading stands where the next one is late. */
+  /** For how many seconds a reading holds if the next one is late. */
   hold: number;
 }
 
-/** Neighbours of one level, drawn as one; without one where there is no reading. */
+/** Adjacent bins of one level, drawn as one; no level if there is no reading. */
 interface Stretch {
   row: number;
   from: number;
@@ -43,7 +43,7 @@ interface Stretch {
 
 export interface Heat {
   drawing: Drawing;
-  /** Every round that was sampled, drawn or not. */
+  /** Every sampled round, drawn or not. */
   rounds: { name: string; mean: number; median: number; most: number }[];
   drawn: number;
 }
@@ -67,7 +67,7 @@ function busyOf({ systems }: View): Busy[] {
 
 const named = (system: string, round: number | null): string => (round === null ? system : `${system}, round ${round}`);
 
-/** Of every system as many, from all over its time. */
+/** The same number of rounds for every system, spread over its time. */
 function drawnOf(all: readonly Busy[]): Busy[] {
   const systems = [...new Set(all.map(({ system }) => system))];
   const each = Math.max(1, Math.floor(MOST_ROWS / systems.length));
@@ -81,7 +81,7 @@ function drawnOf(all: readonly Busy[]): Busy[] {
 
 const levelOf = (percent: number): number => LEVELS.findIndex((level) => percent <= level);
 
-/** Of every bin the mean of its readings, or the last reading before it. */
+/** For every bin the mean of its readings, or the last reading before it. */
 function binned({ readings, hold }: Busy, bin: number): [at: number, percent: number][] {
   const bins = new Map<number, number[]>();
   for (const [time, percent] of readings) {
@@ -155,7 +155,7 @@ function axes(scale: Scale, left: number, names: readonly string[]) {
   };
 }
 
-/** Rows are named by system and round; what is cut of a name is of the system's. */
+/** Names rows by system and round; only the system's name is shortened. */
 function namesOf(busy: readonly Busy[]): string[] {
   const systems = [...new Set(busy.map(({ system }) => system))];
   const shown = fittedNames(systems, LONGEST_NAME - widthOf(named('', 100)));
@@ -168,7 +168,7 @@ function roundOf({ system, round, readings }: Busy): Heat['rounds'][number] {
   return { name: named(system, round), mean: mean(values), median: medianOf(values) ?? 0, most };
 }
 
-/** Null where no round was sampled. */
+/** Null if no round was sampled. */
 export function heatOf(view: View): Heat | null {
   const all = busyOf(view);
   const busy = drawnOf(all);

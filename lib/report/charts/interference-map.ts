@@ -14,7 +14,7 @@ const TOP = 26;
 const LONGEST_NAME = 180;
 const MOST = 24;
 
-/** What reads on each level, in both themes. */
+/** Text colours that are readable on each level in both themes. */
 const inks = [TEXT, TEXT, TEXT, 'var(--heat-ink)', SURFACE, SURFACE];
 
 const levelOf = (percent: number): number => {
@@ -64,12 +64,12 @@ const category = (names: readonly string[]) => ({
   ...axisLook,
   axisLine: { show: false },
   splitLine: { show: false },
-  // Names never reach ECharts as data, where it looks for templates and doubles.
+  // Names are never passed to ECharts as data: it would expand templates and merge duplicates.
   data: names.map((_, i) => i),
   axisLabel: { ...axisLook.axisLabel, interval: 0, formatter: (_: string, i: number) => asDrawn(names[i] ?? '') },
 });
 
-/** Null of a map with more rows or columns than a drawing has room for. */
+/** Null for a map with too many rows or columns for a drawing. */
 export function interferenceDrawing(map: InterferenceMap): Drawing | null {
   const { metric, system, victims, aggressors } = map;
   if (victims.length > MOST || aggressors.length > MOST) return null;

@@ -1,6 +1,6 @@
 /**
- * The line charts of a report, from the metric definitions. Details are whatever a file holds: a row that does not fit is
- * no point.
+ * The line charts of a report, from the metric definitions. Details come from a file and are not trusted: rows of
+ * another shape are skipped.
  */
 import type { LineChart } from '../../metrics/metric.js';
 import { metrics } from '../../metrics/registry.js';
@@ -9,7 +9,7 @@ import { medianOf, type View } from '../../results/view.js';
 import type { Lines, Point, Series } from './lines.js';
 
 export interface DrawnLineChart extends Omit<Lines, 'series'> {
-  /** Whose details the points are of; the chart stands beside it. */
+  /** The metric whose details hold the points; the chart is shown with it. */
   metric: string;
   series: (view: View) => Series[];
 }
@@ -34,13 +34,13 @@ function pointsIn(details: unknown, { rows, point, where = {}, fromX = -Infinity
   });
 }
 
-/** What belongs together over the rounds is one point. */
+/** Merges matching points of all rounds into one. */
 function overRounds(found: readonly Found[]): Point[] {
   const middle = (points: readonly Found[], axis: 0 | 1) => medianOf(points.map(({ point }) => point[axis])) ?? 0;
   return [...grouped(found, ({ of }) => of).values()].map((points): Point => [middle(points, 0), middle(points, 1)]);
 }
 
-/** One line a system. */
+/** One line per system. */
 const seriesOf =
   (metric: string, chart: LineChart) =>
   ({ categories }: View): Series[] =>

@@ -1,4 +1,4 @@
-/** Lines of several series over a common axis. */
+/** Line charts of several series over a common axis. */
 import { number } from '../../results/plain.js';
 import { evenly } from './evenly.js';
 import { plane, SIZE } from './plane.js';
@@ -15,7 +15,7 @@ export type Point = [x: number, y: number];
 
 export interface Series {
   name: string;
-  /** Of its system, so that a system looks the same in every chart. */
+  /** The system's index, so that a system looks the same in every chart. */
   look: number;
   points: Point[];
 }
@@ -31,17 +31,17 @@ export interface Lines {
   x: string;
   y: string;
   series: Series[];
-  /** Reference values, drawn across the lines. */
+  /** Reference values, drawn as lines across the chart. */
   levels?: { name: string; y: number }[];
-  /** Stretches of the x axis that have a name, drawn behind the lines. */
+  /** Named ranges of the x axis, drawn behind the lines. */
   bands?: Band[];
-  /** A line is interrupted where its points are further apart than this: nothing was measured in between. */
+  /** A line is interrupted if its points are further apart than this, because nothing was measured in between. */
   gapAfter?: number;
-  /** What the y axis reaches at least, so that drawings are comparable. */
+  /** Minimum upper end of the y axis, so that drawings are comparable. */
   upTo?: number;
 }
 
-/** In order, without what has no place, and no more than a line of this width can show. */
+/** The points in order, without those that cannot be drawn, and no more than a line of this width can show. */
 const drawable = (points: readonly Point[]): Point[] =>
   evenly(
     points.filter((point) => point.every(isDrawable)).sort(([a], [b]) => a - b),
@@ -50,23 +50,23 @@ const drawable = (points: readonly Point[]): Point[] =>
 
 export interface Shown {
   series: Series[];
-  /** Names of series that there is no room for. */
+  /** Names of series that did not fit. */
   leftOut: string[];
 }
 
-/** Legend and drawing agree on who looks how. */
+/** Computed once, so that legend and drawing agree on each series' look. */
 export function shownOf({ series }: Lines): Shown {
   const all = series.map((one) => ({ ...one, points: drawable(one.points) })).filter(({ points }) => points.length > 0);
   return { series: all.slice(0, MOST_SERIES), leftOut: all.slice(MOST_SERIES).map(({ name }) => name) };
 }
 
 export interface Rows {
-  /** Names of the columns. */
+  /** Column names. */
   series: string[];
   rows: { x: number; ys: (number | null)[] }[];
 }
 
-/** All that the lines are drawn from, and of who is left out the same. */
+/** The data of all lines, including those that are not drawn. */
 export function rowsOf({ series }: Lines): Rows {
   const columns = series
     .filter(({ points }) => points.length > 0)
@@ -84,7 +84,7 @@ const described = ({ name, points }: Series): string => {
   return `${name} from ${number(first[1])} at ${number(first[0])} to ${number(last[1])} at ${number(last[0])}`;
 };
 
-/** From one side to the other, over every line. */
+/** Draws lines from one side to the other, in front of all others. */
 function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
   const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
     const [from = 0, y = 0] = api.coord([xs.min, ys.place(levels[dataIndex]?.y ?? 0)]);
@@ -95,7 +95,7 @@ function levelSeries(levels: readonly { y: number }[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 3, data, renderItem };
 }
 
-/** Every second one is shaded. */
+/** Shades every second range. */
 function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
   const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
     const { from, to } = bands[dataIndex] as Band;
@@ -109,7 +109,7 @@ function bandSeries(bands: readonly Band[], xs: Scale, ys: Scale) {
   return { type: 'custom' as const, ...still, z: 0, data: bands.map(({ from }) => [xs.place(from), 0]), renderItem };
 }
 
-/** At the top of each band that has room for its name, over the lines. */
+/** At the top of each range that is wide enough for its name, in front of the lines. */
 function bandNames(bands: readonly Band[], xs: Scale, ys: Scale) {
   const renderItem: CustomSeriesRenderItem = ({ dataIndex }, api) => {
     const { name, from, to } = bands[dataIndex] as Band;
@@ -126,7 +126,7 @@ interface Drawn {
   tip: string;
 }
 
-/** With an empty place where a line is interrupted. */
+/** Inserts an empty point where a line is interrupted. */
 function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
   return points.flatMap((point, i) => {
     const before = points[i - 1];
@@ -135,7 +135,7 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
   });
 }
 
-/** Null without two points on any line. */
+/** Null unless some line has two points. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
   if (!series.some(({ points }) => points.length > 1)) return null;

@@ -1,4 +1,4 @@
-/** What custom series draw. */
+/** Shapes for custom series. */
 import type { CustomSeriesOption } from 'echarts/charts';
 import { asDrawn } from './text.js';
 import { font, SURFACE, TEXT } from './theme.js';
@@ -15,7 +15,7 @@ export const line = (points: Place[], colour: string, lineWidth = 1.5, lineDash:
   style: { stroke: colour, lineWidth, fill: 'none', ...(lineDash.length > 0 && { lineDash }) },
 });
 
-/** Of one stroke; `caps` are the ends that have one. */
+/** A line in one stroke; `caps` lists the ends that get a cap. */
 export function capped(low: number, high: number, y: number, caps: readonly number[] = [low, high]): Place[] {
   const end = (x: number): Place[] =>
     caps.includes(x)
@@ -28,7 +28,7 @@ export function capped(low: number, high: number, y: number, caps: readonly numb
   return [...end(low), ...end(high).reverse()];
 }
 
-/** On a ground of its own, since bars have every colour. */
+/** With an outline in the background colour, because bars have every colour. */
 export const haloed = (points: Place[], ground: number, lineDash: number[] = []) => [
   line(points, SURFACE, ground),
   line(points, TEXT, 1.5, lineDash),
@@ -38,7 +38,7 @@ interface TextLook {
   align?: 'left' | 'right' | 'center';
   colour?: string;
   bold?: boolean;
-  /** On a ground of its own, where lines may cross it. */
+  /** With an outline in the background colour, in case lines cross it. */
   isHaloed?: boolean;
 }
 

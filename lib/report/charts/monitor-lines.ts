@@ -31,7 +31,7 @@ function pointsOf(samples: readonly TimelineSample[], reading: Quantity['reading
   });
 }
 
-/** Without those that NVML gave nothing of. */
+/** Leaves out charts for which NVML reported nothing. */
 export function monitorLines(timeline: MonitorTimeline): Lines[] {
   const seconds = secondsPerPoint(timeline);
   const gpus = [...byGpu(timeline.samples)].sort(([a], [b]) => a - b);

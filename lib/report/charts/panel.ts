@@ -1,4 +1,7 @@
-/** One row a system, values to the right: what bars and boxes have in common, and how they come into one drawing. */
+/**
+ * Charts with one row per system and values to the right: the common parts of bars and boxes, and how they are combined
+ * into one drawing.
+ */
 import type { ChartOption } from './echarts.js';
 import { type Scale, ticksOf } from './scale.js';
 import type { Drawing } from './svg.js';
@@ -21,11 +24,11 @@ type Series = Many<NonNullable<ChartOption['series']>>;
 export interface Panel {
   height: number;
   label: string;
-  /** To stand below it. */
+  /** Text below the chart. */
   note?: string;
   axes: { grid: Part<'grid'>; xAxis: Part<'xAxis'>; yAxis: Part<'yAxis'> };
   series: Series[];
-  /** One list a series. */
+  /** One list per series. */
   tips: string[][];
 }
 
@@ -58,7 +61,7 @@ export function systemsAxes(names: readonly string[], scale: Scale, beside = 0):
       ...axisLook,
       splitLine: { show: false },
       inverse: true,
-      // Names never reach ECharts as data, where it looks for templates and doubles.
+      // Names are never passed to ECharts as data: it would expand templates and merge duplicates.
       data: names.map((_, i) => i),
       axisLabel: {
         ...axisLook.axisLabel,
@@ -70,7 +73,7 @@ export function systemsAxes(names: readonly string[], scale: Scale, beside = 0):
   };
 }
 
-/** One below the other, in one drawing: ECharts takes its time for each. */
+/** Stacks them in one drawing, because ECharts has a fixed cost per drawing. */
 export function stacked(panels: readonly Panel[], label: string): Drawing {
   const top = (index: number) => panels.slice(0, index).reduce((sum, { height }) => sum + height + GAP, 0);
   return {

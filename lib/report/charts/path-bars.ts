@@ -1,4 +1,4 @@
-/** What each memory path granted, against the limit: a bar a path, the limit across them. */
+/** What each memory path granted: one bar per path, with the limit as a line across them. */
 import { bytes, number } from '../../results/plain.js';
 import type { MemoryPath } from '../isolation/rows.js';
 import { type CustomSeriesRenderItem, haloed, textAt } from './marks.js';
@@ -12,7 +12,7 @@ const MOST_PATHS = 40;
 
 const colours = { enforced: 'var(--same)', leaks: 'var(--slower)', 'wrong error': 'var(--invalid)' } as const;
 
-/** In per cent of the limit; null where nothing was granted or there is no limit. */
+/** In per cent of the limit; null if nothing was granted or there is no limit. */
 function partOf({ grantedBytes, limitBytes }: MemoryPath): number | null {
   const part = grantedBytes === null || limitBytes === 0 ? null : (100 * grantedBytes) / limitBytes;
   return isDrawable(part) ? part : null;
@@ -24,7 +24,7 @@ const figures = ({ grantedBytes, outcome }: MemoryPath): string =>
 const described = (path: MemoryPath): string =>
   `${path.path}: ${path.outcome}${path.grantedBytes === null ? '' : `, granted ${bytes(path.grantedBytes)} under a limit of ${bytes(path.limitBytes)}`}`;
 
-/** Null where no path granted anything. */
+/** Null if no path granted anything. */
 export function pathBars(all: readonly MemoryPath[], title: string): { drawing: Drawing; leftOut: string[] } | null {
   const paths = all.slice(0, MOST_PATHS);
   const bars = paths.flatMap((path, row) => {

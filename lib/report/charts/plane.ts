@@ -1,11 +1,11 @@
-/** Two axes of values: what lines and shares have in common. */
+/** Two value axes: the common part of line and share charts. */
 import { type Scale, ticksOf } from './scale.js';
 import { widest } from './text.js';
 import { axisLook, fixed } from './theme.js';
 
 export const SIZE = { width: 360, height: 240 } as const;
 
-/** Between an axis and what is written beside it. */
+/** Between an axis and the text beside it. */
 const GAP = 14;
 
 export function plane(titles: { x: string; y: string }, xs: Scale, ys: Scale) {

@@ -1,6 +1,6 @@
-/** Axes that end on round numbers, whatever a document holds. */
+/** Axes that end at round numbers, for any values in a document. */
 
-/** In between, differences and powers of ten are finite; beyond, a value stands in its table and in no chart. */
+/** Between these bounds differences and powers of ten are finite. Values beyond appear in tables but not in charts. */
 const SMALLEST = 1e-200;
 const LARGEST = 1e200;
 const NARROW = 1e-6;
@@ -12,18 +12,18 @@ export interface Scale {
   min: number;
   max: number;
   interval: number;
-  /** From a value to its place on the axis. ECharts rounds to twenty digits after the point, so places are near 1. */
+  /** Maps a value to its place on the axis. Places are near 1, because ECharts rounds to twenty decimals. */
   place: (value: number) => number;
-  /** From a place to its label. */
+  /** Maps a place to its label. */
   format: (place: number) => string;
 }
 
-/** From the first to the last. */
+/** From first to last. */
 export function ticksOf({ min, max, interval, format }: Scale): string[] {
   return Array.from({ length: Math.round((max - min) / interval) + 1 }, (_, i) => format(min + i * interval));
 }
 
-/** 1, 2 or 5 of a power of ten. */
+/** The next 1, 2 or 5 times a power of ten. */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const factor = step / power;
@@ -36,7 +36,7 @@ function widened(low: number, high: number): [number, number] {
   return high - low < NARROW * size ? [low - size / 20, high + size / 20] : [low, high];
 }
 
-/** Of drawable values; without any, from 0 to 1. */
+/** For drawable values; from 0 to 1 if there are none. */
 export function linear(values: readonly number[], { ticks = 4, zero = false } = {}): Scale {
   const all = values.length === 0 || zero ? [0, ...values] : values;
   const bounds = all.reduce(([low, high], value): [number, number] => [Math.min(low, value), Math.max(high, value)], [
@@ -68,7 +68,7 @@ function tickText(place: number, interval: number, unit: number): string {
   return value.toFixed(Math.min(Math.max(decimals, 0), 12));
 }
 
-/** Of ratios, as logarithms: round factors where they lie far apart, round numbers where they lie close. */
+/** For ratios, on a logarithmic axis: round factors if they are far apart, round numbers if they are close. */
 export function factors(low: number, high: number): number[] {
   if (high / low < 4) {
     const { min, max, interval, place } = linear([low, high], { ticks: 6 });

@@ -1,4 +1,6 @@
-/** How much of the card a system had while a load asked for all of it: a bar for every stretch, its limit across them. */
+/**
+ * How much of the card a system had while a load asked for all of it: one bar per time slot, with its limit as a line.
+ */
 import { mean } from 'simple-statistics';
 import { number } from '../../results/plain.js';
 import type { View } from '../../results/view.js';
@@ -12,7 +14,7 @@ const MOST_CHARTS = 32;
 const MOST_BARS = 120;
 
 interface Stretch {
-  /** Seconds of the load. */
+  /** Start in seconds of the load. */
   from: number;
   to: number;
   percent: number;
@@ -21,9 +23,9 @@ interface Stretch {
 export interface Shares {
   system: string;
   limitPercent: number;
-  /** Over the second half; null where there is none. */
+  /** Over the second half; null if there is none. */
   achievedPercent: number | null;
-  /** Seconds. */
+  /** Length of a slot in seconds. */
   stretch: number;
   stretches: Stretch[];
   drawing: Drawing;
@@ -31,7 +33,7 @@ export interface Shares {
 
 type Limit = View['computeLimits'][number];
 
-/** Neighbours become one bar, of their mean, where there are more than a drawing can show. */
+/** Averages neighbouring slots if there are more than a drawing can show. */
 function stretchesOf({ binMs, sharesPercent }: Limit): Pick<Shares, 'stretch' | 'stretches'> {
   const together = Math.ceil(sharesPercent.length / MOST_BARS);
   const bin = binMs / 1_000;
@@ -49,7 +51,7 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   const end = (sharesPercent.length * binMs) / 1_000;
   const levels = [
     { percent: limitPercent, from: 0, dash: LEVEL_DASH },
-    // What a system is judged by, with caps that show of what time it is.
+    // The value that a system is judged by, with caps that mark its time range.
     { percent: achievedPercent, from: half, dash: [], isCapped: true },
   ].filter((level): level is typeof level & { percent: number } => isDrawable(level.percent));
   const xs = linear([end], { ticks: 5, zero: true });
@@ -61,7 +63,7 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
     const { from, to, percent } = stretches[dataIndex] as Stretch;
     const [x1 = 0, y1 = 0] = api.coord([xs.place(from), ys.place(percent)]);
     const [x2 = 0, y2 = 0] = api.coord([xs.place(to), 0]);
-    // Neighbours overlap by a hair, lest the page shows between them.
+    // Neighbours overlap slightly, so that no background shows between them.
     const shape = { x: x1, y: Math.min(y1, y2), width: x2 - x1 + 0.1, height: Math.abs(y2 - y1) };
     return { type: 'rect', shape, style: { fill: colourOf(look) } };
   };
@@ -90,7 +92,7 @@ function drawingOf(limit: Limit, stretches: readonly Stretch[], look: number): D
   };
 }
 
-/** One drawing a system: of several, so many bars would hide one another. */
+/** One drawing per system, because the bars of several would hide one another. */
 export function sharesOf({ computeLimits, systems }: View): { charts: Shares[]; leftOut: string[] } {
   const checked = computeLimits.filter(({ sharesPercent, binMs }) =>
     [...sharesPercent, sharesPercent.length * binMs || null].every(isDrawable),

@@ -1,22 +1,22 @@
-/** A drawing as markup of a page: with an accessible name, and with values of its marks as text. */
+/** Converts a drawing to page markup with an accessible name and the values of its marks as text. */
 import { cleaned, escape, type Markup, trusted } from '../markup.js';
 import { type ChartOption, draw, type Size } from './echarts.js';
 
 export interface Drawing {
   option: ChartOption;
   size: Size;
-  /** What it is and says, in a sentence. */
+  /** A sentence that says what it is and shows. */
   label: string;
-  /** Of series, of data: what hovering shows. */
+  /** By series, then by data point: the text shown on hover. */
   tips: readonly (readonly string[])[];
 }
 
 const META = / ecmeta_series_index="(\d+)"(?: ecmeta_data_index="(\d+)")?[^>]*?ecmeta_ssr_type="chart"/g;
 
 /**
- * Attributes of ECharts that a page has no use for go: styles (so that the page needs no `unsafe-inline`), name spaces,
- * and whatever counts from process start and would differ between two pages. Text is escaped by ECharts, so that none of
- * the patterns can match inside of it: they all hold a quote.
+ * Removes attributes of ECharts that a page does not need: styles (so that the page needs no `unsafe-inline`), name
+ * spaces, and counters since process start, which would differ between two pages. No pattern can match inside text:
+ * they all contain a quote, which ECharts escapes in text.
  */
 const tidy = (svg: string): string =>
   svg

@@ -1,11 +1,11 @@
 /**
- * How wide text is, and names that fit into some width. Nothing is measured: a page is written without a browser, and read
- * with unknown fonts. Estimates are of the widest that is common, DejaVu Sans, at 12 pixels.
+ * Estimates text widths and shortens names to fit. Nothing can be measured: a page is written without a browser and
+ * read with unknown fonts. The estimates are for DejaVu Sans at 12 pixels, the widest common font.
  */
 const WIDTHS: [RegExp, number][] = [
   [/[fijlrtI .,:;'"|!()[\]/\\-]/, 5],
   [/[A-HJ-LN-VX-Z&]/, 9.5],
-  // Of what is no ASCII much is wide.
+  // Many characters outside ASCII are wide.
   [/[^\x20-\x7e]|[mwMW@%+=<>~#^]/, 12],
 ];
 const USUAL = 8;
@@ -23,18 +23,18 @@ export const widest = (texts: readonly string[], bold = false): number =>
 
 interface Fit {
   bold?: boolean;
-  /** What part of that which stays is in front of the cut. */
+  /** Fraction of the kept characters that comes before the cut. */
   head?: number;
 }
 
 /**
- * As ECharts may be given it. It keeps the widths of texts in a plain object: `__proto__` there is Object.prototype, which
- * it would write to, and `constructor` is a function. A mark that `cleaned` takes out of the drawing again makes another
- * text of such a one.
+ * Makes text safe for ECharts, which keeps text widths in a plain object: `__proto__` would be written to
+ * Object.prototype, and `constructor` would find a function. An added mark, which `cleaned` removes from the drawing,
+ * makes such a text a different key.
  */
 export const asDrawn = (text: string): string => (text in Object.prototype ? `${text}\u200e` : text);
 
-/** Cut in the middle: what tells names apart stands at their ends as often as at their beginnings. */
+/** Cuts in the middle, because names differ at their ends as often as at their beginnings. */
 export function fitted(text: string, width: number, { bold = false, head = 0.5 }: Fit = {}): string {
   if (widthOf(text, bold) <= width) return text;
   const characters = [...text];
@@ -50,7 +50,7 @@ export function fitted(text: string, width: number, { bold = false, head = 0.5 }
 
 const HEADS = [1 / 2, 1 / 3, 2 / 3, 1 / 6, 5 / 6];
 
-/** Names that differ still do: they are cut where they are alike, and where that is no use, numbered. */
+/** Different names stay different: tries several places for the cut, and numbers the names if none helps. */
 export function fittedNames(names: readonly string[], width: number): string[] {
   const different = new Set(names).size;
   for (const head of HEADS) {

@@ -1,17 +1,17 @@
-/** How charts look. Colours are custom properties of the page, so that they follow its theme without a script. */
+/** The look of charts. Colours are custom properties of the page, so they follow its theme without a script. */
 export const TEXT = 'var(--text)';
 export const MUTED = 'var(--muted)';
 export const AXIS = 'var(--axis)';
 export const GRID = 'var(--grid)';
 export const SURFACE = 'var(--page)';
-/** Behind marks of every colour. */
+/** Background for marks of every colour. */
 export const BAND = 'var(--heat-0)';
 
-/** Overridden by the page's own; ECharts wants one. */
+/** The page overrides it; ECharts requires one. */
 export const font = { fontFamily: 'f', fontSize: 12 } as const;
 
 const SYSTEM_COLOURS = 8;
-/** Path data in a box of `SYMBOL_SIDE`. A series is known by shape and dashes as well as by colour. */
+/** Path data in a box of `SYMBOL_SIDE`. A series is identified by shape and dashes as well as by colour. */
 const SYMBOLS = ['M0 4a4 4 0 1 0 8 0a4 4 0 1 0-8 0z', 'M.5 .5h7v7h-7z', 'M4 0l4 8h-8z', 'M4-1l5 5-5 5-5-5z'] as const;
 export const SYMBOL_SIDE = 8;
 const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
@@ -28,7 +28,7 @@ export interface Look {
 export const colourOf = (system: number): string => `var(--system-${system % SYSTEM_COLOURS})`;
 
 export function lookOf(series: number): Look {
-  // Beyond the shapes the dashes shift, so that no two of sixteen look the same without colour.
+  // After the last shape the dashes shift, so that sixteen series differ even without colour.
   return {
     colour: colourOf(series),
     symbol: SYMBOLS[series % SYMBOLS.length] as string,
@@ -36,15 +36,15 @@ export function lookOf(series: number): Look {
   };
 }
 
-/** Of every grid: its edges are given, and labels need no measuring. */
+/** For every grid: the edges are given, so labels need no measuring. */
 export const fixed = { outerBoundsMode: 'none' } as const;
 
 export const still = { silent: true, clip: false } as const;
 
-/** Of every series but custom ones: a page has no states that ECharts would have to prepare. */
+/** For every series but custom ones: a page has no hover states that ECharts would have to prepare. */
 export const stateless = { ...still, emphasis: { disabled: true } } as const;
 
-/** Of every axis: ECharts' own colours know one theme only. */
+/** For every axis: ECharts' own colours suit only one theme. */
 export const axisLook = {
   axisLine: { show: true, lineStyle: { color: AXIS } },
   axisTick: { show: false },

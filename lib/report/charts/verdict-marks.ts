@@ -1,4 +1,7 @@
-/** A verdict is a shape before it is a colour: worse points to where worse is, better to where better is. */
+/**
+ * Verdicts are distinguished by shape, not only by colour: `slower` points in the worse direction, `faster` in the
+ * better one.
+ */
 import type { Verdict } from '../../results/effect-text.js';
 import type { Place } from './marks.js';
 import { SURFACE } from './theme.js';
@@ -11,7 +14,7 @@ interface Shape {
 
 const SIDE = 10;
 
-/** Of drawings and of the words beside them. */
+/** Shared by drawings and the text beside them. */
 export const verdictShapes: Record<Verdict, Shape> = {
   slower: { d: 'M0 0l10 5-10 5z' },
   faster: { d: 'M10 0L0 5l10 5z' },
@@ -30,7 +33,7 @@ export function verdictMark(verdict: Verdict, [x, y]: Place) {
     x: x - SIDE / 2,
     y: y - SIDE / 2,
     shape: { pathData: d },
-    // Hollow, it still hides the line that it lies on.
+    // Filled with the background, so that it hides the line below it.
     style: isHollow ? { fill: SURFACE, stroke: colour, lineWidth: 1.75 } : { fill: colour },
   };
 }

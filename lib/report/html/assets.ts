@@ -1,4 +1,4 @@
-/** The page's own style sheet and script, and what a browser checks them by. */
+/** The page's style sheet and script, with the hashes by which a browser checks them. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { packageRoot } from '../../package-root.js';
 
 export interface Asset {
   text: string;
-  /** As a Content-Security-Policy names it. */
+  /** In the form that a Content-Security-Policy uses. */
   hash: string;
 }
 

@@ -1,4 +1,7 @@
-/** A document's strings are as long as their writer liked; what a page repeats in headings, labels and tips is not. */
+/**
+ * Shortens a document's strings, which can be arbitrarily long, where a page repeats them: in headings, labels and
+ * tips.
+ */
 import type { Effect } from '../../results/document.js';
 import { short } from '../markup.js';
 import type { Row, View } from '../../results/view.js';
@@ -12,7 +15,7 @@ export const name = (text: string): string => short(text, NAME);
 export const sentence = (text: string): string => short(text, SENTENCE);
 const prose = (text: string): string => short(text, WORDS);
 
-/** What shortening makes the same is told apart by a number. */
+/** Numbers names that become equal by shortening. */
 function distinct(names: readonly string[]): (text: string) => string {
   const given = new Map<string, string>();
   const used = new Set<string>();

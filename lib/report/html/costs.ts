@@ -1,4 +1,4 @@
-/** What each call costs: bars and a table a system. */
+/** The cost of each call: bars and a table per system. */
 import { costBars } from '../charts/cost-bars.js';
 import { svg } from '../charts/svg.js';
 import { callCosts, COSTS_NOTE, costText, MOST_CALLS, restText, someWays, type SystemCosts } from '../costs.js';
@@ -47,7 +47,7 @@ function systemMarkup(costs: SystemCosts): Markup {
   ${rest !== null && html`<p>${rest}</p> `}`;
 }
 
-/** Null where no system intercepts a call. */
+/** Null if no system intercepts a call. */
 export function costs({ view }: Page): Markup | null {
   const systems = callCosts(view);
   return systems.length === 0

@@ -18,14 +18,14 @@ import { key, legend, points, stroke, swatch, without } from './legend.js';
 import { count, figure, table } from './table.js';
 import { meanings, verdictBadge } from './verdict.js';
 
-/** Once, above the charts of a category. */
+/** Shown once, above the charts of a category. */
 export const howToRead = html`<p class="note">
   Bars show values with 95 % intervals. Boxes show quartiles and median, with whiskers to the smallest and the largest
   value. The process is the unit of replication: with several rounds, a box summarises one value per round, drawn as
   points with the first round on top; with a single round, it summarises consecutive blocks of its samples.
 </p> `;
 
-/** Bars and boxes of one metric. Null where nothing was measured. */
+/** Bars and boxes of one metric. Null if nothing was measured. */
 export function metricFigure(row: Row): Markup | null {
   const [bars, boxes] = [barsPanel(row), boxesPanel(row)];
   if (!bars) return null;
@@ -39,7 +39,7 @@ export function metricFigure(row: Row): Markup | null {
   </figure> `;
 }
 
-/** Of the lines of a drawing, and of what stands beside them. */
+/** The legend for the lines of a drawing, with further entries. */
 export const seriesLegend = ({ series }: Shown, others: readonly Interpolated[] = []): Markup =>
   legend([
     ...series.map(({ name, look }) => {
@@ -66,7 +66,7 @@ export function linePoints(lines: Lines): Markup {
   });
 }
 
-/** Of the metrics of a category. */
+/** Line charts of a category's metrics. */
 export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
   return lineCharts
     .filter(({ metric }) => metrics.includes(metric))
@@ -107,7 +107,7 @@ function shareFigure({ system, limitPercent, achievedPercent, stretch, stretches
   </figure> `;
 }
 
-/** Under compute limits. */
+/** Shares under compute limits. */
 export function shareFigures(view: View): Markup | null {
   const { charts, leftOut } = sharesOf(view);
   if (charts.length === 0) return null;
@@ -122,7 +122,7 @@ const verdictLegend = (view: View): Markup =>
     ),
   );
 
-/** Null where there is no ratio. */
+/** Null if there is no ratio. */
 export function forestFigure(view: View): Markup | null {
   const { drawings, leftOut, goesBeyond } = forestOf(view);
   if (drawings.length === 0) return null;

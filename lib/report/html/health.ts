@@ -15,7 +15,7 @@ interface Finding {
   rounds: number;
 }
 
-/** However many rounds say the same; the detail is the first one's. */
+/** One entry per finding, however many rounds have it; the detail is the first round's. */
 function findings(view: View): Finding[] {
   const found = new Map<string, Finding>();
   for (const { name: system, rounds } of view.systems)

@@ -1,4 +1,4 @@
-/** Isolation in detail: what was tested, the outcomes, and what each tenant costs the others. */
+/** Isolation in detail: what was tested, the outcomes, and each tenant's cost to the others. */
 import { interferenceDrawing } from '../charts/interference-map.js';
 import { linesDrawing, shownOf } from '../charts/lines.js';
 import { pathBars } from '../charts/path-bars.js';
@@ -18,7 +18,7 @@ import type { Page } from './page-content.js';
 import { items } from './prose.js';
 import { count, figure, table, text } from './table.js';
 
-/** Systems that fit beside each other, on paper too. */
+/** How many systems fit side by side, on paper too. */
 const MOST_BESIDE = 3;
 const MOST_CHARTS = 96;
 
@@ -82,7 +82,7 @@ function shareFigure({ metric, system, part, tenants, round, of, reason }: Share
   </figure> `;
 }
 
-/** Of one metric, whatever drawing a tenant stands in. */
+/** One table per metric, across all its drawings. */
 function shareTable(metric: string, panels: readonly SharePanel[]): Markup {
   const rows = panels.flatMap(({ system, tenants }) => tenants.map((tenant) => ({ system, ...tenant })));
   return table({
@@ -149,7 +149,7 @@ interface Part {
   isCard: boolean;
 }
 
-/** Of one metric: its tables, then its drawings. */
+/** One metric: its tables, then its drawings. */
 function metricPart(id: string, name: string, parts: readonly Part[]): Markup | null {
   const own = parts.filter(({ metric }) => metric === id);
   if (own.length === 0) return null;

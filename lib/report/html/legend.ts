@@ -1,4 +1,4 @@
-/** What stands beside a drawing: keys of its marks, what had no room, and the values in figures. */
+/** What accompanies a drawing: keys for its marks, what was left out, and the values as numbers. */
 import { html, type Interpolated, type Markup } from '../markup.js';
 import { table, type TableOptions } from './table.js';
 
@@ -10,7 +10,7 @@ export const key = (colour: string, content: Interpolated): Markup =>
 export const stroke = (dash: 'solid' | readonly number[]): Markup =>
   html`<path d="M0 6h28" ${dash !== 'solid' && html` stroke-dasharray="${dash.join(' ')}"`} />`;
 
-/** A whole key of one colour. */
+/** A key filled with one colour. */
 export const swatch = (fill: string, height: number): Markup =>
   key(fill, html`<rect y="${6 - height / 2}" width="28" height="${height}" stroke="none" />`);
 
@@ -19,7 +19,7 @@ export const legend = (entries: readonly Interpolated[]): Markup =>
     ${entries.map((entry) => entry && html`<li>${entry}</li>`)}
   </ul>`;
 
-/** What a drawing shows, in figures: its tips need a script and a pointer. */
+/** The drawing's data as a table: its tips need a script and a pointer. */
 export const points = (about: TableOptions): Markup =>
   html`<details>
     <summary>In figures</summary>

@@ -1,4 +1,4 @@
-/** Whether limits hold: what broke one, and whether compute limits show. */
+/** Whether limits hold: violations, and whether compute limits take effect. */
 import { html, type Markup } from '../markup.js';
 import { shareFigures } from './figures.js';
 import type { Page } from './page-content.js';

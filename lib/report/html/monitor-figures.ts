@@ -1,4 +1,4 @@
-/** What the monitor saw while a program ran. */
+/** GPU samples from the run of a program. */
 import { linesDrawing, shownOf } from '../charts/lines.js';
 import { monitorLines } from '../charts/monitor-lines.js';
 import { svg } from '../charts/svg.js';
@@ -11,7 +11,7 @@ import { linePoints, seriesLegend } from './figures.js';
 import { key, without } from './legend.js';
 import { count, figure, table, text } from './table.js';
 
-/** Charts and a table by phase. Null where there is nothing to draw. */
+/** Charts, and a table by phase. Null if there is nothing to draw. */
 export function monitorFigures(timeline: MonitorTimeline): Markup | null {
   const all = monitorLines(timeline).flatMap((lines) => {
     const drawing = linesDrawing(lines);
@@ -40,7 +40,7 @@ export function monitorFigures(timeline: MonitorTimeline): Markup | null {
 const phaseKey = (i: number): Markup =>
   key(AXIS, html`<rect x="0.5" y="0.5" width="27" height="11" fill="${i % 2 === 0 ? BAND : 'none'}" />`);
 
-/** From, to and samples are no measurements. */
+/** The columns before this one (from, to, samples) are not measurements. */
 const COUNTED = 3;
 
 const phaseTable = (timeline: MonitorTimeline): Markup =>

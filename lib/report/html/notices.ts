@@ -1,4 +1,4 @@
-/** What a reader must know before any number, and on paper on every page. */
+/** What a reader must know before any number; printed on every page. */
 import { html } from '../markup.js';
 import { WATERMARK } from '../terminal.js';
 
@@ -8,7 +8,7 @@ export const interruptedNotice = html`<p class="notice interrupted" role="note">
   Interrupted: this document contains only what was measured until then.
 </p> `;
 
-/** A drawing and no background, which printers leave out. */
+/** A drawing instead of a background, which printers omit. */
 export const watermark = html`<svg class="watermark" width="100%" height="100%" aria-hidden="true">
   <defs>
     <pattern id="watermark" width="500" height="200" patternUnits="userSpaceOnUse" patternTransform="rotate(-24)">

@@ -1,8 +1,8 @@
-/** An outcome as a word, a shape and a colour. */
+/** An outcome as a word with a shape and a colour. */
 import type { Outcome, State } from '../isolation/outcome-tables.js';
 import { html, type Markup } from '../markup.js';
 
-/** In a box of 10; null where there is nothing to judge. */
+/** In a box of 10; null if there is nothing to judge. */
 const shapes: Record<State, string | null> = {
   good: 'M1 5l3 3 5-6',
   bad: 'M1 1l8 8M9 1L1 9',
@@ -11,7 +11,7 @@ const shapes: Record<State, string | null> = {
   plain: null,
 };
 
-/** A word that stays beside its mark; a longer one may need a second line. */
+/** Words up to this length stay on the line of their mark; longer ones may wrap. */
 const SHORT = 16;
 
 export function outcomeBadge({ state, word }: Outcome): Markup {

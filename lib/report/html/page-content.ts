@@ -1,4 +1,4 @@
-/** The parts of a page; each decides from the view and the words whether it is there. */
+/** The sections of a page; each decides from the view and the words whether it appears. */
 import type { Markup } from '../markup.js';
 import type { View } from '../../results/view.js';
 import type { Words } from '../words.js';
@@ -9,9 +9,9 @@ export interface Page {
 }
 
 export interface Section {
-  /** Of its anchor. */
+  /** The id of its anchor. */
   id: string;
   title: string;
-  /** Null where there is nothing to say. */
+  /** Null if there is nothing to say. */
   body: (page: Page) => Markup | null;
 }

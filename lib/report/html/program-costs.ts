@@ -1,4 +1,4 @@
-/** What a program would pay under each system, by its call profile: a table. */
+/** The cost for a program under each system, from its call profile: a table. */
 import { html, type Markup } from '../markup.js';
 import {
   contributorsText,

@@ -1,9 +1,9 @@
-/** Paragraphs, pairs, commands: words that come from elsewhere. */
+/** Paragraphs, lists of facts, commands. */
 import { html, type Markup } from '../markup.js';
 
 export const paragraphs = (texts: readonly string[]): Markup => html`${texts.map((text) => html`<p>${text}</p> `)}`;
 
-/** More than a column of facts holds on two lines. */
+/** Longer than two lines in a column of facts. */
 const LONG = 64;
 
 export const pairs = (list: readonly (readonly [string, string])[]): Markup =>

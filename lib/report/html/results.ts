@@ -1,4 +1,4 @@
-/** The values: all ratios at once, then category by category as tables and charts. */
+/** The values: first all ratios together, then tables and charts by category. */
 import { categoryTitle } from '../../results/category-title.js';
 import type { Effect } from '../../results/document.js';
 import { sizeOf, sizeText, VERDICTS } from '../../results/effect-text.js';
@@ -44,11 +44,11 @@ function headings(systems: readonly SystemView[]): { groups: Heading[]; headings
   };
 }
 
-/** Systems that fit beside each other, on paper too: those with a verdict take three columns each. */
+/** How many systems fit side by side, on paper too: systems with a verdict take three columns each. */
 const MOST_COMPARED = 2;
 const MOST_APART = 8;
 
-/** Systems table by table, the baseline in every one. */
+/** Splits the systems over tables, with the baseline in each. */
 function parts({ systems }: View): SystemView[][] {
   const baseline = systems.filter(({ isBaseline }) => isBaseline);
   const others = systems.filter(({ isBaseline }) => !isBaseline);
@@ -93,7 +93,9 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
   </div> `;
 }
 
-/** Beside the ratios: what a logarithm has no place for. Without any ratio the tables below say it all. */
+/**
+ * Effects that a logarithmic axis cannot show. Null if there is no ratio at all: the tables below then show everything.
+ */
 function withoutRatio(view: View): Markup | null {
   const placed = new Set(ratiosOf(view).flatMap(({ ratios }) => ratios.map(({ effect }) => effect)));
   const found = view.categories
@@ -115,7 +117,7 @@ function withoutRatio(view: View): Markup | null {
   });
 }
 
-/** Shown by the script, which they are nothing without. */
+/** Hidden until the script runs, because they do nothing without it. */
 const controls = (view: View): Markup =>
   html`<div class="controls" id="filter" role="search" aria-label="Metrics" hidden>
     <label>Find a metric <input type="search" id="filter-text" autocomplete="off" spellcheck="false" /></label>

@@ -17,7 +17,7 @@ import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
 import { verdictBadge } from './verdict.js';
 
-/** How many metrics of every verdict, system by system. */
+/** The number of metrics by verdict and system. */
 function tally({ view }: Page): Markup | null {
   const compared = view.systems.filter(({ isCompared }) => isCompared);
   if (view.effects.length === 0) return null;

@@ -1,4 +1,4 @@
-/** Tails and consistency: one row a metric and system. */
+/** Tails and consistency: one row per metric and system. */
 import { percentileFloors } from '../../stats/summary.js';
 import { html, type Markup } from '../markup.js';
 import { digits } from '../../results/quantity.js';
@@ -8,7 +8,7 @@ import { count, figure, metricRow, table, text } from './table.js';
 
 const PERCENTILES: readonly Percentile[] = ['p50', 'p95', 'p99'];
 
-/** Rows of the systems that have what is asked for. */
+/** Rows of the systems that have the requested data. */
 function rowsOf<Part>(
   { categories }: View,
   part: (cell: Cell) => Part | null,

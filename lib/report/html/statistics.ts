@@ -1,4 +1,4 @@
-/** How verdicts came about, and the tests beside them. */
+/** How verdicts were reached, and the additional tests. */
 import { html, type Markup } from '../markup.js';
 import { bootstrapOf, type Scaled, scaledText } from '../../results/effect-text.js';
 import { paragraphs } from './prose.js';
@@ -6,7 +6,7 @@ import type { Page } from './page-content.js';
 import { count, figure, metricRow, scaled, table, text, unbroken } from './table.js';
 import { verdictBadge } from './verdict.js';
 
-/** On no scale of its own: a tiny p value says no more than that it is tiny. */
+/** Has no sort scale of its own: a tiny p value says no more than that it is tiny. */
 const p = (value: number | null): Markup =>
   value !== null && value < 0.0001 ? scaled(value, null, unbroken('< 0.0001')) : figure(value);
 

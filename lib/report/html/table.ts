@@ -1,22 +1,22 @@
-/** Tables: captions, scopes, numbers that line up, and a region to scroll in where the screen is narrow. */
+/** Tables with captions, header scopes, aligned numbers, and a scroll region for narrow screens. */
 import { html, type Interpolated, type Markup } from '../markup.js';
 import { number } from '../../results/plain.js';
 import { digits, range } from '../../results/quantity.js';
 import type { Row } from '../../results/view.js';
 
-/** Fewer columns would drift apart over the width of a page. */
+/** Tables with fewer columns are not stretched to the page width. */
 const SPARSE = 4;
 
 export interface Heading {
   title: string;
   numeric?: boolean;
-  /** Cells it stands over, in a table with two rows of headings. */
+  /** Number of columns it spans, in a table with two rows of headings. */
   span?: number;
 }
 
 export interface TableOptions {
   caption: string;
-  /** Over the headings of the columns, where columns belong together. */
+  /** Headings over groups of columns. */
   groups?: readonly Heading[];
   headings: readonly Heading[];
   rows: readonly Markup[];
@@ -54,10 +54,10 @@ export function table({ caption, groups, headings, rows }: TableOptions): Markup
 
 export const text = (content: Interpolated): Markup => html`<td>${content}</td>`;
 
-/** A sign, and the end of an interval, stay with what follows where a line breaks. */
+/** Non-breaking spaces keep a sign with its number, and an interval's end with its dots. */
 export const unbroken = (said: string): string => said.replace(/([×<]) /g, '$1\u00a0').replace(' …', '\u00a0…');
 
-/** Sorted by `value` among those of its scale, which the unit is and a ratio has none. */
+/** Sorts by `value` among cells of the same unit; a ratio has none. */
 export const scaled = (value: number | null, unit: string | null, content: Interpolated): Markup =>
   value === null
     ? html`<td class="num none">${content}</td>`
@@ -68,11 +68,11 @@ const numeric = (value: number | null, shown: (value: number) => string, rest: I
     ? html`<td class="num none">–${rest}</td>`
     : html`<td class="num" data-sort="${value}">${shown(value)}${rest}</td>`;
 
-/** Of what was measured. */
+/** A measured value. */
 export const figure = (value: number | null, rest: Interpolated = null): Markup =>
   numeric(value, (each) => digits(each), rest);
 
-/** Of what was counted or configured. */
+/** A counted or configured value. */
 export const count = (value: number | null): Markup => numeric(value, number, null);
 
 export const spanned = (interval: string | null): Markup | null =>
@@ -80,7 +80,7 @@ export const spanned = (interval: string | null): Markup | null =>
 
 export const interval = (ci95: readonly [number, number] | null): Markup | null => spanned(ci95 && range(ci95));
 
-/** A row of a metric, which filtering finds by its id. */
+/** A row of a metric; the page's filter finds it by the id. */
 export const metricRow = ({ id, name }: Pick<Row, 'id' | 'name'>, cells: Interpolated, verdicts = ''): Markup =>
   html`<tr data-metric="${id}" ${verdicts !== '' && html` data-verdicts="${verdicts}"`}>
     <th scope="row"><span class="id">${id}</span> ${name}</th>

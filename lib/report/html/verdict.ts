@@ -1,4 +1,4 @@
-/** A verdict as a word, a shape and a colour. */
+/** A verdict as a word with a shape and a colour. */
 import type { Effect } from '../../results/document.js';
 import { verdictShapes } from '../charts/verdict-marks.js';
 import type { Verdict } from '../../results/effect-text.js';
@@ -14,7 +14,7 @@ function icon(verdict: Verdict): Markup {
 export const verdictBadge = (verdict: Verdict): Markup =>
   html`<span class="verdict ${verdict}">${icon(verdict)}${verdict}</span>`;
 
-/** With what made it so, where the document says it. */
+/** The verdict with its reason, if the document has one. */
 export const judgement = ({ verdict, reason }: Effect): Markup =>
   html`${verdictBadge(verdict)}${reason !== undefined && html`<span class="reason">${reason}</span>`}`;
 

@@ -1,8 +1,8 @@
-/** How much each neighbour costs each victim, system by system: medians over rounds. */
+/** The cost of each neighbour to each victim, by system: medians over rounds. */
 import { medianOf, type View } from '../../results/view.js';
 import { detailRows, type Interference } from './rows.js';
 
-/** Far more than a metric has; a document that names more is cut, and says so. */
+/** Far more than any metric has; a larger document is truncated, and the report says so. */
 const MOST = 40;
 
 export interface InterferenceMap {
@@ -10,14 +10,14 @@ export interface InterferenceMap {
   system: string;
   victims: string[];
   aggressors: string[];
-  /** Victim by aggressor; null where the pair was not tried. */
+  /** By victim, then by aggressor; null if the pair was not measured. */
   cells: (Pair | null)[][];
-  /** Names that were cut. */
+  /** Names beyond the limit. */
   leftOut: string[];
 }
 
 export interface Pair {
-  /** Null with the reason. */
+  /** Null, with a reason. */
   percent: number | null;
   reason: string;
 }

@@ -1,4 +1,6 @@
-/** Details that have not the shape of their kind: shown as they are, so that nothing of a document is dropped silently. */
+/**
+ * Details that do not have the shape of their kind: shown unchanged, so that nothing in a document is dropped silently.
+ */
 import type { View } from '../../results/view.js';
 import { detailRows, rowText } from './rows.js';
 

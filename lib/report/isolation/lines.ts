@@ -1,10 +1,10 @@
-/** The details of isolation metrics in lines for the terminal: how many of each outcome, the bad ones by name. */
+/** The details of isolation metrics as lines for the terminal: a count of each outcome, the bad ones by name. */
 import { number, plain } from '../../results/plain.js';
 import type { View } from '../../results/view.js';
 import { interferenceMaps } from './interference.js';
 import { outcomeTables, tally } from './outcome-tables.js';
 
-/** Shown with a metric's id and, where there are several, its system. */
+/** Each line starts with the metric's id and, if there are several systems, its system. */
 export function isolationLines(view: View): string[] {
   const named = (metric: string, system: string) => (view.systems.length > 1 ? `${system}, ${metric}` : metric);
   const outcomes = outcomeTables(view).flatMap((one) =>

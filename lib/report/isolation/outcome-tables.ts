@@ -1,10 +1,10 @@
-/** What was tried of each kind, as rows, and what came of it in each system, as columns: a table in every format. */
+/** Tests as rows, their outcomes by system as columns: one table per kind, for every format. */
 import type { Cell, Row, View } from '../../results/view.js';
 import { bytes, number } from '../../results/plain.js';
 import { partly } from '../../results/rounds.js';
 import { type DetailRows, detailRows, type Limit } from './rows.js';
 
-/** `good` and `bad` are judgements of the metric; `none` is what was not tried, `plain` what is not judged. */
+/** `good` and `bad` are judgements of the metric; `none` means not tested, `plain` not judged. */
 export type State = 'bad' | 'unclear' | 'good' | 'plain' | 'none';
 
 export interface Outcome {
@@ -13,27 +13,27 @@ export interface Outcome {
   note: string;
 }
 
-/** Far more than a metric has; a document that has more is cut, and says so. */
+/** Far more than any metric has; a larger document is truncated, and the report says so. */
 const MOST_ROWS = 400;
 
 export interface OutcomeTable {
   metric: string;
   title: string;
-  /** Headings of what identifies a row. */
+  /** Headings of the columns that identify a row. */
   keys: readonly string[];
-  /** Headings of the columns: the systems, then what else was seen of them. */
+  /** Headings of the columns: the systems, then additional observations about them. */
   systems: string[];
   /** Whether each of `systems` has a result of its own. */
   measured: boolean[];
   rows: { keys: readonly string[]; outcomes: (Outcome | null)[] }[];
-  /** Rows that were cut. */
+  /** Number of rows beyond the limit. */
   leftOut: number;
 }
 
-/** Of one row in one round. */
+/** One row in one round. */
 interface Entry extends Outcome {
   keys: readonly string[];
-  /** Of several rounds with one outcome, the greatest is shown. */
+  /** If several rounds have the same outcome, the one with the greatest weight is shown. */
   weight: number;
 }
 
@@ -41,7 +41,7 @@ interface Kind {
   title: string;
   keys: readonly string[];
   entries: (rows: DetailRows) => Entry[];
-  /** What was seen of the same rows in another way, in columns of its own: `hami-core: NVML`. */
+  /** A second observation of the same rows, in columns of its own: `hami-core: NVML`. */
   beside?: { heading: string; entries: (rows: DetailRows) => Entry[] };
 }
 
@@ -134,7 +134,7 @@ const keysOf = ({ smPercent, shape }: Limit): string[] => [`${number(smPercent)}
 
 const percent = (value: number | null): string => (value === null ? 'not known' : `${number(value)} %`);
 
-/** It judges nothing: one block is enough for 100 %. */
+/** Not judged: a single block is enough for 100 %. */
 const nvml: NonNullable<Kind['beside']> = {
   heading: 'NVML utilisation',
   entries: ({ limits: rows }) =>
@@ -162,7 +162,7 @@ const limits: Kind = {
         word:
           achievedPercent == null ? (failed === undefined ? 'unsupported' : 'failed') : `${number(achievedPercent)} %`,
         state: achievedPercent != null ? 'plain' : failed === undefined ? 'none' : 'unclear',
-        // Measured, so that it differs from system to system and is no key.
+        // A measured value differs between systems, so it cannot be a key.
         note: joined([
           mechanism?.name,
           mechanism?.evidence,
@@ -179,7 +179,7 @@ const kinds: readonly Kind[] = [memoryPaths, launchPaths, limits, surfaces, faul
 
 const severity: readonly State[] = ['bad', 'unclear', 'good', 'plain', 'none'];
 
-/** The gravest outcome of all rounds, and of how many it is. */
+/** The most severe outcome of all rounds, and how many rounds have it. */
 function gravest(entries: readonly Entry[], rounds: number): Outcome | null {
   const [first] = [...entries].sort(
     (a, b) => severity.indexOf(a.state) - severity.indexOf(b.state) || b.weight - a.weight,
@@ -190,7 +190,7 @@ function gravest(entries: readonly Entry[], rounds: number): Outcome | null {
   return { state: first.state, word: first.word, note: joined([first.note, often !== null && `in ${often}`]) };
 }
 
-/** A column of a system without a result says why: its state. */
+/** The column of a system without a result shows its status as the reason. */
 const withoutResult = ({ results }: Cell): Outcome | null => {
   const states = [...new Set(results.map(({ status }) => status))].filter((status) => status !== 'ok');
   return states.length === 0 ? null : { state: 'none', word: states.join(', '), note: '' };
@@ -235,15 +235,15 @@ const keyOf = ({ keys }: Entry): string => JSON.stringify(keys);
 export const outcomeTables = ({ categories }: View): OutcomeTable[] =>
   categories.flatMap(({ rows }) => rows.flatMap((row) => kinds.flatMap((kind) => tableOf(kind, row) ?? [])));
 
-/** Beyond this many, the table says it better. */
+/** With more, the table says it better. */
 const MOST_NAMED = 5;
 
 const nameList = (names: readonly string[]): string =>
   [...names.slice(0, MOST_NAMED), ...(names.length > MOST_NAMED ? ['…'] : [])].join('; ');
 
 /**
- * In one line, what a reader looks for first and by name: `2 leaks (a; b), 14 enforced`. Null of what is not judged, and of
- * a system without a result.
+ * One line with what a reader looks for first, by name: `2 leaks (a; b), 14 enforced`. Null for outcomes that are not
+ * judged, and for a system without a result.
  */
 export function tally({ rows, measured }: OutcomeTable, system: number): string | null {
   if (!measured[system]) return null;

@@ -1,6 +1,6 @@
 /**
- * The details of isolation metrics, row by row. A document may come from elsewhere: a row without the expected fields is
- * kept apart, and shown as it is.
+ * The details of isolation metrics, row by row. A document is not trusted: rows without the expected fields are
+ * collected separately and shown unchanged.
  */
 import * as v from 'valibot';
 import type { MetricResult } from '../../results/document.js';
@@ -10,7 +10,7 @@ const NAME = 120;
 export const SENTENCE = 400;
 const MOST_ROWS = 400;
 const MOST_BINS = 100_000;
-/** In between, sums and differences are finite. */
+/** Up to this bound sums and differences are finite. */
 const LARGEST = 1e200;
 
 const name = v.pipe(
@@ -109,11 +109,11 @@ export interface DetailRows {
   interference: Interference[];
   shares: Share[];
   limits: Limit[];
-  /** Rows that have not the shape of their key. */
+  /** Rows that do not have the shape for their key. */
   other: { key: string; row: unknown }[];
 }
 
-/** Key of the details → what its rows may be, and where each kind goes. */
+/** For each key of the details: the shape of its rows, and where they go. */
 const shapes = {
   paths: [
     ['memoryPaths', memoryPath],
@@ -129,10 +129,10 @@ const shapes = {
 
 const described = /^(IS|COMPAT)-\d{3}$/;
 
-/** Every part of a report asks again, and a share has thousands of bins. */
+/** Cached, because every section asks again, and a share has thousands of bins. */
 const known = new WeakMap<MetricResult, DetailRows | null>();
 
-/** Of one result; null of a metric whose details have no such rows. */
+/** Null for a metric whose details have no such rows. */
 export function detailRows(result: MetricResult): DetailRows | null {
   const before = known.get(result);
   if (before !== undefined) return before;
@@ -141,7 +141,7 @@ export function detailRows(result: MetricResult): DetailRows | null {
   return rows;
 }
 
-/** A failed metric may say why in its details: a share that never settled. What is invalid shows nothing. */
+/** A failed metric may give its reason in the details: a share that never settled. An invalid one shows nothing. */
 function readRows({ id, status, details }: MetricResult): DetailRows | null {
   if (!described.test(id) || status === 'invalid') return null;
   const found: DetailRows = {
@@ -176,7 +176,7 @@ function place(found: DetailRows, key: keyof typeof shapes, row: unknown): void 
 
 const SHOWN = 300;
 
-/** As it is, on one line. */
+/** The row unchanged, on one line. */
 export function rowText(row: unknown): string {
   try {
     return short(JSON.stringify(row) ?? String(row), SHOWN);

@@ -1,22 +1,22 @@
-/** The share of the card that each tenant had over time: of one round, since rounds do not line up in time. */
+/** Each tenant's share of the card over time, from one round, since rounds do not line up in time. */
 import { mean } from 'simple-statistics';
 import type { View } from '../../results/view.js';
 import { short } from '../markup.js';
 import { detailRows, SENTENCE, type Share } from './rows.js';
 
 const MOST_STRETCHES = 60;
-/** Lines that can be told apart in one drawing. */
+/** How many lines can be distinguished in one drawing. */
 const MOST_TOGETHER = 8;
 
 export interface TenantShare {
   name: string;
   limitPercent: number | null;
   meanPercent: number | null;
-  /** When a limiter has had its time. */
+  /** Mean after a limiter had time to settle. */
   lateMeanPercent: number | null;
-  /** Means over stretches of time; `at` is the middle of each. */
+  /** Means over time slots; `at` is the middle of each. */
   stretches: { at: number; percent: number }[];
-  /** Seconds. */
+  /** Length of a slot in seconds. */
   stretch: number;
 }
 
@@ -24,13 +24,13 @@ export interface TenantShare {
 export interface SharePanel {
   metric: string;
   system: string;
-  /** What its tenants have in common, where a metric has several drawings. */
+  /** What its tenants have in common, if a metric has several drawings. */
   part: string;
   tenants: TenantShare[];
-  /** From 1, of how many. */
+  /** Number of the round from 1, and the number of rounds. */
   round: number;
   of: number;
-  /** Of a metric that has no value although its shares were seen. */
+  /** Reason of a metric that has no value although its shares were recorded. */
   reason: string;
 }
 
@@ -53,10 +53,10 @@ function tenantOf({ name, limitPercent, binMs, percent }: Share): TenantShare {
 const limitName = (limitPercent: number | null): string =>
   limitPercent === null ? 'no limit' : `limit ${limitPercent} %`;
 
-/** `4 equal` of `tenant 2 of 4 equal, alone`: what ran at the same time. */
+/** `4 equal` in `tenant 2 of 4 equal, alone`: what ran at the same time. */
 const caseOf = ({ name }: TenantShare): string | undefined => / of ([^,]+)/.exec(name)?.[1];
 
-/** Tenants of one case or of one limit stand together where there are too many for one drawing, or names repeat. */
+/** Groups tenants by case or limit if there are too many for one drawing, or names repeat. */
 function partsOf(tenants: readonly TenantShare[]): { part: string; tenants: TenantShare[] }[] {
   const isNamed = new Set(tenants.map(({ name }) => name)).size === tenants.length;
   if (isNamed && tenants.length <= MOST_TOGETHER) return [{ part: '', tenants: [...tenants] }];

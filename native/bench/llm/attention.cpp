@@ -58,7 +58,7 @@ const AttentionKernel& kernel_of(const AttentionKernel (&kernels)[4], const Atte
 
 }  // namespace
 
-// Aligned as the kernel's parameters are.
+// Aligned like the kernel's parameters.
 struct Attention::Maps {
   Operands of{};
   abi::CUtensorMap q, k, v, out;
@@ -72,7 +72,7 @@ Attention::Attention(DeviceSession& session, const AttentionShape& shape) : cuda
   if (capability.major < 8)
     throw Failure(FailureKind::kFunctionMissing,
                   "attention needs compute capability 8.0 or higher; this GPU has " + capability.text() + ".");
-  // Code for sm_90a runs on nothing later.
+  // Code for sm_90a runs on no later GPU.
   const bool hopper = capability.major == 9 && capability.minor == 0;
   variant_ = hopper ? "wgmma sm_90a" : "mma.sync sm_80";
   tile_ = hopper ? attention_tile_sm90(shape.head_dim) : attention_tile_sm80(shape.head_dim);

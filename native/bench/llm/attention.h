@@ -1,5 +1,5 @@
-// Attention forward, out = softmax(q kᵀ / √D) v, with half-precision numbers and single-precision sums: what a model
-// does with a prompt (prefill).
+// Attention forward, out = softmax(q kᵀ / √D) v, with half-precision numbers and single-precision sums: the prefill of
+// a prompt.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@ struct AttentionShape {
   Number number;                    // kF16 or kBf16, of all operands
   unsigned head_dim;                // 64 or 128
   unsigned batch, heads, kv_heads;  // heads is a multiple of kv_heads, whose keys and values several heads share
-  unsigned length;                  // tokens of each sequence
+  unsigned length;                  // tokens per sequence
   bool causal;                      // a token sees itself and those before it
 };
 
 class Attention {
  public:
-  // Loads the module of number and head_dim once a session. Throws kFunctionMissing where the device has no kernel for
+  // Loads the module of number and head_dim once per session. Throws kFunctionMissing if the device has no kernel for
   // it.
   Attention(DeviceSession& session, const AttentionShape& shape);
   ~Attention();
 
   const char* variant() const { return variant_; }
-  // Multiplications and additions of a launch: 4 · D for each pair of a query and a key that it sees.
+  // Multiplications and additions per launch: 4 · D for each visible pair of a query and a key.
   double flops() const;
-  // That a launch adds to the counter it is given.
+  // What a launch adds to its counter.
   uint64_t blocks() const;
 
   // [batch][token][head][head_dim], 16-byte aligned; k and v have kv_heads.
   struct Operands {
     abi::CUdeviceptr q, k, v, out;
   };
-  // `counter`: 8 bytes on the device to which every block that ran adds 1, or 0.
+  // `counter`: 8 bytes on the device; every block that ran adds 1. 0: not counted.
   void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0);
 
  private:
@@ -49,7 +49,7 @@ class Attention {
   AttentionTile tile_{};
   const char* variant_ = "";
   abi::CUfunction kernel_ = nullptr;
-  std::unique_ptr<Maps> maps_;  // null where the kernel takes addresses
+  std::unique_ptr<Maps> maps_;  // null if the kernel takes addresses
 };
 
 }  // namespace gvb

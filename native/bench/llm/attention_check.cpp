@@ -31,16 +31,17 @@ class Sequence {
     GVB_CALL(cuda, "reading a sequence back", cuMemcpyDtoH_v2, values_.data(), tensor.memory + which * bytes, bytes);
   }
 
-  // Some of its values are those that the whole tensor was filled with.
+  // Checks some of its values against those that the whole tensor was filled with.
   void check_inputs(uint64_t seed, unsigned which, std::mt19937_64& random) const {
     std::uniform_int_distribution<uint64_t> any(0, values_.size() - 1);
     for (unsigned i = 0; i < kInputsOfSequence; ++i) {
       const uint64_t index = any(random);
-      uint16_t expected[2] = {};  // as much as the widest format has
+      uint16_t expected[2] = {};  // as wide as the widest format
       store_number(expected, 0, normal_value(seed, which * values_.size() + index), number_);
       if (values_[index] != expected[0])
-        throw Failure(FailureKind::kInvalidResult,
-                      "work was reported as done that was not: attention's inputs are not what they were filled with.");
+        throw Failure(
+            FailureKind::kInvalidResult,
+            "a call reported success without doing its work: attention's inputs are not what they were filled with.");
     }
   }
 

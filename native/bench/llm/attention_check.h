@@ -1,4 +1,4 @@
-// Rows of attention's output against double precision.
+// Compares rows of attention's output with double precision.
 #pragma once
 
 #include <random>
@@ -9,12 +9,11 @@ namespace gvb {
 
 struct RowErrors {
   unsigned rows = 0;
-  double worst = 0;  // the largest difference of a row, relative to its largest value; infinite: not a number
+  double worst = 0;  // the largest difference within a row, relative to its largest value; infinite: not a number
 };
 
-// Of rows chosen at random, from inputs that are read back from the device. q, k and v were filled from `seed`, the one
-// after it and the one after that: throws kInvalidResult where they hold something else, which may be faster to
-// multiply.
+// Checks random rows, with inputs that are read back from the device. q, k and v were filled from `seed` and the two
+// seeds after it. Throws kInvalidResult if they hold other values, which may be faster to multiply.
 RowErrors sample_rows(const Cuda& cuda, const AttentionShape& shape, const Attention::Operands& operands, uint64_t seed,
                       std::mt19937_64& random);
 

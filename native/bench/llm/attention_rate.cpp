@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kAttentionTolerance = 2e-2;
 constexpr unsigned kHeadsOfMultiprocessor = 4;
-constexpr unsigned kAttentionPoison = 0xffffffff;  // two values that are no numbers, in either format
+constexpr unsigned kAttentionPoison = 0xffffffff;  // two NaNs, in either format
 
 uint64_t values_of(const AttentionShape& shape, unsigned heads) {
   return uint64_t{shape.batch} * shape.length * heads * shape.head_dim;
@@ -98,9 +98,10 @@ class Run {
     rate.sampled_rows = errors.rows;
     rate.worst_error = errors.worst;
     if (!(errors.worst < kAttentionTolerance))
-      throw Failure(FailureKind::kInvalidResult,
-                    "work was reported as done that was not: attention's output differs from double precision by " +
-                        std::to_string(errors.worst) + " of a row's largest value.");
+      throw Failure(
+          FailureKind::kInvalidResult,
+          "a call reported success without doing its work: attention's output differs from double precision by " +
+              std::to_string(errors.worst) + " of a row's largest value.");
     char text[17];
     std::snprintf(text, sizeof text, "%016llx",
                   static_cast<unsigned long long>(checksum_of(session_, {out_.get(), bytes(shape_.heads)})));

@@ -45,7 +45,7 @@ class Scaling {
     std::vector<LaunchBatch> timed;
   };
 
-  // Layers in turn: what one left in the L2 cache is gone when its turn comes again.
+  // Cycles through the layers, so that a layer's weights are gone from the L2 cache when it is used again.
   LaunchTimer::Launch launch_of(unsigned batch) {
     return [this, batch](abi::CUstream stream) {
       stack_.launch(stream, batch, next_);

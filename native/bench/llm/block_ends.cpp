@@ -11,10 +11,10 @@ using abi::CUdeviceptr;
 namespace {
 
 constexpr unsigned kBlockEndThreads = 128;
-// Odd: seeds of later calls are no words of earlier ones.
+// Odd, so that seeds of later calls do not repeat words of earlier ones.
 constexpr unsigned kSeedStep = 0x9e3779b1;
 
-// As gvb_write_ends computes it.
+// Must match gvb_write_ends.
 unsigned word_of(unsigned word, unsigned seed) { return (word + seed) * 2654435761u; }
 
 }  // namespace
@@ -51,7 +51,7 @@ void BlockEnds::verify(const std::vector<CUdeviceptr>& blocks, size_t bytes) {
   GVB_CALL(cuda_, "verifying an allocation", cuStreamSynchronize, stream_);
   for (unsigned i = 0; i < words; ++i)
     if (page_.load<unsigned>(found_at + i * sizeof(unsigned)) != word_of(i, seed_))
-      throw Failure(FailureKind::kInvalidResult, "memory was handed out that is not there: block " +
+      throw Failure(FailureKind::kInvalidResult, "an allocation succeeded without memory of its own: block " +
                                                      std::to_string(i / 2 + 1) + " of " +
                                                      std::to_string(blocks.size()) + ", of " + std::to_string(bytes) +
                                                      " bytes each, did not hold the word that a kernel wrote to its " +

@@ -1,4 +1,4 @@
-// Whether blocks of device memory hold what kernels write to them: a word of its own at both ends of each.
+// Checks that blocks of device memory hold what kernels write to them: a different word at both ends of each.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ class BlockEnds {
   BlockEnds(const BlockEnds&) = delete;
   BlockEnds& operator=(const BlockEnds&) = delete;
 
-  // One kernel writes to all blocks, then another one reads them: two that are the same memory do not both hold their
-  // own. The words differ from call to call, so that old ones do not count. Waits for the stream. Throws kInvalidResult
-  // where a block does not hold its words.
+  // One kernel writes to all blocks, then another one reads them, so two blocks that share memory cannot both pass. The
+  // words differ from call to call, so old ones do not pass either. Waits for the stream. Throws kInvalidResult if a
+  // block does not hold its words.
   void verify(const std::vector<abi::CUdeviceptr>& blocks, size_t bytes);
 
  private:
@@ -25,7 +25,7 @@ class BlockEnds {
   const Cuda& cuda_;
   const abi::CUstream stream_;
   const size_t most_blocks_;
-  // Where the blocks are, and behind that what was read from them.
+  // The blocks' addresses, followed by what was read from them.
   const MappedMemory page_;
   const abi::CUfunction write_, read_;
   unsigned seed_;

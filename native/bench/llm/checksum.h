@@ -1,4 +1,4 @@
-// Whether two arms of a comparison computed the same: one number for all bits of a result and their places.
+// Shows whether two arms of a comparison computed the same: one number for all bits of a result and their places.
 #pragma once
 
 #include <cstdint>

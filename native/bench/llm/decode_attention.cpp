@@ -16,7 +16,7 @@ namespace gvb {
 
 namespace {
 
-constexpr double kDecodeTolerance = 5e-3;  // fp16 results and weights, of values whose deviation is 1
+constexpr double kDecodeTolerance = 5e-3;  // fp16 results and weights, for values with a standard deviation of 1
 constexpr unsigned kSamples = 4;
 
 double half_of(uint64_t seed, uint64_t index) { return decode<F16>(encode<F16>(normal_value(seed, index))); }
@@ -102,7 +102,7 @@ class Reading {
     return out;
   }
 
-  // Of heads that are chosen now, which no kernel could know before.
+  // Checks heads chosen only now, so that no kernel could know them.
   double compare() const {
     std::vector<uint16_t> read(queries());
     GVB_CALL(cuda_, "reading attention", cuMemcpyDtoH_v2, read.data(), out_.get(), read.size() * 2);
@@ -116,9 +116,10 @@ class Reading {
         const double error =
             std::abs(decode<F16>(read[(size_t{sequence} * of_.heads + head) * of_.dimension + d]) - values[d]);
         if (!(error <= kDecodeTolerance))
-          throw Failure(FailureKind::kInvalidResult,
-                        "work was reported as done that was not: decode attention differs from double precision by " +
-                            std::to_string(error) + ".");
+          throw Failure(
+              FailureKind::kInvalidResult,
+              "a call reported success without doing its work: decode attention differs from double precision by " +
+                  std::to_string(error) + ".");
         worst = std::max(worst, error);
       }
     }

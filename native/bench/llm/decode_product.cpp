@@ -11,7 +11,7 @@ namespace {
 
 using namespace decode_product;
 
-// Of a multiprocessor of sm_90: 228 KiB, of which a block can have 227, and each block takes one more (CUDA C++
+// A multiprocessor of sm_90 has 228 KiB, of which a block can have 227; each block takes 1 KiB more (CUDA C++
 // Programming Guide, compute capabilities).
 constexpr unsigned kMostShared = 227 * 1024, kSharedOfTwo = 113 * 1024;
 
@@ -35,8 +35,8 @@ bool DecodeProduct::fits(unsigned sequences, unsigned hidden, unsigned widest) {
          stages_within(kMostShared, {sequences, std::max(hidden, widest)}) >= kFewestStages;
 }
 
-// Two blocks a multiprocessor where they fit: one's copies come while the other sums up. The results do not depend on
-// the number of blocks.
+// Two blocks per multiprocessor if they fit: one copies while the other adds up. The results do not depend on the
+// number of blocks.
 DecodeProduct::DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape)
     : kernel_(kernel), shape_(shape) {
   const bool two = two_fit(shape.m, shape.k);

@@ -1,4 +1,4 @@
-// A product of a decode step for few sequences, with what a decoder does before and after it:
+// A product of a decode step for few sequences, fused with the operations before and after it:
 // kernels/decode_product.cuh.
 #pragma once
 
@@ -20,7 +20,7 @@ class DecodeProduct {
   DecodeProduct(const DeviceSession& session, abi::CUfunction kernel, const DecodeProductShape& shape);
 
   static const char* variant() { return "mma.sync sm_90"; }
-  // That a launch adds to the counter it is given.
+  // What a launch adds to its counter.
   uint64_t blocks() const { return blocks_; }
 
   struct Operands {
@@ -29,12 +29,12 @@ class DecodeProduct {
     abi::CUdeviceptr residual = 0;  // single precision
     abi::CUdeviceptr delta = 0;     // 0: nothing is added
     abi::CUdeviceptr gain = 0;
-    abi::CUdeviceptr sum = 0;         // where residual + delta_scale · delta goes, which is not residual's place
-    abi::CUdeviceptr normalised = 0;  // where the product's input goes; 0: nowhere
+    abi::CUdeviceptr sum = 0;         // where residual + delta_scale · delta is written; must not be residual
+    abi::CUdeviceptr normalised = 0;  // where the product's input is written; 0: nowhere
     abi::CUdeviceptr weights = 0, y = 0;
     float delta_scale = 0, out_scale = 0;
   };
-  // `counter`: 8 bytes on the device to which every block that ran adds 1.
+  // `counter`: 8 bytes on the device; every block that ran adds 1.
   void launch(const StepLaunch& launch, abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter) const;
 
  private:

@@ -14,7 +14,7 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned char kDecoderPoison = 0xff;  // of halves and of single precision: not a number
+constexpr unsigned char kDecoderPoison = 0xff;  // NaN, as halves and as single precision
 constexpr unsigned kNoToken = 0xffffffff;
 constexpr int64_t kSpinNs = 20'000, kQueryEveryNs = 100'000, kDecoderPatienceNs = 60'000'000'000;
 
@@ -191,7 +191,7 @@ void Decoder::run_layers(const Pass& pass) {
   for (unsigned layer = 0; layer < shape_.layers; ++layer) run_layer(pass, layer);
 }
 
-// What the MLP of the layer before leaves in delta_ is added by the next normalisation.
+// The next normalisation adds what the previous layer's MLP left in delta_.
 void Decoder::run_layer(const Pass& pass, unsigned layer) {
   const unsigned rows = pass.rows.count, hidden = shape_.hidden, mlp = shape_.mlp;
   const WeightPlaces::Layer at = places_.layer(layer);
@@ -209,7 +209,7 @@ void Decoder::run_layer(const Pass& pass, unsigned layer) {
   multiply(pass, {hidden, mlp, at.down}, {hidden_.get(), delta_.get()});
 }
 
-// From the last row of each sequence to its token.
+// Computes the tokens from the last row of each sequence.
 void Decoder::finish(unsigned advance) {
   multiply_few({shape_.vocabulary, shape_.hidden, places_.head()}, {last_.get(), logits_.get()});
   pick(advance);
@@ -256,7 +256,7 @@ int64_t Decoder::await(unsigned number) {
   const int64_t began = now_ns();
   int64_t seen = began, asked = began;
   while (!visible()) {
-    // Where there are more tenants than processors, each has to get at one.
+    // With more tenants than processors, yields to them.
     if (seen - began < kSpinNs)
       relax();
     else
@@ -269,13 +269,13 @@ int64_t Decoder::await(unsigned number) {
     if (code == abi::CUDA_ERROR_NOT_READY && seen - began < kDecoderPatienceNs) continue;
     if (code != abi::CUDA_ERROR_NOT_READY) cuda_.check(code, "cuStreamQuery", "waiting for a token");
     if (!visible())
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the token of step " +
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the token of step " +
                                                      std::to_string(number) + " never came.");
   }
   seen = now_ns();
   for (const unsigned token : shown(number).tokens)
     if (token >= shape_.vocabulary)
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: the logits of step " +
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: the logits of step " +
                                                      std::to_string(number) +
                                                      (token == kNoToken ? " are not finite." : " gave no token."));
   return seen;
@@ -317,10 +317,11 @@ void Decoder::check_product(const Matrix& matrix, const Vectors& of) const {
     }
     const double error = std::abs(gvb::decode<F16>(outputs[n]) - sum);
     if (!(error <= kTolerance * (std::abs(sum) + std::sqrt(squares))))
-      throw Failure(FailureKind::kInvalidResult,
-                    "work was reported as done that was not: a matrix product of the last step differs from double "
-                    "precision by " +
-                        std::to_string(error) + ".");
+      throw Failure(
+          FailureKind::kInvalidResult,
+          "a call reported success without doing its work: a matrix product of the last step differs from double "
+          "precision by " +
+              std::to_string(error) + ".");
   }
 }
 

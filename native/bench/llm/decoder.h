@@ -1,6 +1,6 @@
 // A synthetic decoder of Llama's shape: fp16 weights from a seed, a paged KV cache, greedy tokens that the host sees in
-// mapped memory as soon as they are there. Its launches go through the application's functions, one by one or, for
-// steps that decode, as one captured graph.
+// mapped memory as soon as they are computed. Its launches go through the application's functions, one by one or, for
+// decode steps, as one captured graph.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace gvb {
 
 struct DecoderTask {
   unsigned batch = 1;   // sequences that decode together
-  unsigned prompt = 0;  // tokens of each
-  unsigned output = 0;  // tokens that are made of each
-  uint64_t seed = 0;    // of weights and prompts
-  // Of prompts that go through the layers together, in tokens: more make products hardly faster, and need memory. A
-  // prompt is never divided.
+  unsigned prompt = 0;  // tokens per sequence
+  unsigned output = 0;  // tokens to generate per sequence
+  uint64_t seed = 0;    // for weights and prompts
+  // How many prompt tokens go through the layers together: more hardly speed products up, and need memory. A prompt is
+  // never split.
   unsigned prompt_rows = 2048;
 };
 
@@ -33,43 +33,43 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // Before a request, untimed: every activation and the whole cache are not a number, the prompts are those of that
-  // number. A kernel that does not run leaves what the next one cannot use.
+  // Prepares a request, untimed: fills all activations and the cache with NaN and sets the prompts of that number. If a
+  // kernel does not run, the next one reads NaN.
   void begin(uint64_t request);
-  // Submits all that the first token of each sequence needs.
+  // Submits all work for the first token of each sequence.
   void prefill();
-  // Submits a step that decodes.
+  // Submits one decode step.
   void step();
-  // The same as one graph, captured at the first call.
+  // Submits a decode step as one graph, captured at the first call.
   void step_by_graph();
 
-  // What the host was shown.
+  // What the host sees.
   struct Shown {
-    uint64_t checksum = 0;         // of all bits of the step's logits
-    std::vector<unsigned> tokens;  // of each sequence
+    uint64_t checksum = 0;         // over all bits of the step's logits
+    std::vector<unsigned> tokens;  // by sequence
   };
-  // Until the tokens of step `number` (0: of the prefill) are visible; when they were seen. Throws kInvalidResult where
-  // the stream has nothing left to do and they are not, or they are made of logits that are not finite.
+  // Waits until the tokens of step `number` (0: the prefill) are visible and returns that time. Throws kInvalidResult
+  // if the stream is idle without them, or if logits are not finite.
   int64_t await(unsigned number);
   Shown shown(unsigned number) const;
 
-  // Blocks of matrix products, and of attention of prompts, that ran by the device's count, and that should have.
+  // Blocks of matrix products and of prompt attention: how many ran by the device's count, and how many should have.
   uint64_t blocks_counted() const;
   uint64_t blocks_submitted() const { return blocks_; }
 
-  // After a step that decodes: sampled results of its last products, chosen now, against double precision and weights
-  // that the host computes itself. Throws kInvalidResult.
+  // Checks, after a decode step, sampled results of its last products, chosen only now, against double precision and
+  // weights that the host computes itself. Throws kInvalidResult.
   void check_products() const;
 
-  std::vector<unsigned> prompts() const;  // of the request at hand, sequence by sequence
+  std::vector<unsigned> prompts() const;  // of the current request, sequence by sequence
   std::vector<float> logits() const;      // of the last step
   const DecoderShape& shape() const { return shape_; }
   uint64_t cache_bytes() const;  // of keys and values, all layers
-  // Of the matrix products of steps that decode, and of those of prompts and their attention.
+  // The variants for decode steps' matrix products, and for those of prompts and their attention.
   const char* variant() const { return variant_; }
   const char* prompt_variant() const { return prompt_variant_; }
   unsigned launches_of_step() const;
-  // Whether a kernel begins before the one ahead of it ends.
+  // Whether a kernel may begin before the previous one ends.
   bool overlaps() const { return kernels_.step_launch().overlaps(); }
 
  private:
@@ -80,7 +80,7 @@ class Decoder {
   struct Vectors {
     abi::CUdeviceptr x, y;
   };
-  // Rows that go through the layers together: whole prompts, or a token of each sequence.
+  // Rows that go through the layers together: whole prompts, or one token per sequence.
   struct Pass {
     TokenRows rows;
     abi::CUdeviceptr tokens;
@@ -93,7 +93,7 @@ class Decoder {
   void prepare_steps();
   void prepare_fused_steps();
   void prepare_prompts(unsigned sequences);
-  uint64_t prompt_cache_bytes() const;  // of the keys, or the values, of a layer's rows
+  uint64_t prompt_cache_bytes() const;  // keys, or values, of one layer's rows
   abi::CUdeviceptr weights(uint64_t place) const { return weights_.get() + place * 2; }
   void check_product(const Matrix& matrix, const Vectors& of) const;
   void multiply(const Pass& pass, const Matrix& matrix, const Vectors& of);
@@ -106,10 +106,10 @@ class Decoder {
   void finish(unsigned advance);
   void pick(unsigned advance);
   void decode();
-  // For few sequences on sm_90: norms and SwiGLU within the products.
+  // For few sequences on sm_90: norms and SwiGLU run inside the products.
   void decode_fused();
   void run_layer_fused(unsigned layer);
-  // RMSNorm of the residual stream, to which what the last product left, unless that is nothing, is added first.
+  // RMSNorm of the residual stream, after adding the last product's output, if there is one.
   struct Norm {
     abi::CUdeviceptr delta;
     float scale;
@@ -126,7 +126,8 @@ class Decoder {
   const DecoderTask task_;
   const WeightPlaces places_;
   const DecoderScales scales_;
-  // Prompts that go through the layers together, rows that all buffers have room for, parts of a context.
+  // Pages per sequence, prompts that go through the layers together, rows that all buffers have room for, parts of a
+  // context.
   const unsigned pages_each_, together_, rows_, splits_;
   const Stream stream_;
   const DecoderKernels kernels_;
@@ -137,7 +138,7 @@ class Decoder {
   std::map<std::array<unsigned, 2>, SkinnyGemm> products_;   // by n and k
   std::map<std::array<unsigned, 3>, Gemm> prompt_products_;  // by rows, n and k
   std::map<unsigned, Attention> prompt_attention_;           // by sequences
-  // By n, k and whether it is that of gate and up; none where they do not fit.
+  // By n, k and whether it is gate and up; empty if they do not fit.
   std::map<std::array<unsigned, 3>, DecodeProduct> fused_products_;
   abi::CUdeviceptr residual_now_ = 0, residual_next_ = 0;
   const char *variant_ = "", *prompt_variant_ = "";

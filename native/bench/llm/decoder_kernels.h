@@ -9,12 +9,12 @@
 
 namespace gvb {
 
-// kernels/decoder.cu has the same.
+// Must match kernels/decoder.cu.
 constexpr unsigned kPageTokens = 16;  // of the KV cache
-constexpr unsigned kPartAhead = 4;    // numbers in front of the sums of a part of the context
+constexpr unsigned kPartAhead = 4;    // numbers before the sums of a part of the context
 
-// Which tokens of which sequences the rows of a launch are: row r is at positions[r % per_sequence] of sequence
-// first_sequence + r / per_sequence.
+// Maps the rows of a launch to tokens: row r is at positions[r % per_sequence] of sequence first_sequence + r /
+// per_sequence.
 struct TokenRows {
   unsigned count;
   unsigned per_sequence;
@@ -23,19 +23,19 @@ struct TokenRows {
 };
 
 struct CachePages {
-  abi::CUdeviceptr keys, values;  // of one layer
-  abi::CUdeviceptr pages;         // of each sequence
+  abi::CUdeviceptr keys, values;  // one layer's
+  abi::CUdeviceptr pages;         // by sequence
   unsigned per_sequence;
 };
 
-// As many parts of the context as fill the card, and a page for each warp of a block at least. `blocks`: of each part.
+// Enough parts of the context to fill the card, but at least one page per warp of a block. `blocks`: per part.
 unsigned context_splits(const DeviceSession& session, unsigned blocks, unsigned pages);
 
 struct PageOrder {
   uint64_t count, seed;
 };
 
-// The pages of all sequences in random order, as many requests that came and went leave them.
+// The pages of all sequences in random order, as after many requests.
 std::vector<unsigned> shuffled_pages(const PageOrder& order);
 
 class DecoderKernels {
@@ -54,19 +54,19 @@ class DecoderKernels {
   };
   void norm(unsigned rows, const Norm& of) const;
 
-  // Of prompts.
+  // For prompts.
   struct Rope {
-    abi::CUdeviceptr qkv, angles, q, keys, values;  // keys and values go to the cache as well
+    abi::CUdeviceptr qkv, angles, q, keys, values;  // keys and values are also written to the cache
   };
   void rope(const TokenRows& rows, const CachePages& cache, const Rope& of) const;
 
-  // A token of each of `rows` sequences, at one position that lies in device memory.
+  // One token of each of `rows` sequences, all at one position, which is stored in device memory.
   struct Attend {
-    // Queries, of tokens that the cache has; 0: queries, keys and values lie in qkv as a product leaves them, and the
-    // newest keys and values go to the cache.
+    // Queries of tokens whose keys and values are in the cache; 0: qkv holds queries, keys and values as a product
+    // leaves them, and the newest keys and values are written to the cache.
     abi::CUdeviceptr q, qkv;
     abi::CUdeviceptr angles, position;
-    abi::CUdeviceptr partial, arrived;  // arrived: of each row and KV head a word that is 0
+    abi::CUdeviceptr partial, arrived;  // arrived: a zeroed word for each row and KV head
     abi::CUdeviceptr out;
     unsigned splits;
   };
@@ -77,7 +77,7 @@ class DecoderKernels {
   };
   void swiglu(unsigned rows, const Swiglu& of) const;
 
-  // How many parts of the vocabulary a row's largest logit is looked for in, and what they leave.
+  // The number of vocabulary parts in which a row's largest logit is searched, and the candidates found there.
   unsigned parts() const;
   static constexpr size_t kCandidateBytes = 16;
 
@@ -88,7 +88,7 @@ class DecoderKernels {
   void pick(unsigned rows, unsigned advance, const Pick& of) const;
 
   const StepLaunch& step_launch() const { return launch_; }
-  // gvb_decode_product; null where the device has no code for it.
+  // gvb_decode_product; null if the device has no code for it.
   abi::CUfunction product() const { return product_; }
 
  private:

@@ -11,7 +11,7 @@ namespace gvb {
 
 namespace {
 
-// As fp16 holds them.
+// Rounded to fp16.
 std::vector<double> weights_of(const DecoderShape& shape, uint64_t seed) {
   std::vector<double> values(shape.weight_values());
   for (uint64_t i = 0; i < values.size(); ++i) values[i] = decode<F16>(encode<F16>(normal_value(seed, i)));

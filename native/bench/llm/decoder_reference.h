@@ -1,5 +1,5 @@
-// The decoder of bench/llm/decoder.h in double precision on the host, token by token, from the same seed: what its
-// kernels have to agree with. For small shapes.
+// The decoder of bench/llm/decoder.h in double precision on the host, token by token, from the same seed: the reference
+// for its kernels. For small shapes.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@ class DecoderReference {
  public:
   DecoderReference(const DecoderShape& shape, uint64_t seed);
 
-  // The logits after `token`, which follows all tokens so far of the sequence.
+  // The logits after `token`, which follows the sequence's tokens so far.
   std::vector<double> next(unsigned token);
 
  private:
   using Values = std::vector<double>;
 
-  // What the keys and values of each layer are so far, position by position.
+  // The keys and values of a layer so far, by position.
   struct Cache {
     std::vector<Values> keys, values;
   };

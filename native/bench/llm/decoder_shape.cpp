@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMostWeightBytes = uint64_t{2} << 30;
 constexpr unsigned kMostHidden = 4096, kFewestHidden = 512, kFewestLayers = 2, kVocabulary = 32000;
-constexpr unsigned kCaches = 4;  // of L2, that the weights exceed
+constexpr unsigned kCaches = 4;  // the weights are at least this many L2 caches
 
 DecoderShape of_llama(unsigned hidden, unsigned layers) {
   return {layers, hidden, hidden / 128, hidden / 512, hidden / 2 * 7, kVocabulary};
@@ -45,7 +45,7 @@ DecoderShape default_decoder(const DeviceSession& session, uint64_t limit_bytes)
   while (hidden > kFewestHidden && of_llama(hidden, kFewestLayers).streamed_bytes() > wanted) hidden /= 2;
   DecoderShape shape = of_llama(hidden, 1);
   while (shape.streamed_bytes() + 2 * shape.layer_values() <= wanted) ++shape.layers;
-  // Rounded down, it would be less than the caches ask for.
+  // Rounding down would go below that minimum.
   const auto l2 = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   while (shape.streamed_bytes() < uint64_t{kCaches} * static_cast<uint64_t>(std::max(0, l2.value_or(0))))
     ++shape.layers;

@@ -1,4 +1,4 @@
-// Steps of a decoder: a token of each sequence.
+// Decode steps: one token per sequence.
 #include <utility>
 
 #include "bench/llm/decoder.h"
@@ -6,8 +6,8 @@
 namespace gvb {
 
 unsigned Decoder::launches_of_step() const {
-  // Beside the layers: the embedding, the head, its token and the showing of it, and where it is not part of the head
-  // the last norm.
+  // In addition to the layers: the embedding, the head, its token and its publication, and the last norm if it is not
+  // part of the head.
   return fused_products_.empty() ? 8 * shape_.layers + 5 : 5 * shape_.layers + 4;
 }
 

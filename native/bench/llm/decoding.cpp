@@ -19,16 +19,18 @@ struct KeptDecoder {
   DecoderTask task;
 };
 
-// fp16 activations of two layers differ from double precision by some thousandths of logits whose deviation is 1.
+// fp16 activations of two layers differ from double precision by some thousandths, for logits with a standard deviation
+// of 1.
 constexpr double kLogitTolerance = 0.05;
 
-// The same kernels as the large one's: its head dimension, rows that no tile divides, several pages.
+// Uses the same kernels as the large one: its head dimension, rows that no tile divides, several pages.
 DecoderShape small_decoder(const DecoderShape& large) {
   return {2, 256, 256 / large.dimension(), 128 / large.dimension(), 256, 256};
 }
 constexpr DecoderTask kSmallTask{1, 66, 6, 1};
 
-// A step's logits, and that its token is that of the largest one: of those that differ less than the tolerance, any.
+// The error of a step's logits. Also checks that its token has the largest logit; among those closer than the tolerance
+// any will do.
 double error_of(const std::vector<float>& logits, const std::vector<double>& expected, unsigned token) {
   double error = 0;
   for (size_t i = 0; i < expected.size(); ++i) error = std::max(error, std::abs(logits[i] - expected[i]));
@@ -36,7 +38,7 @@ double error_of(const std::vector<float>& logits, const std::vector<double>& exp
   return std::max(error, short_of / 2);
 }
 
-// On the device's own tokens: a step is judged by itself, whatever the ones before it chose.
+// Feeds the device's own tokens, so that each step is judged separately from earlier choices.
 double compare_with_reference(DeviceSession& session, const DecoderShape& shape, const DecoderTask& task) {
   Decoder decoder(session, shape, task);
   DecoderReference reference(shape, task.seed);
@@ -55,9 +57,9 @@ double compare_with_reference(DeviceSession& session, const DecoderShape& shape,
     expected = reference.next(token);
   }
   if (!(worst <= kLogitTolerance))
-    throw Failure(FailureKind::kInvalidResult, "a decoder's logits differ from double precision by " +
-                                                   std::to_string(worst) +
-                                                   "; work was reported as done that was not, or kernels are wrong.");
+    throw Failure(FailureKind::kInvalidResult,
+                  "a decoder's logits differ from double precision by " + std::to_string(worst) +
+                      "; a call reported success without doing its work, or kernels are wrong.");
   return worst;
 }
 
@@ -83,7 +85,7 @@ KeptDecoder& kept_decoder(DeviceSession& session) {
   return kept;
 }
 
-// Untimed: the first launches of a context are slow, and so is making the graph.
+// Untimed: the first launches of a context are slow, and so is capturing the graph.
 void warm_up(Decoder& decoder, const DecoderTask& task) {
   decoder.begin(0);
   decoder.prefill();
@@ -118,7 +120,7 @@ class Generation {
     const uint64_t submitted = decoder_.blocks_submitted() - submitted_before;
     if (out_.blocks != submitted)
       throw Failure(FailureKind::kInvalidResult,
-                    "work was reported as done that was not: of " + std::to_string(submitted) +
+                    "a call reported success without doing its work: of " + std::to_string(submitted) +
                         " blocks of matrix products and attention the device ran " + std::to_string(out_.blocks) + ".");
     if (kept_.task.output > 1) decoder_.check_products();
     return std::move(out_);
@@ -137,7 +139,7 @@ class Generation {
       decoder_.step();
   }
 
-  // The first request is finished even where the window ends in it, so that there is a digest to compare.
+  // Finishes the first request even after the window's end, so that there is a digest to compare.
   void serve(uint64_t number) {
     decoder_.begin(number);
     digest_ = mixed(number);
@@ -158,7 +160,7 @@ class Generation {
       out_.token_ns.push_back(static_cast<double>(visible - submitted));
       add_digest(step);
     }
-    constexpr unsigned kExactBits = 53;  // of a double
+    constexpr unsigned kExactBits = 53;  // mantissa of a double
     out_.digests.push_back(whole ? static_cast<double>(digest_ >> (64 - kExactBits)) : 0);
   }
 

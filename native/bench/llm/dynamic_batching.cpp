@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned kWarmSteps = 5, kCapacitySteps = 25;
 constexpr size_t kMostQueueSamples = 20'000;
 
-// A Poisson process: gaps have an exponential distribution.
+// A Poisson process: gaps are exponentially distributed.
 class Arrivals {
  public:
   struct Process {
@@ -46,7 +46,7 @@ class Arrivals {
   double next_;
 };
 
-// Of many samples every second, fourth, … one.
+// Keeps every second, fourth, … sample if there are many.
 void thin(std::vector<double>* samples) {
   const size_t stride = (samples->size() + kMostQueueSamples - 1) / kMostQueueSamples;
   if (stride <= 1) return;
@@ -62,7 +62,7 @@ class BatchingServer {
         request_(request),
         stack_(session, {Number::kF16, request.n, request.k, request.layers, request.seed}),
         stream_(make_stream(session.cuda)) {
-    // Its kernels are loaded before anyone waits.
+    // Loads the kernels before requests arrive.
     for (unsigned batch = 1; batch <= request.most_batch; ++batch) stack_.product(batch);
     stack_.poison();
     for (unsigned i = 0; i < kWarmSteps; ++i) step(request.most_batch);
@@ -78,7 +78,7 @@ class BatchingServer {
 
   DynamicBatching serve() {
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
-    // Where the time has passed, the window begins now.
+    // If the time has passed, the window begins now.
     const int64_t from = std::max(request_.start_at_ns, now_ns());
     out_.started_ns = since_start(from);
     let_others_begin();
@@ -107,7 +107,7 @@ class BatchingServer {
 
   bool enough_steps() const { return request_.most_steps != 0 && out_.step_ns.size() >= request_.most_steps; }
 
-  // Returns when it was over.
+  // Returns the end time.
   int64_t step(unsigned batch) {
     for (unsigned layer = 0; layer < stack_.layers(); ++layer) stack_.launch(stream_.get(), batch, layer);
     GVB_CALL(session_.cuda, "waiting for a step", cuStreamSynchronize, stream_.get());
@@ -134,7 +134,7 @@ class BatchingServer {
     }
   }
 
-  // Returns how many.
+  // Returns the batch size.
   unsigned serve_waiting() {
     const auto batch = static_cast<unsigned>(std::min<size_t>(waiting_.size(), request_.most_batch));
     const int64_t began = now_ns();
@@ -154,7 +154,7 @@ class BatchingServer {
   const DynamicBatchingRequest& request_;
   WeightStack stack_;
   const Stream stream_;
-  std::deque<int64_t> waiting_;  // when each arrived
+  std::deque<int64_t> waiting_;  // arrival times
   std::mt19937_64 random_{static_cast<uint64_t>(now_ns())};
   DynamicBatching out_;
 };

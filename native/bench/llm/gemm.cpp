@@ -12,7 +12,7 @@ namespace gvb {
 
 namespace {
 
-// Code for sm_90a runs on 9.0 and on nothing later.
+// Code for sm_90a runs on 9.0 only.
 constexpr int kHopper = 90;
 
 struct GemmKernel {
@@ -21,7 +21,7 @@ struct GemmKernel {
   const char *variant, *name, *ptx;
 };
 
-// The first one that the device can run is taken.
+// Ordered by preference: the first one that the device can run is used.
 const GemmKernel kKernels[] = {
     {Number::kBf16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_bf16", gvb_ptx_gemm_sm90_bf16},
     {Number::kF16, kHopper, "wgmma sm_90a", "gvb_gemm_sm90_f16", gvb_ptx_gemm_sm90_f16},
@@ -54,8 +54,8 @@ const GemmKernel& kernel_for(const DeviceSession& session, Number number) {
 
 unsigned tiles(unsigned size, unsigned tile) { return (size + tile - 1) / tile; }
 
-// The blocks stay. As few of them as need no more turns than all multiprocessors would: what else runs has the others,
-// and the blocks of one turn work at neighbouring tiles.
+// The number of persistent blocks: the fewest that need no more rounds than one block per multiprocessor would. Other
+// kernels get the remaining multiprocessors, and the blocks of one round work on neighbouring tiles.
 unsigned staying_blocks(const DeviceSession& session, const GemmShape& shape) {
   using namespace gemm_sm90;
   const unsigned pairs = tiles(shape.m, kBlocksOfCluster * kTileRows) * tiles(shape.n, kTileColumns);

@@ -1,5 +1,5 @@
-// C = A · Bᵀ: A is m × k, B is n × k as the weights of a linear layer are, C is m × n, all row by row. Sums are in
-// single precision; C has the numbers of A and B, except that it is bf16 where those are e4m3.
+// C = A · Bᵀ: A is m × k, B is n × k like the weights of a linear layer, C is m × n, all in row-major order. Sums are
+// in single precision; C has the number format of A and B, except that it is bf16 if those are e4m3.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,25 @@ struct GemmShape {
 
 class Gemm {
  public:
-  // Loads the module of the number once a session. Throws kFunctionMissing where the device has no kernel for it, and
-  // kInvalidResult where rows are no multiples of 16 bytes.
+  // Loads the module of the number once per session. Throws kFunctionMissing if the device has no kernel for it, and
+  // kInvalidResult if the size of a row is not a multiple of 16 bytes.
   Gemm(DeviceSession& session, const GemmShape& shape);
   ~Gemm();
 
   const char* variant() const { return variant_; }
   Number output() const { return shape_.number == Number::kE4m3 ? Number::kBf16 : shape_.number; }
-  // Multiplications and additions of a launch.
+  // Multiplications and additions per launch.
   double flops() const { return 2.0 * shape_.m * shape_.n * shape_.k; }
-  // Of A, B and C, each once.
+  // Bytes of A, B and C, each counted once.
   double bytes() const;
-  // That a launch adds to the counter it is given.
+  // What a launch adds to its counter.
   uint64_t blocks() const { return blocks_; }
 
   // On the device, 16-byte aligned.
   struct Operands {
     abi::CUdeviceptr a, b, c;
   };
-  // `counter`: 8 bytes on the device to which every block that ran adds 1, or 0.
+  // `counter`: 8 bytes on the device; every block that ran adds 1. 0: not counted.
   void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0);
 
  private:
@@ -47,7 +47,7 @@ class Gemm {
   const char* variant_ = "";
   abi::CUfunction kernel_ = nullptr;
   unsigned threads_ = 0, shared_bytes_ = 0, blocks_ = 0;
-  std::unique_ptr<Maps> maps_;  // null where the kernel takes addresses
+  std::unique_ptr<Maps> maps_;  // null if the kernel takes addresses
 };
 
 }  // namespace gvb

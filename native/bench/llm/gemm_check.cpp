@@ -14,9 +14,9 @@ namespace {
 constexpr unsigned kPieces = 16, kElementsOfPiece = 16;
 constexpr uint64_t kFnvOffset = 0xcbf29ce484222325u, kFnvPrime = 0x100000001b3u;
 
-// How far an element may be off: its own rounding, and that of the sums as part of the sum of all magnitudes. Tensor
-// cores align the products of a step before they add them; of 8-bit numbers Hopper keeps 13 bits in that (DeepSeek-V3
-// Technical Report, arXiv 2412.19437, section 3.3.2).
+// How far an element may be off: its own rounding, plus the sums' rounding as a fraction of the sum of all magnitudes.
+// Tensor cores align the products of a step before they add them; for 8-bit numbers Hopper keeps 13 bits in that
+// (DeepSeek-V3 Technical Report, arXiv 2412.19437, section 3.3.2).
 struct Tolerance {
   double of_value, of_magnitudes;
 };

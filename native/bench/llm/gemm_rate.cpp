@@ -13,14 +13,14 @@ namespace gvb {
 
 namespace {
 
-constexpr unsigned kGemmPoison = 0xffffffff;  // not a number, in every format
+constexpr unsigned kGemmPoison = 0xffffffff;  // NaN in every format
 
 std::vector<Number> numbers_of(GemmFormats formats) {
   if (formats == GemmFormats::kSingle) return {Number::kF32};
   return {Number::kF32, Number::kF16, Number::kBf16, Number::kE4m3};
 }
 
-// One format: its matrices, and what was measured so far.
+// One format: its matrices and results so far.
 class Product {
  public:
   Product(DeviceSession& session, const GemmShape& shape, uint64_t seed)
@@ -73,7 +73,7 @@ class Product {
     gemm_.launch(stream, operands(), counter_.device());
   }
 
-  // Whatever the launches before left is gone.
+  // Clears what earlier launches left.
   void clear() const {
     GVB_CALL(cuda_, "clearing the output", cuMemsetD32_v2, c_.get(), kGemmPoison,
              outputs() * bytes_of(gemm_.output()) / sizeof kGemmPoison);
@@ -85,9 +85,9 @@ class Product {
     const ProductSample sample = sample_product(cuda_, shape_, operands(), random);
     if (sample.worst_allowed <= 1) return sample;
     throw Failure(FailureKind::kInvalidResult,
-                  std::string("work was reported as done that was not: a product of ") + name_of(shape_.number) +
-                      " matrices differs from double precision by " + std::to_string(sample.worst_allowed) +
-                      " times what its rounding allows.");
+                  std::string("a call reported success without doing its work: a product of ") +
+                      name_of(shape_.number) + " matrices differs from double precision by " +
+                      std::to_string(sample.worst_allowed) + " times what its rounding allows.");
   }
 
   DeviceSession& session_;
@@ -106,7 +106,7 @@ class Product {
 
 struct Row {
   GemmRate rate;
-  std::unique_ptr<Product> product;  // null where the device has no kernel
+  std::unique_ptr<Product> product;  // null if the device has no kernel
 };
 
 Row make_row(DeviceSession& session, const GemmRatesRequest& request, Number number) {
@@ -128,7 +128,7 @@ Row make_row(DeviceSession& session, const GemmRatesRequest& request, Number num
 GemmRates measure_gemm(DeviceSession& session, const GemmRatesRequest& request) {
   std::vector<Row> rows;
   for (const Number number : numbers_of(request.formats)) rows.push_back(make_row(session, request, number));
-  // In turn, so that what changes with time changes all formats alike.
+  // Alternates between formats, so that drift affects all of them alike.
   for (unsigned round = 0; round < request.rounds; ++round)
     for (const Row& row : rows)
       if (row.product) row.product->time();

@@ -1,4 +1,4 @@
-// How fast matrix products run in each number format, on random inputs, with a look at whether they are right.
+// How fast matrix products run in each number format on random inputs, with a check of their results.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ enum class GemmFormats { kAll, kSingle };
 
 struct GemmRatesRequest {
   GemmFormats formats = GemmFormats::kAll;
-  unsigned side = 0;    // of all three matrices, a multiple of 16
-  unsigned rounds = 1;  // in each, a batch of launches of every format
-  // Of a batch.
+  unsigned side = 0;    // size of all three matrices, a multiple of 16
+  unsigned rounds = 1;  // each runs a batch of launches of every format
+  // Limits of a batch.
   unsigned least_launches = 1;
   uint64_t least_ns = 0;
-  uint64_t seed = 0;  // of the inputs, and of the elements behind the checksum
+  uint64_t seed = 0;  // for the inputs, and for the elements in the checksum
 };
 
 struct GemmRate {
   Number number = Number::kF32;
-  std::string unsupported;  // why the device has no kernel for it; then nothing follows
+  std::string unsupported;  // why the device has no kernel for it; the other fields are then empty
   std::string variant;
   double launch_flops = 0;
-  double launch_bytes = 0;        // of the three matrices, each once
-  std::vector<double> launch_ns;  // of each batch
-  unsigned launches = 0;          // in a batch
-  // The highest of the readings while launches ran, which only NVML gives.
+  double launch_bytes = 0;        // the three matrices, each counted once
+  std::vector<double> launch_ns;  // per batch
+  unsigned launches = 0;          // per batch
+  // The highest reading while launches ran; only NVML reports it.
   std::optional<unsigned> sm_clock_mhz;
   unsigned sampled = 0;    // elements
-  double worst_error = 0;  // of them against double precision, relative to the square root of the side
-  std::string checksum;    // of those elements that the seed chose
+  double worst_error = 0;  // over them, against double precision, relative to the square root of the side
+  std::string checksum;    // over the elements that the seed selects
 };
 
 struct GemmRates {
@@ -44,7 +44,7 @@ struct GemmRates {
   std::vector<GemmRate> rates;
 };
 
-// Throws kInvalidResult where a launch did not run or a product is wrong.
+// Throws kInvalidResult if a launch did not run or a product is wrong.
 GemmRates measure_gemm(DeviceSession& session, const GemmRatesRequest& request);
 
 }  // namespace gvb

@@ -31,7 +31,7 @@ class ReservedAddresses {
   CUdeviceptr begin_ = 0;
 };
 
-// The pages that are committed; given back on every way out.
+// The committed pages; freed on every way out.
 class CommittedPages {
  public:
   CommittedPages(DeviceSession& session, const PageRoundsRequest& request, size_t page_bytes, abi::CUstream stream)

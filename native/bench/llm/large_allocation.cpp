@@ -43,7 +43,7 @@ class LargeBlock {
   }
 
  private:
-  // Both ends, and places that nobody knows in advance.
+  // Both ends, and places that cannot be known in advance.
   std::vector<CUdeviceptr> places_in(size_t bytes, const LargeAllocationRequest& request) const {
     const CUdeviceptr block = blocks_->newest();
     std::mt19937_64 random(request.seed);
@@ -90,7 +90,7 @@ class LargeBlock {
   DeviceSession& session_;
   const Cuda& cuda_;
   std::unique_ptr<Allocator> allocator_;
-  std::unique_ptr<LiveBlocks> blocks_;  // gone before the allocator
+  std::unique_ptr<LiveBlocks> blocks_;  // must be destroyed before the allocator
 };
 
 }  // namespace

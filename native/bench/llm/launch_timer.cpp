@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMostTimedLaunches = 100'000;
 constexpr unsigned kMostMore = 10;
-// Of the host's time, more than the events': waking up after the last launch, and what the clocks differ by.
+// Limits on the host's time beyond the events': waking up after the last launch, and clock differences.
 constexpr double kMostBeside = 1.05, kWakeUpNs = 200'000;
 
 bool agree(const LaunchBatch& batch) { return batch.host_ns <= batch.device_ns * kMostBeside + kWakeUpNs; }
@@ -57,7 +57,7 @@ void LaunchTimer::check_events(const std::vector<LaunchBatch>& batches, const ch
     const LaunchBatch more = time(last.launches, launch);
     if (agree(more) && more.launch_ns() <= least * kMostBeside) return;
   }
-  throw Failure(FailureKind::kInvalidResult, std::string("the events around ") + what + " say " +
+  throw Failure(FailureKind::kInvalidResult, std::string("the events around ") + what + " measured " +
                                                  std::to_string(last.device_ns / 1e6) + " ms, the host's clock " +
                                                  std::to_string(last.host_ns / 1e6) + " ms.");
 }

@@ -1,5 +1,5 @@
-// How long launches take on the device: batches of them back to back between two events, long enough that the events'
-// resolution and the first launch's latency do not count, and a look at the host's clock beside.
+// How long launches take on the device: back-to-back batches between two events, long enough that the events'
+// resolution and the first launch's latency do not matter, checked against the host's clock.
 #pragma once
 
 #include <functional>
@@ -33,14 +33,14 @@ class LaunchTimer {
 
   abi::CUstream stream() const { return stream_.get(); }
 
-  // How many launches make a batch that long. They are warm after it.
+  // How many launches make a batch of that length. Also warms them up.
   unsigned launches_of_batch(const BatchLength& length, const Launch& launch);
 
   LaunchBatch time(unsigned launches, const Launch& launch);
 
-  // Throws kInvalidResult where events say less than the host saw, in every batch: something between the host and the
-  // device tells other times than the device's. Every batch may have been interrupted on a busy host: then more of
-  // them, which do not count, have to show that the events of those before were not too short.
+  // Throws kInvalidResult if in every batch the events report less time than the host saw: then a layer changes the
+  // times between the host and the device. On a busy host every batch may have been interrupted; further uncounted
+  // batches must then show that the earlier events were not too short.
   void check_events(const std::vector<LaunchBatch>& batches, const char* what, const Launch& launch);
 
  private:

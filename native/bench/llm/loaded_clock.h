@@ -1,4 +1,4 @@
-// The SM clock while launches run, which determines the peak that a rate is compared with.
+// The SM clock while launches run, which determines the peak rate for comparison.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace gvb {
 
-// Times a batch. NVML's clock is read behind its last launch, while the device still works at those before; `highest`
-// becomes the highest reading so far.
+// Times a batch. Reads NVML's clock after submitting the last launch, while the device still runs earlier ones;
+// `highest` becomes the highest reading so far.
 LaunchBatch time_with_clock(const DeviceSession& session, LaunchTimer& timer, unsigned launches,
                             const LaunchTimer::Launch& launch, std::optional<unsigned>& highest);
 

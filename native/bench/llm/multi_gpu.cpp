@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMeetingNumbers = 8;
 
-// By the number of ranks that share it.
+// By the number of ranks in the communicator.
 struct KeptBlocks {
   explicit KeptBlocks(const DeviceSession&) {}
   std::map<unsigned, std::unique_ptr<ShardedBlock>> blocks;
@@ -65,7 +65,7 @@ class Steps {
  private:
   void synchronise() const { GVB_CALL(cuda_, "waiting for steps", cuStreamSynchronize, stream_.get()); }
 
-  // Ranks that were released at one time begin when the last of them is there.
+  // Ranks that start together begin once the last of them has joined.
   std::string meet() const {
     if (request_.ranks == 1) return "";
     const abi::CUdeviceptr to = meeting_.get() + kMeetingNumbers * sizeof(uint16_t);
@@ -113,9 +113,9 @@ BlockSample sample_block(DeviceSession& session, const SampleRequest& request) {
   const ShardSample sample = kept_block(session, request.ranks).sample(request.seed);
   if (!(sample.worst_allowed <= 1))
     throw Failure(FailureKind::kInvalidResult,
-                  "work was reported as done that was not: a product of a block in " + std::to_string(request.ranks) +
-                      " shards differs from double precision by " + std::to_string(sample.worst_allowed) +
-                      " times what its rounding allows.");
+                  "a call reported success without doing its work: a product of a block in " +
+                      std::to_string(request.ranks) + " shards differs from double precision by " +
+                      std::to_string(sample.worst_allowed) + " times what its rounding allows.");
   return {sample.elements, sample.worst_allowed, sample.parts, sample.sums};
 }
 

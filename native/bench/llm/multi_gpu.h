@@ -1,4 +1,4 @@
-// Steps of a transformer block that several ranks share, and how long they take.
+// The duration of steps of a transformer block that several ranks share.
 #pragma once
 
 #include <cstdint>
@@ -12,52 +12,52 @@ namespace gvb {
 struct ShardRequest {
   unsigned ranks = 1, rank = 0;
   unsigned tokens = 0, hidden = 0, mlp = 0;  // multiples of 16 times the ranks
-  uint64_t seed = 0;                         // of input and weights
+  uint64_t seed = 0;                         // for input and weights
 };
 
 struct PreparedShard {
-  std::string variant;         // of the matrix products
-  double flops = 0;            // of a step, on this rank
-  uint64_t weight_bytes = 0;   // of this rank
-  uint64_t reduced_bytes = 0;  // that the all-reduces of a step add up
+  std::string variant;         // for the matrix products
+  double flops = 0;            // per step, on this rank
+  uint64_t weight_bytes = 0;   // on this rank
+  uint64_t reduced_bytes = 0;  // added up by a step's all-reduces
 };
 
 enum class StepKind { kBlock, kReduce };
 
 struct StepsRequest {
-  unsigned ranks = 1;  // which of the session's blocks
+  unsigned ranks = 1;  // selects one of the session's blocks
   StepKind kind = StepKind::kBlock;
   unsigned steps = 1;
-  int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW; a time that has passed starts at once
+  int64_t start_at_ns = 0;  // CLOCK_MONOTONIC_RAW; if the time has passed, starts at once
 };
 
 struct StepTimes {
-  std::string failure;  // of NCCL; empty: none
-  // Relative to start_at_ns: behind an all-reduce that all ranks began with, and when the last step was over.
+  std::string failure;  // NCCL's error; empty: none
+  // Relative to start_at_ns: after an all-reduce that started all ranks together, and when the last step was over.
   double began_ns = 0, ended_ns = 0;
   double device_ns = 0;  // between events around the steps
 };
 
 struct SampleRequest {
   unsigned ranks = 1;
-  uint64_t seed = 0;  // of the places
+  uint64_t seed = 0;  // for the places
 };
 
 struct BlockSample {
-  unsigned elements = 0;      // of products that were compared with double precision
-  double worst_allowed = 0;   // the largest difference, relative to what its rounding allows
-  std::vector<double> parts;  // at places of both results, before the all-reduces
+  unsigned elements = 0;      // elements of products compared with double precision
+  double worst_allowed = 0;   // the largest difference, relative to the allowed rounding error
+  std::vector<double> parts;  // at sampled places of both results, before the all-reduces
   std::vector<double> sums;   // after them
 };
 
-// Keeps this rank's part of a block in the session, in place of one for as many ranks.
+// Creates this rank's part of a block in the session and replaces the one for the same number of ranks.
 PreparedShard prepare_shard(DeviceSession& session, const ShardRequest& request);
 
-// Overwrites the results of earlier steps first. With several ranks all of them must be asked at the same time, each
-// with a deadline. Throws kInvalidResult where products did not run.
+// Overwrites the results of earlier steps first. With several ranks all must be asked at the same time, each with a
+// deadline. Throws kInvalidResult if products did not run.
 StepTimes run_steps(DeviceSession& session, const StepsRequest& request);
 
-// What the last step left. Throws kInvalidResult where products are wrong.
+// Samples the last step's results. Throws kInvalidResult if products are wrong.
 BlockSample sample_block(DeviceSession& session, const SampleRequest& request);
 
 }  // namespace gvb

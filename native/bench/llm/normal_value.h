@@ -1,5 +1,5 @@
-// The random inputs of kernels: element `index` of a sequence, from a seed, on its own. Integer arithmetic and one
-// rounded product, so that device and host have the same bits.
+// The random inputs of kernels: element `index` of a sequence, computed from a seed independently of the others. Uses
+// integer arithmetic and one rounded product, so that device and host get the same bits.
 #pragma once
 
 #include "bench/llm/number_bits.h"
@@ -13,7 +13,7 @@ GVB_HOST_DEVICE inline uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The sum of eight uniform values of 16 bits, with mean 0 and variance 1: a normal distribution but for an excess
+// The sum of eight uniform 16-bit values, with mean 0 and variance 1: a normal distribution except for an excess
 // kurtosis of -0.15 and no values beyond 4.9.
 GVB_HOST_DEVICE inline float normal_value(uint64_t seed, uint64_t index) {
   constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;

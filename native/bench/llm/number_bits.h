@@ -1,5 +1,5 @@
-// The bits of a value in each number format, rounded to nearest, ties to even. The same code runs in kernels and on the
-// host, so that both have the same bits.
+// The bits of a value in each number format, rounded to nearest, ties to even. Kernels and the host share this code and
+// so get the same bits.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ GVB_HOST_DEVICE inline float float_of(uint32_t bits) {
   return value;
 }
 
-// Formats with a sign bit, `kExponent` bits of exponent and `kMantissa` bits of mantissa. What is larger than the
-// largest finite value becomes `kOverflow`.
+// Formats with a sign bit, `kExponent` bits of exponent and `kMantissa` bits of mantissa. Values above the largest
+// finite one become `kOverflow`.
 struct F16 {
   static constexpr unsigned kExponent = 5, kMantissa = 10;
   static constexpr uint32_t kLargest = 0x7bff, kOverflow = 0x7c00, kNan = 0x7e00;
@@ -43,7 +43,7 @@ struct E4m3 {
   static constexpr uint32_t kLargest = 0x7e, kOverflow = 0x7e, kNan = 0x7f;
 };
 
-// What is added to an exponent field to make it single precision's.
+// The difference between single precision's exponent bias and the format's.
 template <class Format>
 constexpr uint32_t kRebias = 128 - (1u << (Format::kExponent - 1));
 
@@ -77,7 +77,7 @@ GVB_HOST_DEVICE inline float decode(uint32_t bits) {
   if (magnitude > Format::kLargest) return float_of(sign | 0x7f800000);
   if (magnitude >> Format::kMantissa > 0 || kRebias<Format> == 0)
     return float_of(sign | (widened + (kRebias<Format> << 23)));
-  // Below the smallest normal value: a multiple of the format's smallest step, which single precision has.
+  // Subnormal: a multiple of the format's smallest step, which single precision can represent.
   const float step = float_of((kRebias<Format> + 1 - Format::kMantissa) << 23);
   const float value = static_cast<float>(magnitude) * step;
   return sign != 0 ? -value : value;

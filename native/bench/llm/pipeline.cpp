@@ -17,12 +17,12 @@ using abi::CUdeviceptr;
 namespace {
 
 constexpr unsigned kStageThreads = 128;
-constexpr unsigned kTokenMultiplier = 1664525;  // odd: no token is lost
+constexpr unsigned kTokenMultiplier = 1664525;  // odd: maps tokens one to one
 constexpr size_t kScratchBytes = 3 * sizeof(uint64_t);
 constexpr unsigned kFirstRounds = 256;
 constexpr unsigned kTrials = 3;
 
-// Loaded once a session.
+// Loaded once per session.
 struct StageStamps {
   uint64_t began = 0, ended = 0;
   double took() const { return static_cast<double>(ended - began); }
@@ -65,7 +65,7 @@ class Pipeline {
     GVB_CALL(cuda_, "clearing the pipeline", cuMemsetD8_v2, scratch_.get(), 0, places() * kScratchBytes);
     GVB_CALL(cuda_, "clearing the pipeline", cuCtxSynchronize);
   }
-  // Before what the kernels write to is gone.
+  // Kernels must be over before their output is freed.
   ~Pipeline() {
     for (const Stream& stream : streams_) cuda_.api.cuStreamSynchronize(stream.get());
   }
@@ -83,7 +83,7 @@ class Pipeline {
     return rounds;
   }
 
-  // Behind one another on one stream, so that the device does not fall idle between them.
+  // Back to back on one stream, so that the device does not idle between them.
   double alone(unsigned rounds) {
     const unsigned count = request_.alone;
     if (count > request_.micro_batches) throw std::logic_error("unreachable: no more stages alone than micro-batches");
@@ -110,7 +110,7 @@ class Pipeline {
  private:
   size_t places() const { return size_t{request_.stages} * request_.micro_batches; }
   size_t place(const StagePlace& at) const { return size_t{at.stage} * request_.micro_batches + at.batch; }
-  // Before the first stage, and behind each.
+  // One before the first stage, and one after each.
   size_t token_count() const { return places() + request_.micro_batches; }
   size_t token_bytes() const { return tokens_.size() * sizeof(unsigned); }
   CUdeviceptr token(const StagePlace& at) const { return device_tokens_.get() + place(at) * sizeof(unsigned); }
@@ -125,7 +125,7 @@ class Pipeline {
     for (size_t i = 0; i < tokens_.size(); ++i)
       tokens_[i] = i < request_.micro_batches ? seed_ + static_cast<unsigned>(i) : 0;
     GVB_CALL(cuda_, "preparing the pipeline", cuMemcpyHtoD_v2, device_tokens_.get(), tokens_.data(), token_bytes());
-    // Streams that do not wait for the default one would begin without.
+    // Streams that do not wait for the default stream would begin too early.
     GVB_CALL(cuda_, "preparing the pipeline", cuCtxSynchronize);
   }
   void launch(const StagePlace& at, unsigned rounds) {
@@ -157,20 +157,19 @@ class Pipeline {
     const size_t offset = place(at) * sizeof(StageStamps);
     return {stamps_.load<uint64_t>(offset), stamps_.load<uint64_t>(offset + sizeof(uint64_t))};
   }
-  // That it ran, and did its own work on what the stage before passed on.
+  // Checks that it ran, and did its own work on the previous stage's result.
   StageStamps checked(const StagePlace& at, unsigned rounds) const {
     const StageStamps found = stamps(at);
     if (found.began == 0 || found.ended < found.began)
       throw Failure(FailureKind::kInvalidResult,
-                    text(at) + " was launched with success but did not run: it wrote no times.");
+                    text(at) + " was launched successfully but did not run: it wrote no timestamps.");
     const unsigned expected = blocks_ * load_map({rounds, kTokenMultiplier}).of(tokens_[place(at)]);
     if (tokens_[place({at.stage + 1, at.batch})] != expected)
-      throw Failure(
-          FailureKind::kInvalidResult,
-          text(at) + " did not pass on what it should make of its input: it did other work, or began too early.");
+      throw Failure(FailureKind::kInvalidResult,
+                    text(at) + " passed on a wrong result: it did other work, or began too early.");
     return found;
   }
-  // Readings of two multiprocessors may differ by a step of the device's timer.
+  // Readings of two multiprocessors may differ by one step of the device's timer.
   double after(const StagePlace& at, const StagePlace& before) const {
     const auto gap = static_cast<double>(static_cast<int64_t>(stamps(at).began - stamps(before).ended));
     if (gap < -tick_ns_)
@@ -179,7 +178,7 @@ class Pipeline {
                                                      ", which it depends on, had ended.");
     return gap;
   }
-  // How long after the later of the two that it depends on.
+  // The time since the later of the two stages it depends on ended.
   std::optional<double> handoff(const StagePlace& at) const {
     std::optional<double> gap;
     if (at.stage > 0) gap = after(at, {at.stage - 1, at.batch});
@@ -217,7 +216,7 @@ class Pipeline {
   const double tick_ns_;
   const unsigned blocks_;
   const MappedMemory stamps_;
-  std::vector<unsigned> tokens_;  // the first of each micro-batch, and what each stage made of it
+  std::vector<unsigned> tokens_;  // the first one of each micro-batch, and each stage's result
   const DeviceMemory device_tokens_;
   const DeviceMemory scratch_;
   std::vector<Stream> streams_;

@@ -7,7 +7,7 @@ namespace gvb {
 
 namespace {
 
-// Has a default pool looked at around `use`, after which whatever `use` made is gone.
+// Reads the state of the default pool before and after `use`; everything `use` created is freed by then.
 template <class Result, class Use>
 Result between_pool_states(const DeviceSession& session, Result result, const Use& use) {
   require_attribute(session, abi::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, "memory pools");
@@ -30,7 +30,7 @@ PoolPairs measure_pool_pairs(DeviceSession& session, const PoolPairsRequest& req
     for (unsigned i = 0; i < request.warmup + request.count; ++i) {
       session.token.check();
       const double allocated = blocks.allocate();
-      // Waits for the stream: the free then finds it idle, whatever the size.
+      // Waits for the stream, so that the free finds it idle, whatever the size.
       ends.verify(blocks.pointers(), request.bytes);
       const double freed = blocks.free_at(0);
       if (i < request.warmup) continue;
@@ -49,7 +49,7 @@ PoolRefusal ask_pool_for(DeviceSession& session, const PoolRefusalRequest& reque
     refusal.code = allocator->allocate(block);
     refusal.granted = refusal.code == abi::CUDA_SUCCESS;
     if (refusal.granted) {
-      // A stream-ordered allocation may fail as late as this.
+      // A stream-ordered allocation may fail only here.
       refusal.code = cuda.require(cuda.api.cuStreamSynchronize, "cuStreamSynchronize")(stream.get());
       const abi::CUresult freed = allocator->release(block);
       if (refusal.code == abi::CUDA_SUCCESS)

@@ -1,4 +1,4 @@
-// LLM-005: an allocation and its free, repeated, from a warm pool or directly; and a request beyond the limit.
+// LLM-005: repeated pairs of an allocation and its free, from a warm pool or directly; and a request beyond the limit.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct PoolPairsRequest {
   size_t bytes = 0;
   unsigned count = 0;
   unsigned warmup = 0;
-  size_t warm_bytes = 0;  // what the pool holds before the first pair
+  size_t warm_bytes = 0;  // held by the pool before the first pair
 };
 
 struct PoolPairs {
   std::vector<double> alloc_ns;
   std::vector<double> free_ns;
-  // Of the default pool, around all pairs and what prepared them.
+  // State of the default pool before and after all pairs and their preparation.
   PoolState before, after;
 };
 
@@ -33,12 +33,12 @@ struct PoolRefusalRequest {
 
 struct PoolRefusal {
   bool granted = false;
-  std::string name;  // the driver's, of the code that the request, or waiting for it, returned
+  std::string name;  // the driver's name of the code that the request, or waiting for it, returned
   abi::CUresult code = abi::CUDA_SUCCESS;
   PoolState before, after;
 };
 
-// Asks the pool for more than there may be. What is granted is given back.
+// Asks the pool for more than the limit allows. Granted memory is freed.
 PoolRefusal ask_pool_for(DeviceSession& session, const PoolRefusalRequest& request);
 
 }  // namespace gvb

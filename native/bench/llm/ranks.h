@@ -1,4 +1,4 @@
-// The communicator of a session that is one of several ranks, a process and a GPU each.
+// The communicator of a session that is one of several ranks; each rank is a process with a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 namespace gvb {
 
 struct CommunicatorId {
-  std::string unsupported;  // why there is no NCCL; then nothing follows
-  std::string library;      // the file
+  std::string unsupported;  // why there is no NCCL; the other fields are then empty
+  std::string library;      // path of the library
   std::string version;
-  std::string id;       // in hexadecimal, for every rank's JoinRequest
-  std::string failure;  // of NCCL; empty: none
+  std::string id;       // hexadecimal, for every rank's JoinRequest
+  std::string failure;  // NCCL's error; empty: none
 };
 
 struct JoinRequest {
@@ -24,31 +24,31 @@ struct JoinRequest {
 };
 
 struct Joined {
-  std::string failure;  // of NCCL; empty: none
+  std::string failure;  // NCCL's error; empty: none
 };
 
-// Of a new communicator. The process stays reachable for the others until they have joined.
+// Creates the id of a new communicator. The process stays reachable for the other ranks until they have joined.
 CommunicatorId make_communicator_id(DeviceSession& session);
 
-// Keeps the communicator in the session, in place of one that was there. Returns when all ranks have joined, which may
-// be never: the caller needs a deadline.
+// Creates the communicator in the session and replaces any existing one. Returns once all ranks have joined, which may
+// never happen: the caller needs a deadline.
 Joined join_ranks(DeviceSession& session, const JoinRequest& request);
 
-// Ends it; of all ranks.
+// Ends the communicator; all ranks must call it.
 Joined leave_ranks(DeviceSession& session);
 
-// In the session, as kept<Ranks>().
+// Kept in the session as kept<Ranks>().
 class Ranks {
  public:
   explicit Ranks(const DeviceSession&) {}
 
   struct Reduction {
     abi::CUdeviceptr from, to;
-    uint64_t count;  // of bf16 numbers
+    uint64_t count;  // number of bf16 values
   };
-  // Sums of all ranks, in order with the stream's work. The failure of NCCL; empty: none.
+  // Sums over all ranks, ordered with the stream's work. Returns NCCL's error; empty: none.
   std::string reduce(const Reduction& what, abi::CUstream stream) const;
-  // What NCCL says happened since the last call.
+  // NCCL's asynchronous error since the last call.
   std::string asynchronous_failure() const;
 
   std::string join(const Nccl& nccl, const JoinRequest& request);

@@ -12,12 +12,12 @@ namespace {
 
 constexpr Number kNumber = Number::kBf16;
 constexpr size_t kNumberBytes = 2;
-constexpr unsigned kShardPoison = 0xffffffff;  // no numbers
-constexpr size_t kPlaces = 128;                // of each result
+constexpr unsigned kShardPoison = 0xffffffff;  // NaNs
+constexpr size_t kPlaces = 128;                // per result
 
 DeviceMemory numbers(const Cuda& cuda, uint64_t count) { return make_memory(cuda, count * kNumberBytes); }
 
-// Of attention and of the MLP, the whole of it.
+// The inner sizes of attention and MLP in the unsharded block.
 std::array<unsigned, 2> inner_sizes(const BlockShape& shape) { return {shape.hidden, shape.mlp}; }
 
 }  // namespace
@@ -57,7 +57,7 @@ void ShardedBlock::add_product(DeviceSession& session, const GemmShape& shape, c
   products_.push_back({shape, std::make_unique<Gemm>(session, shape), operands});
 }
 
-// Every rank has its part of the numbers that the whole block has.
+// Every rank gets its part of the whole block's numbers.
 void ShardedBlock::fill(DeviceSession& session, uint64_t seed) const {
   fill_normal(session, nullptr, {input_.get(), activations(), kNumber, seed});
   const uint64_t hidden = shape_.hidden;
@@ -88,7 +88,7 @@ Ranks::Reduction ShardedBlock::reduction(size_t pair) const {
   return {its.part.get(), whole() ? its.part.get() : its.sum.get(), activations()};
 }
 
-// From the last result to the first: nothing that is still to be read is overwritten.
+// From the last result to the first, so that nothing is overwritten before it is read.
 void ShardedBlock::poison() const {
   const auto overwrite = [&](const DeviceMemory& memory, uint64_t count) {
     GVB_CALL(cuda_, "clearing activations", cuMemsetD32_v2, memory.get(), kShardPoison,

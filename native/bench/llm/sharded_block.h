@@ -1,7 +1,7 @@
-// The matrix products of a transformer block, whole on one GPU or in shards on several (Shoeybi et al., Megatron-LM,
+// The matrix products of a transformer block, whole on one GPU or sharded over several (Shoeybi et al., Megatron-LM,
 // arXiv 1909.08053, section 3): value and output projection of attention, then up and down projection of the MLP. The
-// first of each pair is cut by columns of its output, the second by rows of its input; what the ranks have then are
-// parts of sums, which an all-reduce adds up. bf16; without what is no matrix product.
+// first of each pair is split by columns of its output, the second by rows of its input; the ranks then hold partial
+// sums, which an all-reduce adds up. In bf16; operations other than matrix products are left out.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct Shard {
   unsigned ranks, rank;
 };
 
-// Numbers at places of the block's two results, one after the other.
+// Numbers at sampled places of the block's two results.
 struct ShardSample {
-  unsigned elements = 0;      // of products that were compared with double precision
-  double worst_allowed = 0;   // the largest difference, relative to what its rounding allows
-  std::vector<double> parts;  // before the all-reduce: of one rank's shard, the result itself
+  unsigned elements = 0;      // elements of products compared with double precision
+  double worst_allowed = 0;   // the largest difference, relative to the allowed rounding error
+  std::vector<double> parts;  // before the all-reduce: one rank's partial sums, or the result if there is one rank
   std::vector<double> sums;   // after it
 };
 
@@ -41,15 +41,15 @@ class ShardedBlock {
   const char* variant() const { return products_.front().gemm->variant(); }
   double flops() const;
   uint64_t weight_bytes() const;
-  // That a step's all-reduces add up.
+  // What a step's all-reduces add up.
   uint64_t reduced_bytes() const;
 
-  // Whatever steps before left is gone.
+  // Clears what earlier steps left.
   void poison() const;
-  // The failure of NCCL; empty: none.
+  // Returns NCCL's error; empty: none.
   std::string step(const Ranks& ranks, abi::CUstream stream);
   std::string reduce(const Ranks& ranks, abi::CUstream stream) const;
-  // Throws kInvalidResult where products of the steps so far did not run.
+  // Throws kInvalidResult if products of the steps so far did not run.
   void check_steps() const { counter_.check(launched_, "cuLaunchKernel"); }
 
   ShardSample sample(uint64_t seed) const;
@@ -70,11 +70,11 @@ class ShardedBlock {
   const Cuda& cuda_;
   const BlockShape shape_;
   const Shard shard_;
-  // Of attention and of the MLP.
+  // Attention or the MLP.
   struct Pair {
-    unsigned inner;                   // columns of the shard's activations in between
+    unsigned inner;                   // columns of the shard's intermediate activations
     DeviceMemory first, second;       // weights
-    DeviceMemory between, part, sum;  // activations; of a whole block `sum` is `part` and its own memory is not used
+    DeviceMemory between, part, sum;  // for a whole block `sum` is `part`, and its own memory is not used
   };
   const DeviceMemory input_;
   std::vector<Pair> pairs_;

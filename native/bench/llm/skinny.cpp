@@ -75,7 +75,8 @@ SkinnyGemm::SkinnyGemm(DeviceSession& session, const SkinnyShape& shape) : cuda_
   if (tensor) share_k(variant);
 }
 
-// By the shape alone, and not by what a layer says the card has: the order of sums is the same everywhere.
+// Depends only on the shape, not on what a layer reports about the card, so that the order of sums is the same
+// everywhere.
 void SkinnyGemm::share_k(const SkinnyVariant& variant) {
   splits_ = std::clamp(variant.blocks / groups_, 1u, std::max(1u, shape_.k / variant.least_k));
   if (splits_ == 1) return;
@@ -83,7 +84,7 @@ void SkinnyGemm::share_k(const SkinnyVariant& variant) {
   partial_.emplace(make_memory(cuda_, sums * sizeof(float)));
   arrived_.emplace(make_memory(cuda_, groups_ * sizeof(uint32_t)));
   GVB_CALL(cuda_, "clearing the workspace of a skinny product", cuMemsetD32_v2, arrived_->get(), 0, groups_);
-  // Launches go to streams that do not wait for the default one.
+  // Launches use streams that do not wait for the default stream.
   GVB_CALL(cuda_, "clearing the workspace of a skinny product", cuCtxSynchronize);
 }
 

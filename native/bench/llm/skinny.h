@@ -1,5 +1,5 @@
-// y = x · Wᵀ for 1 to 64 rows of x: a linear layer of a model that decodes, whose time is that of reading W once.
-// Half-precision numbers with single-precision sums.
+// y = x · Wᵀ for 1 to 64 rows of x: a linear layer of a decoding model, bound by reading W once. Half-precision numbers
+// with single-precision sums.
 #pragma once
 
 #include <optional>
@@ -18,28 +18,27 @@ struct SkinnyShape {
   unsigned k;     // columns of x and W, a multiple of SkinnyGemm::kStepOfK
 };
 
-// Launches of one object follow each other: they share its workspace. Equal inputs give equal bits, on every device
+// Launches of one object must follow each other: they share its workspace. Equal inputs give equal bits on every device
 // that runs the same variant.
 class SkinnyGemm {
  public:
   static constexpr unsigned kMostRows = 64;
   static constexpr unsigned kStepOfK = 64;
 
-  // Loads the module of the number format once a session. Throws kFunctionMissing where the device has no kernel for
-  // it.
+  // Loads the module of the number format once per session. Throws kFunctionMissing if the device has no kernel for it.
   SkinnyGemm(DeviceSession& session, const SkinnyShape& shape);
 
   const char* variant() const { return variant_; }
-  double flops() const;  // multiplications and additions of a launch
-  double bytes() const;  // of x, W and y, each once
-  // That a launch adds to the counter it is given.
+  double flops() const;  // multiplications and additions per launch
+  double bytes() const;  // x, W and y, each counted once
+  // What a launch adds to its counter.
   uint64_t blocks() const { return uint64_t{groups_} * splits_; }
 
-  // Row by row, 16-byte aligned: x is m × k, weights n × k, y m × n.
+  // Row-major and 16-byte aligned: x is m × k, weights n × k, y m × n.
   struct Operands {
     abi::CUdeviceptr x, weights, y;
   };
-  // `counter`: 8 bytes on the device to which every block that ran adds 1, or 0.
+  // `counter`: 8 bytes on the device; every block that ran adds 1. 0: not counted.
   void launch(abi::CUstream stream, const Operands& operands, abi::CUdeviceptr counter = 0) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the host needs to know about the kernels of skinny.cu and skinny_sm80.cuh.
+// Parameters of the kernels of skinny.cu and skinny_sm80.cuh that the host needs.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 namespace gvb {
 
 struct SkinnyVariant {
-  unsigned tokens;        // at most
-  unsigned rows;          // of W, a block
-  unsigned shared_bytes;  // dynamic, a block
-  unsigned blocks;        // that fill a card with about 130 multiprocessors
-  unsigned least_k;       // a block: below it there is no point in sharing K
+  unsigned tokens;        // upper limit
+  unsigned rows;          // of W, per block
+  unsigned shared_bytes;  // dynamic, per block
+  unsigned blocks;        // enough to fill a card with about 130 multiprocessors
+  unsigned least_k;       // per block: below it, splitting K does not pay
 };
 
 // skinny_sm80_NUMBER_TOKENS.cu: 2 sides of tokens × (K of a chunk + 32) × 2 bytes, and a flag.
@@ -21,7 +21,7 @@ constexpr SkinnyVariant kSkinnyTensorVariants[] = {
     {64, 256, 2 * 64 * (128 + 32) * 2 + 16, 128, 512},
 };
 
-// skinny.cu; its blocks never share K.
+// skinny.cu; its blocks never split K.
 constexpr SkinnyVariant kSkinnyPlainVariant = {64, 8, 0, 0, 0};
 
 }  // namespace gvb

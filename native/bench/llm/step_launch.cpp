@@ -4,7 +4,7 @@ namespace gvb {
 
 namespace {
 
-// Captured, such launches became a graph's first in CUDA 12.3 (release notes).
+// Since CUDA 12.3 such a launch can be captured as the first of a graph (release notes).
 constexpr int kLeastDriver = 12030;
 
 int driver_version(const Cuda& cuda) {

@@ -1,6 +1,6 @@
-// Launches of kernels that follow each other in a stream, each beginning (if the device supports it) before the
-// previous one has ended (programmatic dependent launch): its blocks come as those of the other go, and it waits itself
-// for what that one writes.
+// Launches of dependent kernels in a stream. If the device supports it, each begins before the previous one has ended
+// (programmatic dependent launch): its blocks start as those of the other finish, and the kernel itself waits for what
+// that one writes.
 #pragma once
 
 #include "bench/device_session.h"
@@ -11,8 +11,8 @@ class StepLaunch {
  public:
   explicit StepLaunch(const DeviceSession& session);
 
-  // Else each kernel begins after the one ahead of it: the device, the driver or a layer has no other way, or refused
-  // the first launch that asked for it.
+  // If false, each kernel begins after the previous one: the device, the driver or a layer does not support overlap, or
+  // refused the first launch that asked for it.
   bool overlaps() const { return overlaps_; }
   // Whether the device runs code for sm_90.
   bool hopper() const { return hopper_; }

@@ -16,9 +16,9 @@ namespace gvb {
 
 namespace {
 
-// As in kernels/stream.cu.
+// Must match kernels/stream.cu.
 struct BlockShape {
-  unsigned threads, pieces;  // of 16 bytes, a thread's
+  unsigned threads, pieces;  // pieces of 16 bytes, per thread
   uint64_t bytes() const { return uint64_t{16} * pieces * threads; }
 };
 constexpr BlockShape kReadBlock{256, 16}, kWriteBlock{512, 1};
@@ -35,7 +35,7 @@ struct StreamKernels {
 };
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + what + ".");
+  throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: " + what + ".");
 }
 
 class Streams {
@@ -96,7 +96,7 @@ class Streams {
              static_cast<unsigned>(bytes_ / shape.bytes()), 1, 1, shape.threads, 1, 1, 0, stream, parameters, nullptr);
   }
 
-  // Of one launch of what is measured.
+  // Blocks per launch.
   uint64_t blocks() const { return bytes_ / (kind_ == StreamKind::kRead ? kReadBlock : kWriteBlock).bytes(); }
 
   void poison(const DeviceMemory& memory) {
@@ -109,7 +109,7 @@ class Streams {
     return counters_.read();
   }
 
-  // Of the whole source, mod 2^32.
+  // Over the whole source, mod 2^32.
   uint32_t sum() const {
     const uint64_t count = bytes_ / sizeof(uint32_t);
     const uint64_t indices = count % 2 == 0 ? count / 2 * (count - 1) : (count - 1) / 2 * count;
@@ -120,12 +120,12 @@ class Streams {
     const uint64_t counted = counters() - counted_;
     if (kind_ == StreamKind::kRead) {
       if (static_cast<uint32_t>(counted) != static_cast<uint32_t>(launched_) * sum())
-        fail("the sum of what " + std::to_string(launched_) + " launches of gvb_stream_read read is wrong");
+        fail("the sum over " + std::to_string(launched_) + " launches of gvb_stream_read is wrong");
       return;
     }
     if (counted != launched_ * blocks())
       fail(std::to_string(launched_ * blocks()) +
-           " blocks of streams of memory were launched with success, the device ran " + std::to_string(counted));
+           " blocks of memory streams were launched successfully, the device ran " + std::to_string(counted));
     const DeviceMemory& written = target_ ? *target_ : source_;
     std::uniform_int_distribution<uint64_t> any(0, bytes_ / sizeof(uint32_t) - 1);
     check_word(written, 0);

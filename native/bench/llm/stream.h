@@ -1,5 +1,4 @@
-// The rates of the device's memory, by kernels that do nothing but to read, write or copy a buffer much larger than the
-// L2 cache.
+// The rates of the device's memory, by kernels that only read, write or copy a buffer much larger than the L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +12,22 @@ enum class StreamKind { kRead, kWrite, kCopy };
 
 struct StreamRequest {
   StreamKind kind = StreamKind::kRead;
-  uint64_t bytes = 0;  // of a buffer, a multiple of 32 KiB; 0: as stream_bytes says
+  uint64_t bytes = 0;  // size of a buffer, a multiple of 32 KiB; 0: stream_bytes()
   unsigned batches = 1;
-  // Of a batch.
+  // Limits of a batch.
   unsigned least_launches = 1;
   uint64_t least_ns = 0;
 };
 
 struct StreamTimes {
-  double moved_bytes = 0;         // by a launch: a copy reads and writes
-  std::vector<double> launch_ns;  // of each batch
+  double moved_bytes = 0;         // per launch: a copy reads and writes
+  std::vector<double> launch_ns;  // per batch
 };
 
-// Eight times the L2 cache and at least 1 GiB, where a quarter of the free memory allows that; a multiple of 2 MiB.
+// Eight times the L2 cache and at least 1 GiB, if a quarter of the free memory allows that; a multiple of 2 MiB.
 uint64_t stream_bytes(const DeviceSession& session);
 
-// Throws kInvalidResult where a launch did not run, or the memory does not hold what it must.
+// Throws kInvalidResult if a launch did not run, or the memory has wrong contents.
 StreamTimes measure_stream(DeviceSession& session, const StreamRequest& request);
 
 }  // namespace gvb

@@ -35,7 +35,7 @@ abi::CUtensorMap swizzled_tensor(const Cuda& cuda, abi::CUdeviceptr address, Num
     if (rank > 0) strides[rank - 1] = dimension.stride * bytes_of(number);
     ++rank;
   }
-  // The driver refuses a map that is not aligned, and GCC 12 does not align every returned object that is over-aligned.
+  // The driver refuses an unaligned map, and GCC 12 does not align every over-aligned object that is returned.
   const auto map = std::make_unique<abi::CUtensorMap>();
   GVB_CALL(cuda, "describing a matrix", cuTensorMapEncodeTiled, map.get(), type_of(number), rank,
            reinterpret_cast<void*>(address), sizes, strides, boxes, ones, abi::CU_TENSOR_MAP_INTERLEAVE_NONE,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kWeightSide = 8192;
 constexpr uint64_t kLeastMemory = uint64_t{512} << 20;
-constexpr uint8_t kWeightPoison = 0xff;  // not a number, in every format
+constexpr uint8_t kWeightPoison = 0xff;  // NaN in every format
 constexpr unsigned kSampledElements = 16;
 
 uint64_t l2_bytes(const DeviceSession& session) {
@@ -38,7 +38,7 @@ StackShape completed(const DeviceSession& session, StackShape shape) {
   return shape;
 }
 
-// Of the inputs, and of each layer's weights.
+// The seed of the inputs (0), or of a layer's weights.
 uint64_t seed_of(const StackShape& shape, unsigned which) { return shape.seed + which; }
 
 }  // namespace
@@ -71,7 +71,7 @@ void WeightStack::fill(abi::CUdeviceptr pointer, uint64_t count, uint64_t seed) 
 
 abi::CUdeviceptr WeightStack::weights(unsigned layer) const { return w_.get() + bytes_of_layer(shape_) * layer; }
 
-// Every batch has outputs of its own: what one writes another one never overwrites in part.
+// Each batch has its own outputs, so that none overwrites part of another's.
 struct WeightStack::Batch {
   SkinnyGemm product;
   DeviceMemory outputs;  // of each layer
@@ -132,9 +132,9 @@ void WeightStack::check_element(const std::vector<uint8_t>& read, unsigned row, 
     magnitude += std::abs(product);
   }
   const double value = load_number(read.data(), size_t{row} * shape_.n + column, shape_.number);
-  // Rounding of the output (bf16 has 8 bits) and of single-precision sums.
+  // Rounding of the output (bf16 has 8 bits) and of the single-precision sums.
   if (std::abs(value - expected) <= std::abs(expected) / 128 + magnitude * 1e-5) return;
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: output " +
+  throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: output " +
                                                  std::to_string(column) + " of sequence " + std::to_string(row) +
                                                  " of a skinny product is " + std::to_string(value) +
                                                  ", its inputs give " + std::to_string(expected) + ".");

@@ -1,5 +1,5 @@
-// Linear layers of a model that decodes: a stack of weight matrices, larger than the L2 cache together, and the outputs
-// of a batch of sequences. Every layer multiplies the same inputs, so that each can be checked separately.
+// Linear layers of a decoding model: a stack of weight matrices, together larger than the L2 cache, and the outputs of
+// a batch of sequences. Every layer multiplies the same inputs, so that each can be checked separately.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace gvb {
 
 struct StackShape {
   Number number = Number::kF16;
-  // Of each layer: W is n × k. 0: 8 192 each, doubled until W is twice the L2 cache.
+  // Per layer: W is n × k. 0: 8 192 each, doubled until W is twice the L2 cache.
   unsigned n = 0, k = 0;
-  unsigned layers = 0;  // 0: as many as are eight times the L2 cache and fit into a quarter of the free memory
-  uint64_t seed = 0;    // of weights and inputs
+  unsigned layers = 0;  // 0: enough for eight times the L2 cache, within a quarter of the free memory
+  uint64_t seed = 0;    // for weights and inputs
 };
 
 class WeightStack {
@@ -31,17 +31,17 @@ class WeightStack {
   unsigned n() const { return shape_.n; }
   unsigned k() const { return shape_.k; }
   unsigned layers() const { return shape_.layers; }
-  // Made at its first use.
+  // Created at first use.
   const SkinnyGemm& product(unsigned batch);
 
   void launch(abi::CUstream stream, unsigned batch, unsigned layer);
 
-  // The outputs of all batches become a value that no product has.
+  // Overwrites the outputs of all batches with a value that no product has.
   void poison();
-  // Throws kInvalidResult where launches did not run, or where the outputs of `layer` after a launch with that batch
-  // are not the products of the inputs, which the host computes from the seed. Which elements it looks at is random.
+  // Throws kInvalidResult if launches did not run, or if the outputs of `layer` after a launch with that batch differ
+  // from the products that the host computes from the seed. It checks random elements.
   void check(unsigned batch, unsigned layer);
-  // Of all outputs of a layer. Equal inputs have equal ones on every device that runs the same variant.
+  // Over all outputs of a layer. Equal inputs give equal checksums on every device that runs the same variant.
   std::string checksum(unsigned batch, unsigned layer) const;
 
  private:
@@ -65,7 +65,7 @@ class WeightStack {
   std::mt19937_64 random_;
 };
 
-// Empty where the process may use enough memory for a stack; else why not.
+// Why the process may not use enough memory for a stack; empty if it may.
 std::string no_room_for_stack(const DeviceSession& session);
 
 }  // namespace gvb

@@ -100,7 +100,7 @@ void Card::look() {
   advance(&state_->timeline, raw_now());
 }
 
-// How long it takes at least until the points are reached, as far as can be said; 0 when they are.
+// The least time until all points are reached, as far as it can be told; 0 once they are.
 int64_t Card::pass_time(const Points& points) {
   constexpr int64_t kUnknown = 20'000;
   const RobustLock lock(&state_->mutex);
@@ -121,7 +121,7 @@ void Card::wait_for(const Points& points) {
     sleep_for(std::min(least, kReapEvery));
     if (raw_now() - reaped < kReapEvery) continue;
     const RobustLock lock(&region_->mutex);
-    reap_dead(region_);  // one that was killed does not hold the card for ever
+    reap_dead(region_);  // a killed process must not hold the card forever
     reaped = raw_now();
   }
 }

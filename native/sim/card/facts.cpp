@@ -10,7 +10,7 @@ namespace gvb::sim {
 
 namespace {
 
-// The card of an instance, or the card itself.
+// The card, or for an instance the card it belongs to.
 int card_of(int place) {
   const int64_t parent = card_settings(place).parent;
   return parent < 0 ? place : static_cast<int>(parent);

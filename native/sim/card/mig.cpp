@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-// What the profiles of an H100 and H200 give: multiprocessors of 132, eighths of memory, L2, DRAM and copy bandwidth.
+// Sizes of the profiles of an H100 and H200: multiprocessors of 132, eighths of memory, L2, DRAM and copy bandwidth.
 struct Profile {
   int64_t slices;
   double sms;

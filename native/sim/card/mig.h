@@ -1,4 +1,4 @@
-// MIG: a card that is cut into instances, each a card of its own as far as programs can tell.
+// MIG: splits a card into instances, which programs see as cards.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace gvb::sim {
 
-// `layout` is the sizes of the instances in sevenths of the card, joined by +, as in 3+2+1; empty: the card stays
-// whole. The instances are appended to the list of cards. Throws std::runtime_error with the reason where that cannot
-// be.
+// `layout` lists the sizes of the instances in sevenths of the card, as in 3+2+1; empty: the card is not split. Appends
+// the instances to the list of cards. Throws std::runtime_error with the reason if the layout is impossible.
 void cut_into_instances(const std::string& layout, int card, Settings& settings);
 
 }  // namespace gvb::sim

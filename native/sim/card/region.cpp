@@ -25,7 +25,7 @@ std::string object_prefix() { return "gvb-sim-" + std::to_string(getuid()) + "-"
 
 std::string object_name(const Settings& settings) { return "/" + object_prefix() + settings.region; }
 
-// -1 where there is no room.
+// Returns -1 if there is no room.
 int add_participant(RegionState* state, Role role) {
   const RegionLock lock(state);
   reap_dead(state);
@@ -41,7 +41,8 @@ int add_participant(RegionState* state, Role role) {
   return -1;
 }
 
-// What the card itself takes of its memory is neither free nor used. A card that is cut into instances counts theirs.
+// The memory that the card reserves is neither free nor used. For a card that is split into instances, the instances
+// are counted.
 MemoryUse memory_of(const RegionState& state, int place, int participant) {
   const CardSettings& card = state.settings.cards[place];
   const Participant& own = state.participants[participant];
@@ -53,7 +54,7 @@ MemoryUse memory_of(const RegionState& state, int place, int participant) {
   return {total, kReserved, used, std::max<int64_t>(0, std::min(free, left))};
 }
 
-// Why a process with these settings cannot be in the region; empty where it can.
+// Why a process with these settings cannot join the region; empty if it can.
 std::string join(RegionState* state, const Settings& settings, Role role) {
   if (role == Role::kObserver) return "";
   const std::string different = difference(settings, state->settings);
@@ -72,7 +73,7 @@ bool is_abandoned(int fd) {
   return abandoned;
 }
 
-// A region whose last process was killed had nobody to unlink it.
+// Unlinks regions whose last process was killed and so could not do it.
 void sweep_abandoned() {
   DIR* directory = opendir("/dev/shm");
   if (directory == nullptr) return;
@@ -105,7 +106,7 @@ Region::Attached Region::attach(const Settings& settings, Role role) {
     initialise(state, settings);
   }
   if (role == Role::kUser) {
-    // Observers alone hold no card in place: the next user's settings make it.
+    // Observers alone do not keep the card's settings: the next user's settings replace them.
     RegionLock lock(state);
     reap_dead(state);
     if (!any_user_alive(*state)) configure(state, settings);

@@ -39,7 +39,8 @@ uint64_t start_time_of(int pid) {
   close(fd);
   if (length <= 0) return 0;
   text[length] = '\0';
-  // The command name is in parentheses and may hold anything; the state follows it, the start time is 19 fields on.
+  // The command name is in parentheses and may contain any character; the state follows it, and the start time 19
+  // fields later.
   const char* field = std::strrchr(text, ')');
   if (field == nullptr || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X') return 0;
   field += 2;

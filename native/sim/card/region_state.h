@@ -1,4 +1,4 @@
-// The layout of the shared memory object, and what guards it.
+// The layout of the shared memory object, and the locks that guard it.
 #pragma once
 
 #include <pthread.h>
@@ -19,18 +19,18 @@ constexpr uint64_t kRegionMagic = 0x6776622d73696d32;
 // One loaded library of one process.
 struct Participant {
   int pid;
-  uint64_t start_time;  // of the process, because pids are reused
+  uint64_t start_time;  // start time of the process, because pids are reused
   bool observer;
   int64_t used[kMaxDevices];
   int64_t limit[kMaxDevices];  // 0: none
   int contexts[kMaxDevices];
 };
 
-// A block that its process lets others map (cuIpcGetMemHandle).
+// A block that its process shares with others (cuIpcGetMemHandle).
 struct Export {
-  int participant;  // of `pid`, which holds the file
+  int participant;  // participant of `pid`, which holds the file
   int pid;          // 0: free
-  uint64_t ticket;  // unguessable: what the handle proves
+  uint64_t ticket;  // secret number that the handle must carry
   int place;
   int file;
   uint64_t offset;
@@ -39,13 +39,13 @@ struct Export {
 constexpr int kMaxExports = 1024;
 
 struct CardState {
-  pthread_mutex_t mutex;  // of all below
+  pthread_mutex_t mutex;  // guards everything below
   Timeline timeline;
 };
 
 struct RegionState {
   uint64_t magic;
-  pthread_mutex_t mutex;  // of participants and used; taken before a card's
+  pthread_mutex_t mutex;  // guards participants and used; taken before a card's
   pthread_mutex_t exclusive;
   int64_t made_at;
   Settings settings;
@@ -56,16 +56,16 @@ struct RegionState {
   CardState cards[kMaxDevices];
 };
 
-// Of memory that is all zero: new shared memory.
+// Expects zeroed memory, such as new shared memory.
 void initialise(RegionState* state, const Settings& settings);
-void configure(RegionState* state, const Settings& settings);  // of cards that nobody uses
+void configure(RegionState* state, const Settings& settings);  // for cards that no user holds
 bool any_alive(const RegionState& state);
 bool any_user_alive(const RegionState& state);
 void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);
-uint64_t start_time_of(int pid);  // 0 when the process is gone or a zombie
+uint64_t start_time_of(int pid);  // 0 if the process is gone or a zombie
 
-// The region's mutex; where its owner died inside, the totals are counted again.
+// Holds the region's mutex; recounts the totals if the previous owner died while it held the mutex.
 class RegionLock {
  public:
   explicit RegionLock(RegionState* state);

@@ -33,7 +33,7 @@ void shrink(Residues* residues, Residue* residue, uint64_t bytes) {
   if (residue->bytes == 0) residues->count.fetch_sub(1);
 }
 
-// Takes what lies in `where` out of the residues; what is beside it stays.
+// Removes the residues inside `where` and keeps the parts outside it.
 void cut_out(Residues* residues, const Residue& where) {
   for (Residue& residue : residues->all) {
     if (common_bytes(residue, where) == 0) continue;

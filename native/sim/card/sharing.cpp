@@ -9,10 +9,10 @@ namespace {
 
 constexpr double kNothing = 1e-12;
 
-// What is left of one capacity: of the card, or, where `client` says so, of that client's multiprocessors.
+// What is left of one capacity: of the card, or, if `client` is set, of that client's multiprocessors.
 struct Capacity {
   Resource resource;
-  int client;  // -1: of the card
+  int client;  // -1: the card's
   double left;
 
   double use(const Sharer& sharer) const {
@@ -34,7 +34,7 @@ std::vector<Capacity> capacities(const Sharer* sharers, size_t count) {
 
 double dominant(const Sharer& sharer) { return *std::max_element(sharer.demand->begin(), sharer.demand->end()); }
 
-// How far the common level may rise until a capacity is used up or somebody runs at full speed.
+// How far the common speed may rise until a capacity is used up or a sharer runs at full speed.
 double rise(const std::vector<Capacity>& capacities, const std::vector<Sharer*>& rising) {
   double most = std::numeric_limits<double>::infinity();
   for (const Sharer* sharer : rising) most = std::min(most, (1 - sharer->speed) * dominant(*sharer));
@@ -49,7 +49,7 @@ double rise(const std::vector<Capacity>& capacities, const std::vector<Sharer*>&
 }  // namespace
 
 void share(Sharer* sharers, size_t count) {
-  if (count == 1) {  // what the loop below comes to, for the card that one tenant uses
+  if (count == 1) {  // same result as the loop below, for a card with a single tenant
     const double sms = (*sharers->demand)[kSms];
     sharers->speed = sms > sharers->sm_limit ? sharers->sm_limit / sms : 1;
     return;

@@ -7,7 +7,7 @@
 namespace gvb::sim {
 namespace {
 
-constexpr double kOver = 1e-3;  // what may be left of work that is over: roundings, in ns
+constexpr double kOver = 1e-3;  // rounding error: finished work may have this much left, in ns
 
 struct Running {
   Lane* lanes[kMaxLanes];
@@ -17,7 +17,7 @@ struct Running {
 
 bool running(const Lane& lane) { return lane.started.load(std::memory_order_relaxed) > lane.over(); }
 
-// The start of what has begun is not written again: its owner may be reading it.
+// Does not rewrite the start of work that has begun: its owner may be reading it.
 void finish(Timeline* timeline, Lane* lane, int64_t end) {
   Item& item = timeline->head(*lane);
   if (!running(*lane)) item.start = end;
@@ -28,7 +28,7 @@ void finish(Timeline* timeline, Lane* lane, int64_t end) {
   if (item.fault.code != 0) fail(timeline, lane->client, item.fault);
 }
 
-// Items that take no time, as far as they are due; work may become due behind them.
+// Passes items that take no time and are due; work behind them may become due.
 bool pass_instants(Timeline* timeline, Lane* lane) {
   bool passed = false;
   while (lane->pending()) {
@@ -64,7 +64,8 @@ bool can_run(Timeline* timeline, const Lane& lane) {
 
 int party_of(const Timeline& timeline, const Lane& lane) { return timeline.clients[lane.client].party; }
 
-// The parties with something to run: the one after the present turn (in cyclic order), and whether it and others are.
+// The parties with something to run: the next one after the current turn (in cyclic order), and whether the current
+// party and others are among them.
 struct Parties {
   bool any = false;
   bool own = false;
@@ -88,12 +89,12 @@ Parties parties(Timeline* timeline) {
   return found;
 }
 
-// A party that runs alone keeps its turn; once another one waits, it ends a slice later.
+// A party that runs alone keeps its turn. Once another one waits, the turn ends after one slice.
 void take_turns(Timeline* timeline) {
   const Parties found = parties(timeline);
   const bool over = timeline->now >= timeline->turn_ends;
   if (!found.any) {
-    // Nobody is left to end it for: its end is not an event that time passes to.
+    // No other party waits, so the end of the turn is no event that the timeline steps to.
     if (over) timeline->turn_ends = kForever;
     return;
   }
@@ -141,7 +142,7 @@ int64_t next_arrival(Timeline* timeline) {
 int64_t next_end(const Timeline& timeline, const Running& all) {
   double soonest = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < all.count; ++i) soonest = std::min(soonest, all.lanes[i]->left_ns / all.sharers[i].speed);
-  // A whole number of ns: never less than is left.
+  // Rounded up to whole ns: never less than what is left.
   return soonest < 9e18 ? timeline.now + static_cast<int64_t>(std::ceil(soonest - kOver)) : kForever;
 }
 
@@ -151,7 +152,7 @@ void note_pause(Item* item, int64_t from, int64_t to) {
   item->pause_to = to;
 }
 
-// Before anything of it is over: `passed` ns of the card's time for everything that runs.
+// Counts `passed` ns of the card's time for everything that runs; call before any of it is marked as over.
 void count_work(Timeline* timeline, const Running& all, double passed) {
   std::array<bool, kMaxClients> ran{};
   for (size_t i = 0; i < all.count; ++i) {
@@ -239,7 +240,7 @@ bool advance(Timeline* timeline, int64_t until, const LanePoint* points, size_t 
 
 void end_open(Timeline* timeline, int index, int64_t end) {
   Lane& lane = timeline->lanes[index];
-  if (!lane.pending() || timeline->head(lane).kind != ItemKind::kOpen) return;  // abandoned meanwhile
+  if (!lane.pending() || timeline->head(lane).kind != ItemKind::kOpen) return;  // abandoned in the meantime
   --lane.open_items;
   --timeline->open_items;
   finish(timeline, &lane, std::max(end, timeline->head(lane).start));

@@ -32,7 +32,7 @@ Arena& arena_of(int device) {
   return arenas[device];
 }
 
-// Several times the card's memory, because a GPU remaps pages where a fragmented host range could not.
+// Reserves several times the card's memory: a GPU remaps pages into a fragmented range, the host cannot.
 void map_arena(Arena* arena, int device) {
   arena->mapped = true;
   arena->file = memfd_create("gvb-sim-card-memory", MFD_CLOEXEC);
@@ -72,7 +72,8 @@ struct Pages {
   uint64_t end;
 };
 
-// Drops the whole pages inside, which then read as zero, and says which; none where it is not worth a system call.
+// Drops the whole pages inside the range, which then read as zero, and returns them; none if it is not worth a system
+// call.
 Pages release(uint64_t address, size_t bytes) {
   const uint64_t begin = (address + kPage - 1) / kPage * kPage;
   const uint64_t end = std::max(begin, (address + bytes) / kPage * kPage);
@@ -171,7 +172,7 @@ bool share_block(uint64_t address) {
 
 bool is_visible_to_host(uint64_t address) {
   const auto block = find_block(address);
-  // What a handle stands for may have other addresses too, by which somebody reads it.
+  // A cuMemCreate handle's memory may be mapped at other addresses too and be read there.
   return !block || block->kind == BlockKind::kHost || block->kind == BlockKind::kManaged ||
          block->kind == BlockKind::kMapped || block->shared;
 }

@@ -52,7 +52,7 @@ void free_block(const Block& block) {
   }
   if (block.kind == BlockKind::kGraph) return give_graph_memory(block);
   withdraw(block);
-  // What a stale handle still opens keeps its place and its content.
+  // A block that a stale handle still opens keeps its place and its content.
   if (!block.shared || !leaks(Leak::kIpc)) give_device_addresses(block.device, block.address, block.bytes);
   if (block.kind == BlockKind::kPool)
     pool_give(block.device, static_cast<int64_t>(footprint(block.bytes)));

@@ -9,16 +9,16 @@ namespace gvb::sim {
 
 struct Context;
 
-// Memory of the context's card that ends with the context.
+// Allocates memory on the context's card that is freed with the context.
 abi::CUresult allocate_device(Context* context, size_t bytes, BlockKind kind, abi::CUdeviceptr* address);
 
-// Frees what cuMemAlloc, cuMemHostAlloc and their kin allocated under a context that ends.
+// Frees what cuMemAlloc, cuMemHostAlloc and similar calls allocated under a context that ends.
 void free_context_blocks(uint64_t context);
 
-// Gives back a block's addresses and what it counts for.
+// Gives back a block's addresses and the memory counted for it.
 void free_block(const Block& block);
 
-// Of a block that other processes were allowed to map: from now on no further one is.
+// Ends the sharing of a block with other processes: no further process can map it.
 void withdraw(const Block& block);
 
 }  // namespace gvb::sim

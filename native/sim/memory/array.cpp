@@ -1,4 +1,4 @@
-// CUDA arrays: memory of the card that programs reach only by copies. One level of a mipmapped array is an array.
+// CUDA arrays: device memory that programs reach only by copies. One level of a mipmapped array is an array.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -16,12 +16,12 @@ struct Array {
   size_t row = 0;  // bytes
   size_t height = 1;
   size_t depth = 1;
-  bool level = false;  // of a mipmapped array, which frees it
+  bool level = false;  // a level, freed with its mipmapped array
 };
 
 struct Mipmapped {
   std::vector<abi::CUarray> levels;
-  uint64_t address = 0;  // of all levels together
+  uint64_t address = 0;  // holds all levels
 };
 
 using ArrayTable = HandleTable<Array, 0x1c>;
@@ -51,7 +51,7 @@ size_t element_bytes(abi::CUarray_format format, unsigned channels) {
   return 0;
 }
 
-// Of a level: each has half the width, height and depth of the one before, at least one.
+// Each level has half the width, height and depth of the one before, at least one.
 Array level_of(const abi::CUDA_ARRAY3D_DESCRIPTOR& from, unsigned level) {
   Array array;
   array.row = std::max<size_t>(1, from.Width >> level) * element_bytes(from.Format, from.NumChannels);
@@ -63,7 +63,7 @@ Array level_of(const abi::CUDA_ARRAY3D_DESCRIPTOR& from, unsigned level) {
 size_t bytes_of(const Array& array) { return footprint(array.row) * array.height * array.depth; }
 
 bool is_possible(const abi::CUDA_ARRAY3D_DESCRIPTOR* from) {
-  constexpr size_t kMost = 131072;  // of each dimension, as the H100's limit of a 2D texture's width
+  constexpr size_t kMost = 131072;  // per dimension: the H100's limit on a 2D texture's width
   return from != nullptr && from->Width > 0 && from->Width <= kMost && from->Height <= kMost && from->Depth <= kMost &&
          from->Flags == 0 && element_bytes(from->Format, from->NumChannels) > 0;
 }
@@ -90,7 +90,7 @@ abi::CUresult free_memory(Context* context, uint64_t address) {
   return abi::CUDA_SUCCESS;
 }
 
-// One side of a copy, of which the other is memory of the host or of the card.
+// One side of a copy between an array and memory of the host or the card.
 struct Side {
   const Array* array;
   size_t x, y, z;
@@ -121,7 +121,7 @@ std::vector<Rows> rows_of(const Side& side, const abi::CUDA_MEMCPY3D& copy, uint
 
 struct Direction {
   bool to_array;
-  bool on_card;  // the other side is the card's memory, too
+  bool on_card;  // the other side is device memory too
 };
 
 abi::CUresult copy_rows(Context* context, const std::vector<Rows>& rows, size_t width, const Direction& direction) {
@@ -221,7 +221,7 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   return sim::free_memory(context, mipmapped->address);
 }
 
-// Between an array and memory of the host or the card; what else the driver copies by this is not simulated.
+// Copies between an array and memory of the host or the card; no other use of this call is simulated.
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
   GVB_SIM_ENTER_CONTEXT(cuMemcpy3D_v2);
   if (copy == nullptr || copy->reserved0 != nullptr || copy->reserved1 != nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -9,7 +9,7 @@
 namespace gvb::sim {
 namespace {
 
-// Fills are not waited for by the host, copies the host takes part in are.
+// The host waits for copies it takes part in, but not for fills.
 enum class Wait { kNo, kYes };
 
 bool on_host(uint64_t address) {
@@ -24,8 +24,8 @@ struct Transfer {
   Demand demand;
 };
 
-// Over the bus by a copy engine of that direction, which reads or writes the card's memory too; on the card by reading
-// and writing its memory; between cards over the link of the card whose stream it is, the other one's is not loaded.
+// Over the bus: one copy engine per direction, which also reads or writes the card's memory. On the card: reads and
+// writes its memory. Between cards: loads the link of the stream's card only.
 Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
   const CardSettings& card = card_settings(device);
   const auto size = static_cast<double>(bytes);
@@ -46,7 +46,7 @@ abi::CUresult copy(Context* context, Stream* stream, uint64_t to, uint64_t from,
   Work work;
   work.reads = {range_of(from, bytes)};
   work.writes = {range_of(to, bytes)};
-  // The host may change what is copied from as soon as it knows that the copy is over.
+  // The host may change the source as soon as it knows that the copy is over.
   work.seen = on_host(from) || is_visible_to_host(to) ? Seen::kWhenOver : Seen::kLater;
   work.run = [=](const Placement&) {
     std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);

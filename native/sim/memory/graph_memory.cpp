@@ -13,7 +13,7 @@ namespace {
 
 struct GraphMemory {
   std::mutex mutex;
-  int64_t idle[kMaxDevices] = {};  // what the card has given and no block holds
+  int64_t idle[kMaxDevices] = {};  // reserved from the card but not used by any block
   std::map<uint64_t, std::shared_ptr<GraphAddresses>> live;
 };
 

@@ -1,5 +1,5 @@
-// Memory of graphs' allocation nodes. Its addresses are taken when a node is added, its bytes when the graph is
-// launched; freed, the bytes stay with this process's graphs until they are trimmed.
+// Memory of graphs' allocation nodes. Adding a node takes its addresses, launching the graph its bytes. Freed bytes
+// stay with this process's graphs until they are trimmed.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace gvb::sim {
 
 struct Context;
 
-// The addresses of a node, given back with the last graph, executable or live block that has them.
+// The addresses of a node, given back with the last graph, executable graph or live block that holds them.
 class GraphAddresses {
  public:
-  // Null where there are none left.
+  // Returns null if none are left.
   static std::shared_ptr<GraphAddresses> take(int place, size_t size);
   ~GraphAddresses();
   GraphAddresses(const GraphAddresses&) = delete;

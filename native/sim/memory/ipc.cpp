@@ -1,4 +1,4 @@
-// Device memory of one process in another: cuIpc* for cuMemAlloc's blocks. The handle is a ticket in the region; the
+// Access to another process's device memory: cuIpc* for blocks of cuMemAlloc. The handle is a ticket in the region; the
 // bytes are in the exporter's backing file, which the importer opens through /proc.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ struct HandleContent {
   uint64_t ticket;
 };
 
-// The mapping that holds a block whose offset need not begin a page.
+// The mapping that holds a block, whose offset need not be page-aligned.
 struct Mapping {
   uint64_t begin;
   size_t bytes;
@@ -37,7 +37,7 @@ Mapping mapping_of(const Block& block) {
   return {begin, block.address + block.bytes - begin};
 }
 
-// 0 where the exporter cannot be reached any more, or not from here.
+// Returns 0 if the exporter is gone or cannot be reached.
 uint64_t map_export(const Export& exported) {
   const std::string path = "/proc/" + std::to_string(exported.pid) + "/fd/" + std::to_string(exported.file);
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -72,7 +72,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
   if (handle == nullptr || !block || block->kind != sim::BlockKind::kDevice) return CUDA_ERROR_INVALID_VALUE;
   const auto backing = sim::backing_file(block->device, block->address);
   if (!backing) return CUDA_ERROR_INVALID_VALUE;
-  // What was submitted before may have results that are not computed yet; later work knows that others look.
+  // Results of earlier work may not be computed yet; later work knows that other processes read the block.
   sim::share_block(block->address);
   context->queue->settle(sim::range_of(block->address, block->bytes), false);
   const uint64_t ticket = sim::region().add_export(block->device, backing->file, backing->offset, block->bytes);

@@ -1,4 +1,4 @@
-// Other cards' memory: access for kernels where it was enabled, copies anyway.
+// Access to other cards' memory: kernels need it enabled, copies do not.
 #include <mutex>
 
 #include "sim/exports.h"

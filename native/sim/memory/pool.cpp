@@ -22,7 +22,7 @@ struct Pool {
   int64_t used_high = 0;
   int64_t used = 0;
   uint64_t threshold = 0;
-  std::atomic<int64_t> idle{0};  // reserved - used, to skip the lock when synchronising
+  std::atomic<int64_t> idle{0};  // reserved - used: lets a synchronisation skip the lock
 };
 
 Pool* pools() {
@@ -30,7 +30,7 @@ Pool* pools() {
   return all;
 }
 
-// Handles of pools: the only object whose lifetime is the device's.
+// Pools have handles of their own kind, because only their lifetime is the device's.
 constexpr uint64_t kPoolTag = 0x19ULL << 56;
 
 Pool* pool_of(abi::CUmemoryPool handle) {
@@ -117,7 +117,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-// The current pool is the default one: there is no other.
+// There is only the default pool, so it is the current one.
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
   GVB_SIM_ENTER(cuDeviceGetMemPool);
   return cuDeviceGetDefaultMemPool(pool, device);

@@ -4,8 +4,8 @@
 
 namespace gvb::sim {
 
-// The default memory pool of a card in this process. Reserved memory is what the card has given; used what the
-// program holds of it. Synchronising returns what exceeds the release threshold.
+// A card's default memory pool in this process. Reserved memory is taken from the card; used memory is the part that
+// the program holds. Synchronising gives back what exceeds the release threshold.
 bool pool_take(int device, int64_t bytes);
 void pool_give(int device, int64_t bytes);
 void pool_trim(int device, int64_t keep);

@@ -6,13 +6,13 @@
 
 namespace gvb::sim {
 
-// Best-fit allocation of [begin, end). Takes no memory of the range itself.
+// Best-fit allocation within [begin, end). Never touches the range itself.
 class RangeAllocator {
  public:
   RangeAllocator() = default;
   RangeAllocator(uint64_t begin, uint64_t end) { insert(begin, end - begin); }
 
-  // 0 when no hole is large enough; so the range must not begin at 0.
+  // 0 if no hole is large enough, so the range must not begin at 0.
   uint64_t take(uint64_t bytes) {
     const auto hole = by_size_.lower_bound({bytes, 0});
     if (hole == by_size_.end()) return 0;

@@ -34,7 +34,8 @@ Residue on_card(uint64_t address, Medium medium, uint64_t bytes, const Mark& mar
   return {bytes, 0, mark, kNobody, block ? block->device : 0, medium};
 }
 
-// Clear by the driver whoever had it, as a file's new pages are; only a leak shows what a process itself left.
+// The driver always clears these, as the kernel clears a file's new pages; only a leak returns what the process itself
+// left.
 bool always_cleared(BlockKind kind) { return kind == BlockKind::kManaged || kind == BlockKind::kHost; }
 
 }  // namespace

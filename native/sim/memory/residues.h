@@ -1,4 +1,4 @@
-// What this process's memory holds of tags, by address: card/residue.h does the accounts.
+// The tags in this process's memory, by address; card/residue.h keeps the accounts.
 #pragma once
 
 #include "sim/card/residue.h"
@@ -9,11 +9,11 @@ namespace gvb::sim {
 void note_written(uint64_t address, uint64_t bytes, const Mark& mark);
 void note_copied(uint64_t from, uint64_t to, uint64_t bytes);
 FoundResidue residue_at(uint64_t address, uint64_t bytes, const Mark& mark);
-// Of the card where `counters` are.
+// `counters` identifies the card.
 void note_written_on_chip(Medium medium, uint64_t counters, uint64_t bytes, const Mark& mark);
 FoundResidue residue_on_chip(Medium medium, uint64_t counters, uint64_t bytes, const Mark& mark);
 
-// A block was handed out, or is given back.
+// Call when a block is handed out and when it is given back.
 void begin_residue(const Block& block);
 void end_residue(const Block& block);
 

@@ -21,9 +21,9 @@ namespace {
 constexpr uint64_t kFileBegin = kGranularity;
 constexpr uint64_t kFileEnd = 1ULL << 46;
 
-// Physical memory made by cuMemCreate: a range of one sparse file, so that it can be mapped anywhere and twice. What
-// other processes may map has a file of its own, whose last page says what it is; imported, it counts where it was
-// made.
+// Physical memory made by cuMemCreate: a range of one sparse file, so that it can be mapped anywhere and more than
+// once. Shareable memory has a file of its own, whose last page describes it; only the process that created it counts
+// it.
 struct Physical {
   int device = 0;
   size_t bytes = 0;
@@ -46,8 +46,8 @@ struct State {
   uint64_t file_bytes = 0;
   RangeAllocator offsets{kFileBegin, kFileEnd};
   std::map<uint64_t, size_t> reservations;                 // address to bytes
-  std::map<uint64_t, std::shared_ptr<Physical>> mappings;  // address to what is mapped there
-  std::map<uint64_t, std::weak_ptr<Physical>> shareable;   // by the file that is exported
+  std::map<uint64_t, std::shared_ptr<Physical>> mappings;  // address to the memory mapped there
+  std::map<uint64_t, std::weak_ptr<Physical>> shareable;   // by the inode of the exported file
 };
 
 State& state() {
@@ -80,13 +80,13 @@ bool extend_file(uint64_t bytes) {
 
 int file_of(const Physical& physical) { return physical.own_file >= 0 ? physical.own_file : state().file; }
 
-// By statx: fstat is a symbol of newer glibc.
+// Uses statx: fstat is a symbol only in newer glibc.
 uint64_t inode_of(int file) {
   struct statx found {};
   return statx(file, "", AT_EMPTY_PATH, STATX_INO, &found) == 0 ? found.stx_ino : 0;
 }
 
-// Runs when neither a handle nor a mapping refers to it; with the state's mutex held.
+// Runs once no handle or mapping refers to it, with the state's mutex held.
 void destroy_physical(Physical* physical) {
   if (physical->own_file >= 0) {
     state().shareable.erase(inode_of(physical->own_file));
@@ -102,7 +102,7 @@ void destroy_physical(Physical* physical) {
   delete physical;
 }
 
-// -1 where it cannot be made.
+// Returns -1 on failure.
 int make_shareable_file(int device, size_t bytes) {
   const int file = memfd_create("gvb-sim-shareable-memory", MFD_CLOEXEC);
   const Label label = {kLabelMagic, device, bytes};
@@ -114,7 +114,7 @@ int make_shareable_file(int device, size_t bytes) {
   return -1;
 }
 
-// What a descriptor from cuMemExportToShareableHandle stands for; null for any other file.
+// The memory behind a descriptor of cuMemExportToShareableHandle; null for any other file.
 std::unique_ptr<Physical> read_label(int file) {
   const off_t end = lseek(file, 0, SEEK_END);
   Label label{};
@@ -126,8 +126,8 @@ std::unique_ptr<Physical> read_label(int file) {
   return std::unique_ptr<Physical>(new Physical{static_cast<int>(label.place), label.bytes, 0, -1, true});
 }
 
-// What was exported is a description of its own, told by a flag that has no effect on memory: who opens the file by its
-// name in /proc gets another one, as with the device's own file.
+// Marks an exported descriptor by a flag without effect on memory. A process that opens the file through /proc gets a
+// descriptor without it, so the import is refused, as by the real driver.
 constexpr int kExported = O_APPEND;
 
 bool may_import(int descriptor) { return leaks(Leak::kDescriptor) || (fcntl(descriptor, F_GETFL) & kExported) != 0; }
@@ -142,8 +142,8 @@ abi::CUmemGenericAllocationHandle handle_of_new(Physical physical) {
   return handle_of(owned);
 }
 
-// What this process made or imported by that file before: one memory, which counts until the last of its handles and
-// mappings is gone. Null where it is another process's.
+// The memory that this process already created or imported with that file; it counts once, until the last of its
+// handles and mappings is gone. Null if it belongs to another process.
 std::shared_ptr<Physical> known_by(int file) {
   const auto known = state().shareable.find(inode_of(file));
   return known == state().shareable.end() ? nullptr : known->second.lock();

@@ -22,7 +22,7 @@ bool is_mps_client() {
 
 namespace {
 
-// The simulated control daemon keeps the multiprocessors of each partition in a file beside its pipe.
+// The simulated control daemon writes each partition's multiprocessors to a file beside its pipe.
 int partition_multiprocessors(const std::string& partition) {
   const char* directory = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
   const std::string file =
@@ -49,7 +49,7 @@ double multiprocessor_limit(int place) {
   return static_cast<double>(visible_multiprocessors(place)) / static_cast<double>(card_settings(place).sms);
 }
 
-// "0=1G,1=512M": sizes in bytes, or with the letter of a binary unit.
+// "0=1G,1=512M": sizes in bytes, or with a suffix for a binary unit.
 int64_t pinned_memory_limit(int ordinal) {
   const char* text = std::getenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT");
   if (text == nullptr || !is_mps_client()) return 0;

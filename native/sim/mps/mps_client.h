@@ -4,18 +4,18 @@
 
 namespace gvb::sim {
 
-// Whether this process is an MPS client: by the `mps` setting, or because a control daemon's pipe is where
-// CUDA_MPS_PIPE_DIRECTORY says. Like the real driver, it looks once, and continues without MPS if there is none.
+// Whether this process is an MPS client: by the `mps` setting, or because CUDA_MPS_PIPE_DIRECTORY holds a control
+// daemon's pipe. Like the real driver, it looks once and continues without MPS if there is none.
 bool is_mps_client();
 
 // The multiprocessors of CUDA_MPS_SM_PARTITION, or CUDA_MPS_ACTIVE_THREAD_PERCENTAGE of the card's, rounded up; all of
-// them for what is no client.
+// them if the process is no client.
 int visible_multiprocessors(int place);
 
-// The same as a part of the card, which bounds what the client's kernels use at a time.
+// The same as a fraction of the card; limits what the client's kernels use at a time.
 double multiprocessor_limit(int place);
 
-// CUDA_MPS_PINNED_DEVICE_MEM_LIMIT of a device as the client counts them, in bytes; 0: none.
+// CUDA_MPS_PINNED_DEVICE_MEM_LIMIT in bytes, for a device index as the client counts; 0: none.
 int64_t pinned_memory_limit(int ordinal);
 
 }  // namespace gvb::sim

@@ -14,7 +14,7 @@
 namespace gvb::sim {
 namespace {
 
-// For ranks that are at work; one that does not come any more has died or fails.
+// Waiting limit for a busy rank; one that takes longer has died or failed.
 constexpr int64_t kPatience = 5'000'000'000;
 constexpr int kYields = 200;
 constexpr int64_t kNap = 20'000;
@@ -82,7 +82,7 @@ abi::ncclResult_t Communicator::join() {
   return abi::ncclSuccess;
 }
 
-// All ranks begin together, when the last one's work before is over, and take as long as the slowest.
+// All ranks begin together, once the preceding work of the last one is over, and take as long as the slowest.
 bool Communicator::meet(int64_t* start, double* nanoseconds) {
   Arrival* arrivals = (*meeting_)->arrivals[collectives_ % 2];
   Arrival& own = arrivals[rank_];
@@ -116,7 +116,7 @@ abi::ncclResult_t Communicator::all_reduce(const AllReduce& what, abi::CUstream 
   if (driver.end_of_stream(stream, &start) != abi::CUDA_SUCCESS)
     return fail(abi::ncclUnhandledCudaError, "the stream's work failed");
   ++collectives_;
-  if (!meet(&start, &nanoseconds)) return fail(abi::ncclRemoteError, "a rank did not come to a collective");
+  if (!meet(&start, &nanoseconds)) return fail(abi::ncclRemoteError, "a rank did not join a collective");
   const auto run = [](void* state) {
     const auto& sum = *static_cast<const Sum*>(state);
     sum.communicator->add_up(sum.what, sum.collective);
@@ -125,11 +125,11 @@ abi::ncclResult_t Communicator::all_reduce(const AllReduce& what, abi::CUstream 
   const CollectiveWork work = {what.from,   what.to, bytes, start,
                                nanoseconds, run,     drop,  new Sum{this, what, collectives_}};
   if (driver.submit(stream, &work) != abi::CUDA_SUCCESS)
-    return fail(abi::ncclUnhandledCudaError, "a buffer is not the device's");
+    return fail(abi::ncclUnhandledCudaError, "a buffer is not device memory");
   return abi::ncclSuccess;
 }
 
-// False where a rank has not taken what was there before.
+// False if a rank has not read the previous contents of this place in time.
 bool Communicator::publish(const AllReduce& what, uint64_t collective) {
   const uint64_t place = collective % kPlaces;
   Part* parts = (*meeting_)->parts[place];
@@ -141,7 +141,7 @@ bool Communicator::publish(const AllReduce& what, uint64_t collective) {
   return true;
 }
 
-// In the order of the ranks, so that all have the same bits.
+// Adds in the order of the ranks, so that all ranks get the same bits.
 void Communicator::add_up(const AllReduce& what, uint64_t collective) {
   const size_t bytes = what.count * bytes_of(what.type);
   if (settings().nccl_skip != 0) {

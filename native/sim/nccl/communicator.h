@@ -8,7 +8,7 @@
 
 namespace gvb::sim {
 
-// The driver that this process has loaded: null where it is not the simulated one.
+// The simulated driver in this process; null if another driver is loaded.
 struct SimulatedDriver {
   JoinCollectives join;
   EndOfStream end_of_stream;
@@ -28,10 +28,10 @@ class Communicator {
   Communicator(std::unique_ptr<Meeting> meeting, int ranks, int rank)
       : meeting_(std::move(meeting)), ranks_(ranks), rank_(rank) {}
 
-  // Waits until all ranks are there; ncclInvalidUsage where two of them have one card.
+  // Waits until all ranks have joined; ncclInvalidUsage if two of them use one card.
   abi::ncclResult_t join();
   abi::ncclResult_t all_reduce(const AllReduce& what, abi::CUstream stream);
-  // What happened to it after a call had returned.
+  // An error that occurred after a call had returned.
   abi::ncclResult_t error() const { return error_.load(); }
 
  private:

@@ -23,7 +23,7 @@ static_assert(sizeof(Id) <= sizeof(abi::ncclUniqueId));
 }  // namespace
 
 bool Meeting::make(abi::ncclUniqueId* id) {
-  // Open until the process ends: ranks may come at any time.
+  // Stays open until the process ends: ranks may join at any time.
   const int file = memfd_create("gvb-sim-nccl", MFD_CLOEXEC);
   if (file < 0) return false;
   if (ftruncate(file, static_cast<off_t>(kBytes)) != 0) {

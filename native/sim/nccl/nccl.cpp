@@ -1,6 +1,6 @@
-// The simulated libnccl.so.2: ranks are processes with a simulated card each. Their sums are real; how long they take
-// follows from the card's link_gbs and nccl_us. A collective is called on the host as often as on a real NCCL, and
-// waits there for the other ranks to call it, which a real one leaves to the device.
+// The simulated libnccl.so.2: each rank is a process with a simulated card. The sums are computed; their duration
+// follows from the card's link_gbs and nccl_us. The host makes the same calls as with a real NCCL, but waits inside a
+// collective until the other ranks call it, which a real NCCL leaves to the device.
 #include <mutex>
 
 #include "sim/clock.h"

@@ -18,7 +18,7 @@ extern "C" __attribute__((visibility("default"))) const char* ncclGetLastError(n
 
 namespace gvb::sim {
 
-// The code, with a text for ncclGetLastError.
+// Returns the code and stores the text for ncclGetLastError.
 abi::ncclResult_t fail(abi::ncclResult_t code, const std::string& why);
 
 }  // namespace gvb::sim

@@ -18,7 +18,7 @@ constexpr uint64_t kDeviceTag = 0x1aULL << 56;
 
 struct Library {
   std::mutex mutex;
-  Region* region = nullptr;  // attached at the first nvmlInit, until the process ends
+  Region* region = nullptr;  // attached at the first nvmlInit; kept until the process ends
   std::atomic<int> users{0};
 };
 
@@ -29,7 +29,7 @@ Library& library() {
 
 std::atomic<bool> attached{false};
 
-// NVML handles do not survive fork here: the child must leave the parent's accounts alone.
+// NVML handles do not survive fork here: the child must not touch the parent's accounts.
 void disable_in_child() {
   attached.store(false);
   library().users.store(0);

@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-constexpr unsigned kNoInstance = 0xFFFFFFFF;  // as NVML reports outside MIG
+constexpr unsigned kNoInstance = 0xFFFFFFFF;  // NVML's value outside MIG
 
 abi::nvmlReturn_t text_of(const std::string& value, char* text, unsigned size) {
   if (text == nullptr) return abi::NVML_ERROR_INVALID_ARGUMENT;

@@ -1,4 +1,4 @@
-// Xid events: what a set was registered for is told once each, in the order of the card's timeline.
+// Xid events: a set reports each event it registered for once, in the order of the card's timeline.
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,7 +18,7 @@ class EventSet {
     told_.emplace(place, nvml_region().xid_count(place));
   }
 
-  // Nothing when nothing has happened since.
+  // Returns nothing if there is no new event.
   std::optional<abi::nvmlEventData_t> next() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto& [place, told] : told_) {
@@ -33,7 +33,7 @@ class EventSet {
 
  private:
   std::mutex mutex_;
-  std::map<int, uint64_t> told_;  // how many of each card's events
+  std::map<int, uint64_t> told_;  // by card: how many of its events were reported
 };
 
 using EventSetTable = HandleTable<EventSet, 0x1b>;

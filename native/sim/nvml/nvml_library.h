@@ -22,7 +22,7 @@ namespace gvb::sim {
 
 abi::nvmlReturn_t nvml_unready();
 Region& nvml_region();
-int device_index(abi::nvmlDevice_t device);  // -1 for what is no device
+int device_index(abi::nvmlDevice_t device);  // -1: not a device
 abi::nvmlDevice_t device_handle(int index);
 
 }  // namespace gvb::sim

@@ -1,4 +1,4 @@
-// The instances of a card that is cut by MIG, as NVML tells them.
+// The MIG instances of a card, as NVML reports them.
 #include "sim/nvml/nvml_library.h"
 
 namespace gvb::sim {
@@ -56,7 +56,7 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t device, unsigned* id) {
   return NVML_SUCCESS;
 }
 
-// Every instance is used whole.
+// There is one compute instance per instance, which uses all of it.
 nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t device, unsigned* id) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetComputeInstanceId, device);
   if (id == nullptr || !sim::is_instance(index)) return NVML_ERROR_INVALID_ARGUMENT;

@@ -1,4 +1,4 @@
-// How much of the card's time each process had, by samples that NVML takes itself.
+// Utilization per process, from samples that NVML takes itself.
 #include <time.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ int64_t realtime_us() {
 
 class ProcessSamples {
  public:
-  // The latest of each process that did something in the last full period.
+  // The latest sample of each process that used the card in the last full period.
   std::vector<abi::nvmlProcessUtilizationSample_t> latest(int place) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const KernelTimes times = nvml_region().kernel_times(place);
@@ -65,7 +65,7 @@ ProcessSamples& samples_of(int place) {
 
 namespace gvb::abi {
 
-// Without `process_utilization`: the answer of a card that no process has used in the last second.
+// Without the setting `process_utilization`, answers as a card that no process has used in the last second.
 nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t* samples,
                                              unsigned* count, unsigned long long since) {
   GVB_SIM_NVML_DEVICE(nvmlDeviceGetProcessUtilization, device);

@@ -1,4 +1,4 @@
-// What went over the bus and the links.
+// Traffic over the bus and the links.
 #include <cmath>
 
 #include "sim/nvml/nvml_library.h"
@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-constexpr int64_t kBusWindowNs = 20'000'000;  // as NVML's own
+constexpr int64_t kBusWindowNs = 20'000'000;  // the same window as NVML's
 
 double bus_bytes(const Traffic& traffic, abi::nvmlPcieUtilCounter_t way) {
   return way == abi::NVML_PCIE_UTIL_TX_BYTES ? traffic.bus_out : traffic.bus_in;
@@ -38,7 +38,7 @@ nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounte
   sim::sleep_for(sim::kBusWindowNs);
   const sim::TrafficSoFar after = sim::nvml_region().traffic(index);
   const double moved = sim::bus_bytes(after.bytes, way) - sim::bus_bytes(before.bytes, way);
-  // By the card's own time, which was computed ahead where nobody else could use it.
+  // Uses the card's time, which is computed ahead while no other context can use the card.
   const double seconds = static_cast<double>(after.at - before.at) / 1e9;
   *kilobytes = seconds > 0 ? static_cast<unsigned>(std::lround(moved / 1e3 / seconds)) : 0;
   return NVML_SUCCESS;

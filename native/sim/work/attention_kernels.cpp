@@ -14,7 +14,7 @@ struct Attending {
   uint64_t q, k, v, out, counter;
   size_t width, batch, heads, kv_heads, length;
   bool causal;
-  float scale;  // of an exponent of two
+  float scale;  // for exponents of two
   Number number;
 
   size_t count(size_t its_heads) const { return batch * length * its_heads * width; }
@@ -54,7 +54,7 @@ void attend_head(const Attending& its, size_t sequence, size_t head) {
   }
 }
 
-// Nothing where a tensor map was not made by this driver.
+// Returns nothing if another driver made a tensor map.
 bool read_maps(Attending& its, const Arguments& arguments) {
   uint64_t* const addresses[] = {&its.q, &its.k, &its.v, &its.out};
   for (size_t i = 0; i < 4; ++i) {

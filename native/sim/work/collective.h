@@ -1,4 +1,4 @@
-// What the simulated NCCL, a library of its own, asks of the simulated driver that is loaded beside it.
+// The interface through which the simulated NCCL, a separate library, uses the simulated driver in the same process.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,23 @@
 
 namespace gvb::sim {
 
-// Work of a collective on the stream of one rank.
+// A collective's work on the stream of one rank.
 struct CollectiveWork {
   const void* from;
   void* to;
   size_t bytes;
   int64_t not_before;
   double nanoseconds;
-  // Called when the result is first read; never where it is overwritten before.
+  // Called when the result is first read; never if it is overwritten before that.
   void (*run)(void* state);
   void (*drop)(void* state);
   void* state;
 };
 
-// The card of the calling thread's context; -1 without one. From here on a host that waits for this context's work
-// waits until the card's time has come: ranks meet in it.
+// Returns the card of the calling thread's context; -1 without one. From then on a host that waits for this context's
+// work waits in real time, because ranks in other processes depend on the card's time.
 using JoinCollectives = int (*)();
-// When all that was submitted to the stream is over.
+// The time at which all work submitted to the stream is over.
 using EndOfStream = abi::CUresult (*)(abi::CUstream stream, int64_t* end);
 using SubmitCollective = abi::CUresult (*)(abi::CUstream stream, const CollectiveWork* work);
 

@@ -15,7 +15,7 @@
 namespace gvb::sim {
 namespace {
 
-// FNV-1a. What is compiled depends on the text, the compiler and the target.
+// FNV-1a. The result of a compilation depends on the text, the compiler and the target.
 uint64_t key_of(const char* ptx, int64_t cc) {
   uint64_t hash = 14695981039346656037ULL;
   const auto add = [&hash](uint64_t value) { hash = (hash ^ value) * 1099511628211ULL; };

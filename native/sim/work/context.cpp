@@ -13,7 +13,7 @@ namespace {
 
 // CU_STREAM_LEGACY and CU_STREAM_PER_THREAD.
 constexpr uintptr_t kLastSpecialStream = 2;
-// A real GPU's queue is finite as well; beyond this many the submitting thread does some of the work.
+// A real GPU's queue is finite too; beyond this length the submitting thread does part of the work.
 constexpr size_t kMaxPending = 512;
 constexpr size_t kLookEvery = 64;
 constexpr int64_t kAnsweringEnds = 100'000;
@@ -28,7 +28,7 @@ void follow(Stream* stream, Stream* other) {
   await_point(stream, other->last);
 }
 
-// Waits for room where the lane is full, as a driver does whose queue is. The point of the last one.
+// Waits while the lane is full, as a driver does when its queue is. Returns the point of the last item.
 LanePoint place(Stream* stream, const Item* const* items, size_t count) {
   Context* context = stream->context;
   while (!context->card->has_room(stream->lane, count)) {
@@ -38,7 +38,7 @@ LanePoint place(Stream* stream, const Item* const* items, size_t count) {
   return stream->last = context->card->submit(stream->lane, items, count);
 }
 
-// The rules of the default stream: it follows all blocking streams, and they follow it.
+// The default stream follows all blocking streams, and they follow it.
 void join_default_stream(Stream* stream) {
   Context* context = stream->context;
   if (stream == &context->default_stream) {
@@ -134,7 +134,7 @@ abi::CUresult destroy_context(abi::CUcontext handle) {
   synchronise(live, nullptr);
   const std::unique_ptr<Context> context = contexts().remove(reinterpret_cast<uint64_t>(handle));
   if (context == nullptr) return abi::CUDA_ERROR_INVALID_CONTEXT;
-  // Kernels that answer the host and were abandoned look at memory that is freed below.
+  // Abandoned kernels that answer the host still read memory that is freed below.
   while (context->answering.load() > 0) sleep_for(kAnsweringEnds);
   context->queue->forget();
   free_context_blocks(context->id);
@@ -190,7 +190,7 @@ void release_retired(Context* context) {
   const auto over = [&](const auto& stream) {
     if (stream->last.items != 0 && !context->card->is_over(stream->last)) return false;
     context->default_stream.awaited.erase(stream->id);
-    context->queue->collect();  // before its places on the card mean something else
+    context->queue->collect();  // must run before its places on the card are reused
     context->card->close_lane(stream->lane);
     return true;
   };

@@ -23,10 +23,10 @@ struct Stream {
   int priority = 0;
   uint64_t id = 0;
   int lane = -1;
-  abi::CUgraph capture = nullptr;  // what its launches are added to instead of being run
-  // When its work so far is over, as far as is known.
+  abi::CUgraph capture = nullptr;  // the graph that its launches are added to instead of being run
+  // When its work so far is over, as far as that is known.
   std::shared_ptr<std::atomic<int64_t>> tail = std::make_shared<std::atomic<int64_t>>(0);
-  // Guarded by the context's mutex: how far it has got, and how far it already waits for others.
+  // Guarded by the context's mutex: the end of its work, and the points of other streams it already waits for.
   LanePoint last;
   std::map<uint64_t, uint64_t> awaited;  // by id
 };
@@ -40,15 +40,15 @@ struct Context {
   Card* card = nullptr;
   int client = -1;
   std::shared_ptr<WorkQueue> queue;
-  std::atomic<int> answering{0};          // threads that stand for kernels of this context
-  std::atomic<bool> in_host_time{false};  // a host that waits for its work waits until the card's time has come
+  std::atomic<int> answering{0};          // threads that run kernels of this context
+  std::atomic<bool> in_host_time{false};  // a host that waits for its work waits in real time
   std::mutex mutex;
   Stream default_stream;
-  std::vector<Stream*> streams;                  // the created ones
-  std::set<int> peers;                           // cards whose memory its kernels may use
-  std::vector<std::unique_ptr<Stream>> retired;  // destroyed ones whose work may go on
+  std::vector<Stream*> streams;                  // created by the program
+  std::set<int> peers;                           // other cards whose memory its kernels may use
+  std::vector<std::unique_ptr<Stream>> retired;  // destroyed ones whose work may still run
 
-  // Sticky, as after an illegal address.
+  // Sticky error, e.g. after an illegal address.
   abi::CUresult fault() const { return static_cast<abi::CUresult>(card->fault(client)); }
 };
 
@@ -68,48 +68,48 @@ abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUconte
 abi::CUresult destroy_context(abi::CUcontext handle);
 uint64_t next_id();
 
-// Cards, and neither the same one nor instances, whose memory MIG keeps apart.
+// Different cards, and no MIG instances, whose memory MIG isolates.
 bool can_be_peers(int device, int other);
 
 // The stream that a handle means in a context (null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD: its default stream);
-// null for what is no stream of it.
+// null if the handle is no stream of it.
 Stream* stream_of(Context* context, abi::CUstream handle);
 
-// What is put on a stream's lane, and what it does.
+// An item for a stream's lane, and the work it does.
 struct Submission {
   Item item;
-  Work work;  // its point is set when it is submitted
+  Work work;  // its point is set on submission
 };
-constexpr size_t kMostSubmissions = 256;  // at one moment
+constexpr size_t kMostSubmissions = 256;  // in one submission
 
-// With the context's mutex held: puts them on the stream's lane at one moment of the card, behind what the rules of the
-// default stream say, and what they do into the queue.
+// Puts all on the stream's lane at one moment of the card, ordered by the rules of the default stream, and adds their
+// work to the queue. The caller holds the context's mutex.
 void submit(Stream* stream, Submission* all, size_t count);
 LanePoint submit(Stream* stream, Submission one);
-// With the context's mutex held: the stream's further work waits for a point of another lane.
+// Makes the stream's further work wait for a point of another lane. The caller holds the context's mutex.
 void await_point(Stream* stream, const LanePoint& point);
-// With the context's mutex held: forgets destroyed streams whose work is over.
+// Forgets destroyed streams whose work is over. The caller holds the context's mutex.
 void release_retired(Context* context);
 
 // Waits for the work so far and makes its results visible. Null stream: the whole context.
 abi::CUresult synchronise(Context* context, Stream* stream);
 abi::CUresult query(Context* context, Stream* stream);
 
-// Whether the host learns that work is over no sooner than the card's time has passed its end.
+// Whether the host learns that work is over only once real time has passed its end.
 inline bool waits_in_time(const Context& context) {
   return context.in_host_time.load(std::memory_order_relaxed) || context.queue->seen_in_time();
 }
 
-// As synchronise, before memory changes by other means: see WorkQueue::settle.
+// Like synchronise, before memory changes by other means: see WorkQueue::settle.
 void settle(Context* context, const Range& range, bool overwritten);
 
-// When work whose call returns at `until`, or later when that has passed, can have its first instruction.
+// The earliest time of the first instruction of work whose call returns at `until`, or now if that has passed.
 int64_t first_instruction(int64_t until = 0);
 
 // Submits work of a call that returns now.
 void enqueue(Stream* stream, double nanoseconds, const Demand& demand, Work work);
 
-// Without waiting; the results that are there are made visible.
+// Makes finished results visible without waiting.
 void look(Context* context);
 
 }  // namespace gvb::sim
@@ -119,7 +119,7 @@ void look(Context* context);
   const auto [context, context_code] = gvb::sim::current_context(); \
   if (context_code != gvb::abi::CUDA_SUCCESS) return context_code
 
-// A capture takes kernels alone: everything else is refused while it lasts.
+// A capture accepts only kernels: every other call fails while it lasts.
 #define GVB_SIM_ENTER_STREAM(name, stream_handle)                               \
   GVB_SIM_ENTER_CONTEXT(name);                                                  \
   gvb::sim::Stream* const stream = gvb::sim::stream_of(context, stream_handle); \

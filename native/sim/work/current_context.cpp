@@ -6,7 +6,7 @@
 namespace gvb::sim {
 namespace {
 
-thread_local abi::CUcontext current = nullptr;  // the top of the thread's stack; `below` holds the rest
+thread_local abi::CUcontext current = nullptr;  // top of the thread's stack; `below` holds the rest
 thread_local std::vector<abi::CUcontext> below;
 
 Context* find(abi::CUcontext handle) { return contexts().find(reinterpret_cast<uint64_t>(handle)); }
@@ -86,7 +86,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
 CUresult cuCtxGetDevice(CUdevice* device) {
   GVB_SIM_ENTER(cuCtxGetDevice);
   const auto [context, code] = sim::current_context();
-  if (context == nullptr) return code;  // one that failed is still that of its device
+  if (context == nullptr) return code;  // a failed context still belongs to its device
   if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *device = context->ordinal;
   return CUDA_SUCCESS;

@@ -15,7 +15,7 @@ constexpr uint64_t kNotFinite = ~uint64_t{0};
 
 float half_at(const uint16_t* halves, size_t index) { return decode<F16>(halves[index]); }
 
-// By DRAM traffic alone.
+// Only DRAM traffic determines the time.
 Plan streaming(double bytes, const CardSettings& card, std::vector<Span> touches) {
   Plan plan;
   plan.nanoseconds = bytes / card.dram_gbs;
@@ -75,7 +75,7 @@ Plan plan_decoder_norm(const Arguments& arguments, const Geometry& geometry, con
 
 namespace {
 
-// The halves of a head belong together: turned by the angle of their position.
+// Rotates the two halves of a head by the angle of its position.
 void turn(uint16_t* head, unsigned dimension, const float* angles) {
   const unsigned half = dimension / 2;
   for (unsigned d = 0; d < half; ++d) {
@@ -200,7 +200,7 @@ struct PagedAttending {
   }
 };
 
-// The time is that of the whole capacity of the pages: how much of it is in use lies in device memory.
+// The time covers the whole capacity of the pages: how much of it is in use is known only in device memory.
 Plan plan_attention(const Arguments& arguments, const Geometry& geometry, const CardSettings& card,
                     unsigned dimension) {
   PagedAttending of{};
@@ -272,7 +272,7 @@ uint64_t key_of(float value, unsigned index) {
 
 }  // namespace
 
-// All of a row is its first part's.
+// The first part of a row stands for the whole row.
 Plan plan_decoder_pick(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto logits = arguments.get<uint64_t>(0);
   const auto count = arguments.get<unsigned>(1);

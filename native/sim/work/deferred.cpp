@@ -37,7 +37,7 @@ void DeferredResults::overwrite(const Range& written) {
   const auto concerned = [&](const Result& result) {
     return overlaps(result.reads, written) || overlaps(result.writes, written);
   };
-  // Nothing is removed before all that depends on it is there.
+  // Computes every result that depends on the part before removing it.
   for (const Result& result : results_)
     if (concerned(result) && !covered(result)) compute_all(result);
   results_.erase(std::remove_if(results_.begin(), results_.end(), concerned), results_.end());

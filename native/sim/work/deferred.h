@@ -1,6 +1,5 @@
-// Results of work that is over, of which only the parts that somebody reads are computed: a product of two 4096 × 4096
-// matrices would take seconds here. Known to one context alone: another one that looks at the same memory sees nothing
-// of them.
+// Results of finished work, computed only in the parts that are read: a product of two 4096 × 4096 matrices would take
+// seconds here. They are known to one context only; another context that reads the same memory does not see them.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +26,9 @@ class DeferredResults {
   };
 
   void add(Result result) { results_.push_back(std::move(result)); }
-  // Before memory is read.
+  // Call before memory is read.
   void compute(const Range& part);
-  // Before memory is written: what depends on it is computed, and what it covers is dropped.
+  // Call before memory is written: computes the results that depend on it and drops those it covers.
   void overwrite(const Range& written);
   void clear() { results_.clear(); }
   bool empty() const { return results_.empty(); }

@@ -7,7 +7,7 @@
 namespace gvb::sim {
 namespace {
 
-// Where an event stands on a lane, and when that was reached.
+// The position of an event on a lane, and when it was reached.
 struct Moment {
   LanePoint point;
   std::atomic<int64_t> time{0};  // 0: not known yet
@@ -25,7 +25,7 @@ class Event {
     moment_ = std::move(moment);
   }
 
-  // Null before it was recorded.
+  // Null until it is recorded.
   std::shared_ptr<const Moment> moment() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return moment_;
@@ -47,7 +47,7 @@ EventTable& events() {
 
 Event* find_event(abi::CUevent handle) { return events().find(reinterpret_cast<uint64_t>(handle)); }
 
-// Whether the host may know it: where work shows itself in real time, not before its moment.
+// Whether the host may know it: if work shows its effect in real time, not before its moment.
 bool passed(const Context& context, const Moment& moment) {
   const int64_t time = moment.time.load(std::memory_order_acquire);
   return time != 0 && (!waits_in_time(context) || time <= raw_now());
@@ -55,10 +55,10 @@ bool passed(const Context& context, const Moment& moment) {
 
 struct Pending {
   Context* context;
-  std::shared_ptr<const Moment> moment;  // null: there is nothing to wait for
+  std::shared_ptr<const Moment> moment;  // null: nothing to wait for
 };
 
-// Of an event that was never recorded, or whose context is gone: nothing.
+// Nothing if the event was never recorded or its context is gone.
 Pending pending(const Event& event) {
   Context* context = event.context();
   return {context, context == nullptr ? nullptr : event.moment()};

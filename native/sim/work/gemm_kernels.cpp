@@ -10,7 +10,7 @@
 namespace gvb::sim {
 namespace {
 
-// Of 8-bit numbers tensor cores multiply twice as many as of 16-bit ones.
+// Tensor cores multiply twice as many 8-bit as 16-bit numbers.
 double tflops(Number number, const CardSettings& card) {
   if (number == Number::kF32) return card.fp32_tflops;
   return number == Number::kE4m3 ? 2 * card.tensor_tflops : card.tensor_tflops;
@@ -39,7 +39,7 @@ struct Part {
   size_t top, bottom, left, right;
 };
 
-// All columns, where it is of more than one row.
+// All columns if it spans more than one row.
 Part part_of(const Range& range, const Matrices& its) {
   const size_t each = bytes_of(output_of(its.number));
   const size_t first = (range.begin - its.c) / each, last = (range.end - its.c - 1) / each;
@@ -48,7 +48,7 @@ Part part_of(const Range& range, const Matrices& its) {
   return {top, bottom + 1, 0, its.n};
 }
 
-// Columns whose sums are made at once: each sum waits for its last addition, and not for those of the others.
+// Sums several columns at once, so that one sum's additions do not wait for another's.
 constexpr size_t kAtOnce = 4;
 
 void add_products(const float* values, const float* columns, size_t length, double* sums) {
@@ -94,7 +94,7 @@ struct Tiled {
   unsigned rows, columns, tile_rows;
 };
 
-// Of a matrix as the kernel needs it described; 0, where nothing is, for any other.
+// The address of a matrix whose tensor map describes what the kernel needs; else 0, an address without memory.
 uint64_t address_in_map(const Arguments& arguments, size_t index, const Tiled& wanted) {
   const auto map = arguments.get<abi::CUtensorMap>(index);
   const TensorDescription* described = described_by(map);

@@ -13,7 +13,7 @@ struct Matrices {
 
 Plan plan_product(const Matrices& matrices, uint64_t counter, const Geometry& geometry, const CardSettings& card);
 
-// Of A, B and C; then m, n, k and the counter of blocks.
+// The arguments are the maps of A, B and C, then m, n, k and the block counter.
 Matrices matrices_of_maps(const Arguments& arguments, Number number);
 
 template <Number number>

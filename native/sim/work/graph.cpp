@@ -9,12 +9,12 @@
 namespace gvb::sim {
 namespace {
 
-// A kernel, or memory.
+// A kernel or a memory node.
 struct Node {
-  std::shared_ptr<GraphAddresses> memory;  // null: a kernel
+  std::shared_ptr<GraphAddresses> memory;  // null for a kernel
   FunctionInfo function;
   Geometry geometry;
-  std::vector<std::vector<unsigned char>> arguments;  // their values, by parameter
+  std::vector<std::vector<unsigned char>> arguments;  // values by parameter
 };
 
 struct Graph {
@@ -85,7 +85,7 @@ Prepared prepare_node(Context* context, Node* node) {
   return prepare(context, node->function, node->geometry, values.data());
 }
 
-// All of its memory or none.
+// Allocates all of its memory or none.
 abi::CUresult allocate_memory(Context* context, const Graph& graph) {
   std::vector<uint64_t> made;
   for (const Node& node : graph.nodes) {
@@ -102,7 +102,7 @@ abi::CUresult allocate_memory(Context* context, const Graph& graph) {
   return abi::CUDA_SUCCESS;
 }
 
-// The nodes of a graph run one after the other, which is what any of their dependencies allow.
+// Runs the nodes one after the other, which is valid for any dependencies between them.
 abi::CUresult launch_graph(Context* context, Stream* stream, Graph* graph, int64_t until) {
   if (const abi::CUresult code = allocate_memory(context, *graph)) return code;
   std::vector<Prepared> prepared;

@@ -1,4 +1,4 @@
-// What kernels of the simulated GPU compute with on the host.
+// Arithmetic that simulated kernels use on the host.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ T* at(uint64_t address) {
 
 inline uint16_t half_of(float value) { return static_cast<uint16_t>(gvb::encode<F16>(value)); }
 
-// In several sums, which the compiler keeps in one register of the host; `count` is a multiple of 8.
+// Uses several sums, which the compiler keeps in one vector register; `count` must be a multiple of 8.
 inline float dot(const float* a, const float* b, size_t count) {
   std::array<float, 8> sums{};
   for (size_t i = 0; i < count; i += sums.size())

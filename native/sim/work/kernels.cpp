@@ -34,7 +34,7 @@ Plan plan_stamp(const Arguments& arguments, const Geometry&, const CardSettings&
   return plan;
 }
 
-// Serves the host in real time, so the stamps are the clock's readings when the requests were seen.
+// Serves the host in real time, so the stamps are clock readings at the moment each request was seen.
 void echo(uint64_t request, uint64_t replies, unsigned exchanges, uint64_t patience) {
   constexpr int kSpinsBeforeYield = 2000;
   uint64_t last = device_clock(raw_now());
@@ -272,7 +272,7 @@ double waves(const Geometry& geometry, const CardSettings& card) {
 void add(uint64_t counter, uint64_t count) { *reinterpret_cast<uint64_t*>(counter) += count; }
 
 void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry) {
-  // As what it reads: results that nobody reads are dropped although the counter is.
+  // Listed as read, not written: otherwise unread results could be dropped only if the counter were overwritten too.
   plan->touches.push_back({counter, 8, 8, Access::kRead});
   plan->counts.push_back({counter, static_cast<uint64_t>(blocks_of(geometry))});
 }

@@ -1,4 +1,4 @@
-// The kernels the simulated GPU can run: by name, functionally, with a model of their duration.
+// The kernels that the simulated GPU can run, found by name, each with its results and a model of its duration.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class Arguments {
 
 enum class Access { kRead, kWrite, kBoth };
 
-// Memory a kernel touches; a launch with less than that accessible ends in CUDA_ERROR_ILLEGAL_ADDRESS.
+// Memory that a kernel touches; if less than that is accessible, the launch ends in CUDA_ERROR_ILLEGAL_ADDRESS.
 struct Span {
   uint64_t address;
   size_t bytes;
@@ -46,28 +46,28 @@ struct Span {
   Access access;
 };
 
-// How a kernel comes to its end.
+// How a kernel ends.
 enum class Ending {
   kInTime,     // when its work is done
-  kAnswering,  // when a thread of its own, which talks to the host in real time, is done
+  kAnswering,  // when the thread that runs it and talks to the host in real time is done
   kNever,
 };
 
-// The driver's codes and the Xids of kernels that fail: CUDA driver API, NVIDIA's catalogue of Xid errors.
+// Error codes and Xids of failing kernels: CUDA driver API, NVIDIA's catalogue of Xid errors.
 constexpr Fault kOutOfBounds = {abi::CUDA_ERROR_ILLEGAL_ADDRESS, 31};
 constexpr Fault kMisaligned = {abi::CUDA_ERROR_MISALIGNED_ADDRESS, 13};
 constexpr Fault kTrap = {abi::CUDA_ERROR_LAUNCH_FAILED, 43};
 constexpr Fault kAssert = {abi::CUDA_ERROR_ASSERT, 43};
 
 struct Plan {
-  double nanoseconds = 0;  // on top of kernel_ns, alone on its card
-  Demand demand{};         // on top of the multiprocessors that its blocks take
+  double nanoseconds = 0;  // in addition to kernel_ns, when alone on its card
+  Demand demand{};         // in addition to the multiprocessors that its blocks occupy
   Seen seen = Seen::kLater;
   Ending ending = Ending::kInTime;
   std::vector<Span> touches;
   std::function<void(const Placement&)> run;  // empty: no effect
-  DeferredResults::Compute compute;           // in place of `run`, as Work::compute
-  std::vector<Count> counts;                  // of a plan with `run`
+  DeferredResults::Compute compute;           // instead of `run`: see Work::compute
+  std::vector<Count> counts;                  // for a plan with `run`
   Fault fault;
 };
 
@@ -78,16 +78,16 @@ struct Kernel {
 };
 
 double blocks_of(const Geometry& geometry);
-double resident_blocks(const Geometry& geometry, const CardSettings& card);  // how many the card runs at a time
+double resident_blocks(const Geometry& geometry, const CardSettings& card);  // how many run at a time
 
-// Blocks run in waves of as many as the card holds at a time, each wave as long as one block takes.
+// Blocks run in waves of as many as the card holds at a time; each wave takes as long as one block.
 double waves(const Geometry& geometry, const CardSettings& card);
 
 void add(uint64_t counter, uint64_t count);
-// Every block adds 1 to `counter`, whether or not the kernel's results are computed.
+// Every block adds 1 to `counter`, even if the kernel's results are never computed.
 void count_blocks(Plan* plan, uint64_t counter, const Geometry& geometry);
 void publish_stamp(uint64_t slot, uint64_t value);
 
-const Kernel* find_kernel(const std::string& name);  // null when the simulation does not know it
+const Kernel* find_kernel(const std::string& name);  // null if the simulation does not know it
 
 }  // namespace gvb::sim

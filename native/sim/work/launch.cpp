@@ -15,19 +15,19 @@ namespace {
 
 constexpr abi::CUresult kCooperativeLaunchTooLarge = 720;
 
-// The thread that stands for a kernel which answers the host: it runs from the kernel's first instruction on, in real
-// time, and its end is the kernel's.
+// The thread that runs a kernel which answers the host. It starts with the kernel's first instruction, in real time,
+// and the kernel ends with it.
 struct Answering {
   Context* context;
   LanePoint point;
   std::function<void(const Placement&)> run;
-  int submitter;  // the processor it was launched from, or -1
+  int submitter;  // the launching processor, or -1
 };
 
 void answer_on_thread(const std::shared_ptr<Answering>& kernel) {
   Context* context = kernel->context;
   leave_processor(kernel->submitter);
-  // Results of earlier work are what it reads.
+  // The kernel reads the results of earlier work.
   while (!context->card->has_begun(kernel->point)) {
     look(context);
     sched_yield();
@@ -63,7 +63,7 @@ bool may_touch(Context* context, const Span& span) {
   return context->peers.count(block->device) > 0;
 }
 
-// Whether the host could look at what a kernel writes, or change what it reads, without asking the driver.
+// Whether the host could read what a kernel writes, or change what it reads, without a call to the driver.
 bool seen_by_host(const std::vector<Span>& touches) {
   return std::any_of(touches.begin(), touches.end(), [](const Span& span) { return is_visible_to_host(span.address); });
 }
@@ -115,7 +115,7 @@ Prepared prepare(Context* context, const FunctionInfo& function, const Geometry&
   prepared.plan.demand = demand_of_kernel(prepared.plan, geometry, card);
   for (const Span& span : prepared.plan.touches) {
     if (span.address % span.alignment == 0 && may_touch(context, span)) continue;
-    // As on a GPU, the launch itself succeeds and what follows in the context fails.
+    // As on a GPU, the launch succeeds and the context's following calls fail.
     Plan failing;
     failing.fault = span.address % span.alignment == 0 ? kOutOfBounds : kMisaligned;
     prepared.plan = std::move(failing);
@@ -179,7 +179,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   const HostCost cost(sim::settings().launch_ns);
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  // A kernel may begin before the one ahead of it ends. Here it never does.
+  // The attribute allows a kernel to begin before the previous one ends. Here it never does.
   for (unsigned i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) return CUDA_ERROR_NOT_SUPPORTED;
   const Geometry geometry = {{config->gridDimX, config->gridDimY, config->gridDimZ},

@@ -7,7 +7,7 @@
 
 namespace gvb::sim {
 
-// One kernel of a launch: checked, its arguments read.
+// One kernel of a launch, checked and with its arguments read.
 struct Prepared {
   abi::CUresult code = abi::CUDA_SUCCESS;
   Plan plan;
@@ -16,15 +16,15 @@ struct Prepared {
 abi::CUresult check_geometry(const Geometry& geometry);
 Prepared prepare(Context* context, const FunctionInfo& function, const Geometry& geometry, void* const* arguments);
 
-// With the context's mutex held: puts a kernel on the stream's lane, not before `earliest`.
-// `times`: told when the kernel's start and end are known; may be null.
+// Puts a kernel on the stream's lane, not before `earliest`. `times` (may be null) learns the kernel's start and end
+// once they are known. The caller holds the context's mutex.
 void submit(Stream* stream, Plan plan, int64_t earliest, std::shared_ptr<LateTimes> times);
 
-// The same of several that are submitted at one moment; none of them may be one that answers the host.
+// The same as a Submission, to submit several at one moment; not for kernels that answer the host.
 Submission submission_of(const Context& context, Plan* plan, int64_t earliest, std::shared_ptr<LateTimes> times);
 
 abi::CUgraph make_graph();
-// Adds a kernel to what the stream captures.
+// Adds a kernel to the graph that the stream captures.
 abi::CUresult capture_kernel(const Stream& stream, abi::CUfunction function, const Geometry& geometry,
                              void** arguments);
 

@@ -10,7 +10,7 @@
 namespace gvb::sim {
 namespace {
 
-// When blocks credit their work: at the end of every chunk of every wave.
+// Blocks credit their work at the end of every chunk of every wave.
 struct Credits {
   uint64_t work;
   uint64_t events;

@@ -4,8 +4,7 @@
 
 namespace gvb::sim {
 
-// A round of the arithmetic of kernels/chain.cuh, of a block beside as many as a multiprocessor holds; an H200's take
-// about so long.
+// Time of one round of the arithmetic in kernels/chain.cuh, for one block on a full multiprocessor; about an H200's.
 constexpr double kRoundNs = 256;
 
 Plan plan_pause(const Arguments& arguments, const Geometry& geometry, const CardSettings& card);

@@ -57,7 +57,7 @@ void write_log(const std::string& text, unsigned count, const abi::CUjit_option*
   const size_t length = std::min(text.size(), size - 1);
   std::memcpy(buffer, text.data(), length);
   buffer[length] = '\0';
-  *size_value = reinterpret_cast<void*>(length);  // as the driver does: what it has written
+  *size_value = reinterpret_cast<void*>(length);  // as the driver does: the length written
 }
 
 void free_globals(Module* module) {
@@ -146,7 +146,7 @@ abi::CUresult set_function_attribute(abi::CUfunction handle, abi::CUfunction_att
   return abi::CUDA_SUCCESS;
 }
 
-// Of a kernel of a library: the function of the one context that loaded it.
+// A library is loaded for one context, so its kernel is that context's function.
 abi::CUfunction function_of(abi::CUkernel kernel) { return reinterpret_cast<abi::CUfunction>(kernel); }
 
 }  // namespace
@@ -201,7 +201,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* 
   return sim::find_in(reinterpret_cast<uint64_t>(handle), name, function);
 }
 
-// A module of the current context under another name; options are not supported.
+// Loads a module into the current context; options are not supported.
 CUresult cuLibraryLoadData(CUlibrary* handle, const void* image, CUjit_option*, void**, unsigned jit_options,
                            CUlibraryOption*, void**, unsigned options) {
   GVB_SIM_ENTER_CONTEXT(cuLibraryLoadData);

@@ -14,7 +14,7 @@ struct FunctionInfo {
   std::string name;
   const Kernel* kernel = nullptr;  // null: this simulation cannot run it
   abi::CUcontext context = nullptr;
-  unsigned most_dynamic_shared = 48 * 1024;  // unless cuFuncSetAttribute allows more
+  unsigned most_dynamic_shared = 48 * 1024;  // limit unless cuFuncSetAttribute raises it
 };
 
 FunctionInfo* find_function(abi::CUfunction handle);

@@ -7,19 +7,19 @@
 namespace gvb::sim {
 namespace {
 
-// The model of this card: what no setting says.
-constexpr double kL2OverDram = 2;         // bytes from L2 in the time of one from DRAM
-constexpr double kPageLoadNs = 500;       // a load that waits for the translation of its address
-constexpr double kPageDram = 0.5;         // of the DRAM's rate, while a card full of threads makes such loads
-constexpr double kIssueRoundNs = 50;      // of 64 instructions a thread, on multiprocessors full of threads
-constexpr double kTinyBlockNs = 1;        // between two blocks that are handed out
+// Constants of this card's model that no setting covers.
+constexpr double kL2OverDram = 2;         // L2 bandwidth as a multiple of DRAM's
+constexpr double kPageLoadNs = 500;       // a load that misses the TLB
+constexpr double kPageDram = 0.5;         // fraction of the DRAM rate when a card full of threads makes such loads
+constexpr double kIssueRoundNs = 50;      // 64 instructions per thread on full multiprocessors
+constexpr double kTinyBlockNs = 1;        // time between two blocks being scheduled
 constexpr double kRequestRoundNs = 1000;  // a load and the arithmetic that waits for it
-constexpr double kRequestMemory = 0.8;    // of the rates of L2 and of DRAM, while a request's step runs
+constexpr double kRequestMemory = 0.8;    // fraction of the L2 and DRAM rates while a request's step runs
 
-// 32 counters, 128 bytes apart; here all is counted in the first.
+// 32 counters, 128 bytes apart; the simulation uses only the first.
 Span counters_of(uint64_t blocks) { return {blocks, 32 * 128, 8, Access::kBoth}; }
 
-// A kernel of which nothing is seen but that its blocks ran.
+// A kernel whose only effect is to count its blocks.
 Plan counted(double nanoseconds, uint64_t blocks, const Geometry& geometry) {
   Plan plan;
   plan.nanoseconds = nanoseconds;
@@ -120,7 +120,7 @@ Plan plan_request_step(const Arguments& arguments, const Geometry&, const CardSe
   return plan;
 }
 
-// Block i is on multiprocessor i, i + sms, …; all run as long as the kernel does, without the longest of its pauses.
+// Block i is on multiprocessor i, i + sms, …; all run for the kernel's duration without its longest pause.
 Plan plan_trace_blocks(const Arguments& arguments, const Geometry& geometry, const CardSettings& card) {
   const auto stretches = arguments.get<uint64_t>(0), room = arguments.get<uint64_t>(1),
              used = arguments.get<uint64_t>(2), spin = arguments.get<uint64_t>(3), gap = arguments.get<uint64_t>(4);

@@ -1,4 +1,4 @@
-// The kernels of tenants beside each other: aggressors, requests, and the trace of blocks.
+// Kernels of noisy-neighbour measurements: aggressors, requests, and the trace of blocks.
 #pragma once
 
 #include "sim/work/kernels.h"

@@ -5,8 +5,8 @@
 namespace gvb::sim {
 namespace {
 
-// Elements `first` to `end` of `out`; `index` says which element of the sequence each is. A model has hundreds of
-// millions, so that the format is not looked up for each.
+// Writes elements `first` to `end` of `out`; `index` maps each to an element of the sequence. The format is a template
+// argument because a model has hundreds of millions of elements.
 template <Number kNumber, class Index>
 void store_normal(uint64_t out, uint64_t first, uint64_t end, uint64_t seed, const Index& index) {
   for (uint64_t i = first; i < end; ++i)

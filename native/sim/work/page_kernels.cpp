@@ -9,7 +9,7 @@
 namespace gvb::sim {
 namespace {
 
-// The list of blocks is in mapped memory: it is what it was when the kernel was launched.
+// The list of blocks is in mapped memory, so it still has its values of the launch.
 std::vector<uint64_t> ends_in(const Arguments& arguments) {
   const auto* blocks = reinterpret_cast<const uint64_t*>(arguments.get<uint64_t>(0));
   const auto bytes = arguments.get<uint64_t>(1);

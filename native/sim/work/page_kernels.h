@@ -1,4 +1,4 @@
-// What kernels/pages.cu and kernels/pipeline.cu do, and how long it takes.
+// The effects and durations of kernels/pages.cu and kernels/pipeline.cu.
 #pragma once
 
 #include "sim/work/kernels.h"

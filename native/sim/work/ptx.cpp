@@ -27,7 +27,7 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' || c == '%';
 }
 
-// The words of a text, one after the other from a place in it.
+// Iterates over the words of a text from a position.
 class Words {
  public:
   explicit Words(const std::string& text, size_t from = 0) : text_(text), at_(from) {}
@@ -39,7 +39,7 @@ class Words {
     return text_.substr(begin, at_ - begin);
   }
 
-  // What stands in brackets next, and 1 where nothing does.
+  // The number in the brackets that follow; 1 if there are none.
   size_t count() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
     if (at_ == text_.size() || text_[at_] != '[') return 1;
@@ -70,13 +70,13 @@ std::vector<std::string> entries_of(const std::string& code) {
   return names;
 }
 
-// ".b8" is one byte, ".u32" four; 0 for what is no type.
+// ".b8" is one byte, ".u32" four; 0 if it is not a type.
 size_t bytes_of_type(const std::string& word) {
   if (word.size() < 3 || std::strchr("busf", word[1]) == nullptr) return 0;
   return std::strtoull(word.c_str() + 2, nullptr, 10) / 8;
 }
 
-// ".global .align 16 .b8 name[100];" The memory of one that is initialised is not filled.
+// ".global .align 16 .b8 name[100];" Initial values are not simulated.
 std::vector<PtxGlobal> globals_of(const std::string& code) {
   std::vector<PtxGlobal> globals;
   for (size_t at = code.find(".global"); at != std::string::npos; at = code.find(".global", at)) {
@@ -103,7 +103,7 @@ Ptx refused(abi::CUresult code, const std::string& why) {
   return ptx;
 }
 
-// "sm_90a" runs on 9.0 alone, "sm_75" on 7.5 and later.
+// "sm_90a" runs only on 9.0, "sm_75" on 7.5 and later.
 bool runs_on(const std::string& target, int cc) {
   int number = 0;
   int length = 0;

@@ -13,7 +13,7 @@ struct PtxGlobal {
   size_t bytes;
 };
 
-// What loading a PTX text comes to: its entries and variables, or a code and the one-line reason.
+// The result of loading PTX: its entries and variables, or an error code and a one-line reason.
 struct Ptx {
   abi::CUresult code = abi::CUDA_SUCCESS;
   std::string error;
@@ -21,8 +21,8 @@ struct Ptx {
   std::vector<PtxGlobal> globals;
 };
 
-// Looks at the frame only (directives, braces, entries, variables): kernels run by name, not from their instructions.
-// `driver_version` bounds the ISA: 13.0 knows 9.0, 12.x knows 8.x. `cc` bounds the target.
+// Parses only the frame (directives, braces, entries, variables): kernels run by name, not by their instructions.
+// `driver_version` limits the ISA: 13.0 supports 9.0, 12.x supports 8.x. `cc` limits the target.
 Ptx parse_ptx(const char* text, int driver_version, int cc);
 
 }  // namespace gvb::sim

@@ -27,7 +27,7 @@ Publisher& publisher() {
   return instance;
 }
 
-// False when there was nothing to publish.
+// False if there was nothing to publish.
 bool publish_once() {
   std::vector<std::shared_ptr<WorkQueue>> queues;
   {
@@ -48,7 +48,7 @@ bool fall_asleep() {
   return publisher().asleep;
 }
 
-// Waking a thread costs the launching one a system call, so this one naps through a burst of launches.
+// Waking this thread would cost the launching one a system call, so it naps during a burst of launches.
 [[noreturn]] void publish_forever() {
   for (int64_t last_work = raw_now();;) {
     nanosleep(&kNap, nullptr);

@@ -8,7 +8,7 @@ namespace gvb::sim {
 namespace {
 
 constexpr uint64_t kUnit = 16;
-// So much is written for real as well, for processes that share it. More is only noted.
+// This much is really written, for processes that share the memory. The rest is only recorded.
 constexpr uint64_t kWritten = uint64_t{4} << 20;
 constexpr uint64_t kSharedBytes = 48 * 1024, kLocalBytes = 1024, kRegisterBytes = 24 * 16;
 
@@ -61,7 +61,7 @@ uint64_t threads_of(const Geometry& geometry) {
   return uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];
 }
 
-// Writes with a tag, and looks in either case.
+// Writes if there is a tag; always looks.
 Plan plan_chip(Medium medium, uint64_t bytes, const TagWords* tag, const Mark& mark, uint64_t counters) {
   Plan plan;
   plan.touches = {{counters, 2 * sizeof(uint64_t), 8, Access::kBoth}};

@@ -17,7 +17,7 @@ void widen(const SkinnyProduct& product, const void* from, size_t first, size_t 
   for (size_t i = 0; i < count; ++i) to[i] = load_number(from, first + i, product.number);
 }
 
-// The elements of y in that part of memory.
+// Computes the elements of y in that part of memory.
 void multiply(const SkinnyProduct& product, const Range& part, const DeferredResults::Need& need) {
   const size_t each = bytes_of(product.number);
   const size_t first = (part.begin - product.y) / each, end = (part.end - product.y + each - 1) / each;

@@ -48,7 +48,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   const std::lock_guard<std::mutex> lock(context->mutex);
   auto& all = context->streams;
   all.erase(std::remove(all.begin(), all.end(), stream.get()), all.end());
-  // What is still running goes on.
+  // Work that still runs continues.
   context->retired.push_back(std::move(stream));
   sim::release_retired(context);
   return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
-// What cuTensorMapEncodeTiled writes here in place of the hardware's own encoding: the description itself, for the
-// simulated kernels and for the emulated ones of the native tests.
+// The simulated cuTensorMapEncodeTiled writes the plain description instead of the hardware's encoding, for the
+// simulated kernels and for the emulated ones in the native tests.
 #pragma once
 
 #include "driver/cuda_abi.h"
@@ -11,16 +11,16 @@ constexpr unsigned kMostDimensions = 5;
 struct TensorDescription {
   uint64_t mark;
   uint64_t address;
-  uint64_t strides[kMostDimensions - 1];  // in bytes, of every dimension but the innermost
-  uint32_t dimensions[kMostDimensions];   // in elements, the innermost first
+  uint64_t strides[kMostDimensions - 1];  // bytes, for every dimension but the innermost
+  uint32_t dimensions[kMostDimensions];   // elements, innermost first
   uint16_t box[kMostDimensions];
   uint8_t rank, type, swizzle, element_bytes;
 };
 
-// INVALID_VALUE where the driver API's reference says so of these arguments.
+// Returns INVALID_VALUE for arguments that the driver API's reference rules out.
 abi::CUresult encode(abi::CUtensorMap* map, const TensorDescription& described);
 
-// Null where the map was not encoded here.
+// Null if another driver encoded the map.
 const TensorDescription* described_by(const abi::CUtensorMap& map);
 
 }  // namespace gvb::sim

@@ -33,7 +33,7 @@ void widen(const uint16_t* halves, size_t count, float* wide) {
   for (size_t i = 0; i < count; ++i) wide[i] = table[halves[i]];
 }
 
-// The first column of a matrix whose rows are all multiples of its first one, else nothing. Products of two halves are
+// If all rows of a matrix are multiples of its first row: its first column, else nothing. Products of two halves are
 // exact in single precision.
 std::vector<float> multiples_of_first_row(const uint16_t* a, size_t n) {
   std::vector<float> first(n), row(n), column(n);
@@ -51,7 +51,7 @@ std::vector<float> multiples_of_first_row(const uint16_t* a, size_t n) {
 
 void multiply(const std::vector<float>& a, const std::vector<float>& b, float* c, size_t n) {
   std::fill_n(c, n * n, 0.0f);
-  constexpr size_t kRows = 4;  // of b are used before the row of c leaves the nearest cache
+  constexpr size_t kRows = 4;  // rows of b to process before the row of c leaves the L1 cache
   for (size_t i = 0; i < n; ++i)
     for (size_t k = 0; k < n; k += kRows) {
       float* row = c + i * n;
@@ -63,7 +63,8 @@ void multiply(const std::vector<float>& a, const std::vector<float>& b, float* c
     }
 }
 
-// Seventeen billion operations are a second here: of such a matrix, one row of the product gives all the others.
+// The full product takes 17 billion operations, about a second here. For such a matrix, one row of the product
+// determines all the others.
 void multiply_first_row(const std::vector<float>& column, const uint16_t* a, const uint16_t* b, float* c, size_t n) {
   std::vector<float> first(n), row(n), product(n);
   widen(a, n, first.data());
@@ -88,7 +89,7 @@ void multiply_half(const uint16_t* a, const uint16_t* b, float* c, unsigned n) {
 }
 
 void attend(const float* q, const float* k, const float* v, float* out, unsigned heads, unsigned length) {
-  // Of one head, [i][key]: the scores of a query are then sums over rows, several keys at once.
+  // Stored as [i][key] for one head, so that a query's scores are sums over rows, several keys at once.
   std::vector<float> weights(length), keys(size_t{length} * kWidth);
   for (unsigned head = 0; head < heads; ++head) {
     const size_t base = size_t{head} * length * kWidth;

@@ -1,11 +1,12 @@
-// What the kernels of the work unit compute, on the host.
+// Host versions of the work unit's kernels.
 #pragma once
 
 #include <cstdint>
 
 namespace gvb::sim {
 
-// c = a · b of n × n matrices, row by row; a and b hold IEEE half-precision numbers. Equal factors are multiplied once.
+// c = a · b of n × n matrices in row-major order; a and b hold IEEE half-precision numbers. Equal factors are
+// multiplied once.
 void multiply_half(const uint16_t* a, const uint16_t* b, float* c, unsigned n);
 
 // out = softmax(q kᵀ / 8) v for each head of `length` tokens of 64 values.

@@ -7,9 +7,9 @@
 namespace gvb::sim {
 namespace {
 
-// How far back work looks for results that it overwrites.
+// How many entries to search for results that new work overwrites.
 constexpr size_t kLookBack = 64;
-// More results than this are not kept uncomputed.
+// At most this many results stay uncomputed.
 constexpr size_t kMostUncomputed = 256;
 constexpr size_t kCollectedAtOnce = 4;
 
@@ -53,7 +53,7 @@ std::function<void(const Placement&)> counting(std::vector<Count> counts) {
 
 }  // namespace
 
-// `heir`: the work that overwrites the results and counts for both; nullptr where no work does.
+// `heir`: the work that overwrites the results and takes over their counts; nullptr if there is none.
 void WorkQueue::drop_overwritten(const Ranges& written, Ranges read, Work* heir) {
   size_t seen = 0;
   for (auto entry = entries_.rbegin(); entry != entries_.rend() && seen < kLookBack; ++entry, ++seen) {
@@ -85,7 +85,7 @@ void WorkQueue::push(Work work) {
   entry.number = ++pushed_;
   entries_.push_back(std::move(entry));
   pending_.fetch_add(1, std::memory_order_release);
-  // A few each time: every call costs the same, however many are made without waiting.
+  // Only a few per push, so that every call costs the same, however many are made without waiting.
   collect_first(kCollectedAtOnce, seen_in_time() ? raw_now() : 0);
 }
 
@@ -108,9 +108,9 @@ void WorkQueue::collect_first(size_t most, int64_t now) {
   remove_finished(count, now);
 }
 
-// Of the first `count`.
+// Considers the first `count` entries.
 void WorkQueue::remove_finished(size_t count, int64_t now) {
-  // Until its end the host has to wait in real time, although everything is done.
+  // The host must wait for its end in real time, even if everything is done.
   for (size_t i = 0; i < count && seen_in_time(); ++i) {
     Entry& entry = entries_[i];
     if (!entry.in_time || !entry.over || entry.run || entry.placement.end > now) continue;
@@ -133,15 +133,15 @@ bool WorkQueue::due(const Entry& entry, int64_t now) const {
   return entry.over && (!seen_in_time() || entry.placement.end <= now);
 }
 
-// What the entries up to number `last` that are due have to do; they stay in the queue, without it, until they are
-// collected again.
+// Takes the pending effects of due entries up to number `last`. The entries stay in the queue until they are collected
+// again.
 WorkQueue::Runs WorkQueue::take_through(uint64_t last, int64_t now) {
   Runs runs;
   for (Entry& entry : entries_) {
     if (entry.number > last) break;
     if (!entry.run || !due(entry, now)) continue;
     Run run = {std::exchange(entry.run, nullptr), entry.placement, {}, {}, std::move(entry.compute)};
-    // What is left of dropped work, its counting, reads none of its inputs.
+    // A dropped entry only counts; it reads none of its inputs.
     if (!entry.dropped) {
       run.reads = std::move(entry.reads);
       run.writes = std::move(entry.writes);
@@ -150,7 +150,7 @@ WorkQueue::Runs WorkQueue::take_through(uint64_t last, int64_t now) {
     if (entry.counts.empty()) continue;
     runs.push_back({counting(std::exchange(entry.counts, {})), entry.placement, {}, {}, nullptr});
   }
-  // Before the entries can be found finished.
+  // Must be set before the entries can be found finished.
   executing_.store(!runs.empty(), std::memory_order_release);
   return runs;
 }

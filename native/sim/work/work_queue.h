@@ -1,4 +1,4 @@
-// What a context's device work does, as opposed to when: it is executed when the host could look at the result.
+// The effects of a context's device work, as opposed to its timing: executed when the host could look at the result.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@ namespace gvb::sim {
 
 // When the host could see the effect of work.
 enum class Seen {
-  kLater,      // when other work has copied it to where the host looks: until then it need not be computed
+  kLater,      // once other work has copied it to where the host looks: need not be computed until then
   kWhenOver,   // once the host knows that the work is over
-  kFromStart,  // in real time, by looking at memory, from the work's first instruction on
-  kFromEnd,    // likewise, from its last one
+  kFromStart,  // in real time, by reading memory, from the work's first instruction on
+  kFromEnd,    // the same, from its last instruction on
 };
 
 inline bool in_time(Seen seen) { return seen == Seen::kFromStart || seen == Seen::kFromEnd; }
 
 inline Range range_of(uint64_t address, size_t bytes) { return {address, address + bytes}; }
 
-// What work adds to a counter of 64 bits, which lies in what it reads.
+// Work adds `by` to a 64-bit counter, which is part of what it reads.
 struct Count {
   uint64_t counter;
   uint64_t by;
@@ -38,11 +38,12 @@ struct Work {
   Seen seen = Seen::kLater;
   Ranges reads;
   Ranges writes;
-  std::shared_ptr<std::atomic<int64_t>> tail;  // of its stream: the latest end that is known
+  std::shared_ptr<std::atomic<int64_t>> tail;  // of its stream: the latest known end
   std::function<void(const Placement&)> run;   // empty: no effect
-  DeferredResults::Compute compute;  // in place of `run`: computes parts of the result, as somebody reads them
-  std::vector<Count> counts;         // done even where the results are overwritten before anyone reads them
-  std::function<void(const Placement&)> placed;  // told when the end is known; must not call the queue
+  DeferredResults::Compute compute;            // instead of `run`: computes the parts of the result that are read
+  std::vector<Count> counts;                   // applied even if the results are overwritten before they are read
+  // Receives the placement once the end is known; must not call the queue.
+  std::function<void(const Placement&)> placed;
 };
 
 // The work of a context, in the order of submission.
@@ -50,23 +51,23 @@ class WorkQueue {
  public:
   explicit WorkQueue(Card* card) : card_(card) {}
 
-  // Results that `work` overwrites and nobody has read by then are never computed.
+  // Results that `work` overwrites before they are read are never computed.
   void push(Work work);
 
-  // Learns what is over.
+  // Checks which work is over.
   void collect();
 
-  // Executes what the host could see by `now`, or by the end that it was told of ahead of time. While work that shows
-  // itself in real time is pending, nothing later is done.
+  // Executes what the host could see by `now`, or by the end that it was told ahead of time. While work that shows its
+  // effect in real time is pending, later work is not executed.
   void run_seen(int64_t now);
-  bool try_run_seen(int64_t now);  // false when another thread is at it
+  bool try_run_seen(int64_t now);  // false if another thread is executing
 
-  // Before memory changes by other means: results in it are computed, or dropped where the change ends them.
+  // Before memory changes by other means: computes the results in it, or drops them if the change overwrites them.
   void settle(const Range& range, bool overwritten);
 
-  void forget();  // all of it, of a context that failed or ends
+  void forget();  // drops all work of a context that failed or ends
 
-  // No work is left, and none is in progress.
+  // True if no work is pending or being executed.
   bool idle() const {
     return pending_.load(std::memory_order_acquire) == 0 && !executing_.load(std::memory_order_acquire);
   }
@@ -78,8 +79,8 @@ class WorkQueue {
     uint64_t number = 0;
     bool over = false;
     bool begun = false;
-    bool dropped = false;  // its results; what it counts is still done
-    bool in_time = false;  // it shows itself in real time, and its end has not passed
+    bool dropped = false;  // its results were dropped; its counts are still applied
+    bool in_time = false;  // shows its effect in real time, and its end has not passed
     Placement placement{};
   };
   using Entries = std::deque<Entry>;
@@ -101,7 +102,7 @@ class WorkQueue {
   void remove_finished(size_t count, int64_t now);
 
   Card* card_;
-  std::mutex run_mutex_;  // taken first: one thread executes at a time
+  std::mutex run_mutex_;  // taken first: only one thread executes at a time
   DeferredResults deferred_;
   std::atomic<bool> has_deferred_{false};
   std::mutex entries_mutex_;
@@ -112,7 +113,7 @@ class WorkQueue {
   std::atomic<bool> executing_{false};
 };
 
-// Has a thread execute the queue's due work for a host that polls memory instead of synchronising.
+// Lets a thread execute the queue's due work for a host that polls memory instead of synchronising.
 void publish(const std::shared_ptr<WorkQueue>& queue);
 
 }  // namespace gvb::sim

@@ -1,4 +1,4 @@
-// The host's versions of what native/kernels/ampere.cuh wraps, after the fragment layouts of the PTX ISA.
+// Host versions of the functions in native/kernels/ampere.cuh, after the fragment layouts of the PTX ISA.
 #pragma once
 
 #include "bench/llm/number_bits.h"
@@ -23,10 +23,10 @@ inline uint4 load_once_16(const uint4* from) {
   return *from;
 }
 
-// Reads a byte of it, for the address sanitizer.
+// Reads a byte of it, so that the address sanitizer checks the address.
 inline void prefetch_line(const void* line) { static_cast<void>(*static_cast<const volatile unsigned char*>(line)); }
 
-// Done now, or as late as the wait for it allows.
+// Done now, or at the latest in the wait for it.
 inline void copy_async_16(uint32_t to, const void* from, bool valid) {
   using namespace gvb::emulator;
   unsigned char* target = shared_memory(to, 16, 16);
@@ -71,7 +71,7 @@ struct MatrixLane {
   uint32_t values[4];
 };
 
-// Lane i receives values 2·(i mod 4) and the next one of row i / 4 of each matrix; transposed: of column i / 4.
+// Lane i receives values 2·(i mod 4) and the next one of row i / 4 of each matrix; if transposed, of column i / 4.
 inline void load_four(uint32_t (&to)[4], uint32_t row, bool transposed, const char* what) {
   MatrixLane mine = {shared_memory(row, 16, 16), {}};
   together(
@@ -104,7 +104,7 @@ struct MultiplyLane {
 };
 
 // PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type", and for mma.m16n8k32: lane i holds rows i / 4
-// and i / 4 + 8 of A and C, column i / 4 of B, and of K four bytes a register.
+// and i / 4 + 8 of A and C, column i / 4 of B, and four bytes of K per register.
 template <class Format>
 void multiply_fragments(MultiplyLane* const* lanes) {
   constexpr unsigned kBits = 1 + Format::kExponent + Format::kMantissa, kPacked = 32 / kBits, kDepth = 8 * kPacked;

@@ -1,6 +1,6 @@
-// CUDA C++ as far as kernels use it, for compiling a .cu as host code. Include it, then the .cu; launch with
-// emulator::run. `static` stands for __shared__, which holds because only one block runs at a time: kernels that run in
-// clusters, or that want the sanitizer's eye on their bounds, use dynamic_shared() of ampere.cuh.
+// The parts of CUDA C++ that the kernels use, for compiling a .cu as host code. Include it, then the .cu; launch with
+// emulator::run. `static` replaces __shared__, which is correct because only one block runs at a time; kernels that run
+// in clusters, or whose bounds the sanitizer shall check, use dynamic_shared() of ampere.cuh.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline void __syncwarp(unsigned = ~0u) {
 
 namespace gvb::emulator {
 
-// Each lane receives the value of lane source(lane); of its own where that lies outside its segment of `width` lanes.
+// Each lane receives the value of lane source(lane), or its own if that lies outside its segment of `width` lanes.
 template <class T, class Source>
 T shuffle(T value, unsigned width, const Source& source, const char* what) {
   struct Lane {
@@ -110,7 +110,7 @@ inline unsigned __ballot_sync(unsigned, bool predicate) { return gvb::emulator::
 inline bool __any_sync(unsigned, bool predicate) { return gvb::emulator::ballot(predicate) != 0; }
 inline bool __all_sync(unsigned, bool predicate) { return gvb::emulator::ballot(predicate) == ~0u; }
 
-// Fibres of one host thread: nothing comes between.
+// All fibres run in one host thread, so nothing runs in between.
 template <class T>
 T atomicAdd(T* place, T value) {
   const T before = *place;

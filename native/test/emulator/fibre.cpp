@@ -12,7 +12,7 @@
 namespace gvb::emulator {
 namespace {
 
-constexpr size_t kStackBytes = size_t{256} << 10;  // the red zones of a sanitizer included
+constexpr size_t kStackBytes = size_t{256} << 10;  // includes the red zones of a sanitizer
 
 // makecontext passes only ints to the function it starts.
 Fibre* starting = nullptr;

@@ -1,5 +1,5 @@
-// A thread of execution that one scheduler resumes and that suspends itself: one for each thread of an emulated block.
-// Only one runs at a time, in an order that a seed decides, so that a failing interleaving can be repeated.
+// A thread of execution that a scheduler resumes and that suspends itself; there is one per thread of an emulated
+// block. Only one runs at a time, in an order that a seed determines, so that a failing interleaving can be repeated.
 #pragma once
 
 #include <ucontext.h>
@@ -12,7 +12,7 @@ namespace gvb::emulator {
 
 class Fibre {
  public:
-  explicit Fibre(std::function<void()> body);  // which never returns
+  explicit Fibre(std::function<void()> body);  // `body` never returns
   ~Fibre();
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
@@ -26,7 +26,7 @@ class Fibre {
   const std::function<void()> body_;
   const std::unique_ptr<char[]> stack_;
   ucontext_t own_{}, scheduler_{};
-  // What the sanitizers need to know of a change of stacks.
+  // What the sanitizers need to know about a switch of stacks.
   void *own_fake_stack_ = nullptr, *scheduler_fake_stack_ = nullptr;
   const void* scheduler_stack_ = nullptr;
   size_t scheduler_stack_bytes_ = 0;

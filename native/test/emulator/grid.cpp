@@ -7,9 +7,9 @@ namespace gvb::emulator {
 namespace {
 
 Cluster* active = nullptr;
-Thread* running = nullptr;  // null while the hardware works by itself
+Thread* running = nullptr;  // null while asynchronous work of the hardware is done
 
-// Fills registers and memory that nothing was written to: not a number in every format.
+// Fills registers and memory that were never written: NaN in every format.
 constexpr unsigned char kPoison = 0xff;
 
 struct Stopped {};
@@ -61,7 +61,7 @@ void Cluster::body(Thread& thread) {
     try {
       kernel();
     } catch (const Stopped&) {
-      // The scheduler reports it: an exception cannot pass from one stack to another.
+      // The scheduler reports it, because an exception cannot pass from one stack to another.
     }
     thread.done_ = true;
     thread.fibre_.suspend();
@@ -86,7 +86,7 @@ void Cluster::fail(const std::string& message) {
   throw Stopped();
 }
 
-// All lanes that can run, in turn, for as long as there are some; now and then another warp gets its turn earlier.
+// Runs the warp's lanes in turn while any can run; at random, switches to another warp earlier.
 bool Cluster::run_warp(Block& block, unsigned first) {
   const size_t last = std::min<size_t>(block.threads.size(), first + kWarp);
   bool any = false;

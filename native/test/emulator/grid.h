@@ -1,8 +1,8 @@
-// Runs a grid on the host, cluster by cluster: a fibre for each thread, real shared memory, barriers, and operations
-// that a warp or a warpgroup executes together. Warps run in a random order from a seed; asynchronous work is done at a
-// random moment between its start and the wait for it; with an even seed, what the hardware does by itself is done when
-// no thread can continue without it. A missing barrier or wait therefore shows as a wrong result, a barrier that nobody
-// completes as an error that says who waits for what.
+// Runs a grid on the host, cluster by cluster: one fibre per thread, real shared memory, barriers, and operations that
+// a warp or a warpgroup executes together. Warps run in a random order from a seed. Asynchronous work is done at a
+// random moment between its start and the wait for it or, with an even seed, only once no thread can continue without
+// it. A missing barrier or wait therefore shows as a wrong result; a barrier that never completes is an error that
+// lists what each thread waits for.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@
 namespace gvb::emulator {
 
 constexpr unsigned kWarp = 32, kWarpgroup = 128;
-// Shared memory starts here in a block's window, so that an address of 0 is an error, as wide as the hardware's
-// largest alignment requires.
+// Start of shared memory in a block's window: not 0, so that an address of 0 is an error, and as large as the
+// hardware's largest alignment.
 constexpr uint32_t kSharedBase = 1024;
-// A cluster's windows of shared memory are this far apart.
+// Distance between the shared memory windows of a cluster's blocks.
 constexpr uint32_t kSharedWindow = uint32_t{1} << 24;
 
 struct Index {
@@ -35,7 +35,7 @@ struct Launch {
   Index grid;
   Index block;
   size_t shared_bytes = 0;
-  unsigned cluster = 1;  // blocks, along x
+  unsigned cluster = 1;  // blocks per cluster, along x
   uint64_t seed = 1;
 };
 
@@ -43,7 +43,7 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws Failure where the kernel breaks a rule of the hardware, or where no thread can continue.
+// Throws Failure if the kernel breaks a rule of the hardware, or if no thread can continue.
 void run(const Launch& launch, const std::function<void()>& kernel);
 
 using Work = std::function<void()>;
@@ -59,7 +59,7 @@ class Thread {
   Block& block;
   const unsigned rank;  // in its block
   const Index index;
-  std::deque<std::vector<Work>> copies;  // groups of asynchronous copies, the one being filled last
+  std::deque<std::vector<Work>> copies;  // groups of asynchronous copies; the last one is still being filled
 
   unsigned lane() const { return rank % kWarp; }
 
@@ -71,8 +71,8 @@ class Thread {
   const char* waits_for_ = "";
 };
 
-// Aligned on the host as on the device, for structs in it. Exactly as large as asked for, so that the address sanitizer
-// sees what is accessed beyond it.
+// Aligned on the host as on the device, for structs in it. Exactly of the requested size, so that the address sanitizer
+// sees accesses beyond it.
 class SharedMemory {
  public:
   explicit SharedMemory(size_t bytes);
@@ -106,7 +106,7 @@ class Block {
   };
   Barrier barriers[16];
 
-  // Where the threads of a warp or warpgroup meet to execute one instruction.
+  // The threads of a warp or warpgroup that have arrived to execute one instruction together.
   struct Meeting {
     std::vector<void*> operands;
     unsigned arrived = 0;
@@ -134,8 +134,8 @@ class Cluster {
   void later(Work work) { pending_.push_back(std::move(work)); }
   bool chance(unsigned one_in) { return random() % one_in == 0; }
 
-  void body(Thread& thread);                                        // of a thread's fibre
-  void wait(const std::function<bool()>& ready, const char* what);  // of the current thread
+  void body(Thread& thread);                                        // runs in a thread's fibre
+  void wait(const std::function<bool()>& ready, const char* what);  // suspends the current thread
   [[noreturn]] void fail(const std::string& message);               // ends the launch
 
  private:
@@ -157,10 +157,10 @@ Cluster& cluster();
 // Suspends the current thread until `ready`.
 void wait_until(const std::function<bool()>& ready, const char* what);
 
-// Work that the hardware does by itself, at any time from now on.
+// Schedules work of the hardware, to be done at any time from now on.
 void later(Work work);
 
-// Address of shared memory as PTX sees it, and back. `bytes` at `address` must lie inside.
+// Converts a pointer to shared memory to an address as in PTX, and back. `bytes` at `address` must lie inside.
 uint32_t shared_address(const void* pointer);
 unsigned char* shared_memory(uint32_t address, size_t bytes, size_t alignment);
 
@@ -168,7 +168,7 @@ unsigned char* shared_memory(uint32_t address, size_t bytes, size_t alignment);
 void arrive(unsigned id, unsigned threads);
 void arrive_and_wait(unsigned id, unsigned threads);
 
-// `work` is executed once, when all threads of the current warp or warpgroup have come here, on what each brought.
+// Executes `work` once, when all threads of the current warp or warpgroup have arrived, on their operands.
 void execute_together(unsigned size, void* operand, const std::function<void(void* const*)>& work, const char* what);
 
 template <class Operand, class Execute>

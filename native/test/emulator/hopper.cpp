@@ -94,18 +94,18 @@ uint32_t checked_tile(const Box& box, uint32_t address) {
   return address;
 }
 
-// What a warpgroup has under way. Multiplications of one warpgroup are done in their order.
+// The pending multiplications of a warpgroup, which are done in order.
 struct Multiplication {
-  std::vector<float*> sums;         // of each thread
-  std::vector<uint32_t> registers;  // four of each thread, or none
+  std::vector<float*> sums;         // by thread
+  std::vector<uint32_t> registers;  // four per thread, or none
   WarpgroupMultiply operands;
-  uint32_t window;  // of the block's shared memory
+  uint32_t window;  // the block's shared memory
   bool done = false;
 };
 using Group = std::deque<std::shared_ptr<Multiplication>>;
 
 struct Warpgroup {
-  std::deque<Group> groups;  // the one being filled last
+  std::deque<Group> groups;  // the last one is still being filled
   bool fenced = false;
 };
 
@@ -124,7 +124,7 @@ float decoded(Factor factor, const unsigned char* at) {
   return factor == Factor::kF16 ? decode<F16>(half) : decode<Bf16>(half);
 }
 
-// Where element (outer, k) of a described tile lies: `outer` counts M or N. PTX ISA, "Shared Memory Matrix Layout".
+// The address of element (outer, k) of a described tile: `outer` counts M or N. PTX ISA, "Shared Memory Matrix Layout".
 uint32_t element_address(uint64_t descriptor, unsigned outer, unsigned k, unsigned bytes, bool transposed) {
   const auto start = static_cast<uint32_t>(descriptor & 0x3fff) << 4;
   const auto leading = static_cast<uint32_t>(descriptor >> 16 & 0x3fff) << 4;
@@ -150,7 +150,7 @@ void execute(Multiplication& work) {
         a[row * depth + k] = tile(operands.a, row, k, false);
         continue;
       }
-      // As mma.m16n8k16 (k32 with 8 bits): four bytes of K a register and thread.
+      // Like mma.m16n8k16 (k32 with 8 bits): four bytes of K per register and thread.
       const unsigned in_warp = row % 16, byte = k * bytes;
       const unsigned thread = row / 16 * kWarp + in_warp % 8 * 4 + byte % 16 / 4;
       const unsigned which = in_warp / 8 + byte / 16 * 2;
@@ -177,7 +177,7 @@ void finish(Warpgroup& own, size_t groups_left) {
   }
 }
 
-// At some moment between the start and the wait for it, if all before it are done.
+// Does the work at a random moment between its start and the wait for it, if all earlier work is done.
 void run_early(Warpgroup& own, const std::shared_ptr<Multiplication>& work) {
   for (const Group& group : own.groups)
     for (const auto& earlier : group) {
@@ -186,7 +186,7 @@ void run_early(Warpgroup& own, const std::shared_ptr<Multiplication>& work) {
     }
 }
 
-// What is not done early is done by the wait for it, and never where that is missing.
+// Work that is not done early is done in the wait for it, or never if that is missing.
 constexpr unsigned kOneInIsLate = 4;
 
 std::map<const Thread*, std::deque<std::vector<Work>>> tensor_stores;

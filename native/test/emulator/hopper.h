@@ -1,5 +1,4 @@
-// The host's versions of what native/kernels/hopper.cuh wraps. Tensor maps are the simulator's own
-// (sim/work/tensor_map.h).
+// Host versions of the functions in native/kernels/hopper.cuh. Tensor maps are the simulator's (sim/work/tensor_map.h).
 #pragma once
 
 #include "kernels/hopper.cuh"
@@ -16,7 +15,7 @@ constexpr Factor kFactor = std::is_same_v<Format, gvb::F16>    ? Factor::kF16
                            : std::is_same_v<Format, gvb::Bf16> ? Factor::kBf16
                                                                : Factor::kE4m3;
 
-// One wgmma of a warpgroup; `registers` of A are null where A is in shared memory.
+// One wgmma of a warpgroup; `registers` of A are null if A is in shared memory.
 struct WarpgroupMultiply {
   float* sums;
   unsigned columns;
@@ -28,7 +27,7 @@ struct WarpgroupMultiply {
 
 void barrier_init(uint32_t barrier, unsigned arrivals);
 void barrier_arrive(uint32_t barrier);
-void barrier_expect(uint32_t barrier, unsigned bytes);  // and arrive
+void barrier_expect(uint32_t barrier, unsigned bytes);  // and arrives
 void barrier_wait(uint32_t barrier, unsigned parity);
 uint32_t in_block(uint32_t address, unsigned rank);  // the same place in another block of the cluster
 

@@ -1,4 +1,4 @@
-/** IS-003 finds what limits of known effect let through, shape by shape, and how they work. */
+/** IS-003 finds what limits of known effect let through, for each load shape, and how they work. */
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import { computeLimitBy, type LimitPlan } from '../../../lib/metrics/isolation/is-003-sm-utilization-accuracy.js';
@@ -10,7 +10,7 @@ import { freeShares, limitedSystem, type LimitedSystem, recordedLoads, trueShare
 import { measured, truthOutside } from '../../native/measured.js';
 
 const BIN_MS = 100;
-/** Of quick: left out of the headline, and of the other shapes. */
+/** At quick: bins left out of the headline, and of the other shapes. */
 const DROP_BINS = [10, 1];
 
 interface Row {
@@ -37,7 +37,7 @@ async function measure(layer: Parameters<typeof limitedSystem>[0]) {
   return { result: await measured('IS-003', limited.system), ...limited };
 }
 
-/** Every row and every bin against the record; the shapes run in the order of the rows. */
+/** Compares every row and every bin with the record; the shapes run in the order of the rows. */
 function expectRecorded(result: MetricResult, { record }: Pick<LimitedSystem, 'record'>): void {
   const [free, limited] = recordedLoads(record);
   const shares = result.details.shares as Shares[];
@@ -51,7 +51,7 @@ function expectRecorded(result: MetricResult, { record }: Pick<LimitedSystem, 'r
       expect(Math.abs(share - (percent[bin] ?? 0))).toBeLessThan(tolerance + 0.05);
     const kept = percent.slice(i === 0 ? DROP_BINS[0] : DROP_BINS[1]);
     const { smPercent, achievedPercent, accuracyPercent } = rowsOf(result)[i] as Row;
-    // A host that launches more slowly than its kernels run has no whole bin left: then it is of the whole load.
+    // A host that launches more slowly than its kernels run has no whole bin; the share then covers the whole load.
     const whole = (100 * (freeShares([limited?.[i] ?? []])[0] as number)) / free1;
     const achieved = kept.length > 0 ? mean(kept) : whole;
     expect(Math.abs(achievedPercent - achieved)).toBeLessThan(tolerance / Math.max(1, kept.length) + 0.01);
@@ -61,8 +61,8 @@ function expectRecorded(result: MetricResult, { record }: Pick<LimitedSystem, 'r
 }
 
 /**
- * What a row's tenant got of the time. A share is of the work without a limit: where the machine stopped the host before it
- * had launched that work, the work is less and every share more, by what the record says.
+ * The tenant's share of the time in a row. Shares are relative to the work without a limit: if the machine stopped the
+ * host before it had launched that work, the work is less and every share is higher, as the record shows.
  */
 function ofTheTime(result: MetricResult, { record }: Pick<LimitedSystem, 'record'>, shape?: string): number {
   const row = rowOf(result, shape);
@@ -70,7 +70,7 @@ function ofTheTime(result: MetricResult, { record }: Pick<LimitedSystem, 'record
   return row.achievedPercent * (free ?? Number.NaN);
 }
 
-/** Off what a layer's limit is set to: a kernel more or less in a second, and the ends of its periods. */
+/** Deviation from a layer's limit: one kernel more or less per second, and the ends of its periods. */
 const LAYER_PERCENT = 0.6;
 
 describe('IS-003', () => {
@@ -95,13 +95,13 @@ describe('IS-003', () => {
   it('finds a limit that lets twice as much through', async () => {
     const { result, record } = await measure({ interpose: 'share=60@20ms' });
     expectRecorded(result, { record });
-    // What the layer is told changes nothing: it cannot be started without its limit.
+    // The layer's claim has no effect: it cannot be started without its limit.
     expect(result.details.reference).toBe('a process without the layer');
     expect(Math.abs(ofTheTime(result, { record }) - 60)).toBeLessThan(LAYER_PERCENT);
     expect(result.value).toBeLessThan(15);
   });
 
-  it('finds a limit that holds for large grids alone', async () => {
+  it('finds a limit that applies only to large grids', async () => {
     const { result, record } = await measure({ interpose: 'share={smPercent}@20ms,sharegrid=100000' });
     expectRecorded(result, { record });
     const by = (names: boolean) => rowsOf(result).filter(({ mechanism }) => (mechanism.name === 'none') === names);
@@ -126,7 +126,7 @@ describe('IS-003', () => {
     expect(rowOf(result).mechanism.name).toBe(name);
   });
 
-  it('names a partition, which multiprocessors show and no idle time', async () => {
+  it('names a partition, which shows in multiprocessors and not in idle time', async () => {
     const env = { CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: '{smPercent}' };
     const { system, settings, record } = await limitedSystem({ env, smPercent: 50, sim: 'mps=1' });
     const result = await measured('IS-003', system, {}, await truthOutside(settings));
@@ -142,7 +142,7 @@ describe('IS-003', () => {
     }
   });
 
-  it('finds when a limit begins to act, and the period in which it comes and goes', async () => {
+  it('finds when a limit begins to act, and the period of its oscillation', async () => {
     // In every second stretch of 300 ms of the device's time.
     const { result, record } = await measure({ interpose: 'share={smPercent}@20ms,sharefrom=600ms,shareswings=300ms' });
     expectRecorded(result, { record });
@@ -151,18 +151,18 @@ describe('IS-003', () => {
     const truth = swingsOf(trueShares(limited?.[0] ?? [], free as number, BIN_MS).percent, 30, BIN_MS);
     const { swings } = rowOf(result);
     if (!swings || !truth) throw new Error('The load had no whole bin.');
-    // A share near the border may fall in the one series and a bin later in the other.
+    // A share near the border may fall within it in one series, and one bin later in the other.
     for (const what of ['onsetMs', 'periodMs'] as const)
       expect(Math.abs((swings[what] ?? Number.NaN) - (truth[what] ?? Number.NaN))).toBeLessThanOrEqual(BIN_MS);
     expect(Math.abs((truth.periodMs ?? 0) - 600)).toBeLessThanOrEqual(BIN_MS);
     expect(Math.abs(swings.lowPercent - truth.lowPercent)).toBeLessThan(5);
   });
 
-  it('says of a layer that only claims a limit that it has none', async () => {
+  it('reports no limit for a layer that only claims one', async () => {
     const { result, record } = await measure({});
     expectRecorded(result, { record });
     for (const { mechanism } of rowsOf(result)) expect(mechanism.name).toBe('none');
-    // All of the time under a limit of 30 %.
+    // All of the time, under a limit of 30 %.
     expect(Math.abs(ofTheTime(result, { record }) - 100)).toBeLessThan(0.15);
   });
 

@@ -1,4 +1,4 @@
-/** IS-004 finds when limits of known effect begin to hold, and publishes no number for one that never does. */
+/** IS-004 finds when limits of known effect take hold, and publishes no number for one that never does. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,11 +28,12 @@ async function measure(interpose: string | undefined) {
   return { result, details: result.details as unknown as Details, truth };
 }
 
-/** Above the limit in the first so many bins, by the record; and by how much each bin may be off. */
+/** The excess over the limit in the first bins, from the record, and the tolerance of each bin. */
 function trueOvershoot(percent: readonly number[], tolerance: number, bins: number): [sum: number, tolerance: number] {
   const above = percent.slice(0, bins).map((share) => Math.max(0, share - LIMIT));
   const smSeconds = ((132 / 100) * BIN_MS) / 1_000;
-  // What one bin's end credits too late the next one's gets: two kernels in all, and one a bin that straddles the limit.
+  // Work that ends after its bin is credited to the next bin: two kernels in total, and one for each bin that straddles
+  // the limit.
   return [above.reduce((sum, share) => sum + share, 0) * smSeconds, 3 * tolerance * smSeconds];
 }
 
@@ -45,7 +46,7 @@ describe('IS-004', () => {
     expect(result).toMatchObject({ status: 'ok', unit: 'ms', processes: 2 });
     for (const [i, share] of details.shares[0]?.percent.entries() ?? [])
       expect(Math.abs(share - (truth.percent[i] ?? Number.NaN))).toBeLessThan(truth.tolerance + 0.05);
-    // The average of 500 ms may hold 10 % of the limit too much: 33 ms without it. A bin more lies before the first one.
+    // The average of 500 ms may exceed the limit by 10 %: 33 ms without it. The first bin is preceded by one more.
     const early = (500 * 0.1 * LIMIT) / (100 - LIMIT);
     expect(result.value).toBeGreaterThanOrEqual(Math.max(0, fromMs - early - 2 * BIN_MS));
     expect(result.value).toBeLessThanOrEqual(fromMs + 2 * BIN_MS);
@@ -69,11 +70,11 @@ describe('IS-004', () => {
   });
 });
 
-describe('a limit that is changed while the tenant lives', () => {
+describe('a limit that is changed while the tenant runs', () => {
   const CHANGED = LIMIT / 2;
   const measure = limitResponseBy({ idleMs: 10, horizonMs: 1_000, live: true });
 
-  /** `changeLimit` is given the file that the layer looks at before every launch. */
+  /** `changeLimit` receives the file that the layer reads before every launch. */
   async function changed(lag: string, changeLimit?: (file: string, smPercent: number) => string | null) {
     const file = join(emptyFolder(), 'share');
     const interpose = `share={smPercent}@20ms,sharefile=${file}${lag}`;
@@ -108,7 +109,7 @@ describe('a limit that is changed while the tenant lives', () => {
     expect(liveChange.pauseMs).toBeGreaterThan(0);
   });
 
-  it('has no time where the layer accepts it and goes by the old one', async () => {
+  it('has no time if the layer accepts it but keeps the old one', async () => {
     const { details } = await changed('', () => null);
     expect(details.liveChange).toMatchObject({ toPercent: CHANGED, settledAfterMs: null, observedMs: 1_000 });
     expect(details.liveChange.overshootSmSeconds).toBeGreaterThan(0);

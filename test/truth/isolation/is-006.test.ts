@@ -1,4 +1,4 @@
-/** IS-006 on the simulated card: tenants whose parts of the multiprocessors are together more than there are. */
+/** IS-006 on the simulated card: tenants whose parts add up to more multiprocessors than there are. */
 import { describe, expect, it } from 'vitest';
 import { computeIsolationBy } from '../../../lib/metrics/isolation/is-006-compute-isolation.js';
 import type { Sharing } from '../../../lib/metrics/isolation/sharing.js';
@@ -16,13 +16,13 @@ const BIN_MS = 20;
 
 type Load = RecordedCall[];
 
-/** The trace is so long that a tenant whose process begins late on a busy machine is in it. */
+/** The trace is long enough to include a tenant whose process starts late on a busy machine. */
 function isolation(system: System, durationMs: number, tier: Tier = 'quick') {
   const measure = computeIsolationBy({ durationMs, binMs: BIN_MS, series: 1, traceMs: 200 });
   return measureMetric({ ...metricNamed('IS-006'), measure }, { simulate: true, seed: 1, tier }, { system });
 }
 
-/** In the bins of blocks in which the neighbours' loads ran as well, if any: kernels a bin. */
+/** Kernels per bin, in the bins of blocks during which the neighbours' loads also ran, if any. */
 function kernelsABin(blocks: readonly { load: readonly Kernel[]; beside?: readonly Kernel[] }[]): number {
   const parts = blocks.map(({ load, beside }) => {
     const [own, ...others] = [load, ...(beside ? [beside] : [])].map(byDevice) as [Kernel[], ...Kernel[][]];
@@ -34,7 +34,7 @@ function kernelsABin(blocks: readonly { load: readonly Kernel[]; beside?: readon
 }
 
 describe('IS-006', () => {
-  it('finds what a tenant keeps of a part that is sold more than once', async () => {
+  it('finds what a tenant keeps of an oversubscribed part', async () => {
     const { result, record } = await undisturbedRecord((folder) =>
       isolation(
         percentages(() => 75, '', folder),
@@ -42,13 +42,13 @@ describe('IS-006', () => {
       ),
     );
     expect(result).toMatchObject({ status: 'ok', processes: 2 });
-    // The first process is the one that has the whole card; the tenant has a block alone, two together, one alone. The
-    // other one has a block alone before.
+    // The first process measures the whole card; then the tenant has a block alone, two together, and one alone. The
+    // other tenant has a block alone before.
     const [, tenant = [], other = []] = loadsOf(record);
     const [alone, together, again, alone2] = tenant as [Load, Load, Load, Load];
     const [, beside, besideAgain] = other as [Load, Load, Load];
     const kernelNs = (load: readonly Kernel[]) => median(load.map(lasted)).value;
-    // Each asks for 3/4 of the multiprocessors and gets half of all: its kernels take 3/2 of the time.
+    // Each asks for 3/4 of the multiprocessors and gets half of all, so its kernels take 3/2 of the time.
     expect(kernelNs(together) / kernelNs(alone)).toBeCloseTo(1.5, 2);
     const recorded =
       (100 *
@@ -57,7 +57,7 @@ describe('IS-006', () => {
           { load: again, beside: besideAgain },
         ])) /
       kernelsABin([{ load: alone }, { load: alone2 }]);
-    // A kernel's work is credited in pieces: at each end of a block one of about 90 kernels may count more or less.
+    // A kernel's work is credited in pieces: at each end of a block, one of about 90 kernels may count more or less.
     expect(Math.abs((result.value as number) - recorded)).toBeLessThan(2);
     expect(result.details.sharing).toMatchObject({ kind: 'concurrent on an SM' });
   });
@@ -79,7 +79,7 @@ describe('IS-006', () => {
     expect(shares.map(({ limitPercent }) => limitPercent)).toEqual([50, 50, 50, 25, 25, 25, 25, 25]);
   });
 
-  it('has only a row without a limit where the system sets none, and the length of a turn', async () => {
+  it('has only an unlimited row and the length of a turn if the system sets no limit', async () => {
     const result = await undisturbed(
       () => isolation(environmentUnder(null, 'timeslice_us=3000'), 100),
       (measured) => [measured],

@@ -9,13 +9,13 @@ import { metricNamed } from '../../metric-named.js';
 import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
 import { busyIn, byDevice, commonBins, lasted, loadsOf, percentages, staggered } from './shares.js';
 
-/** Of 128 multiprocessors: 64, 32, 16 and 16. */
+/** The shares of 128 multiprocessors: 64, 32, 16 and 16. */
 const PERCENT = [50, 25, 12.5, 12.5];
 /** (1/2 + 1/4 + 1/8 + 1/8)² / 4 (1/4 + 1/16 + 1/64 + 1/64) */
 const JAIN = 8 / 11;
 
 describe('IS-008', () => {
-  it('finds unequal parts whose index is known', async () => {
+  it('finds unequal parts with a known index', async () => {
     const measure = fairnessBy({ skipMs: 100, windowMs: 700 });
     const definition = { ...metricNamed('IS-008'), measure };
     const { result, record } = await undisturbedRecord((folder) => {
@@ -25,7 +25,7 @@ describe('IS-008', () => {
     expect(result).toMatchObject({ status: 'ok', processes: 4 });
     const [whole, ...tenants] = loadsOf(record).map((blocks) => blocks.at(-1) ?? []);
     const kernelNs = (load: readonly { begins: number; ends: number }[]) => median(load.map(lasted)).value;
-    // By hand: the parts are the whole card, so nobody slows anybody down.
+    // The parts add up to the whole card, so no tenant slows another one down.
     const speeds = tenants.map((load) => kernelNs(whole ?? []) / kernelNs(load));
     expect(jain(speeds.map((speed, i) => speed * (PERCENT[i] as number)))).toBeCloseTo(JAIN, 3);
     const loads = tenants.map(byDevice);
@@ -35,7 +35,7 @@ describe('IS-008', () => {
     expect(Math.abs((result.value as number) - (recorded as number))).toBeLessThan(0.02);
   });
 
-  it('has other numbers of tenants, and unequal quotas, from tier standard on', async () => {
+  it('measures other numbers of tenants, and unequal quotas, from tier standard on', async () => {
     const measure = fairnessBy({ skipMs: 0, windowMs: 600 });
     const system = staggered(percentages(({ limits }) => limits?.smPercent as number));
     const options = { simulate: true, seed: 1, tier: 'standard' } as const;
@@ -51,7 +51,7 @@ describe('IS-008', () => {
       ['weighted 60/20/20', 3],
     ]);
     expect(result).toMatchObject({ status: 'ok', value: rows[1]?.jain });
-    // Each part of the multiprocessors is the tenant's own: 60/20/20 is as fair as equal parts are.
+    // Each tenant has its own part of the multiprocessors: 60/20/20 is as fair as equal parts are.
     for (const row of rows) expect(row.jain).toBeGreaterThan(0.9);
   });
 });

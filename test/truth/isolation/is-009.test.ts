@@ -1,4 +1,4 @@
-/** IS-009 on the simulated card: a neighbour of known cost, and neighbours that do not run. */
+/** IS-009 on the simulated card: a neighbour with a known cost, and neighbours that do not run. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ import { limited } from '../../native/memory-limited.js';
 import { type RecordedCall, recordedByProcess } from '../../native/record.js';
 import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
 
-/** Of a block on a busy machine, whose tenants may begin 100 ms late, enough is left. */
+/** On a busy machine, where tenants may begin 100 ms late, enough of a block remains. */
 const TIMES = { aloneMs: 100, togetherMs: 300, aggressorAloneMs: 150, together: 1 };
 const TRACE_MS = 200;
 
@@ -29,7 +29,7 @@ function neighbours(system: System, kinds: readonly AggressorKind[], times: Time
   return measureMetric({ ...metricNamed('IS-009'), measure }, { simulate: true, seed: 1 }, { system });
 }
 
-/** On a busy machine the victim may not serve what it is offered even alone. */
+/** On a busy machine the victim may not keep up even alone. */
 const served: typeof neighbours = (...request) =>
   undisturbed(
     () => neighbours(...request),
@@ -43,10 +43,13 @@ const lasted = ({ begins, ends }: RecordedCall): number => ends - begins;
 const middle = (values: readonly number[]): number => median(values).value;
 
 const STEPS = 20;
-/** Five times eight of either length, by which the length of a step is found. */
+/** Five times eight of two lengths, which calibrate the length of a step. */
 const CALIBRATION = 80;
 
-/** The victim's requests, by their steps: those all of whose steps met a kernel of that name, and those that met none. */
+/**
+ * The victim's requests by their steps: those all of whose steps overlapped a kernel of that name, and those that
+ * overlapped none.
+ */
 function requestsBeside(folder: string, kernel: string) {
   const calls = recordedByProcess(folder).flatMap(({ calls: all }) => all);
   const aggressors = calls.filter((call) => call.kernel === kernel);
@@ -58,7 +61,7 @@ function requestsBeside(folder: string, kernel: string) {
   return {
     beside,
     alone: requests.filter((request) => !request.some(meets)),
-    // With those for which a busy machine kept the aggressor from launching: the metric has them as well.
+    // Including those during which a busy machine kept the aggressor from launching, as the metric does.
     meanwhile: requests.slice(first, (last as number) + 1),
   };
 }
@@ -67,14 +70,14 @@ const deviceTime = (request: readonly RecordedCall[]): number =>
   (request.at(-1) as RecordedCall).ends - (request[0] as RecordedCall).begins;
 
 describe('IS-009', () => {
-  it('finds a neighbour that costs a known share, by the count of the device', async () => {
+  it("finds a neighbour with a known cost, confirmed by the device's count", async () => {
     const { result, record } = await undisturbedRecord((folder) =>
       neighbours(environmentUnder(null, 'mps=1,recorded=cuLaunchKernel', folder), ['dramStream']),
     );
     expect(result).toMatchObject({ status: 'ok', processes: 2 });
     const [row] = rowsOf(result);
     expect(row).toMatchObject({ aggressor: 'DRAM streaming', clockDropPercent: 0 });
-    // Requests that arrive in the last moment before the machine stops the victim: no median is of those.
+    // Requests that arrive just before the machine stops the victim; they do not affect the median.
     expect(row?.givenUp).toBeLessThan((row?.requests as number) / 4);
     // A step asks for 0.8 of the DRAM's rate, the aggressor for all of it: each gets half, so a step runs at 0.5 / 0.8.
     const { beside, alone, meanwhile } = requestsBeside(record, 'gvb_sweep');
@@ -86,19 +89,19 @@ describe('IS-009', () => {
   });
 });
 
-it('IS-009 pools the blocks that tier thorough has beside each aggressor', async () => {
+it('pools the blocks of each aggressor at tier thorough', async () => {
   const times = { ...TIMES, togetherMs: 200, together: 2 };
   const result = await served(environmentUnder(null, 'mps=1'), ['issueSlots'], times);
   const [row] = rowsOf(result);
   expect(result).toMatchObject({ status: 'ok', value: row?.degradationPercent });
-  // One block has 36 at most: those of its first 20 ms do not count.
+  // One block has at most 36: those of its first 20 ms do not count.
   expect(row?.requests).toBeGreaterThan(36);
 });
 
 describe('a memory quota', () => {
   const kinds = ['allocStorm', 'tlbThrash'] as const;
 
-  it('that is not enforced is a violation of each aggressor that was given more', async () => {
+  it('that is not enforced is a violation by each aggressor that was granted more', async () => {
     const result = await served(await limited({ memory: '2GiB', sim: 'mps=1' }), kinds);
     expect(result.status).toBe('ok');
     const [tlb, storm] = rowsOf(result);
@@ -113,7 +116,7 @@ describe('a memory quota', () => {
     ]);
   });
 
-  it('that holds is none', async () => {
+  it('that is enforced is no violation', async () => {
     const interpose = 'quota=2GiB,context=500MiB';
     const result = await served(await limited({ memory: '2GiB', interpose, sim: 'mps=1' }), kinds);
     const [tlb, storm] = rowsOf(result);
@@ -134,26 +137,28 @@ describe('a layer that does not do the work', () => {
   const under = (lazy: string) =>
     environmentSystem({ ...environment(null, 'mps=1'), LD_PRELOAD: layer, GVB_TEST_LAZY: lazy });
 
-  it('gives no row to an aggressor that never ran, and keeps the others', async () => {
+  it('has no row for an aggressor that never ran, and keeps the others', async () => {
     const result = await served(under('kernel=gvb_sweep'), ['dramStream', 'blockFill']);
     const [block, stream] = rowsOf(result);
     expect(stream).toMatchObject({ aggressor: 'DRAM streaming', degradationPercent: null });
-    expect(stream?.reason).toMatch(/^an aggressor's work was reported as done that was not: .* the device ran 0\.$/);
+    expect(stream?.reason).toMatch(
+      /^a call of an aggressor reported success without doing its work: .* the device ran 0\.$/,
+    );
     expect(result).toMatchObject({ status: 'ok', value: block?.degradationPercent });
     expect(result.checks).toContainEqual(
       expect.objectContaining({ name: 'aggressors ran', passed: 'not checked', detail: expect.stringMatching(/DRAM/) }),
     );
   });
 
-  it('has no perfect isolation where no aggressor ran', async () => {
+  it('does not report perfect isolation if no aggressor ran', async () => {
     const result = await served(under('kernel=gvb_sweep'), ['l2Thrash']);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(
-      /^no aggressor ran: L2 thrash: an aggressor's work was reported as done that was not/,
+      /^no aggressor ran: L2 thrash: a call of an aggressor reported success without doing its work/,
     );
   });
 
-  // The kernels before the first request are those that its length is found with.
+  // The kernels before the first request calibrate its length.
   it.each([
     [
       'from the beginning',
@@ -163,9 +168,9 @@ describe('a layer that does not do the work', () => {
     [
       'later on',
       'cuLaunchKernel=400',
-      /^work was reported as done that was not: word 0 of request \d+ is not what its 20/,
+      /^a call reported success without doing its work: word 0 of request \d+ is not what its 20/,
     ],
-  ])('publishes nothing where the work of a victim is skipped %s', async (_, lazy, reason) => {
+  ])("publishes nothing if the victim's work is skipped %s", async (_, lazy, reason) => {
     const result = await neighbours(under(lazy), ['issueSlots']);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(reason);

@@ -24,7 +24,7 @@ const rowsOf = ({ details }: MetricResult) => details.faults as FaultRow[];
 const failed = (rows: readonly FaultRow[]) => rows.filter(({ passed }) => !passed).map(({ fault }) => fault);
 
 describe('IS-010', () => {
-  it('passes a card on which faults stay with their tenant, and tells which errors the card reported', async () => {
+  it('passes a card on which faults stay with their tenant, and lists the errors that the card reported', async () => {
     const { stdout } = await command(['run', 'IS-010', '--simulate', '--json', '-'], {}, 'init_ms=1,context_ms=1');
     const result = parseDocument(stdout).metrics[0] as MetricResult;
     expect(result).toMatchObject({ status: 'ok', value: 1 });
@@ -44,7 +44,7 @@ describe('IS-010', () => {
     expect(rowsOf(result).map(({ fault }) => fault)).toEqual([...names, ...names]);
   });
 
-  it('finds faults that reach a neighbour, and is invalid where one of them did not happen', async () => {
+  it('finds faults that reach a neighbour, and is invalid if one of them did not happen', async () => {
     const lazy = { LD_PRELOAD: layer, GVB_TEST_LAZY: 'kernel=gvb_trap' };
     const result = await measured('IS-010', environmentSystem({ ...environment(null, 'fault_spread=1'), ...lazy }));
     expect(result).toMatchObject({ status: 'invalid', value: null });
@@ -56,7 +56,7 @@ describe('IS-010', () => {
       expect(victim).toContain(expectedCode);
   });
 
-  it('finds a stall where a tenant is stopped while it holds a lock that others need', async () => {
+  it('finds a stall if a tenant is stopped while it holds a lock that others need', async () => {
     const state = join(emptyFolder(), 'state');
     const result = await measured('IS-010', environmentUnder(`cuMemAlloc_v2=+0ns,lock=3ms,state=${state}`));
     expect(result).toMatchObject({ status: 'ok', value: 0 });

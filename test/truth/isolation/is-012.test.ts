@@ -20,7 +20,7 @@ const OTHERS = [
   'one block, long kernels',
   'many small blocks',
 ];
-/** A limiter that lets a launch run and then waits cannot hold the one that never ends. */
+/** A limiter that waits after a launch has run cannot limit one that never ends. */
 const ENDLESS = 'one long kernel';
 
 async function measure(interpose: string | undefined) {
@@ -32,7 +32,7 @@ async function measure(interpose: string | undefined) {
 }
 
 describe('IS-012', () => {
-  it('finds every path under a limit of all of them, but the kernel that is not interrupted', async () => {
+  it('finds that a limit on all paths covers all but the uninterrupted kernel', async () => {
     const { result, paths, free } = await measure('share={smPercent}@20ms');
     expect(result).toMatchObject({ status: 'ok', processes: 2 });
     expect(paths.map(({ path }) => path).sort()).toEqual([...GRAPHS, ...OTHERS, 'async copies'].sort());
@@ -53,7 +53,7 @@ describe('IS-012', () => {
     expect(result.value).toBe(50);
   });
 
-  it('finds no path under a limit that is only claimed', async () => {
+  it('finds no covered path under a limit that is only claimed', async () => {
     const { result, throttled } = await measure(undefined);
     expect(throttled).toEqual([]);
     expect(result.value).toBe(0);

@@ -1,4 +1,4 @@
-/** LLM-003 on simulated cards whose rates decide what a batch costs, and under layers that do not do the work. */
+/** LLM-003 on simulated cards whose rates determine the cost of a batch, and under layers that do not do the work. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ const batchesOf = ({ details }: MetricResult) => details.batches as Batch[];
 
 const [N, K] = [512, 1024];
 const SIZES = { n: N, k: K, layers: 2, streamBytes: 2 ** 22 };
-/** Launches that take much longer than the host's calls, so that only the card decides. */
+/** Launches take much longer than the host's calls, so that only the card matters. */
 const CARD = { dramGbs: 10, tensorTflops: 0.4, kernelUs: 1 };
 const CAPACITIES = `dram_gbs=${CARD.dramGbs},tensor_tflops=${CARD.tensorTflops}`;
 
@@ -47,16 +47,16 @@ const streaming = (sim: string) =>
     (result) => [result],
   );
 
-/** Of a launch on that card, in us. */
+/** Time of a launch on that card, in us. */
 function expectedUs(batch: number): number {
   const bytes = 2 * (N * K + batch * K + batch * N);
   const flops = 2 * batch * N * K;
   return Math.max(bytes / CARD.dramGbs, flops / (CARD.tensorTflops * 1e3)) / 1e3 + CARD.kernelUs;
 }
 
-/** Of tier quick, and of reading alone. */
+/** At tier quick: rounds, and readings of the memory only. */
 const [ROUNDS, READINGS, LAUNCHES] = [6, 3, 30];
-/** To the resolution of a float of milliseconds, and what the device's clock differs from the host's. */
+/** The resolution of a float in milliseconds, plus the difference of the device's clock from the host's. */
 const CLOCKS = 1e-4;
 
 function expectBetween(value: number, [least, most]: readonly [number, number]): void {
@@ -64,14 +64,14 @@ function expectBetween(value: number, [least, most]: readonly [number, number]):
   expect(value).toBeLessThan(most * (1 + CLOCKS));
 }
 
-/** Those that count come before those that show that the events are right, and behind shorter ones. */
+/** Counted batches come after shorter ones, and before those that validate the events. */
 const countedOf = (batches: readonly TimedBatch[], count: number): TimedBatch[] => {
   const counted = batches.filter(({ launches }) => launches.length === LAUNCHES).slice(0, count);
   expect(counted).toHaveLength(count);
   return counted;
 };
 
-/** Whose kernels take so long, whatever lies between them. */
+/** Batches whose kernels take this long, whatever lies between them. */
 const ofSize = (batches: readonly TimedBatch[], size: number): TimedBatch[] =>
   batches.filter(({ kernel, launches }) => {
     const { value } = median(launches.map(({ begins, ends }) => (ends - begins) / 1e3));
@@ -97,7 +97,7 @@ describe('LLM-003', () => {
     const efficiency = (alone: typeof leastOf, together: typeof leastOf) =>
       median(one.map((batch, round) => alone(batch) / together(many[round] as TimedBatch))).value;
     expectBetween(result.value as number, [efficiency(leastOf, mostOf), efficiency(mostOf, leastOf)]);
-    // 64, where the host launches in time.
+    // 64, if the host launches in time.
     expect(result.details.batchBelow80Percent).toBe(rows.find(({ efficiency: of }) => of < 0.8)?.batch);
     expect(rows.at(-1)?.efficiency).toBeLessThan(0.8);
     const reads = countedOf(
@@ -107,7 +107,7 @@ describe('LLM-003', () => {
     expectBetween(SIZES.streamBytes / (result.details.dramReadGbPerSecond as number), medianLaunchNs(reads));
   });
 
-  it('computes the same on cards of different speed, by the kernel for each', async () => {
+  it('computes the same on cards of different speed, with a different kernel for each', async () => {
     const [ampere, turing] = await Promise.all([
       streaming(`${CAPACITIES},cc=80,region=${ownRegion('llm-003')}`),
       streaming(`dram_gbs=20,fp32_tflops=1,cc=75,region=${ownRegion('llm-003')}`),
@@ -119,8 +119,8 @@ describe('LLM-003', () => {
     expect(batchesOf(turing).map(({ checksum }) => checksum)).toEqual(checksums);
   });
 
-  it('publishes no ratio where a single token does not stream the weights', async () => {
-    // So much that a reading which the host delays remains faster than the batch.
+  it('publishes no ratio if a single token does not stream the weights', async () => {
+    // Large enough that a reading delayed by the host is still faster than the batch.
     const plan = { streamBytes: 2 ** 24 };
     const result = await scaling(environmentUnder(null, `${CAPACITIES},kernel_ns=300000`), plan);
     expect(result).toMatchObject({ status: 'invalid', value: null });
@@ -148,7 +148,7 @@ describe('a layer that does not do the work', () => {
       expect(await scaling(system)).toMatchObject({
         status: 'invalid',
         value: null,
-        reason: expect.stringMatching(/^work was reported as done that was not: /) as string,
+        reason: expect.stringMatching(/^a call reported success without doing its work: /) as string,
       });
     },
   );

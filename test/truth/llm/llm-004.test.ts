@@ -1,4 +1,7 @@
-/** LLM-004 on the simulated card: steps against their record, co-tenants of known cost, layers that skip or replay work. */
+/**
+ * LLM-004 on the simulated card: steps compared with their record, co-tenants of known cost, layers that skip or replay
+ * work.
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,15 +40,15 @@ interface Row {
 const rowsOf = ({ details }: { details: Record<string, unknown> }) => details.rows as [Row, Row];
 const frontierOf = ({ details }: { details: Record<string, unknown> }) => details.frontier as FrontierRow[];
 
-/** Of a decoder with one layer: the default one on a simulated card. */
+/** For a decoder with one layer, the default on a simulated card. */
 const LAUNCHES_OF_STEP = 9;
 
-/** What gives a token: the launches from the first one on until the one that shows it, or one launch of a graph. */
+/** The launches of a token: from the first one until the one that shows it, or one launch of a graph. */
 interface Pass {
   launches: number | 'graph';
   entered: number;
   ends: number;
-  /** When the process launched something again: it had seen the token by then. */
+  /** When the process launched something again; it had seen the token by then. */
   nextAt: number;
 }
 
@@ -72,27 +75,28 @@ const stepsIn = (process: Recorded, launches: Pass['launches'] = LAUNCHES_OF_STE
 
 const middle = (values: readonly number[]): number => median(values).value;
 
-/** Of one size, in prompts and in steps: others have medians that depend on which of them are counted. */
+/** Kernels of one size, in prompts and in steps: the median of other sizes depends on which kernels are counted. */
 const kernelsOf = ({ calls }: Recorded, from: number, to: number) =>
   calls.filter(({ kernel, begins, ends }) => kernel.startsWith('gvb_decoder_pic') && begins >= from && ends <= to);
 
-/** How long the kernels of one process took during which others ran all the time. */
+/** How long the kernels of one process took while others ran all the time. */
 function besideOthers(own: Recorded, other: Recorded): number[] {
   const others = other.calls.filter((call) => isOfDecoder(call) && !call.kernel.startsWith('gvb_decoder_pub'));
   const covered = ({ begins, ends }: RecordedCall) => busyIn(others, begins, ends) > 0.9 * (ends - begins);
   return kernelsOf(own, 0, Number.POSITIVE_INFINITY).filter(covered).map(lasted);
 }
 
-/** So much before the first step of one tenant another one, released with it, may have begun: it warmed up long before. */
+/** How much earlier another tenant of the same release may have begun; it warmed up long before. */
 const RELEASE_NS = 20e6;
-/** The device's clock is not the host's, by some millionths. */
+/** The device's clock differs from the host's by some millionths. */
 const CLOCKS = 1e-3;
 
 /**
- * The host sees a token when its step is over, however late a busy machine lets it, and before it launches the next one.
+ * The host sees a token after its step is over, however late a busy machine makes it, and before it launches the next
+ * one.
  */
 function expectMedian(ms: number, steps: readonly Pass[], count: number): void {
-  // Few beside those that count: they warm up, or a window ends in them.
+  // Few are not counted: warm-up steps, or steps in which a window ends.
   expect(count).toBeGreaterThan(0.5 * steps.length);
   const [least] = medianWithin(
     steps.map(({ entered, ends }) => (ends - entered) / 1e6),
@@ -130,7 +134,7 @@ describe('LLM-004', () => {
     expect(result.details.checksum).toMatch(/^[0-9a-f]{14}$/);
   });
 
-  it('finds co-tenants that take a known part of the card', async () => {
+  it('finds the cost of co-tenants that take a known part of the card', async () => {
     const times = { aloneMs: 300, togetherMs: 700, coTenants: [1] };
     const { result, record } = await undisturbedRecord((folder) =>
       latency(environmentUnder(null, `mps=1,dram_gbs=0.1,kernel_ns=600000,${RECORDED}`, folder), times),
@@ -152,7 +156,7 @@ describe('LLM-004', () => {
     const from = own.find(({ entered }) => entered > entersAt)?.entered as number;
     const both = [...own, ...others].filter(({ entered }) => entered > from - RELEASE_NS);
     expectMedian(beside.p50Ms as number, both, beside.steps);
-    // Both ask for all of the DRAM's rate in all kernels but the last and get half of it, while both have work.
+    // Both ask for all of the DRAM's rate in all kernels but the last, and get half of it while both have work.
     const slower = middle(besideOthers(first, second)) / middle(kernelsOf(first, 0, entersAt).map(lasted));
     expect(slower).toBeGreaterThan(1.2);
     expect(slower).toBeLessThan(2.05);
@@ -163,7 +167,7 @@ describe('LLM-004', () => {
     expect(beside.reason).toMatch(/^a 99th percentile needs 299 steps/);
   });
 
-  it('has the checksum of another seed or model for another one, and the same for the same', async () => {
+  it('has the same checksum for the same seed and model, and another one otherwise', async () => {
     const times = { ...ALONE, aloneMs: 20 };
     const checksum = async (options: MeasureOptions) => {
       const { details } = await undisturbed(
@@ -193,7 +197,7 @@ describe('the kernels of a decoder', () => {
       )
     ).details;
 
-  it('are fewer, and overlap, on sm_90 and where the driver can capture that', async () => {
+  it('are fewer and overlap on sm_90 if the driver can capture that', async () => {
     const hopper = { variant: 'mma.sync sm_90', promptVariant: 'wgmma sm_90a', launches: LAUNCHES_OF_STEP };
     const overlapping = await details('cc=90');
     expect(overlapping).toMatchObject({ ...hopper, overlaps: true });

@@ -1,4 +1,4 @@
-/** LLM-009 on the simulated card: its steps are those of the record, alone and beside a co-tenant. */
+/** LLM-009 on the simulated card: its steps match the record, alone and beside a co-tenant. */
 import { mean, quantileSorted } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -13,7 +13,7 @@ import { medianWithin } from '../../native/recovered.js';
 import { undisturbedRecord } from '../../undisturbed.js';
 
 const LAYERS = 4;
-/** So many steps may be interrupted beside what is recorded of them. */
+/** How many steps may be interrupted outside the recorded calls. */
 const BESIDE = 3;
 const PLAN: BatchingPlan = {
   steps: 400,
@@ -21,7 +21,7 @@ const PLAN: BatchingPlan = {
   togetherMs: 200,
   sizes: { n: 512, k: 512, layers: LAYERS },
 };
-/** Before the steps that count: those that warm up, and those by which the capacity is found. */
+/** Before the counted steps: warm-up steps, and those that measure the capacity. */
 const [WARM, CAPACITY] = [5, 25];
 /** Layers of 256 us. */
 const CARD = 'dram_gbs=2';
@@ -48,7 +48,7 @@ interface Row {
 }
 const rowsOf = ({ details }: MetricResult) => details.rows as [Row, Row];
 
-/** Of each step, in ms: from its first launch to the end of the wait behind its last one. */
+/** The time of each step in ms: from its first launch to the end of the wait after its last one. */
 function stepsIn(calls: readonly RecordedCall[]): number[] {
   const steps: number[] = [];
   let launches: RecordedCall[] = [];
@@ -79,12 +79,12 @@ describe('LLM-009', () => {
       .sort((a, b) => b.length - a.length);
     const [victim] = bySteps as [number[]];
     const own = victim.slice(WARM + CAPACITY, WARM + CAPACITY + alone.steps);
-    // Those that waited when the last of them began are served as well.
+    // Sequences that waited when the last step began are served too.
     expect(alone.steps).toBeGreaterThanOrEqual(PLAN.steps as number);
     expect(alone).toMatchObject({ coTenants: 0, served: alone.steps });
     expect(alone.stepP50Ms / median(own).value).toBeCloseTo(1, 2);
-    // What lies between the calls is in the steps and not in the record, and where the processor is taken away there, a
-    // step is longer than its record: then three of them have other ranks, and three blocks of the interval.
+    // Steps include the time between the calls, which is not recorded: a preemption there makes a step longer than its
+    // record. Three steps may then have other ranks, and three blocks of the interval.
     const sorted = own.toSorted((a, b) => a - b);
     expect(alone.stepP99Ms).toBeGreaterThan(0.98 * quantileSorted(sorted, 0.99));
     expect(alone.stepP99Ms).toBeLessThan(1.05 * (sorted[Math.ceil(0.99 * sorted.length) - 1 + BESIDE] as number));
@@ -95,7 +95,7 @@ describe('LLM-009', () => {
     expect(value).toBeLessThan(alone.ci95[1]);
     expect(beside.coTenants).toBe(1);
     const shared = victim.slice(2 * WARM + CAPACITY + alone.steps);
-    // One of the two may begin late: fewer steps then lie in the time that they have in common.
+    // One of the two may begin late, so fewer steps lie in their common time.
     expect(beside.steps).toBeLessThanOrEqual(shared.length);
     expect(beside.steps).toBeGreaterThan(0.5 * shared.length);
     const [least, most] = medianWithin(shared, beside.steps);
@@ -103,8 +103,8 @@ describe('LLM-009', () => {
     expect(beside.stepP50Ms).toBeLessThan(1.05 * most);
   });
 
-  it('offers what it says, in batches of what waits', async () => {
-    // In batches of so many sizes that a busy machine leaves few of each: the rows say what was offered all the same.
+  it('offers the stated load, in batches of waiting sequences', async () => {
+    // A busy machine leaves so many batch sizes that each has few steps; the rows still show the offered load.
     const result = await batching(environmentUnder(null, CARD));
     const [alone, beside] = rowsOf(result);
     const capacity = result.details.capacityPerSecond as number;

@@ -1,4 +1,7 @@
-/** The pairs of OH-002, OH-003 and OH-007 recover what a layer adds to an allocation and to a free, from the very calls. */
+/**
+ * The pairs of OH-002, OH-003 and OH-007 recover what a layer adds to an allocation and to a free, from the very same
+ * calls.
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -70,7 +73,7 @@ const BOTH = 'cuMemAlloc_v2=+20us,cuMemFree_v2=+9us';
 describe('a layer that delays both calls', () => {
   it.each(IDS)('%s', async (id) => {
     const { result, rows, recorded, samples, truths } = await expectPairs(id, BOTH);
-    // The record itself holds what the layer was told, at least.
+    // The record contains at least the configured delay.
     for (const [i, { name, intercepted, owner }] of rows.entries()) {
       expect(truths[i]?.truth).toBeGreaterThan(name === 'cuMemAlloc_v2' ? 20_000 : 9_000);
       expect({ intercepted, owner }).toEqual({ intercepted: true, owner: interposerLibrary() });
@@ -89,7 +92,7 @@ describe('a layer that delays both calls', () => {
   });
 });
 
-it('what the layer adds for each live block is in the free, of its own blocks alone', async () => {
+it("a cost per live block appears in the free, only for the layer's own blocks", async () => {
   const { truths } = await expectPairs('OH-007', 'perlive=5ns');
   const [allocation, free] = truths.map(({ truth }) => truth) as [number, number];
   expect(free).toBeGreaterThan(1_024 * 5);
@@ -120,12 +123,12 @@ it('a layer that delays neither costs nothing', async () => {
   expectRecovered(rows.map(({ call, overheadNs, ci95 }) => [call, { value: overheadNs, ci95 }, nothing]));
 });
 
-it('a layer that answers from a cache of its own costs less than nothing, by its name', async () => {
+it('a layer that answers from its own cache has a negative cost under its name', async () => {
   const layer = join(emptyFolder(), 'libcaching.so');
   const source = fileURLToPath(new URL('../../native/fixtures/caching.cpp', import.meta.url));
   execFileSync('c++', ['-O2', '-std=c++17', '-shared', '-fPIC', '-o', layer, source, '-ldl']);
   const environment = { LD_PRELOAD: layer, GVB_TEST_LIBCUDA: join(simulatedFolder, 'libcuda.so.1') };
-  // A process each: what the layer keeps is of a context that ends with the measurement.
+  // A process each: what the layer keeps belongs to a context that ends with the measurement.
   const request = ['measureMemoryAllocation', { iterations: 20, path: 'linked' }] as const;
   const results: MetricResult[] = [];
   for (let round = 0; round < 3; round++) results.push(...(await measure([request], { sim, environment })));
@@ -134,6 +137,6 @@ it('a layer that answers from a cache of its own costs less than nothing, by its
   expect(effects).toMatchObject([
     { call: 'cuMemAlloc_v2 of 2 MiB, 32 live', owner: layer, intercepted: true, rounds: 3, verdict: 'faster' },
   ]);
-  // The driver's own time is saved, but for what the layer takes itself.
+  // It saves the driver's own time, minus what the layer takes itself.
   for (const { overheadNs, bareNs } of effects) expect(overheadNs).toBeLessThan(-0.5 * bareNs);
 });

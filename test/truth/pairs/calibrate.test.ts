@@ -1,4 +1,7 @@
-/** `calibrate` on the simulated GPU: its truths and estimates are what the interposer recorded over the same calls. */
+/**
+ * `calibrate` on the simulated GPU: its true values and estimates match what the interposer recorded for the same
+ * calls.
+ */
 import { describe, expect, it } from 'vitest';
 import { median } from '../../../lib/stats/median.js';
 import { command } from '../../cli/command.js';
@@ -18,18 +21,20 @@ interface Row {
   recovered: boolean;
 }
 
-/** At tier quick `calibrate` starts so many processes without a delay, then one for each delay. */
+/** At tier quick `calibrate` starts this many processes without a delay, then one for each delay. */
 const WITHOUT = 3;
 const DELAYS = [50, 100, 250, 1_000];
 
-/** The interposer's own time of its delay and the recorded hook differ by the hook's loop, which two processes share. */
+/**
+ * The interposer's own time of its delay and the recorded hook differ by the hook's loop, in both of two processes.
+ */
 const TRUTH_READINGS = 2;
 
 const hookNs = (process: Recorded, name: string) => median(process.hooked(name).map(durationOf)).value;
 
 /**
- * By row, what the delay added to the hooks of its function: against each of the processes without one, of which
- * `calibrate` takes that whose estimate is in the middle. On a busy machine one of them may have run slower throughout.
+ * By row, what the delay added to the hooks of its function, relative to each of the processes without one; `calibrate`
+ * takes the one with the median estimate. On a busy machine one of them may have run slower throughout.
  */
 function recordedDelays(processes: readonly Recorded[]): Map<string, number[]> {
   const [without, delayed] = [processes.slice(0, WITHOUT), processes.slice(WITHOUT, WITHOUT + DELAYS.length)];
@@ -44,7 +49,7 @@ function recordedDelays(processes: readonly Recorded[]): Map<string, number[]> {
   );
 }
 
-/** By how much it differs from that of them which it is closest to. */
+/** Difference from the closest of the values. */
 const distance = (value: number, values: readonly number[]): number =>
   Math.min(...values.map((other) => Math.abs(value - other)));
 
@@ -59,7 +64,7 @@ async function calibrated() {
   return { ...outcome, record };
 }
 
-/** It ends with the first one. */
+/** It ends with the first invalid metric. */
 const metricsInvalid = (stderr: string) =>
   [...stderr.matchAll(/^error: (\S+) is invalid: (.*)$/gm)].map(([, id = '', reason = '']) => ({
     id,
@@ -68,7 +73,7 @@ const metricsInvalid = (stderr: string) =>
   }));
 
 describe('calibrate', () => {
-  it('gives every truth and estimate as the interposer recorded it, and exits by whether it recovered them all', async () => {
+  it('reports every true value and estimate as the interposer recorded it, and exits 1 unless it recovered them all', async () => {
     const { code, stdout, record } = await undisturbed(calibrated, ({ stderr }) => metricsInvalid(stderr));
     const rows = JSON.parse(stdout) as Row[];
     expect(rows).toHaveLength(14);
@@ -81,7 +86,7 @@ describe('calibrate', () => {
     for (const { what, truth, estimate, halfWidth } of ofTime) {
       const recorded = delays.get(what) as number[];
       expect(distance(truth, recorded), `truth of ${what}`).toBeLessThan(TRUTH_READINGS * readingNs);
-      // Hooks of two processes differ by some ns: where the loader put things.
+      // Hooks of two processes differ by some ns: memory layout by the loader.
       const allowed = Math.max(LOOP_READINGS * readingNs, WIDENING * (halfWidth as number));
       expect(distance(estimate, recorded), `estimate of ${what}`).toBeLessThan(allowed);
     }

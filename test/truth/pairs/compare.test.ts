@@ -1,4 +1,4 @@
-/** `compare` sees a known delay, and nothing between a system and itself. */
+/** `compare` finds a known delay, and no difference between a system and itself. */
 import { join } from 'node:path';
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ function armOf(processes: readonly Recorded[]): Arm {
   return { startNs: mean(medians.map(({ value }) => value)), halfWidthNs: Math.max(...halfWidths) };
 }
 
-/** What the mapping of clocks may add to the launches of a round, in ns. */
+/** The possible error of the clock mapping in the launches of a round, in ns. */
 function mappingNs({ metrics: [launch] }: RunDocument): number {
   const [call] = launch?.details.calls as { mapping: { residualNs: number; tickNs: number } }[];
   return 2 * (call?.mapping.residualNs ?? Number.NaN) + (call?.mapping.tickNs ?? Number.NaN);
@@ -48,7 +48,7 @@ function mappingNs({ metrics: [launch] }: RunDocument): number {
 
 describe('compare', () => {
   it.skipIf(oneProcessor)(
-    'finds a known delay, with ratio, interval and verdict, and says what is not proven',
+    'finds a known delay, with ratio, interval and verdict, and reports what is not proven',
     async () => {
       const { record, code, stderr, document } = await undisturbed(
         async () => {
@@ -82,12 +82,13 @@ describe('compare', () => {
       const differenceNs = delayed.startNs - bare.startNs;
       expect(differenceNs).toBeGreaterThan(1_960);
       expect(Math.abs(1e3 * (launch?.difference ?? Number.NaN) - differenceNs)).toBeLessThan(toleranceNs);
-      // The loop's own readings are in both terms.
+      // Both terms include the loop's own readings.
       const ratio = (delayed.startNs + 2 * readingNs) / (bare.startNs + 2 * readingNs);
       expect(Math.abs((launch?.ratio ?? Number.NaN) - ratio)).toBeLessThan(toleranceNs / bare.startNs);
       const hookNs = mean(layered.map((process) => median(process.hooked('cuLaunchKernel').map(durationOf)).value));
       const interception = document.effects.find(({ metric }) => metric === 'OH-005');
-      // Around the hook's own time its record reads the clock twice. Of the calls of the default profile a part is launches.
+      // The record reads the clock twice around the hook's own time. Launches are a part of the default profile's
+      // calls.
       const phase = (await readShippedProfile(DEFAULT_PROFILE)).phases[0] as Phase;
       const share = (phase.calls.cuLaunchKernel as number) / callsOf(phase);
       const interceptedNs = (interception?.difference ?? Number.NaN) / share - 2 * readingNs;
@@ -97,12 +98,14 @@ describe('compare', () => {
   );
 });
 
-// Those that are over in a second or two. Side by side, as starts wait more than they compute.
+// Metrics that take a second or two. In parallel, because starts mostly wait.
 const short = metrics
   .filter(({ seconds, needs }) => seconds.quick <= 2 && !needs.includes('a native arm'))
   .filter(({ id }) => !oneProcessor || id !== 'OH-001');
 
-/** Where others take the processor, the streams of LLM-006 do not overlap in either arm, and the comparison says so. */
+/**
+ * If other programs take the processor, the streams of LLM-006 overlap in neither arm, and the comparison reports it.
+ */
 const isNativeDisturbed = ({ verdict, reason = '' }: ComparisonDocument['effects'][number]): boolean =>
   verdict === 'invalid' && /^the native arm reached [\d.]+ % of the ideal, less than/.test(reason);
 
@@ -126,10 +129,13 @@ interface Alarm {
   verdict: string;
 }
 
-/** A round of a comparison is disturbed more easily than a metric by itself: it has six results of a metric, or more. */
+/**
+ * A round of a comparison is disturbed more often than a single metric, because it has at least six results of a
+ * metric.
+ */
 const MOST_TIMES = 6;
 
-/** The metrics that are called faster or slower. Those that a busy machine disturbed are compared again. */
+/** The metrics with a verdict of faster or slower. Those that a busy machine disturbed are compared again. */
 async function alarms(ids: readonly string[], seed: number, rounds: number, more: readonly string[]): Promise<Alarm[]> {
   const found: Alarm[] = [];
   let left = ids;
@@ -151,9 +157,9 @@ const COMPARISONS = [
   { seed: 21, rounds: 5 },
 ];
 
-// By its level of confidence a comparison may raise a false alarm in 5 % of its runs; stats-effect.test.ts holds it to
-// that. A difference that the harness itself makes between the first system and the second is there each time: so an
-// alarm fails the test when a second and a third comparison raise it again (chance: below 0.01 %).
+// A comparison at its level of confidence may raise a false alarm in 5 % of its runs, as stats-effect.test.ts checks. A
+// difference that the harness itself makes between the first and the second system occurs every time, so an alarm fails
+// the test only if a second and a third comparison repeat it (chance: below 0.01 %).
 describe.concurrent('compare raises no lasting alarm between a system and itself', () => {
   // An iteration of LLM-002 is a round of a thousand allocations, of which its tier has enough.
   const isOfCalls = ({ id, where }: MetricDefinition) => where === 'process' && id !== 'LLM-002';

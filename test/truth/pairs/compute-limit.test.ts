@@ -1,4 +1,4 @@
-/** Whether `compare` sees that a compute limit holds, under the interposer's limit and under a claim of one. */
+/** `compare` finds whether a compute limit takes effect: the interposer's limit, and one that is only claimed. */
 import { join } from 'node:path';
 import { mean } from 'simple-statistics';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,9 @@ const systems = [
 
 /** Shares are written to a tenth of a percent. */
 const ROUNDING_PERCENT = 0.05;
-/** Of the two stamps of every kernel: a step of the device's timer each, of about 100 kernels of a millisecond in a bin. */
+/**
+ * The error of the two stamps of every kernel, one timer step each, with about 100 kernels of a millisecond per bin.
+ */
 const STAMPS_PERCENT = 0.01;
 const TOLERANCE_PERCENT = ROUNDING_PERCENT + STAMPS_PERCENT;
 
@@ -31,7 +33,7 @@ function expectGranted(sharesPercent: readonly number[], achievedPercent: number
 }
 
 describe('a compute limit', () => {
-  it('is labelled by what the device did, and invalidates nothing', async () => {
+  it("is labelled by the device's work, and invalidates nothing", async () => {
     const record = emptyFolder();
     const { code, stdout, stderr } = await command(
       [
@@ -65,7 +67,7 @@ describe('a compute limit', () => {
     expect(loads).toHaveLength(2);
     for (const [i, row] of [holds, claims].entries())
       expectGranted(row?.sharesPercent ?? [], row?.achievedPercent ?? null, loads[i] as Granted);
-    // On a busy machine a tenant gets less than its limit, and never more for long.
+    // On a busy machine a tenant gets less than its limit, but never more for long.
     expect(holds?.achievedPercent).toBeLessThan(35);
     expect(claims?.achievedPercent).toBeGreaterThan(65);
     expect(documents.flat().flatMap(({ metrics }) => metrics.map(({ status }) => status))).toEqual(

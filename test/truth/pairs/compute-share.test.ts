@@ -32,7 +32,7 @@ async function shareUnder(interpose: string | null, request: Partial<ComputeShar
   return { share, granted: grantedOf(recordedIn(record)) };
 }
 
-/** A stamp is as exact as a step of the device's timer, two of them in a kernel of a millisecond. */
+/** A stamp is accurate to one step of the device's timer; a kernel of a millisecond has two. */
 const TIMER_STEP_NS = 32;
 
 function expectGranted({ launches, kernelNs, busyShare }: ComputeShare, granted: Granted) {
@@ -42,19 +42,19 @@ function expectGranted({ launches, kernelNs, busyShare }: ComputeShare, granted:
 }
 
 describe('the compute share', () => {
-  it('is what the device was busy without a limit', async () => {
+  it("matches the device's busy time without a limit", async () => {
     const { share, granted } = await shareUnder(null);
     expectGranted(share, granted);
     expect(share.busyShare).toBeLessThanOrEqual(1);
     expect(share.bins.length).toBeGreaterThanOrEqual(9);
   });
 
-  it.each([50, 25])('is what a limit of %i % granted', async (percent) => {
+  it.each([50, 25])('matches what a limit of %i % granted', async (percent) => {
     const { share, granted } = await shareUnder(`sm=${percent}`);
     expectGranted(share, granted);
-    // The limit itself: on a busy machine a tenant gets less, and never more for long.
+    // The limit itself: on a busy machine a tenant gets less, but never more for long.
     expect(granted.busyShare).toBeLessThan(percent / 100 + 0.05);
-    // The windows leave out a tenth of it at most.
+    // The windows leave out at most a tenth of it.
     expect(Math.abs(mean(share.bins) - share.busyShare)).toBeLessThanOrEqual(0.1);
   });
 
@@ -62,7 +62,7 @@ describe('the compute share', () => {
     await expect(shareUnder(null, { inFlight: 0 })).rejects.toThrow('Expected a positive integer for inFlight.');
   });
 
-  it('says that kernels were too short for its duration', async () => {
+  it('reports that kernels were too short for its duration', async () => {
     const short = shareUnder(null, { blocks: 1, threadsPerBlock: 32, spinNs: 1, durationMs: 15_000 });
     await expect(short).rejects.toMatchObject({
       code: 'INVALID_RESULT',

@@ -1,4 +1,4 @@
-/** START-005 recovers what NVML's calls took on the simulated GPU. */
+/** START-005 recovers the durations of NVML's calls on the simulated GPU. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { measureProcesses, type Settings } from '../../native/child.js';
@@ -35,7 +35,7 @@ interface Pass {
   calls: RecordedCall[];
 }
 
-/** Each begins with nvmlInit_v2 and asks for everything; what else the process asks NVML is not part of one. */
+/** A pass begins with nvmlInit_v2 and makes all queries; the process's other NVML calls are not part of one. */
 function passesOf(recorded: Recorded): Pass[] {
   const passes: Pass[] = [];
   for (const call of recorded.calls.filter(({ name }) => STEPS.includes(name)))
@@ -60,7 +60,7 @@ describe('START-005', () => {
     nvml: { path: string; owner: string; functions: { name: string; intercepted: boolean }[] };
   }
 
-  it('recovers what every step took, cold and warm', async () => {
+  it('recovers the duration of every step, cold and warm', async () => {
     const { result, passes } = await discovery(12, { nvml_us: 200 });
     const { steps, warm, nvml } = result.details as unknown as Details;
     expect(steps.map(({ step }) => step)).toEqual(STEPS);
@@ -83,7 +83,7 @@ describe('START-005', () => {
     expect(nvml.functions.filter(({ intercepted }) => intercepted)).toEqual([]);
   });
 
-  it('asks every GPU', async () => {
+  it('queries every GPU', async () => {
     const { result, passes } = await discovery(1, { nvml_us: 100, devices: 3 });
     expect(result).toMatchObject({ status: 'ok', details: { gpus: 3 } });
     const { warm } = result.details as unknown as Details;

@@ -1,6 +1,6 @@
 /**
- * The executor where times matter, and in the middle of launches: each waits for the simulated device, which on a busy
- * machine waits for a processor.
+ * The executor where times matter, and during launches: each waits for the simulated device, which on a busy machine
+ * waits for a processor.
  */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -11,7 +11,9 @@ import { undisturbed } from '../../undisturbed.js';
 
 const oneProcessor = onOneProcessor('the progress of OH-001, and a device that is lost while it measures');
 
-/** Where nobody ran the simulated device for long, OH-001 ends without its rows: neither `done` nor at the lost device. */
+/**
+ * If the simulated device did not run for long, OH-001 ends without its rows: neither `done` nor at the lost device.
+ */
 const attemptUndisturbed: typeof attempt = (...request) =>
   undisturbed(
     () => attempt(...request),
@@ -30,7 +32,7 @@ describe('abort', () => {
 });
 
 describe('measurements at once', () => {
-  it('run one after the other, and all are right', async () => {
+  it('run one after the other, with correct results', async () => {
     const { events, free, allocation, interception } = await scenario<{
       events: string[];
       free: MetricResult;
@@ -40,11 +42,11 @@ describe('measurements at once', () => {
     expect(events.filter((name, i) => name !== events[i - 1])).toEqual(['free', 'allocation', 'interception']);
     expectCost(free, sim.free_us);
     expectAllocation(allocation);
-    // Twenty pairs are few: a busy machine may spoil its controls, which changes nothing of what it found.
+    // Twenty pairs are few: a busy machine may disturb the controls, which does not affect the findings.
     expect(interception).toMatchObject({ id: 'OH-005', details: { interceptedCount: 0, missing: [] } });
   });
 
-  it('leave the event loop free: it turns while one call measures', async () => {
+  it('leave the event loop free during a measurement', async () => {
     const events = await scenario<string[]>('eventLoopTurns', { sim });
     expect(events).toEqual(['turned', 'turned', 'turned', 'measured']);
   });
@@ -73,26 +75,26 @@ it('progress goes from 0 to 1 and never back', async () => {
 });
 
 describe('the end of the process', () => {
-  it('by process.exit in the middle of launches keeps the code', async () => {
+  it('by process.exit during launches keeps the code', async () => {
     const { code, signal, stderr } = await script('scenarios.mjs', ['exitMidway'], { sim });
     expect({ code, signal, stderr }).toEqual({ code: 7, signal: null, stderr: '' });
   });
 
-  it('by an uncaught error is that error', async () => {
+  it('by an uncaught error reports that error', async () => {
     const { code, signal, stderr } = await script('scenarios.mjs', ['throwMidway'], { sim });
     expect({ code, signal }).toEqual({ code: 1, signal: null });
     expect(stderr).toMatch(/Error: the caller failed/);
   });
 });
 
-describe.skipIf(oneProcessor)('a device that is lost', () => {
-  it('midway makes the metric failed, by code and call', async () => {
+describe.skipIf(oneProcessor)('a lost device', () => {
+  it('makes the metric failed, with code and call', async () => {
     const [answer] = await attemptUndisturbed([['measureKernelLaunch', { iterations: 2_000 }]], {
       sim: { ...sim, fail: 'cuLaunchKernel:719@480' },
     });
     expect(answer?.result).toMatchObject({
       status: 'failed',
-      // On a busy machine the mapping of clocks takes more launches, and may meet it first.
+      // On a busy machine the mapping of clocks takes more launches, and may fail first.
       reason: expect.stringMatching(
         /^cuLaunchKernel returned CUDA_ERROR_LAUNCH_FAILED \(719\) while (launching a kernel|mapping the device clock)\.$/,
       ) as string,

@@ -1,4 +1,4 @@
-/** What NVML tells a process that makes no CUDA call of one that does, and fails. */
+/** NVML's readings in a process that makes no CUDA call, about one that does, and fails. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { ownRegion } from '../../temporary.js';
 
 const MIB = 2 ** 20;
 
-it('has the memory of each process and of the card, and the errors since a time', async () => {
+it('reports the memory of each process and of the card, and the errors since a time', async () => {
   const GVB_SIM = `region=${ownRegion('truth')},init_ms=1,context_ms=1,context_mib=500`;
   vi.stubEnv('GVB_SIM', GVB_SIM);
   const program = join(emptyFolder(), 'failing-client');
@@ -50,7 +50,7 @@ it('has the memory of each process and of the card, and the errors since a time'
   expect(await truth.processMemory(client.pid as number)).toBeNull();
 });
 
-it('says why it has no errors of the card, and does not say that there were none', async () => {
+it('reports why it cannot read errors, instead of an empty list', async () => {
   const truth = groundTruthOf({ simulatedDriver: simulatedFolder }, 'GPU-0');
   expect(await truth.xids(0)).toEqual({ unsupported: 'NVML knows no GPU GPU-0' });
 });

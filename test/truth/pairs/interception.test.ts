@@ -1,4 +1,4 @@
-/** OH-005 under a layer of its own: a preloaded library with one hook, which times each of its calls itself. */
+/** OH-005 under a preloaded library with one hook, which times each of its calls itself. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const environmentOf = (waitNs: number, path: Path, report: string): NodeJS.Proce
 async function underLayer(waitNs: number, path: Path) {
   const report = join(folder, `${path}-${waitNs}.json`);
   const environment = environmentOf(waitNs, path, report);
-  // A record of another call, for what a reading of the clock costs.
+  // The record of another call, for the cost of a clock reading.
   const settings = { sim: { ...sim, recorded: 'cuInit' }, environment };
   const { results, recorded } = await undisturbed(
     () => measureRecorded([['measureApiInterception', { path }]], settings),
@@ -72,12 +72,12 @@ describe('OH-005 recovers what a layer adds', () => {
       const tolerance = readings * readingNs;
       return { truth, tolerance, resolution: tolerance + readingNs };
     };
-    // The layer's time includes the driver's call, which the other call of the pair makes as well.
+    // The layer's time includes the driver's call, which the pair's other call makes too.
     const addedNs = achievedNs - (hooked?.bareNs ?? Number.NaN);
     const estimate = { value: hooked?.overheadNs ?? null, ci95: hooked?.ci95 ?? null };
     expectRecovered([[HOOKED, estimate, within(addedNs, LOOP_READINGS)]]);
 
-    // Nothing else pays: whoever owns `dlsym` is in the way of a lookup, and of no driver call.
+    // Nothing else has a cost: an owner of `dlsym` intercepts look-ups, but no driver call.
     const others = functions.filter(({ name }) => name !== HOOKED && name !== 'dlsym');
     expect(others.length).toBeGreaterThanOrEqual(25);
     expect(others.filter(({ intercepted, owner }) => intercepted || owner === layer)).toEqual([]);
@@ -87,7 +87,7 @@ describe('OH-005 recovers what a layer adds', () => {
     const lookUp = functions.find(({ name }) => name === 'dlsym');
     expect(lookUp).toMatchObject({ intercepted: true, owner: layer });
 
-    // The headline is that of a program which does not make the hooked call.
+    // The headline is for a program that does not make the hooked call.
     expect(result).toMatchObject({ status: 'ok', details: { interceptedCount: 1, headlineProfile: 'eager' } });
     expectRecovered([['headline', result, within(0, 1)]]);
   });

@@ -1,4 +1,4 @@
-/** The calibration interposer against the simulated GPU: its delays are what it was told, and what OH-001 pairs. */
+/** The calibration interposer on the simulated GPU: its delays match its settings, and OH-001's pairs. */
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary } from '../../../lib/native/load.js';
 import { median } from '../../../lib/stats/median.js';
@@ -18,7 +18,7 @@ interface FunctionRow {
   ci95: [number, number];
 }
 
-/** What OH-005 says of a hooked function, and what its hook is recorded to have taken. */
+/** OH-005's result for a hooked function, and the recorded durations of its hook. */
 async function hookUnder(interpose: string, name: string) {
   const { results, recorded } = await measureRecorded([['measureApiInterception', { iterations: 50 }]], {
     sim: { ...quick, recorded: 'cuInit' },
@@ -30,7 +30,7 @@ async function hookUnder(interpose: string, name: string) {
     [
       name,
       { value: row.overheadNs, ci95: row.ci95 },
-      // Less what the driver's own call takes, which is in both of a pair and, behind the hook, in its record.
+      // Minus the driver's own call, which both calls of a pair make and which the hook's record includes.
       recorded.truth(hooks, { samples: hooks.length }),
     ],
   ]);
@@ -39,7 +39,7 @@ async function hookUnder(interpose: string, name: string) {
 
 const estimateOf = ({ overheadNs, ci95 }: FunctionRow): Estimate => ({ value: overheadNs, ci95 });
 
-/** With a record of another call, for what a reading of the clock costs. */
+/** With the record of another call, for the cost of a clock reading. */
 const launchesUnder = (environment: NodeJS.ProcessEnv = {}) =>
   undisturbed(
     () =>
@@ -50,26 +50,26 @@ const launchesUnder = (environment: NodeJS.ProcessEnv = {}) =>
     (measured) => measured.results,
   );
 
-/** Half of the delay that is looked for: no wider may the interval of the pairs be. */
+/** Half of the delay: the widest allowed interval of the pairs. */
 const RESOLUTION_NS = 500;
 
-/** Of launches after a pause, whose code and data other programs take out of the caches: each pair differs by more. */
+/** For launches after a pause, whose code and data other programs evict from the caches, so each pair varies more. */
 const isolated = (truth: number, readingNs: number): Truth => ({
   truth,
   tolerance: LOOP_READINGS * readingNs,
   resolution: RESOLUTION_NS,
 });
 
-/** A delay that was asked for is never shorter, but for the calibration of the counter it is timed by. */
+/** A delay is never shorter than configured, except for the calibration of its counter. */
 const SHORTEST = 0.98;
 
 const oneProcessor = onOneProcessor('OH-001, whose host and simulated device have to run at once');
 
 describe('the calibration interposer', () => {
-  it('takes the time it was told to', async () =>
+  it('takes the configured time', async () =>
     expect(await hookUnder('cuCtxGetDevice=+1us', 'cuCtxGetDevice')).toBeGreaterThan(1_000 * SHORTEST));
 
-  it('adds what each live block costs, and a token where there is a limit', async () => {
+  it('adds a cost per live block, and a token if there is a limit', async () => {
     // One block is live while OH-005 makes its calls.
     expect(await hookUnder('perlive=1us', 'cuPointerGetAttribute')).toBeGreaterThan(1_000 * SHORTEST);
     expect(await hookUnder('token=1us', 'cuLaunchKernel')).toBeGreaterThan(1_000 * SHORTEST);
@@ -78,20 +78,20 @@ describe('the calibration interposer', () => {
     expect(both - (await hookUnder('cuLaunchKernel=+1us,token=1us@100', 'cuLaunchKernel'))).toBeGreaterThan(500);
   });
 
-  it.skipIf(oneProcessor)('without a delay on an isolated launch is nothing that OH-001 pairs', async () => {
+  it.skipIf(oneProcessor)("without a delay adds nothing to OH-001's pairs of isolated launches", async () => {
     const { results, recorded } = await launchesUnder();
     const pair = results[0]?.details.pair as FunctionRow;
     expect(pair.intercepted).toBe(false);
     expectRecovered([['pair', estimateOf(pair), isolated(0, recorded.readingNs)]]);
   });
 
-  it.skipIf(oneProcessor)('with a delay on an isolated launch is what OH-001 pairs', async () => {
+  it.skipIf(oneProcessor)("with a delay adds that delay to OH-001's pairs of isolated launches", async () => {
     const { results, recorded } = await launchesUnder({ LD_PRELOAD: library, GVB_INTERPOSE: 'cuLaunchKernel=+1us' });
     const pair = results[0]?.details.pair as FunctionRow;
     expect(pair.intercepted).toBe(true);
     const spent = median(recorded.hooked('cuLaunchKernel').map(durationOf)).value;
     expect(spent).toBeGreaterThan(980);
-    // The hook reads the clock for its record as well, saves the arguments and restores them.
+    // The hook also reads the clock for its record, and saves and restores the arguments.
     const addedNs = spent + 2 * recorded.readingNs;
     expectRecovered([['pair', estimateOf(pair), isolated(addedNs, recorded.readingNs)]]);
   });

@@ -1,4 +1,4 @@
-/** IS-005 finds content that the simulated card lets through, surface by surface, and none where it lets none through. */
+/** IS-005 finds the content that the simulated card leaks, surface by surface, and none if it leaks none. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { environment, environmentUnder, measured } from '../../native/measured.j
 import { type Recorded, recordedByProcess } from '../../native/record.js';
 import { ownRegion } from '../../temporary.js';
 
-/** What hands out memory, by the driver's function that does. */
+/** The driver's function that hands out each kind of memory. */
 const CALLS: Record<string, string> = {
   cuMemAlloc: 'cuMemAlloc_v2',
   cuMemAllocAsync: 'cuMemAllocAsync',
@@ -22,7 +22,7 @@ const CALLS: Record<string, string> = {
 };
 const ARRAY_BUFFER = 4 * 2 ** 20;
 const ALL = 'alloc+pool+vmm+managed+pinned+shared+local+registers+ipc+descriptor+array';
-/** What no setting of the simulation lets through. */
+/** Surfaces that no setting of the simulation can leak. */
 const NEVER = ['IPC handle (forged)', 'address of another process (load)'];
 
 const layer = join(emptyFolder(), 'lazy-layer.so');
@@ -35,7 +35,7 @@ beforeAll(() => {
 const rowsOf = ({ details }: MetricResult) => details.surfaces as SurfaceRow[];
 const named = ({ surface, transition }: SurfaceRow) => `${surface} (${transition})`;
 
-/** Several cards at a time: each measurement has one of its own. */
+/** Several cards at a time: each measurement has its own. */
 const onOwnCard = (sim: string) => `region=${ownRegion('leaks')},${sim}`;
 
 async function measureLeaking(residue: string) {
@@ -46,7 +46,7 @@ async function measureLeaking(residue: string) {
   return { result, rows: rowsOf(result), processes: recordedByProcess(record) };
 }
 
-/** Of the tenant that looks, which lives longest: how much of what others left was handed out to it. */
+/** For the searching tenant, which lives longest: how many bytes of others' data were handed out to it. */
 function handedOut(processes: readonly Recorded[], surface: string): number {
   const lived = ({ calls }: Recorded) => (calls.at(-1)?.left ?? 0) - (calls[0]?.entered ?? 0);
   const [attacker] = [...processes].sort((a, b) => lived(b) - lived(a));
@@ -61,14 +61,14 @@ describe.concurrent('IS-005', () => {
     expect(rows).toHaveLength(25);
     for (const row of rows) expect(row).toMatchObject({ control: 'passed', outcome: 'clean', bytes: 0 });
     for (const surface of Object.keys(CALLS)) expect(handedOut(processes, surface)).toBe(0);
-    // What a process left to itself is no leak, and shows that the scan finds memory that was not cleared.
+    // A process's own data is no leak, and shows that the scan finds memory that was not cleared.
     const reused = result.details.reusedInOneProcess as { surface: string; taggedBytes: number }[];
     expect(reused.filter(({ taggedBytes }) => taggedBytes > 0).map(({ surface }) => surface)).toEqual(
       expect.arrayContaining(['cuMemAlloc', 'cuMemAllocAsync', 'cuMemCreate']),
     );
   });
 
-  it('finds as much on every surface as the card let through', async () => {
+  it('finds as much on every surface as the card leaked', async () => {
     const { result, rows, processes } = await measureLeaking(ALL);
     expect(result).toMatchObject({ status: 'ok', value: 0 });
     const leaking = rows.filter(({ outcome }) => outcome === 'leaks').map(named);
@@ -79,8 +79,8 @@ describe.concurrent('IS-005', () => {
       const bytes = found.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
       const [truth, others] = [handedOut(processes, surface), found.length * 64];
       expect(truth).toBeGreaterThan(0);
-      // Counters of the victims, a few units, are handed out as well and are not the tag.
-      // The buffer that arrays are copied through is memory of cuMemAlloc, and overwritten before it is looked at.
+      // Counters of the victims, a few units, are handed out too and are not the tag. The buffer through which arrays
+      // are copied is memory of cuMemAlloc, and overwritten before it is scanned.
       const buffers = surface === 'cuMemAlloc' ? found.length * ARRAY_BUFFER : 0;
       expect(Math.abs(bytes + buffers - truth)).toBeLessThanOrEqual(others);
     }
@@ -90,14 +90,14 @@ describe.concurrent('IS-005', () => {
     ['vmm+local', ['cuMemCreate (exit)', 'cuMemCreate (SIGKILL)'], 'local memory'],
     ['array+shared', ['cuArrayCreate (exit)', 'cuArrayCreate (SIGKILL)'], 'shared memory'],
     ['pinned+registers', ['cuMemHostAlloc (exit)', 'cuMemHostAlloc (SIGKILL)'], 'registers'],
-  ])('names the surfaces %s alone', async (residue, memory, chip) => {
+  ])('names only the surfaces %s', async (residue, memory, chip) => {
     const { rows } = await measureLeaking(residue);
     const onChip = ['time slices', 'exit', 'SIGKILL'].map((transition) => `${chip} (${transition})`);
     const leaking = rows.filter(({ outcome }) => outcome === 'leaks').map(named);
     expect(leaking.sort()).toEqual([...memory, ...onChip].sort());
   });
 
-  it('has its rounds again at tier standard, with another way to the memory that looks first', async () => {
+  it('repeats its rounds at tier standard, with another allocation path first', async () => {
     const system = environmentUnder(null, onOwnCard('launch_ns=2500'));
     const result = await measured('IS-005', system, { seed: 1, tier: 'standard' });
     expect(result).toMatchObject({ status: 'ok', value: 1, processes: 10, details: { rounds: 2 } });
@@ -109,7 +109,7 @@ describe.concurrent('IS-005', () => {
     expect(looksFirst(second)).not.toBe(looksFirst(first));
   });
 
-  it('is invalid where a tenant does not find its own tag', async () => {
+  it('is invalid if a tenant does not find its own tag', async () => {
     const lazy = { LD_PRELOAD: layer, GVB_TEST_LAZY: 'kernel=gvb_tag_fill' };
     const system = environmentSystem({ ...environment(null, onOwnCard('launch_ns=2500')), ...lazy });
     const result = await measured('IS-005', system);

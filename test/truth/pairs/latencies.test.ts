@@ -1,4 +1,4 @@
-/** What is measured on the simulated GPU is what its calls really took: for every metric and every row it publishes. */
+/** Measured durations on the simulated GPU match the recorded ones: for every metric and every row it publishes. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { measureRecorded, type Request, type Settings } from '../../native/child.js';
@@ -14,7 +14,7 @@ const KIB = 1024;
 const MIB = KIB ** 2;
 const SIZES = [4 * KIB, 64 * KIB, 2 * MIB, 64 * MIB, 1024 * MIB];
 
-/** Chosen so that no two costs of a set are equal or a simple multiple: a row that measures another call is found. */
+/** No two costs of a set are equal or simple multiples, so a row that measures another call is found. */
 const SETTINGS = {
   cheap: { launch_ns: 1500, start_ns: 1100, kernel_ns: 700, alloc_us: 15, free_us: 11, vmm_us: 9, alloc_async_us: 4 },
   expensive: {
@@ -95,8 +95,8 @@ describe('recovered', () => {
 });
 
 /**
- * While the machine is busy, host and simulated device may never run at once, so no clock exchange is tight: a row then
- * says `invalid: clock mapping`, as it must, and is asked for again. Every row that was vouched for has to be right.
+ * On a busy machine, host and simulated device may never run at the same time, so no clock exchange is tight: a row
+ * then reports `invalid: clock mapping`, as it must, and is measured again. Every row with a value must be right.
  */
 const MOST_ATTEMPTS = 10;
 
@@ -115,7 +115,7 @@ async function launches(sim: Settings, options: Request[1] = { iterations: 250 }
     const [result] = results;
     if (!result) throw new Error('unreachable');
     attempts++;
-    // The device that nobody ran for long answered no clock exchange: there are no rows at all.
+    // If the device did not run for long, it answered no clock exchange, and there are no rows.
     if (isDisturbed(result) && !result.details.calls) continue;
     seen.push({ result, recorded });
     for (const { call, invalid } of rowsOf<CallRow>(result, 'calls')) if (!invalid) mapped.add(call);
@@ -125,7 +125,7 @@ async function launches(sim: Settings, options: Request[1] = { iterations: 250 }
 
 const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuGraphLaunch'];
 /**
- * Of a launch after a pause, whose code and data other programs have taken out of the caches: what leads to the record's
+ * For a launch after a pause, whose code and data other programs have evicted from the caches: the way to the record's
  * first reading took up to 180 ns more beside compilers.
  */
 const ISOLATED_READINGS = 10;
@@ -166,7 +166,7 @@ const oneProcessor = onOneProcessor('the launches of OH-001, whose host and simu
 /** Between the two ends of a clock mapping: twenty launches, each after a pause of 50 to 200 us. */
 const VISIT_NS = 20 * 125_000;
 
-describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
+describe.skipIf(oneProcessor)('OH-001 recovers the durations of launches', () => {
   it.each(NAMES)('%s', async (name) => expectLaunches(await launches(SETTINGS[name])));
 
   it('with the adaptive stop', async () =>
@@ -176,15 +176,15 @@ describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
     expectLaunches(await launches(SETTINGS.cheap, { path, iterations: 250 })),
   );
 
-  it('whatever the device clock: its step, offset and drift', async () => {
+  it('with any step, offset and drift of the device clock', async () => {
     const clock = { timer_step_ns: 8, clock_offset_ns: 123_456_789, clock_drift_ppm: -60 };
     const seen = await launches({ ...SETTINGS.cheap, ...clock });
     expectLaunches(seen);
     for (const { mapping, invalid } of seen.flatMap(({ result }) => rowsOf<CallRow>(result, 'calls'))) {
       if (invalid) continue;
       expect(mapping.tickNs).toBe(clock.timer_step_ns);
-      // The drift is no time but a relation of two clocks, and exact: what remains is the residual of the exchanges at
-      // either end of a visit, which on a busy machine is large, over the length of a visit.
+      // The drift is an exact relation of two clocks: what remains is the residual of the exchanges at either end of a
+      // visit (large on a busy machine) over the length of a visit.
       const residualPpm = (1e6 * mapping.residualNs) / VISIT_NS;
       expect(Math.abs(mapping.driftPpm - clock.clock_drift_ppm)).toBeLessThan(5 + residualPpm);
     }
@@ -193,14 +193,14 @@ describe.skipIf(oneProcessor)('OH-001 recovers what launches took', () => {
 
 const us = (samples: number) => ({ samples, unitNs: 1e3 });
 
-describe('OH-002 recovers what allocations took', () => {
+describe('OH-002 recovers the durations of allocations', () => {
   it.each(NAMES)('%s', async (name) => {
-    // One block of samples a row.
+    // One block of samples per row.
     const requests: Request[] = [['measureMemoryAllocation', { iterations: 50 }]];
     const { results, recorded } = await measureRecorded(requests, { sim: SETTINGS[name] });
     const result = results[0] as MetricResult;
     const rows = rowsOf<SizeRow>(result, 'sizes');
-    // The blocks that stay live and the warm-up are allocated before those that count, the pairs after all rows.
+    // The live blocks and the warm-up are allocated before the counted ones, the pairs after all rows.
     const [pairs] = rowsOf<PairRow>(result, 'pairs') as [PairRow];
     const counted = (valuesNs: number[], { api, bytes, count }: SizeRow) => {
       const isPaired = api === 'cuMemAlloc' && bytes === pairs.bytes;
@@ -217,7 +217,7 @@ describe('OH-002 recovers what allocations took', () => {
         .named(call)
         .filter(({ bytes }) => bytes === wanted)
         .map(durationOf);
-    // From the entry of cuMemCreate to the return of cuMemSetAccess, with cuMemMap between.
+    // From the entry of cuMemCreate to the return of cuMemSetAccess, with cuMemMap in between.
     const created = recorded.named('cuMemCreate').map(({ entered }) => entered);
     const accessible = recorded.named('cuMemSetAccess').map(({ left }) => left);
     const virtual = created.map((entered, i) => (accessible[i] as number) - entered);
@@ -235,13 +235,13 @@ describe('OH-002 recovers what allocations took', () => {
   });
 });
 
-describe('OH-003 recovers what frees took', () => {
-  /** Those that are measured follow an idle context, those that clean up follow one another. */
+describe('OH-003 recovers the durations of frees', () => {
+  /** Measured frees follow an idle context; clean-up frees follow one another. */
   const recordedFrees = (recorded: Recorded, wanted: number) =>
     recorded
       .following('cuMemFree_v2', (before, { bytes }) => before.name === 'cuCtxSynchronize' && bytes === wanted)
       .map(durationOf);
-  /** Rows of one size stand in the order in which they were measured: each has its part of the record, warm-up first. */
+  /** Rows of one size are in the order of measurement: each has its part of the record, warm-up first. */
   const partOf = (rows: readonly SizeRow[], row: SizeRow, recorded: Recorded) => {
     const ofSize = rows.filter(({ bytes }) => bytes === row.bytes);
     const frees = recordedFrees(recorded, row.bytes);
@@ -280,7 +280,7 @@ describe('OH-003 recovers what frees took', () => {
   });
 });
 
-describe('OH-005 finds nothing where nothing is hooked', () => {
+describe('OH-005 finds nothing if nothing is hooked', () => {
   it.each([SETTINGS.cheap, SETTINGS.expensive])('launch_ns $launch_ns', async (sim) => {
     const settings = { sim: { ...sim, recorded: 'cuLaunchKernel' } };
     const { results, recorded } = await undisturbed(
@@ -292,7 +292,7 @@ describe('OH-005 finds nothing where nothing is hooked', () => {
     expect(functions.length).toBeGreaterThanOrEqual(25);
     expect(result.details.missing).toEqual([]);
     expect(functions.filter(({ intercepted }) => intercepted)).toEqual([]);
-    // Both of a pair are the same function: what differs is noise, and less than a reading of the clock.
+    // Both calls of a pair are the same function: any difference is noise, and less than a reading of the clock.
     const nothing = { truth: 0, tolerance: recorded.readingNs, resolution: recorded.readingNs };
     expectRecovered(
       functions.map(({ name, overheadNs, ci95 }) => [name, { value: overheadNs, ci95 }, nothing] as const),

@@ -1,4 +1,4 @@
-/** What a caller of the library meets, what is loaded, a launch, a launch of an old driver. */
+/** What a caller of the library gets: loaded libraries, a launch, a launch with an old driver. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { metricResultSchema } from '../../../lib/results/document.js';
@@ -16,7 +16,7 @@ describe('importing', () => {
   });
 });
 
-/** With starts, for which clocks have to be mapped. */
+/** With starts, which need a mapping of clocks. */
 const mapped = (requests: readonly Request[], sim: Settings) =>
   undisturbed(
     () => measure(requests, { sim }),
@@ -39,13 +39,13 @@ describe.skipIf(onOneProcessor('the rows of OH-001'))('OH-001', () => {
     );
     for (const any of [result, plain]) v.parse(metricResultSchema, any);
     expect(plain).not.toHaveProperty('samples');
-    // A visit is one launch here: those of which a busy host could not map the device's clock have no start.
+    // A visit is one launch here: if a busy host could not map the device's clock, it has no start.
     if (!result?.samples) return;
     const [call] = result.details.calls as { mapping: { blocksMapped: number } }[];
     expectSamples(result, call?.mapping.blocksMapped as number);
   });
 
-  it('has the blocks that share a clock mapping', async () => {
+  it('has one block per clock mapping', async () => {
     const result = await launches(400, quick);
     const [call] = result?.details.calls as { count: number; mapping: { blocks: number; blocksMapped: number } }[];
     expect(call).toMatchObject({ count: 400, mapping: { blocks: 20 } });
@@ -53,7 +53,7 @@ describe.skipIf(onOneProcessor('the rows of OH-001'))('OH-001', () => {
     expect(median(result?.blocks as number[]).value).toBeCloseTo(result?.value as number, 9);
   });
 
-  it('leaves the kernel launch when a graph cannot be built', async () => {
+  it('keeps the kernel launch if a graph cannot be built', async () => {
     const fail = 'cuGraphInstantiateWithFlags:801@1';
     const result = await launches(80, { ...quick, fail });
     expect(result?.status).toBe('ok');

@@ -1,4 +1,4 @@
-/** LLM-001: attention's rate against the launches that the simulated driver recorded, and under layers that do no work. */
+/** LLM-001: attention's rate compared with the recorded launches, and layers that do no work. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,9 +34,9 @@ interface Decode {
 }
 const rowsOf = ({ details }: MetricResult | Partial<MetricResult>) => details?.rows as Row[];
 
-/** Launches that take much longer than the host's calls. */
+/** Launches take much longer than the host's calls. */
 const card = { init_ms: 1, context_ms: 1, tensor_tflops: 0.5 };
-/** In order: every batch of these kernels, also those of the warm-up. */
+/** In order: every batch of these kernels, including warm-up. */
 const batchesOf = (recorded: Recorded, kernels = 'gvb_attention_'): TimedBatch[] =>
   timedBatches(recorded).filter(({ kernel }) => kernel.startsWith(kernels));
 
@@ -48,12 +48,12 @@ function expectRate(
   for (const { launches } of batches) expect(launches).toHaveLength(row.launches);
   const rate = (launchNs: (batch: TimedBatch) => number) =>
     median(batches.map((batch) => row.launchFlops / launchNs(batch) / 1e3)).value;
-  // To the resolution of a float of milliseconds.
+  // To the resolution of a float in milliseconds.
   expect(row.tflops).toBeLessThan(1.0001 * rate(leastOf));
   expect(row.tflops).toBeGreaterThan(0.9999 * rate(mostOf));
 }
 
-/** Of the pairs of query and key that a row has, two products of D each, and an addition with every multiplication. */
+/** For each visible pair of query and key, two products of D, with one addition per multiplication. */
 function flopsOf({ length, causal, batch, heads, headDim }: Row): number {
   let pairs = 0;
   for (let query = 0; query < length; ++query) pairs += causal ? query + 1 : length;
@@ -85,7 +85,7 @@ describe('LLM-001', () => {
     for (const row of rows) {
       batches.splice(0, 2);
       expectRate(row, batches.splice(0, row.batches));
-      // More of them do not count: they show that the events are right where the machine interrupted all that do.
+      // Further batches do not count: they validate the events if the machine interrupted all counted ones.
       while (batches[0]?.launches.length === row.launches) batches.shift();
       expect(row).toMatchObject({ variant, launchFlops: flopsOf(row), sampledRows: 64 });
       expect(row.worstError).toBeLessThan(2e-3);
@@ -106,7 +106,7 @@ describe('LLM-001', () => {
     expectRate({ ...rate, batches: decode.batches }, batches);
   });
 
-  it('computes the same with every variant, and something else from another seed', async () => {
+  it('computes the same with every variant, and another result from another seed', async () => {
     const [hopper, ampere, other] = await Promise.all(
       [
         [90, 4],
@@ -149,6 +149,6 @@ describe('a layer that does not do the work', () => {
       (results) => results,
     );
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result?.reason).toContain(`work was reported as done that was not: ${why}`);
+    expect(result?.reason).toContain(`a call reported success without doing its work: ${why}`);
   });
 });

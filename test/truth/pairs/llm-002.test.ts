@@ -1,4 +1,4 @@
-/** LLM-002: pages a second against the calls that the simulated driver recorded. */
+/** LLM-002: pages per second compared with the recorded calls. */
 import { quantileSorted } from 'simple-statistics';
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -8,7 +8,7 @@ import { measureRecorded, type Settings } from '../../native/child.js';
 import { durationOf, type Recorded, type RecordedCall } from '../../native/record.js';
 
 const MIB = 2 ** 20;
-/** Odd: the middle one is the same of times and of rates. */
+/** Odd, so that times and rates have the same median. */
 const ROUNDS = 9;
 const NS_PER_S = 1e9;
 
@@ -33,7 +33,7 @@ async function measured(settings: Settings = {}, interpose?: string, iterations 
   return { result: results[0] as MetricResult, recorded };
 }
 
-/** The first call of a page and its last. */
+/** The first and the last call of a page. */
 interface Page {
   first: RecordedCall;
   last: RecordedCall;
@@ -44,16 +44,16 @@ function pagesOf(recorded: Recorded, first: string, last: string): Page[] {
   return recorded.named(first).map((call, i) => ({ first: call, last: lasts[i] as RecordedCall }));
 }
 
-/** The last rounds, each with its pages: what comes before them is tried out and warmed up. */
+/** The last rounds, each with its pages; earlier ones are trials and warm-up. */
 const roundsOf = (pages: readonly Page[], size: number): Page[][] =>
   Array.from({ length: ROUNDS }, (_, i) => pages.slice(pages.length - (ROUNDS - i) * size).slice(0, size));
 
-/** A page lasts until the clock is read behind its last call, and from there on the next one. */
+/** A page lasts until the clock is read after its last call, which starts the next one. */
 const bracketsOf = (round: readonly Page[], { leastNs, mostNs }: Bracket): Bracket[] =>
   round.map(({ first, last }, i) => {
     const [before, behind] = [round[i - 1], round[i + 1]];
     const [begun, over] = [(round[0] as Page).first.entered, (round.at(-1) as Page).last.left];
-    // What lies around the round may count to its first page or to its last.
+    // Time around the round may count for its first page or for its last.
     const around = mostNs - leastNs;
     return {
       leastNs: last.left - first.entered,
@@ -83,10 +83,10 @@ function expectRounds(mode: Mode, rounds: readonly Page[][], recorded: Recorded)
 it.each([
   ['quick calls', { vmm_us: 4, alloc_async_us: 1 }],
   ['slow calls', { vmm_us: 17, alloc_async_us: 9 }],
-])('recovers the pages a second of %s', async (_, settings) => {
+])('recovers the pages per second of %s', async (_, settings) => {
   const { result, recorded } = await measured({ ...settings, memory_mib: 980 });
   const pages = result.details.pages as number;
-  // Of what is left beside the context, half.
+  // Half of what is left beside the context.
   expect(pages).toBe(Math.floor((result.details.limitBytes as number) / 2 / (2 * MIB)));
   expect(pages).toBeLessThan(128);
   const [virtual, pooled] = modesOf(result);
@@ -95,10 +95,10 @@ it.each([
   expect(result).toMatchObject({ status: 'ok', value: virtual.pagesPerSecond, ci95: virtual.ci95 });
 });
 
-it('has 512 pages a round where the memory is large enough, at addresses that are reserved once', async () => {
+it('has 512 pages per round if the memory is large enough, at addresses reserved once', async () => {
   const { result, recorded } = await measured({ vmm_us: 0.1, alloc_async_us: 0.1 });
   expect(result.details).toMatchObject({ pages: 512, pageBytes: 2 * MIB });
-  // A page is tried out, then a round, then the rounds that count; a round before each is not timed.
+  // One page as a trial, then a round, then the counted rounds; the round before each is not timed.
   expect(recorded.named('cuMemAddressReserve')).toHaveLength(3);
   expect(recorded.named('cuMemCreate')).toHaveLength(2 + (2 + 1 + ROUNDS) * 512);
 });
@@ -110,7 +110,8 @@ it('recovers a delay of the interposer, as part of the page', async () => {
   const pages = result.details.pages as number;
   const [virtual] = modesOf(result);
   expectRounds(virtual, roundsOf(pagesOf(whole, 'cuMemCreate', 'cuMemSetAccess'), pages), whole);
-  // The delay is counted from before the record's first reading of the clock: an interrupt between the two is part of it.
+  // The delay is counted from before the record's first reading of the clock, so it includes an interrupt between the
+  // two.
   const took = whole.named('cuMemCreate').map(durationOf);
   expect(took.filter((lasted) => lasted > 40_000).length).toBeGreaterThan(0.95 * took.length);
 });

@@ -1,4 +1,4 @@
-/** LLM-005: pairs of calls against the record, and a known delay as a loss against the native arm. */
+/** LLM-005: pairs of calls compared with the record, and a known delay as a loss relative to native. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as bench from '../../../lib/index.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
@@ -27,7 +27,10 @@ interface Row {
 }
 const rowsOf = ({ details }: MetricResult) => details.rows as Row[];
 
-/** Each allocation of that size with the free behind it, in ns; the last `count`, as the first ones warm up. */
+/**
+ * Each allocation of that size with the free after it, in ns; only the last `count`, because the first ones are
+ * warm-up.
+ */
 function pairsOf(recorded: Recorded, api: string, bytes: number, count: number): number[] {
   const [take, give] = CALLS[api] as [string, string];
   const calls = recorded.calls.filter((call) => !call.hook && (call.name === take || call.name === give));
@@ -42,7 +45,7 @@ function pairsOf(recorded: Recorded, api: string, bytes: number, count: number):
 it.each([
   ['a cheap pool', { alloc_us: 31, free_us: 12, alloc_async_us: 1.5, free_async_us: 0.7 }],
   ['an expensive pool', { alloc_us: 13, free_us: 17, alloc_async_us: 11, free_async_us: 23 }],
-])('recovers the pairs of %s, of every size', async (_, costs) => {
+])('recovers the pairs of %s at every size', async (_, costs) => {
   const { results, recorded } = await measureRecorded([['measureMemoryPool', { iterations: 60 }]], {
     sim: { init_ms: 1, context_ms: 1, ...costs },
   });
@@ -70,14 +73,14 @@ it.each([
   );
 });
 
-it('keeps the pool warm while it measures, and leaves nothing of it', async () => {
+it('keeps the pool warm while it measures, and restores it', async () => {
   const { results, recorded } = await measureRecorded([['measureMemoryPool', { iterations: 10 }]], {
     sim: { init_ms: 1, context_ms: 1 },
   });
   expect(results[0]?.status).toBe('unsupported');
   const warmed = recorded.named('cuMemAllocAsync').filter(({ bytes }) => bytes === 64 * MIB);
   expect(warmed).toHaveLength(6);
-  // Of six rows and two refusals: set, and put back with what was reserved.
+  // For six rows and two refusals: set, and restored with what was reserved.
   expect(recorded.named('cuMemPoolSetAttribute')).toHaveLength(2 * 8);
   expect(recorded.named('cuMemPoolTrimTo')).toHaveLength(8);
 });

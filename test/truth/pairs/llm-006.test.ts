@@ -1,4 +1,4 @@
-/** LLM-006: the efficiency of a pipeline against the stages and synchronisations that were recorded. */
+/** LLM-006: the efficiency of a pipeline compared with the recorded stages and synchronisations. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ const lengthOf = ({ begins, ends }: RecordedCall): number => ends - begins;
 
 interface Run {
   aloneNs: number;
-  /** Between which the host's time lies. */
+  /** Bounds of the host's time. */
   leastNs: number;
   mostNs: number;
   stages: RecordedCall[];
@@ -43,7 +43,7 @@ function runsOf(recorded: Recorded): Run[] {
     const all = stages.slice(stages.length - (RUNS - i) * OF_RUN).slice(0, OF_RUN);
     const run = all.slice(ALONE);
     const [first, last] = [run[0] as RecordedCall, run.at(-1) as RecordedCall];
-    // Where the processor is taken away around the run, the host's time lies anywhere between the calls around it.
+    // If the thread is preempted around the run, the host's time lies anywhere between the surrounding calls.
     const ready = recorded.named('cuCtxSynchronize').findLast(({ left }) => left < first.entered) as RecordedCall;
     const waits = recorded.named('cuStreamSynchronize').filter(({ entered }) => entered > last.entered);
     const [joined, behind] = waits as [RecordedCall, RecordedCall];
@@ -60,19 +60,19 @@ function expectRecovered(result: MetricResult, recorded: Recorded): number {
   expect(result.status).toBe('ok');
   const runs = runsOf(recorded);
   const percent = (ns: 'leastNs' | 'mostNs') => median(runs.map((run) => (100 * IDEAL * run.aloneNs) / run[ns])).value;
-  // The median of stages alone is of the device's timer.
+  // The median of stages alone comes from the device's timer.
   const relative = (2 * STEP_NS) / (runs[0]?.aloneNs as number);
   expect(result.value).toBeGreaterThan(percent('mostNs') * (1 - relative));
   expect(result.value).toBeLessThan(percent('leastNs') * (1 + relative));
   return percent('leastNs');
 }
 
-it('recovers what a pipeline whose streams overlap reaches', async () => {
+it('recovers the efficiency of a pipeline with overlapping streams', async () => {
   const { result, recorded } = await measured();
   const truth = expectRecovered(result, recorded);
   const [run] = runsOf(recorded) as [Run];
   expect(result.details).toMatchObject({ stages: STAGES, microBatches: BATCHES, blocksPerStage: 33, runs: RUNS });
-  // Where the host launches in time, 64 / 19: four at a time but for filling and draining.
+  // If the host launches in time, 64 / 19: four at a time except for filling and draining.
   const atOnce = runsOf(recorded).map(({ stages }) => {
     const whole = Math.max(...stages.map(({ ends }) => ends)) - Math.min(...stages.map(({ begins }) => begins));
     return stages.reduce((total, stage) => total + lengthOf(stage), 0) / whole;
@@ -82,7 +82,7 @@ it('recovers what a pipeline whose streams overlap reaches', async () => {
   expect(truth).toBeLessThan(100);
 });
 
-it('waits in every stage for the one before and for its own last micro-batch', async () => {
+it('waits in every stage for the previous stage and for its own previous micro-batch', async () => {
   const { recorded } = await measured();
   for (const { stages } of runsOf(recorded))
     for (const [i, { begins }] of stages.entries()) {
@@ -92,7 +92,7 @@ it('waits in every stage for the one before and for its own last micro-batch', a
     }
 });
 
-it('has as many blocks a stage as fit beside the other stages', async () => {
+it('has as many blocks per stage as fit beside the other stages', async () => {
   const { result } = await measured({}, { sms: 34 });
   expect(result).toMatchObject({ status: 'ok', details: { blocksPerStage: 8 } });
 });
@@ -100,10 +100,10 @@ it('has as many blocks a stage as fit beside the other stages', async () => {
 it.each([
   ['launches take long', 'cuLaunchKernel=+80us'],
   ['every launch leaves the device idle', 'share=60'],
-])('recovers what is lost where %s', async (_, interpose) => {
+])('recovers the loss if %s', async (_, interpose) => {
   const layer = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: interpose };
   const { result, recorded } = await measured(layer);
-  // A hook's delay is before the driver's call, so the run begins with it.
+  // A hook's delay comes before the driver's call, so the run begins with it.
   const runs = interpose.startsWith('share') ? recorded : recorded.joined();
   expect(expectRecovered(result, runs)).toBeLessThan(95);
 });
@@ -114,12 +114,12 @@ it('shows a layer that serialises streams', async () => {
   execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', library, source, '-ldl']);
   const { result, recorded } = await measured({ LD_PRELOAD: library, GVB_TEST_LAZY: 'streams=one' });
   expectRecovered(result, recorded);
-  // All 64 one behind the other.
+  // All 64 stages one after the other.
   expect(result.value).toBeLessThan((100 * IDEAL) / (STAGES * BATCHES));
   expect(result.details.stagesAtOnce).toBeLessThanOrEqual(1);
 });
 
-it('has no verdict beside a native arm whose streams do not overlap', () => {
+it("has no verdict if native's streams do not overlap", () => {
   const { besideNative } = metricNamed('LLM-006');
   const native = (value: number) => besideNative?.({} as MetricResult, { value } as MetricResult);
   expect(native(97)).toBeNull();

@@ -1,4 +1,4 @@
-/** LLM-007: times of large blocks against the record, and what the card really holds while they are held. */
+/** LLM-007: times of large blocks compared with the record, and what the card really holds meanwhile. */
 import { expect, it } from 'vitest';
 import type { GroundTruth } from '../../../lib/native/ground-truth.js';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -11,7 +11,10 @@ import { durationOf, type Recorded, type RecordedCall, recordedByProcess } from 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const COUNT = 6;
-/** Of a time: what comes between a call's return and the reading of the clock, beside other programs (4 us of 400 seen). */
+/**
+ * Relative to a time: delay between a call's return and the reading of the clock, beside other programs (seen: 4 us of
+ * 400).
+ */
 const LATE = 0.015;
 
 interface Row {
@@ -34,7 +37,7 @@ const pooled = (quota: string, more = ''): Limited => ({
   interpose: `quota=${quota},context=${CONTEXT_MIB}MiB${more}`,
 });
 
-/** With other settings than the file's card, and nobody who looks from outside. */
+/** With other settings than the file's card, and without readings from outside. */
 async function onOwnCard(settings: Settings): Promise<{ result: MetricResult; recorded: Recorded }> {
   const sim = { init_ms: 1, context_ms: 1, context_mib: CONTEXT_MIB, ...settings };
   const { results, processes } = await measureProcesses([['measureLargeAllocation', {}]], { sim });
@@ -42,18 +45,18 @@ async function onOwnCard(settings: Settings): Promise<{ result: MetricResult; re
   return { result: results[0] as MetricResult, recorded: recorded as Recorded };
 }
 
-/** Behind a call, the next one of that name. */
+/** The next call of that name after a call. */
 const behind = (recorded: Recorded, call: RecordedCall, name: string): RecordedCall =>
   recorded.named(name).find(({ entered }) => entered >= call.left) as RecordedCall;
 
 interface Times {
   alloc: Bracket;
   touch: Bracket;
-  /** Of the call alone: between the call before and it, the coordinator has looked at the card. */
+  /** Only the call: before it, the coordinator has checked the card. */
   freeNs: number;
 }
 
-/** The last blocks of that size: the first of all is tried out. */
+/** The last blocks of that size; the very first one is a trial. */
 function timesOf(recorded: Recorded, { api, bytes }: Row): Times[] {
   const isVirtual = api === 'cuMemCreate';
   const first = recorded.named(isVirtual ? 'cuMemCreate' : 'cuMemAlloc_v2').filter((call) => call.bytes === bytes);
@@ -90,7 +93,7 @@ it.each([
       median(touch.map(({ leastNs }) => leastNs)).value,
       median(touch.map(({ mostNs }) => mostNs)).value,
     ]);
-    // Two of six may be interrupted between the call and a reading of the clock: the median is then one of the others.
+    // Two of six may be interrupted between the call and a reading of the clock, which changes the median's rank.
     for (const [value, ns] of [
       [row.allocMs, times.map(({ alloc }) => alloc.leastNs)],
       [row.touchMs, touch.map(({ leastNs }) => leastNs)],
@@ -112,7 +115,7 @@ it('takes sizes up to eight tenths of the limit', async () => {
   for (const { bytes, backedBytes } of rowsOf(result)) expect(backedBytes).toBe(bytes);
 });
 
-it('leaves a GiB of the card to others', async () => {
+it('leaves a GiB of the card free', async () => {
   const { result } = await onOwnCard({ memory_mib: 4 * 1024 + CONTEXT_MIB + 2 + 512 });
   expect(result).toMatchObject({ status: 'ok', details: { largestBytes: 2 * GIB } });
 });
@@ -122,25 +125,25 @@ it('is unsupported below a limit of 1.25 GiB', async () => {
   expect(result).toMatchObject({ status: 'unsupported', value: null, reason: '1 GiB is less than 1.25 GiB' });
 });
 
-it('does not believe a layer that says that there is more memory than it grants', async () => {
+it('does not trust a layer that reports more memory than it grants', async () => {
   const result = await measured({ interpose: `quota=2GiB,context=${CONTEXT_MIB}MiB,shows=64GiB` });
   expect(result).toMatchObject({ status: 'failed', value: null });
   expect(result.reason).toMatch(/CUDA_ERROR_OUT_OF_MEMORY/);
 });
 
-it('is invalid where what is granted cannot be written', async () => {
+it('is invalid if granted memory cannot be written', async () => {
   const result = await measured(pooled('4GiB', ',grants=nothing'));
   expect(result).toMatchObject({ status: 'invalid', value: null });
   expect(result.reason).toMatch(/^A large allocation succeeded but cannot be written/);
 });
 
-it('is invalid where the card does not hold what was granted', async () => {
+it('is invalid if the card does not hold the granted memory', async () => {
   const result = await measured({}, { processMemory: () => Promise.resolve(CONTEXT_MIB * MIB) });
   expect(result).toMatchObject({ status: 'invalid', value: null });
   expect(result.reason).toMatch(/^NVML shows the memory of every size: cuMemAlloc of 1 GiB: NVML shows 0 B;/);
 });
 
-it('looks at the whole card where the process is not listed, and checks nothing where nobody tells', async () => {
+it('checks the whole card if the process is not listed, and nothing without NVML', async () => {
   const unlisted = { processMemory: () => Promise.resolve(null) };
   expect(backed(await measured({}, unlisted))).toMatchObject({ passed: true });
   const blind = { ...unlisted, cardMemory: () => Promise.resolve(null) };

@@ -1,4 +1,4 @@
-/** LLM-008: rates of matrix products against the kernels that the simulated driver recorded. */
+/** LLM-008: rates of matrix products compared with the recorded kernels. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { median } from '../../../lib/stats/median.js';
@@ -43,26 +43,26 @@ async function measured(settings: Settings = {}, interpose?: string, tier: 'quic
 
 const result = async (settings?: Settings, interpose?: string) => (await measured(settings, interpose)).result;
 
-/** Of one call of the addon: the batches of a format that count come first. */
+/** In one call of the addon, the counted batches of a format come first. */
 const BLOCK = 2;
-/** Of the two batches before them, by which their length is found. */
+/** Batches before them that calibrate their length. */
 const FEW = 3;
 
-/** Of a format, by call of the addon: batches that count, and behind them those that show that the events are right. */
+/** For a format, by call of the addon: counted batches, followed by those that validate the events. */
 function blocksOf(recorded: Recorded, kernels: string): TimedBatch[][] {
   const blocks: TimedBatch[][] = [];
   let few = 0;
   for (const batch of timedBatches(recorded).filter(({ kernel }) => kernel.startsWith(kernels)))
     if (batch.launches.length !== FEW) blocks.at(-1)?.push(batch);
     else if (few++ % 2 === 0) blocks.push([]);
-  // The first call tries out what there is a kernel for.
+  // The first call finds which formats have a kernel.
   return blocks.slice(1);
 }
 
 const countedOf = (recorded: Recorded, kernels: string): TimedBatch[] =>
   blocksOf(recorded, kernels).flatMap((block) => block.slice(0, BLOCK));
 
-/** To the resolution of a float of milliseconds, and what the device's clock differs from the host's. */
+/** The resolution of a float in milliseconds, plus the difference of the device's clock from the host's. */
 const CLOCKS = 1e-4;
 
 function expectBetween(value: number, [least, most]: readonly [number, number]): void {
@@ -104,7 +104,7 @@ describe('LLM-008', () => {
     expectBetween(found.value as number, [ratios(leastOf, mostOf), ratios(mostOf, leastOf)]);
   });
 
-  it('computes the same under other kernels, and says which format a GPU has none for', async () => {
+  it('computes the same with other kernels, and names the formats without a kernel', async () => {
     const [hopper, ampere, turing] = await Promise.all([
       result(),
       result({ cc: 86, tensor_tflops: 200 }),
@@ -128,18 +128,18 @@ describe('LLM-008', () => {
     expect(turing.reason).toMatch(/fp16 .* compute capability 8\.0 or higher; this GPU has 7\.5/);
   });
 
-  it('refuses a rate above what the clock under load allows', async () => {
+  it('refuses a rate that the clock under load does not allow', async () => {
     const impossible = await result({ tensor_tflops: 2_400 });
     expect(impossible).toMatchObject({ status: 'invalid', value: null });
     expect(impossible.reason).toMatch(/^FLOP accounting: .*fp16 2\d{3}\.\d of 10\d\d\.\d TFLOPS/);
   });
 
-  it('takes smaller matrices under a limit of memory', async () => {
+  it('uses smaller matrices under a memory limit', async () => {
     expect(await result({}, 'quota=300MiB')).toMatchObject({ status: 'ok', details: { side: 2048 } });
     expect((await result({}, 'quota=40MiB')).status).toBe('unsupported');
   });
 
-  it('has FP32 at 10 000 × 10 000 at tier thorough', async () => {
+  it('measures FP32 at 10 000 × 10 000 at tier thorough', async () => {
     const { result: found, recorded } = await measured({}, undefined, 'thorough');
     const [sanity] = found.details.sanity as [Row & { side: number }];
     expect(sanity).toMatchObject({ side: 10_000, number: 'fp32', flopsOfLaunch: 2e12 });

@@ -1,4 +1,7 @@
-/** LLM-010 on simulated cards whose rates decide what a block and its all-reduces cost, and under an NCCL that fails. */
+/**
+ * LLM-010 on simulated cards whose rates determine the cost of a block and its all-reduces, and with an NCCL that
+ * fails.
+ */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,12 +34,12 @@ const rowsOf = ({ details }: MetricResult) => details.rows as Row[];
 const SIZES = { tokens: 32, hidden: 128, mlp: 256 };
 const FLOPS = 4 * SIZES.tokens * SIZES.hidden * (SIZES.hidden + SIZES.mlp);
 const REDUCED_BYTES = 2 * SIZES.tokens * SIZES.hidden;
-/** Steps that take much longer than the ranks' processes take to meet, so that only the cards and their link decide. */
+/** Steps take much longer than the ranks need to synchronise, so that only the cards and their link matter. */
 const CARD = { tflops: 0.0005, kernelMs: 0.001, linkGbs: 0.1, ncclUs: 1000 };
 const CAPACITIES = `tensor_tflops=${CARD.tflops},link_gbs=${CARD.linkGbs}`;
 const STEPS = { rounds: 3, steps: 4 };
 const PLAN: ScalingPlan = { sizes: SIZES, steps: STEPS };
-/** Where no time is looked at, mostly on cards that take next to none. */
+/** For tests that check no times, mostly on cards with minimal costs. */
 const FAST = 'devices=2,tensor_tflops=1000,nccl_us=1';
 const SHORT: ScalingPlan = { sizes: SIZES, steps: { rounds: 1, steps: 2 } };
 const nccl = join(simulatedFolder, 'nccl');
@@ -58,7 +61,7 @@ function measuredBy(
 const scaling = (plan: ScalingPlan, sim: string, variables?: NodeJS.ProcessEnv, record?: string) =>
   measuredBy(multiGpuScalingBy(plan), sim, variables, record);
 
-/** Of a step: four matrix products, and an all-reduce behind every second one. */
+/** Per step: four matrix products, and an all-reduce after every second one. */
 const productsMs = (ranks: number) => FLOPS / ranks / CARD.tflops / 1e9 + 4 * CARD.kernelMs;
 const allReducesMs = (ranks: number) =>
   2 * (CARD.ncclUs / 1e3 + (REDUCED_BYTES * 2 * (ranks - 1)) / ranks / CARD.linkGbs / 1e6);
@@ -68,7 +71,9 @@ interface Windows {
   allReduces: number[];
 }
 
-/** Of a step, in ms, by the host's record: from the first event's call until the wait for the second one was over. */
+/**
+ * The time of a step in ms by the host's record: from the first event's call to the end of the wait for the second.
+ */
 function windowsOf({ calls }: Recorded, steps: number): Windows {
   const windows: Windows = { products: [], allReduces: [] };
   let [from, events, products] = [0, 0, 0];
@@ -82,21 +87,21 @@ function windowsOf({ calls }: Recorded, steps: number): Windows {
   return windows;
 }
 
-/** The last rounds: of the whole block and of its shards in turn. */
+/** The last rounds: alternating between the whole block and its shards. */
 function recordedSteps({ products, allReduces }: Windows, rounds: number) {
   const last = products.slice(-2 * rounds);
   const [whole, sharded] = [0, 1].map((kind) => last.filter((_, i) => i % 2 === kind)) as [number[], number[]];
   return { whole, sharded, reduced: allReduces.slice(-rounds) };
 }
 
-/** A host that wakes late makes a window longer, as the record has it, and none is shorter than the cards take. */
+/** A host that wakes up late makes a window longer, as recorded; no window is shorter than the cards' time. */
 function expectRecorded(ms: number, recorded: readonly number[], leastMs: number): void {
   expect(Math.abs(ms / median(recorded).value - 1)).toBeLessThan(0.01);
   expect(ms).toBeGreaterThan(0.99 * leastMs);
 }
 
 describe('LLM-010', () => {
-  it('finds what the rates of two cards and their link make of a block', async () => {
+  it('finds the speed-up that the rates of two cards and their link allow', async () => {
     const calls = 'recorded=cuLaunchKernel+cuEventRecord+cuStreamSynchronize';
     const { result, record } = await undisturbedRecord((folder) =>
       scaling(PLAN, `devices=2,nccl_us=${CARD.ncclUs},${calls}`, {}, folder),
@@ -125,7 +130,7 @@ describe('LLM-010', () => {
     expect(row.communicationPercent).toBeCloseTo((100 * row.allReducesMs) / row.stepMs, 9);
   });
 
-  it('has a row for two and for four GPUs, in the order in which they are visible', async () => {
+  it('has rows for two and four GPUs, in visible order', async () => {
     const variables = { CUDA_VISIBLE_DEVICES: '3,1,0,2,4' };
     const result = await undisturbed(
       () => scaling(SHORT, 'devices=5,cc=80,tensor_tflops=0.0002', variables),
@@ -138,7 +143,7 @@ describe('LLM-010', () => {
     expect(result.value).toBe(rows[1]?.speedup);
   });
 
-  it('publishes no number where sums are left out', async () => {
+  it('publishes no number if sums are left out', async () => {
     const result = await scaling(SHORT, `${FAST},nccl_skip=1`);
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(/^every rank has the sum of all ranks: 256 sampled sums on 2 ranks, off by at most/);
@@ -146,8 +151,8 @@ describe('LLM-010', () => {
     expect(whole?.passed).toBe(false);
   });
 
-  it('publishes no number where two GPUs are slower than one, and says what takes the time', async () => {
-    // All-reduces that take three times as long as the whole block on one GPU, which a busy host delays too.
+  it('publishes no number if two GPUs are slower than one, and reports what takes the time', async () => {
+    // All-reduces take three times as long as the whole block on one GPU; a busy host delays them further.
     const result = await scaling(SHORT, 'devices=2,nccl_us=30000');
     expect(result).toMatchObject({ status: 'invalid', value: null });
     expect(result.reason).toMatch(
@@ -155,7 +160,7 @@ describe('LLM-010', () => {
     );
   });
 
-  it('fails at a deadline where NCCL never returns from its initialisation', async () => {
+  it("fails at a deadline if NCCL's initialisation never returns", async () => {
     const result = await scaling({ ...SHORT, joinMs: 3_000 }, 'devices=2,nccl_hang=1');
     expect(result).toMatchObject({ status: 'failed', value: null });
     expect(result.reason).toMatch(
@@ -166,7 +171,7 @@ describe('LLM-010', () => {
   it.each([
     ['ncclAllReduce:1@3', /^ncclAllReduce returned 1, unhandled cuda error/],
     ['ncclCommGetAsyncError:6@1', /^ncclCommGetAsyncError returned 6, remote process exited/],
-  ])('fails with what NCCL says: %s', async (fail, reason) => {
+  ])("fails with NCCL's error: %s", async (fail, reason) => {
     const result = await scaling(SHORT, `${FAST},fail=${fail}`);
     expect(result).toMatchObject({ status: 'failed', value: null, reason: expect.stringMatching(reason) as string });
   });
@@ -186,7 +191,7 @@ describe('LLM-010', () => {
     expect(result.reason).toMatch(reason);
   });
 
-  it('is unsupported where NCCL refuses two ranks on one GPU, and fails at once where a rank dies', async () => {
+  it('is unsupported if NCCL refuses two ranks on one GPU, and fails at once if a rank dies', async () => {
     const two = (dies: boolean) =>
       measuredBy(
         (context) =>

@@ -1,4 +1,4 @@
-/** Times of a load against what the server records that it sent, and against a second client beside it. */
+/** Times of a load compared with the server's own record, and with a second client. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../temporary.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const [REQUESTS, TOKENS] = [30, 20];
-/** What is promised for times to first token and between tokens. */
+/** The documented accuracy of times to first token and between tokens. */
 const AGREEMENT = 0.02;
 
 interface Sent {
@@ -22,7 +22,7 @@ interface Sent {
   tokenNs: string[];
 }
 
-/** One request as a client saw it, beside the server's record of it. All in ms of CLOCK_MONOTONIC. */
+/** One request as a client saw it, with the server's record of it. All in ms of CLOCK_MONOTONIC. */
 interface Seen {
   sentMs: number;
   firstMs: number;
@@ -50,7 +50,7 @@ async function startServer(): Promise<Server> {
   return { process: child, port, url: `http://127.0.0.1:${port}/v1`, record };
 }
 
-/** With all that it recorded. */
+/** Returns all that it recorded. */
 async function stopServer({ process: child, record }: Server): Promise<Map<string, Sent>> {
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
@@ -75,17 +75,17 @@ function beside(sent: Map<string, Sent>, id: string | null): Seen['server'] {
   return { receivedMs: msOf(receivedNs), firstMs: msOf(tokenNs[0]), lastMs: msOf(tokenNs.at(-1)) };
 }
 
-/** How much longer a client saw the first token take than the server did. */
+/** How much more time to the first token a client measured than the server. */
 const beyondTtft = ({ sentMs, firstMs, server }: Seen) => firstMs - sentMs - (server.firstMs - server.receivedMs);
 const serverTtft = ({ server }: Seen) => server.firstMs - server.receivedMs;
-/** The mean interval between tokens of a request, as the client saw it and as the server sent it. */
+/** The mean interval between tokens of a request, as the client received and as the server sent them. */
 const itl = ({ firstMs, lastMs }: Pick<Seen, 'firstMs' | 'lastMs'>) => (lastMs - firstMs) / (TOKENS - 1);
 const of = (seen: Seen[], value: (each: Seen) => number) => median(seen.map(value));
 
 describe.each<[string, Pick<LoadSettings, 'concurrency'> | Pick<LoadSettings, 'ratePerSecond'>]>([
   ['a closed loop', { concurrency: 2 }],
   ['an open loop', { ratePerSecond: 8 }],
-])('%s against a server of a known pace', (_, arrivals) => {
+])('%s against a server with a known rate', (_, arrivals) => {
   const ours: (Seen & { scheduledMs: number })[] = [];
   let second: Seen[] = [];
   let result: Awaited<ReturnType<typeof runLoad>>;
@@ -134,20 +134,20 @@ describe.each<[string, Pick<LoadSettings, 'concurrency'> | Pick<LoadSettings, 'r
     }
   });
 
-  it('has the time to first token of the server, as well as the second client has', () => {
-    // A process that waited for a processor saw its token late: on a busy machine that is most of them, but not all.
+  it("matches the server's time to first token, as well as the second client does", () => {
+    // A process that waits for a processor reads its token late: on a busy machine most of them do, but not all.
     const beyond = (seen: Seen[]) => quantile(seen.map(beyondTtft), 0.1);
     expect(beyond(ours)).toBeGreaterThanOrEqual(0);
     expect(beyond(ours)).toBeLessThanOrEqual(AGREEMENT * of(ours, serverTtft) + beyond(second));
   });
 
-  it('has the intervals between tokens of the server, as well as the second client has', () => {
+  it("matches the server's intervals between tokens, as well as the second client does", () => {
     const off = (seen: Seen[]) => of(seen, (each) => Math.abs(itl(each) - itl(each.server)));
     expect(off(ours)).toBeLessThanOrEqual(AGREEMENT * of(ours, ({ server }) => itl(server)) + off(second));
   });
 
   it('publishes those times', () => {
-    // From when each was due, in the order in which they ended.
+    // From each request's due time, in the order in which they ended.
     ours.forEach(({ firstMs, scheduledMs }, index) => expect(result.ttftMs[index]).toBe(firstMs - scheduledMs));
     result.tpotMs.forEach((ms, index) => expect(ms).toBeCloseTo(itl(ours[index] as Seen), 6));
   });

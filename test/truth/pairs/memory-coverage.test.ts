@@ -1,11 +1,11 @@
-/** IS-011: of sixteen ways to take memory, those that a limit knows are told from those that it does not. */
+/** IS-011: among sixteen ways to allocate memory, finds those that a limit covers. */
 import { describe, expect, it } from 'vitest';
 import { CONTEXT_MIB, measuredOutside, pathsOf, withOutcome } from '../../native/memory-limited.js';
 
 const GIB = 2 ** 30;
 
 describe('IS-011', () => {
-  it('finds each way round a limit that counts addresses, handles and flat arrays', async () => {
+  it('finds each way around a limit that counts addresses, handles and flat arrays', async () => {
     const result = await measuredOutside('IS-011', {
       memory: '1GiB',
       interpose: `quota=1GiB,context=${CONTEXT_MIB}MiB,pool={pool}`,
@@ -30,7 +30,7 @@ describe('IS-011', () => {
     }
   });
 
-  it('finds none under the limit of the driver itself', async () => {
+  it("finds none under the driver's own limit", async () => {
     const result = await measuredOutside('IS-011', { memory: '1GiB', driver: '1G', memLimit: 'perProcess' });
     expect(withOutcome(result, 'leaks')).toEqual(['IPC import']);
     expect(pathsOf(result).at(-1)?.reason).toBe('each of 2 processes has a limit of its own');

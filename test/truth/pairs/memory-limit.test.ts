@@ -1,4 +1,4 @@
-/** IS-001: what the simulated card gave against what is published, under limits of known error. */
+/** IS-001: the published result compared with what the simulated card granted, under limits of known error. */
 import { expect, it } from 'vitest';
 import { type Limited, CONTEXT_MIB, measuredOutside, pathsOf, withOutcome } from '../../native/memory-limited.js';
 
@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 /** memory_mib of the simulated card. */
 const CARD_BYTES = 143_771 * MIB;
-/** The smallest block that is tried. */
+/** The smallest block size. */
 const STEP = 64 * 1024;
 const TWO = 'cuMemAlloc_v2, two processes';
 const pooled = (quota: string, more = ''): Limited => ({
@@ -22,7 +22,7 @@ interface Point {
 }
 const pointOf = (result: { details: Record<string, unknown> }): Point => (result.details.points as [Point])[0];
 
-it('is 100 where every way of allocating keeps to the limit, also of two processes together', async () => {
+it('is 100 if every way to allocate honours the limit, also for two processes together', async () => {
   const result = await measured(pooled('2GiB'));
   expect(result).toMatchObject({ status: 'ok', value: 100 });
   expect(result.violations).toBeUndefined();
@@ -33,7 +33,7 @@ it('is 100 where every way of allocating keeps to the limit, also of two process
   expect(pathsOf(result).every(({ truthBytes }) => truthBytes !== null)).toBe(true);
 });
 
-it('is 100 under the limit of the driver itself, which each process has for itself', async () => {
+it("is 100 under the driver's own limit, which applies per process", async () => {
   const result = await measured({ memory: '2GiB', driver: '2G', memLimit: 'perProcess' });
   expect(result).toMatchObject({ status: 'ok', value: 100 });
   expect(result.violations).toBeUndefined();
@@ -43,7 +43,7 @@ it('is 100 under the limit of the driver itself, which each process has for itse
   expect(withOutcome(result, 'leaks')).toEqual([TWO]);
 });
 
-it('shows two processes that take twice what their tenant was given', async () => {
+it("shows two processes that take twice their tenant's limit", async () => {
   const result = await measured({ memory: '2GiB', driver: '2G', memLimit: 'perTenantPool' });
   expect(result.violations).toEqual([{ detail: `${TWO}: 3.02 GiB granted under a limit of 2 GiB; NVML shows 4 GiB` }]);
 });
@@ -51,7 +51,7 @@ it('shows two processes that take twice what their tenant was given', async () =
 it.each([
   ['below', 1536, 75],
   ['a little above', 2048 + 32, 98.4375],
-])('recovers a limit that is %s what was set', async (_where, mib, value) => {
+])('recovers a limit that is %s the configured one', async (_where, mib, value) => {
   const result = await measured(pooled(`${mib}MiB`));
   expect(result.status).toBe('ok');
   expect(Math.abs(pointOf(result).signedErrorBytes - (mib * MIB - 2 * GIB))).toBeLessThan(STEP);
@@ -59,7 +59,7 @@ it.each([
   expect(result.violations?.length ?? 0).toBe(mib > 2048 ? 9 : 0);
 });
 
-it('finds the one way of allocating that the limit ignores', async () => {
+it('finds the one way to allocate that the limit ignores', async () => {
   const result = await measured(pooled('2GiB', ',ignores=cuMemAllocAsync'));
   expect(result).toMatchObject({ status: 'ok', value: 100 });
   expect(withOutcome(result, 'leaks')).toEqual(['cuMemAllocAsync']);
@@ -75,18 +75,18 @@ it('flags refusals with another code than CUDA_ERROR_OUT_OF_MEMORY', async () =>
   expect(pathsOf(result)[0]?.reason).toBe('cuMemAlloc_v2 answered CUDA_ERROR_INVALID_VALUE (1)');
 });
 
-it.each(['nothing', 'twice'])('is invalid where a layer grants %s in place of memory', async (grants) => {
+it.each(['nothing', 'twice'])('is invalid if a layer grants %s instead of memory', async (grants) => {
   const result = await measured(pooled('2GiB', `,grants=${grants}`));
   expect(result).toMatchObject({ status: 'invalid', value: null });
   expect(result.reason).toMatch(/^what was granted is memory: cuMemAlloc_v2: a granted block of \d+ bytes /);
 });
 
-it('does not believe what a layer says of the memory', async () => {
+it("does not trust a layer's reports about memory", async () => {
   const result = await measured(pooled('1800MiB', ',shows=2GiB'));
   expect(pointOf(result).signedErrorBytes).toBe(1800 * MIB - 2 * GIB);
 });
 
-it('starts a new process after a way of allocating that keeps its memory', async () => {
+it('starts a new process after a way to allocate that keeps its memory', async () => {
   const result = await measured({
     memory: '2GiB',
     driver: '2G',
@@ -104,7 +104,7 @@ it('starts a new process after a way of allocating that keeps its memory', async
   });
 });
 
-it('fails where there is no limit, and is unsupported where none was set', async () => {
+it('fails if the limit has no effect, and is unsupported if none was set', async () => {
   const none = await measured({ memory: '2GiB', interpose: 'cuMemAlloc_v2=+0ns' });
   expect(none).toMatchObject({ status: 'failed', value: null });
   expect(none.reason).toMatch(/^limit not enforced: 2\.2 GiB were granted under a limit of 2 GiB/);

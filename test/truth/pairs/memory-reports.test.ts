@@ -1,4 +1,4 @@
-/** IS-002 recovers how long refusals took, IS-013 finds what a layer says that is not so. */
+/** IS-002 recovers the durations of refusals, and IS-013 finds false reports of a layer. */
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { emptyFolder } from '../../native/child.js';
@@ -47,7 +47,7 @@ it('IS-002 recovers the time of refusals', async () => {
   expect([result.value, result.ci95]).toEqual([rowsOf(result)[2]?.medianUs, rowsOf(result)[2]?.ci95]);
 });
 
-it('IS-002 asks less often where refusals are slow', async () => {
+it('IS-002 makes fewer requests if refusals are slow', async () => {
   const result = await measuredOutside('IS-002', quota(',cuMemAllocAsync=+20ms'));
   expect(result.status).toBe('ok');
   const slow = rowsOf(result).filter(({ api }) => api === 'cuMemAllocAsync');
@@ -59,13 +59,13 @@ it('IS-002 asks less often where refusals are slow', async () => {
   }
 });
 
-it('IS-002 publishes no time where refusals have another code', async () => {
+it('IS-002 publishes no time if refusals have another code', async () => {
   const result = await measuredOutside('IS-002', quota(',refusal=-1'));
   expect(result).toMatchObject({ status: 'invalid', value: null });
   expect(result.reason).toMatch(/^refusals answer CUDA_ERROR_OUT_OF_MEMORY: cuMemAlloc_v2, gross: .*\(-1\) 300 times/);
 });
 
-it('IS-002 fails with what was granted where one allocator has no limit', async () => {
+it('IS-002 fails with the granted amount if one allocator has no limit', async () => {
   const result = await measuredOutside('IS-002', quota(',ignores=cuMemAllocAsync'));
   expect(result).toMatchObject({ status: 'failed', value: null });
   expect(result.reason).toBe('limit not enforced: cuMemAllocAsync: 3 GiB granted under a limit of 2 GiB');
@@ -81,7 +81,7 @@ interface Report {
 const wrong = ({ details }: MetricResult): string[] =>
   (details.reports as Report[]).flatMap(({ source, agrees }) => (agrees === false ? [source] : []));
 
-/** The layer leaves NVML alone. */
+/** The layer does not intercept NVML. */
 const NVML = [
   'nvmlDeviceGetMemoryInfo: total',
   'nvmlDeviceGetMemoryInfo: free',
@@ -89,20 +89,20 @@ const NVML = [
   'nvmlDeviceGetMemoryInfo_v2: free',
 ];
 
-it('IS-013 is 1 where nothing is limited and nothing lies', async () => {
+it('IS-013 is 1 without limits and false reports', async () => {
   const result = await measuredOutside('IS-013', { interpose: 'cuMemAlloc_v2=+0ns' });
   expect(wrong(result)).toEqual([]);
   expect(result).toMatchObject({ status: 'ok', value: 1 });
   expect((result.details.reports as Report[]).every(({ agrees }) => agrees === true)).toBe(true);
 });
 
-it('IS-013 finds NVML, which says nothing of the limit', async () => {
+it('IS-013 finds that NVML does not report the limit', async () => {
   const result = await measuredOutside('IS-013', quota());
   expect(result).toMatchObject({ status: 'ok', value: 0 });
   expect(wrong(result)).toEqual(NVML);
 });
 
-it('IS-013 finds a layer that says more than it gives', async () => {
+it('IS-013 finds a layer that reports more than it grants', async () => {
   const result = await measuredOutside('IS-013', quota(',shows=8GiB'));
   expect(wrong(result)).toEqual(['cuMemGetInfo: total', 'cuMemGetInfo: free', 'cuDeviceTotalMem: total', ...NVML]);
 });

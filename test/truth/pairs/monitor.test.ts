@@ -1,4 +1,4 @@
-/** The monitor's CSV against what the simulated card was set to, and what was really done on it. */
+/** The monitor's CSV compared with the simulated card's settings, and with the work done on it. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { WAIT_MS } from '../../limits.js';
 import { ownRegion } from '../../temporary.js';
 
 const MIB = 2 ** 20;
-/** 0.2 GB/s: copies of megabytes then last as long as NVML looks. */
+/** 0.2 GB/s, so that copies of megabytes last as long as NVML's window. */
 const RATE_MB_S = 200;
 const card = [
   ...['init_ms=1', 'context_ms=1', 'context_mib=500', 'devices=2', 'process_utilization=1'],
   ...['pcie_gbs=0.2', 'link_gbs=0.2', 'memory_percent=7', 'power_w@0=345.5', 'power_w@1=70'],
   ...['temperature_c@0=61', 'temperature_c@1=38', 'event_reasons@0=36', 'event_reasons@1=0'],
 ].join(',');
-// NVML is loaded once a process: a file has one card, which each test leaves idle.
+// NVML is loaded once per process: a file has one card, which each test leaves idle.
 const GVB_SIM = `region=${ownRegion('monitor')},${card}`;
 const program = join(emptyFolder(), 'monitored-client');
 
@@ -68,7 +68,7 @@ const rowsIn = (file: string): Row[] => parse(readFileSync(file, 'utf8'), { colu
 interface Watched {
   monitor: Monitor;
   samples: GpuSample[];
-  /** Those of the CSV, once the monitor has ended. */
+  /** The rows of the CSV, once the monitor has ended. */
   rows: () => Promise<Row[]>;
 }
 
@@ -98,7 +98,7 @@ const has = (samples: readonly GpuSample[], count: number) =>
   expect.poll(() => samples.length).toBeGreaterThanOrEqual(count);
 
 describe('the monitor', () => {
-  it('writes what each card is set to, in the units that the columns name', async () => {
+  it("writes each card's settings in the units named by the columns", async () => {
     const { rows, samples } = await watched([0, 1]);
     await has(samples, 6);
     const written = await rows();
@@ -115,7 +115,7 @@ describe('the monitor', () => {
     expect(new Set(written.map((row) => row.gpu_uuid)).size).toBe(2);
   });
 
-  it('has the energy that the power makes over the time', async () => {
+  it('writes an energy that equals the power over the time', async () => {
     const { rows, samples } = await watched([0, 1]);
     await has(samples, 30);
     const written = await rows();
@@ -133,7 +133,7 @@ describe('the monitor', () => {
     }
   }); // prettier-ignore
 
-  it('sees what processes allocate, and each of two with its own', async () => {
+  it('shows the allocations of each of two processes', async () => {
     const { rows, samples } = await watched();
     await has(samples, 2);
     const [a, b] = [await client(100 * MIB), await client(300 * MIB)];
@@ -144,7 +144,7 @@ describe('the monitor', () => {
     await expect.poll(() => samples.at(-1)?.processes.length).toBe(1);
     await a.end();
     const written = await rows();
-    // 500 MiB for each context, and 2 of the card itself.
+    // 500 MiB for each context, and 2 for the card itself.
     expect(numbers(cards(written).slice(0, 2), 'memory_used_mib')).toEqual([2, 2]);
     expect(Math.max(...numbers(cards(written), 'memory_used_mib'))).toBe(2 + 600 + 800);
     const memoryOf = ({ pid }: Client) => new Set(numbers(written.filter((row) => row.pid === String(pid)), 'memory_used_mib')); // prettier-ignore
@@ -155,16 +155,16 @@ describe('the monitor', () => {
     expect(times).toEqual([...times].sort((x, y) => x - y));
   });
 
-  it('sees two processes share the card’s time', async () => {
+  it('shows two processes sharing the card’s time', async () => {
     const [a, b] = [await client(), await client()];
     const { rows, samples } = await watched();
-    // Together 6 s of work, in turns: neither is done before the other.
+    // Together 6 s of work, in turns: neither finishes before the other.
     await Promise.all([a.queue('kernels', 60, 50e6), b.queue('kernels', 60, 50e6)]);
     const shares = (pid: number) =>
       samples
         .flatMap(({ processes }) => processes.filter((each) => each.pid === pid))
         .map(({ gpuPercent }) => gpuPercent);
-    // The first sample of each may be of a period in which only one had begun.
+    // The first sample of each may cover a period in which only one had begun.
     await expect.poll(() => Math.min(...[a, b].map(({ pid }) => shares(pid).filter((share) => share !== null).length))).toBeGreaterThan(8); // prettier-ignore
     const written = await rows();
     for (const { pid } of [a, b]) {
@@ -177,7 +177,7 @@ describe('the monitor', () => {
     await Promise.all([a.end(), b.end()]);
   });
 
-  it('has the rate of copies over PCIe, in their direction', async () => {
+  it('writes the rate of copies over PCIe, in their direction', async () => {
     const own = await client();
     const { rows, samples } = await watched();
     await has(samples, 1);
@@ -192,7 +192,7 @@ describe('the monitor', () => {
     await own.end();
   });
 
-  it('has all bytes that went over the links, on either side of them', async () => {
+  it('writes all bytes that went over the links, on either side', async () => {
     const own = await client();
     const { rows, samples, monitor } = await watched();
     await has(samples, 2);
@@ -203,7 +203,7 @@ describe('the monitor', () => {
     await expect.poll(() => samples.at(-1)?.nvlinkTxMbS).toBe(0);
     const written = cards(await rows());
     expect(written[0]?.nvlink_tx_mb_s).toBe('');
-    // A rate is of the time since the row before.
+    // A rate covers the time since the previous row.
     const moved = written.slice(1).reduce((sum, row, i) => {
       const seconds = Number(row.time_s) - Number(written[i]?.time_s);
       return sum + Number(row.nvlink_tx_mb_s) * 1e6 * seconds;

@@ -1,4 +1,7 @@
-/** What a program would pay, from its call profile and the prices of calls, against what its calls took under the layer. */
+/**
+ * A program's predicted cost, from its call profile and the prices of calls, compared with the recorded durations under
+ * the layer.
+ */
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { programCosts } from '../../../lib/metrics/program-costs.js';
@@ -19,7 +22,7 @@ import { runDocument } from '../../unit/run-fixtures.js';
 const LAYER = 'cuCtxGetCurrent=+5us,cuMemGetInfo_v2=+20us';
 const STEPS = 40;
 const ROUNDS = 3;
-/** By how many readings of the clock a call may be off: the record has its own on both sides of the layer and the driver. */
+/** How many readings of the clock a call may be off: the record has its own around both the layer and the driver. */
 const CALL_READINGS = 8;
 
 const program = countedProgram();
@@ -72,7 +75,7 @@ it('predicts what a layer adds to a program', async () => {
   const under = recordedRun(LAYER);
   const alone = recordedRun(null);
   const through = under.joined();
-  // What interrupts a call of the program is no part of the layer's price.
+  // Interruptions of the program's calls are not part of the layer's price.
   const addedUs = (name: string) => {
     const count = under.hooked(name).length;
     expect(counted.calls[name]).toBe(count);

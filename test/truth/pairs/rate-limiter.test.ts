@@ -1,4 +1,4 @@
-/** OH-008 recovers what the interposer's token took, in tenants of a custom system with and without a limit. */
+/** OH-008 recovers the duration of the interposer's token, in tenants of a custom system with and without a limit. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { type Estimate, expectRecovered, type Truth, WIDENING } from '../../nati
 import { undisturbed } from '../../undisturbed.js';
 
 const LIBRARY = interposerLibrary() ?? '';
-/** `smCap`: no load is run to see whether the limit holds, as it limits no time. */
+/** `smCap`: it does not limit time, so no load checks the limit. */
 const LIMITED = 'limits.sm=40,capabilities.computeLimit=smCap';
 const TOKEN_NS = 3_000;
 const CALLS = ['cuLaunchKernel', 'cuLaunchKernelEx', 'cuLaunchCooperativeKernel', 'cuGraphLaunch'];
@@ -35,7 +35,7 @@ interface Row {
   failed?: string;
 }
 
-/** `others`: metrics beside OH-008. */
+/** `others`: metrics in addition to OH-008. */
 async function compared(layer: string, args: readonly string[], sim = '', others: readonly string[] = []) {
   const record = emptyFolder();
   const system = `custom:name=layer,${LIMITED},env.LD_PRELOAD=${LIBRARY},env.GVB_INTERPOSE=${layer},env.GVB_INTERPOSE_RECORD=${record}`;
@@ -57,7 +57,10 @@ async function compared(layer: string, args: readonly string[], sim = '', others
   return { native: of(0, 'OH-008'), layer: of(1, 'OH-008'), other: of(1, 'OH-007'), processes };
 }
 
-/** The same where no launch may have waited: on a busy machine one takes as long as a wait, and the metric says so. */
+/**
+ * The same for a layer under which no launch waits: on a busy machine one may take as long as a wait, and the metric
+ * reports it.
+ */
 const comparedUndisturbed: typeof compared = (...request) =>
   undisturbed(
     () => compared(...request),
@@ -65,9 +68,9 @@ const comparedUndisturbed: typeof compared = (...request) =>
   );
 
 /**
- * What the token added to the hooks, by place in the sequence of launches that every tenant makes, but for a tenth of the
- * places at either end: the first launch of a kind costs more with and without a token, and others take the processor away
- * in any place. In ns, with the loop's own cost.
+ * What the token added to the hooks, by place in the sequence of launches that every tenant makes, without the tenth of
+ * the places at either end: the first launch of a kind costs more with and without a token, and a preemption can hit
+ * any place. In ns, with the loop's own cost.
  */
 function addedByHook(processes: readonly Recorded[]): [least: number, most: number] {
   const hooks = processes
@@ -81,11 +84,11 @@ function addedByHook(processes: readonly Recorded[]): [least: number, most: numb
   return [quantileSorted(sorted, 0.1) - toleranceNs, quantileSorted(sorted, 0.9) + toleranceNs];
 }
 
-/** As OH-008 takes turns at tier quick, in each of which so many launches warm up. */
+/** OH-008's turns at tier quick; each has this many warm-up launches. */
 const TURNS = 10;
 const WARMUP = 3;
 
-/** The recorded launches of a kind in one tenant, turn by turn, without those that warm up. */
+/** The recorded launches of a kind in one tenant, by turn, without warm-up. */
 function launchesByTurn(tenant: Recorded, call: string): number[][] {
   const launches = tenant.named(call).map(durationOf);
   const ofTurn = launches.length / TURNS;
@@ -93,7 +96,7 @@ function launchesByTurn(tenant: Recorded, call: string): number[][] {
   return Array.from({ length: TURNS }, (_, turn) => launches.slice(turn * ofTurn + WARMUP, (turn + 1) * ofTurn));
 }
 
-/** What the limit added to the launches of a kind, the driver's calls included: with it less without, turn by turn. */
+/** What the limit added to the launches of a kind, including the driver's calls: with it minus without, by turn. */
 function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   const tenants = processes.map((process) => process.joined());
   const hookOf = (tenant: Recorded) => median(tenant.named('cuLaunchKernel').map(durationOf)).value;
@@ -103,9 +106,9 @@ function addedByLimit(processes: readonly Recorded[], call: string): Truth {
   const added = limited.map((launches, turn) => median(launches).value - median(without[turn] as number[]).value);
   const { value, ci95 } = meanOfMedians([added]);
   if (!ci95) throw new Error(`The recorded turns of ${call} have no interval.`);
-  // Of two processes, each with the loop's own cost, which differs by less than itself.
+  // For two processes, each with the loop's own cost, which differs by less than itself.
   const tolerance = 2 * LOOP_READINGS * Math.max(...tenants.map(({ readingNs }) => readingNs));
-  // Where the machine disturbs a few turns, their record differs as much as they do.
+  // If the machine disturbs some turns, their record varies as much as they do.
   const resolution = Math.max(TOKEN_NS / 2, tolerance + ci95[1] - ci95[0]);
   return { truth: value, tolerance, resolution };
 }
@@ -138,11 +141,11 @@ describe('OH-008', () => {
     expect(layer.checks).toContainEqual(
       expect.objectContaining({ name: 'the limit reaches the workers', passed: true }),
     );
-    // The round's own tenant goes on after it.
+    // The round's own tenant continues afterwards.
     expect(other.status).toBe('ok');
   });
 
-  it('says over processes how sure it is, and what grids cost, at tier thorough', async () => {
+  it('has an interval over processes, and the cost of grids, at tier thorough', async () => {
     const args = ['--tier', 'thorough', '--iterations', '4', '--warmup', '1'];
     const { layer, processes } = await comparedUndisturbed('token=2us@{smPercent}', args);
     expect(layer).toMatchObject({ status: 'ok', processes: 16, ciScope: 'between-processes' });
@@ -154,7 +157,8 @@ describe('OH-008', () => {
         (call === 'cuLaunchCooperativeKernel' ? [1, 64] : [1, 64, 4_096, 65_535]).map((grid) => `${call} ${grid}`),
       ),
     );
-    // Eight pairs of four launches each: where the machine disturbs them, the interval is wide and holds what was added.
+    // Eight pairs of four launches each: if the machine disturbs them, the interval is wide but contains the true
+    // value.
     const [low, high] = layer.ci95 ?? [Number.NaN, Number.NaN];
     const more = (WIDENING - 1) * ((high - low) / 2);
     const [least, most] = addedByHook(processes);
@@ -163,19 +167,19 @@ describe('OH-008', () => {
   });
 });
 
-// Side by side: no time is looked at closely.
+// In parallel: times are not checked closely.
 describe.concurrent('OH-008', () => {
-  it('is invalid where a launch waited for a token', async () => {
+  it('is invalid if a launch waited for a token', async () => {
     const args = ['--tier', 'quick', '--iterations', '10', '--warmup', '1'];
     const { layer } = await compared('token=12ms@{smPercent}', args);
     expect(layer).toMatchObject({ status: 'invalid', value: null, stats: null });
     expect(layer.reason).toMatch(/^demand was not below the budget: longest launch with the limit \d+\.\d+ ms/);
     expect(calls(layer)[0]?.waits).toBe(10);
-    // A graph takes no token: only what the machine held up is as long, be it inside of the recorded call or around it.
+    // A graph takes no token: only disturbances by the machine last as long, inside or around the recorded call.
     expect(calls(layer)[3]?.waits).toBeLessThan(5);
   });
 
-  it('fails with the code of a launch that fails, and only in its row where it is not the headline', async () => {
+  it('fails with the code of a failing launch, or only in its row if it is not the headline', async () => {
     const args = ['--tier', 'quick', '--iterations', '20', '--warmup', '1'];
     const { layer } = await compared('token=0ns@{smPercent}', args, ',fail=cuLaunchKernel:1@5');
     expect(layer).toMatchObject({ status: 'failed', value: null });
@@ -189,7 +193,7 @@ describe.concurrent('OH-008', () => {
     expect(calls(cooperative.layer)[2]?.failed).toMatch(/^cuLaunchCooperativeKernel returned CUDA_ERROR_NOT_SUPPORTED/);
   });
 
-  it('says that workers start alike where nothing carries the limit to them', async () => {
+  it('reports that workers start alike if nothing passes the limit to them', async () => {
     const args = ['--tier', 'quick', '--iterations', '20', '--warmup', '1'];
     const { layer } = await comparedUndisturbed('token=1us', args);
     expect(layer.status).toBe('ok');
@@ -203,7 +207,7 @@ describe('the tenants of OH-008', () => {
   const region = `limiter-${randomUUID().slice(0, 8)}`;
   afterAll(() => rmSync(`/dev/shm/gvb-sim-${process.getuid?.()}-${region}`, { force: true }));
 
-  /** A system that notes what is asked of it, and whose workers attest to what is given. */
+  /** A system that records its calls, and whose workers attest the given result. */
   async function measureUnder(attested: Partial<Attestation>) {
     const settings = `region=${region},init_ms=1,context_ms=1`;
     const plain = environmentSystem({ PATH: process.env.PATH, HOME: emptyFolder(), GVB_SIM: settings });
@@ -237,18 +241,18 @@ describe('the tenants of OH-008', () => {
 
   const turns = (...tenants: string[]) => tenants.flatMap((tenant) => ['between', `prepare ${tenant}`, 'reap 1']);
 
-  it('come one after the other, with other limits each, between two states of the round', async () => {
+  it("run one after the other under different limits, between removing and restoring the round's tenant", async () => {
     const { asked, measured } = await measureUnder({});
     expect(measured).toMatchObject({ processes: 2, details: { limitPercent: 50 } });
     expect(asked).toEqual(['reap 0', ...turns('1 at 100', '1 at 50'), 'between', 'prepare 0']);
   });
 
-  it('are unsupported where the layer says that its limit is off', async () => {
+  it('are unsupported if the layer reports that its limit is off', async () => {
     const { measured } = await measureUnder({ computeLimitUnsupported: 'layer cannot see its process' });
     expect(measured).toMatchObject({ status: 'unsupported', reason: 'layer cannot see its process', value: null });
   });
 
-  it('are not measured where the layer is not active, and leave the round its state', async () => {
+  it("are not measured if the layer is not active, and the round's state is restored", async () => {
     const { asked, measured } = await measureUnder({ invalid: 'layer not active: nobody owns it' });
     expect(measured).toMatchObject({
       code: 'INVALID_RESULT',

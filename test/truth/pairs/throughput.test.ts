@@ -1,4 +1,4 @@
-/** OH-010 on the simulated GPU: a slow-down of known size is recovered, and a loss exists only against a native arm. */
+/** OH-010 on the simulated GPU: recovers a slow-down of known size, and reports a loss only relative to native. */
 import { mean, sum } from 'simple-statistics';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -23,14 +23,14 @@ beforeAll(() => {
 afterAll(() => vi.unstubAllEnvs());
 
 const DELAY_US = 300;
-/** A delay is never shorter than it was told to be, but for the calibration of the counter it is timed by. */
+/** A delay is never shorter than configured, except for the calibration of its counter. */
 const SHORTEST = 0.98;
-/** In percentage points: what may happen between the units' records, of which either arm's rate may be lower by some per cent. */
+/** In percentage points: time between the units' records may lower either arm's rate by some per cent. */
 const LOSS_POINTS = 5;
 
 /**
- * The units of a process as its record has them: from the first factor's copy to the third result's, of those between two
- * clearings of the outputs. An audited unit reads more, and its time does not count.
+ * The recorded units of a process: from the first factor's copy to the third result's, between two clearings of the
+ * outputs. An audited unit reads more, and its time does not count.
  */
 function unitsOf(recorded: Recorded): RecordedCall[][] {
   const units: RecordedCall[][] = [];
@@ -49,12 +49,12 @@ function unitsOf(recorded: Recorded): RecordedCall[][] {
 const spanOf = (unit: readonly RecordedCall[]): number =>
   (unit.at(-1) as RecordedCall).left - (unit[0] as RecordedCall).entered;
 
-/** What the delays in a unit come to at least; none in the native arm. */
+/** Lower bound of the delays in a unit; none for native. */
 const delayedNs = (unit: readonly RecordedCall[]): number =>
   1e3 * DELAY_US * SHORTEST * unit.filter(({ name, hook }) => hook && name === 'cuLaunchKernel').length;
 
 describe('OH-010', () => {
-  it('recovers what a known delay of every launch takes from the throughput', async () => {
+  it('recovers the throughput lost by a known delay of every launch', async () => {
     const record = temporaryFolder('record');
     vi.stubEnv('GVB_SIM', `${settings},record=${record}`);
     const layer = `env.LD_PRELOAD=${interposerLibrary()},env.GVB_INTERPOSE=cuLaunchKernel=+${DELAY_US}us,env.GVB_INTERPOSE_RECORD=${record}`;
@@ -67,22 +67,22 @@ describe('OH-010', () => {
     });
     vi.stubEnv('GVB_SIM', settings);
     const working = recordedByProcess(record).filter((process) => unitsOf(process).length > 0);
-    // Each arm's units are those of one process: the first system's and the second's, in the order of each round.
+    // Each arm's units come from one process: the first system's and the second's, in the order of each round.
     const arms = plan.order.flatMap((names, round) =>
       names.map((name) => detailsOf(systems[plan.systems.indexOf(name)]?.[round]?.metrics[0]).rows[0]),
     );
     expect(working).toHaveLength(arms.length);
     const rates = working.map((process, i) => {
       const { unitMs, unitCi95, units, unitsPerSecond } = arms[i] as Details['rows'][number];
-      // The first ones warm up. A unit is some seventy calls, between which the host prepares the next one.
+      // The first ones are warm-up. A unit is some seventy calls, between which the host prepares the next one.
       const counted = unitsOf(process).slice(-units);
       const recorded = counted.map(spanOf);
-      // On a slow machine they are too few for an interval.
+      // On a slow machine there are too few for an interval.
       expect(unitCi95 === null).toBe(units < FEWEST_FOR_INTERVAL);
       const toleranceNs = 0.01 * median(recorded).value + interruptedNs(recorded);
       expect(Math.abs(1e6 * unitMs - median(recorded).value)).toBeLessThan(toleranceNs);
       const recordedRate = (1e9 * units) / sum(recorded);
-      // A unit is never over before its record is; others may hold it up before its first call and after its last.
+      // A unit never ends before its record; other programs may delay it before its first call and after its last.
       expect(unitsPerSecond / recordedRate).toBeLessThan(1.01);
       expect(unitsPerSecond / recordedRate).toBeGreaterThan(0.9);
       expect(counted.filter((unit) => spanOf(unit) < delayedNs(unit))).toEqual([]);
@@ -95,7 +95,7 @@ describe('OH-010', () => {
     expect(effects).toHaveLength(1);
     expect(effects[0]).toMatchObject({ metric: 'OH-010', ratio: null, rounds: 2 });
     expect(effects[0]?.difference).toBeCloseTo((lost[0] + lost[1]) / 2, 6);
-    // How much that is depends on how fast the machine was in either arm, so it is held to what the record says was lost.
+    // The loss depends on the machine's speed in either arm, so it is compared with the recorded loss.
     expect(rates.map(({ delays }) => delays)).toEqual(
       plan.order.flatMap((names) => names.map((name) => name !== 'native')),
     );
@@ -107,7 +107,7 @@ describe('OH-010', () => {
     expect(Math.abs((effects[0]?.difference ?? Number.NaN) - mean(recordedLoss))).toBeLessThan(LOSS_POINTS);
   });
 
-  it('is unsupported alone, with the units it did', async () => {
+  it('is unsupported alone, with its rate of units', async () => {
     const [result] = await measure([['measureThroughput']], { sim: { init_ms: 1, context_ms: 1 } });
     expect(result).toMatchObject({ status: 'unsupported', value: null, stats: null });
     expect(result?.reason).toMatch(/^needs a native arm/);

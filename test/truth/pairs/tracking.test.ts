@@ -1,4 +1,4 @@
-/** OH-007 recovers what live blocks cost: nothing on the bare simulated GPU, what the interposer adds under it. */
+/** OH-007 recovers the cost of live blocks: none on the bare simulated GPU, the interposer's under it. */
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { interposerLibrary } from '../../../lib/native/load.js';
@@ -45,8 +45,8 @@ async function tracked(
 }
 
 /**
- * Measured again while the result's own interval says that visits differ by more than what the calls took: other programs
- * slowed the loop of a visit, of which the record knows nothing. How far the estimate is off decides nothing here.
+ * Measures again while the result's own interval shows that visits differ by more than the calls: other programs slowed
+ * the loop of a visit, which is not recorded. The deviation of the estimate has no influence.
  */
 async function resolved(environment?: NodeJS.ProcessEnv, options?: object) {
   const lineOfPairs = ({ recorded }: Tracked) => recordedLine(recorded, 'pair', { ownCalls: 2 });
@@ -73,7 +73,9 @@ interface RecordedPair {
   cuPointerGetAttribute: number;
 }
 
-/** Allocations that a free follows, with the queries between them, by how many blocks were live before: visit by visit. */
+/**
+ * Allocations followed by a free, with the queries between them, by number of live blocks before: one list per visit.
+ */
 function recordedVisits({ calls }: Recorded): RecordedPair[][] {
   const visits: RecordedPair[][] = [];
   let live = 0;
@@ -94,7 +96,7 @@ function recordedVisits({ calls }: Recorded): RecordedPair[][] {
       allocated = null;
     }
     if (call.name === 'cuMemAlloc_v2' && ofBlock) {
-      // Every live set is made anew.
+      // Every live set is rebuilt.
       if (live === 0) visits.push([]);
       live++;
       allocated = call;
@@ -106,7 +108,7 @@ function recordedVisits({ calls }: Recorded): RecordedPair[][] {
 
 type Part = Exclude<keyof RecordedPair, 'live'>;
 
-/** The line through the means of the visits' medians, as OH-007 fits it through its own. */
+/** The line through the means of the visits' medians, fitted as OH-007 fits its own. */
 function recordedLine(recorded: Recorded, part: Part, { ownCalls = 1 } = {}): { level: Truth; slope: Truth } {
   const visits = recordedVisits(recorded);
   const cells = ON_LINE.map((x): Cell => {
@@ -125,13 +127,13 @@ function recordedLine(recorded: Recorded, part: Part, { ownCalls = 1 } = {}): { 
   });
   return {
     level: truth(at(line, HEADLINE_LIVE) + ownNs, 2 * ownNs, half(intervals.at)),
-    // Between the first cell and the last the loop's own cost changes by less than itself.
+    // Between the first and the last cell the loop's own cost changes by less than itself.
     slope: truth(line.slope, ownNs / (4_096 - 256), half(intervals.slope)),
   };
 }
 
 describe('OH-007', () => {
-  it('recovers what pairs took, and no slope, without a layer', async () => {
+  it('recovers the durations of pairs, and no slope, without a layer', async () => {
     const { result, line } = await resolved();
     expect(result.status).toBe('ok');
     expectRecovered([
@@ -142,7 +144,7 @@ describe('OH-007', () => {
     expect(cells.map(({ live, count }) => [live, count])).toEqual([0, 256, 1_024, 4_096].map((live) => [live, 200]));
   });
 
-  it('recovers what each live block adds, in the calls that take them', async () => {
+  it('recovers the cost per live block, in the calls that have it', async () => {
     const environment = { LD_PRELOAD: interposerLibrary() ?? '', GVB_INTERPOSE: 'perlive=5ns' };
     const { result, recorded, line } = await resolved(environment, { tier: 'standard' });
     const names = ['cuMemAlloc', 'cuMemFree', 'cuPointerGetAttribute'] as const;
@@ -153,12 +155,12 @@ describe('OH-007', () => {
       ...callsOf(result).map((fit, i) => [fit.call, slopeOf(fit), lines[i]?.slope as Truth] as const),
     ]);
     expect(callsOf(result).map(({ call }) => call)).toEqual(names);
-    // The record itself holds what the layer was told, at least.
+    // The record contains at least the configured delay.
     expect(lines.map(({ slope }) => slope.truth > 4.8)).toEqual([false, true, true]);
     expect((result.details.cells as unknown[]).length).toBe(5);
   });
 
-  it('measures pairs where cuPointerGetAttribute fails, and says so', async () => {
+  it('measures pairs if cuPointerGetAttribute fails, and reports it', async () => {
     const settings: Settings = { ...sim, fail: 'cuPointerGetAttribute:801@1' };
     const [result] = await undisturbed(
       () => measure([['measureMemoryTracking', { iterations: 20 }]], { sim: settings }),

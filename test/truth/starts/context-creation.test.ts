@@ -1,4 +1,4 @@
-/** OH-004 on the simulated GPU: what a process pays until its first result, step by step. */
+/** OH-004 on the simulated GPU: the cost of a process until its first result, step by step. */
 import { describe, expect, it } from 'vitest';
 import { measureProcesses } from '../../native/child.js';
 import { startOf, truthOfStarts } from '../../native/recorded-starts.js';
@@ -17,10 +17,10 @@ const ofUs = (row: { valueUs: number; ci95: [number, number] | null }): Estimate
 
 const flat = <T>(found: T | null): T[] => (found === null ? [] : [found]);
 
-describe('OH-004 recovers what the steps of a start took', () => {
-  it('with cuInit and the context told apart', async () => {
+describe("OH-004 recovers the durations of a start's steps", () => {
+  it('separately for cuInit and the context', async () => {
     const sim = { init_ms: 4, context_ms: 17, alloc_us: 150, launch_ns: 2500 };
-    // A quarter as many more start with cuCtxCreate; six are the fewest with an interval.
+    // A quarter as many more start with cuCtxCreate; an interval needs six.
     const { results, processes } = await undisturbed(
       () => measureProcesses([['measureContextCreation', { iterations: 24, tier: 'thorough' }]], { sim }),
       (measured) => measured.results,
@@ -55,7 +55,7 @@ describe('OH-004 recovers what the steps of a start took', () => {
     };
     expect(simultaneous.map(({ processes }) => processes)).toEqual([1, 4, 8]);
     for (const { valueUs, lastUs } of simultaneous) {
-      // No call takes less than the card is set to.
+      // No call takes less than the card's setting.
       expect(valueUs).toBeGreaterThan(known);
       expect(lastUs).toBeGreaterThanOrEqual(valueUs);
     }

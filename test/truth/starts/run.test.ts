@@ -5,15 +5,15 @@ import { command, parseDocument } from '../../cli/command.js';
 import { onOneProcessor } from '../../processors.js';
 import { isDisturbed } from '../../undisturbed.js';
 
-/** Of calls that are soon over. */
+/** Short call costs. */
 const sim = 'init_ms=8,context_ms=8,alloc_us=5,free_us=5,vmm_us=4,host_alloc_us=5';
 
 describe.skipIf(onOneProcessor('a run of every metric'))('run on the simulated GPU', () => {
-  it('gives a valid document of every metric on stdout, and nothing else', async () => {
+  it('prints a valid document with every metric on stdout, and nothing else', async () => {
     const { code, stdout, stderr } = await command(['run', '--simulate', '--json', '-', '--seed', '7'], {}, sim);
     const document = parseDocument(stdout);
     expect(document.metrics.map(({ id }) => id)).toEqual(metrics.map(({ id }) => id).sort());
-    // Of so many a busy machine may disturb one, which then says so.
+    // A busy machine may disturb one of so many, which then reports it.
     const others = document.metrics.filter((metric) => metric.status !== 'ok' && !isDisturbed(metric));
     const said = others.map(({ id, status, reason }) => `${id} ${status}: ${reason}`);
     expect(said).toContain('OH-008 unsupported: layer has no compute limit');

@@ -1,4 +1,4 @@
-/** START-001 … START-004 recover what starting costs on the simulated GPU. */
+/** START-001 … START-004 recover the cost of starting on the simulated GPU. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
@@ -26,7 +26,7 @@ const ofMs = ({ valueMs, ci95 }: Row): Estimate => ({ value: valueMs, ci95 });
 const stepOf = (result: MetricResult, name: string): Row =>
   (result.details.steps as StepRow[]).find(({ step }) => step === name) as Row;
 
-/** So many that three starts on a busy core are outside the interval at either end. */
+/** Enough that three starts on a busy core are outside the interval at either end. */
 const MANY = { iterations: 16 };
 
 const sim = { init_ms: 23, context_ms: 11, module_ms: 7, alloc_us: 3000 };
@@ -51,7 +51,7 @@ const stepMs = (starts: readonly RecordedStart[], step: keyof RecordedStart['ste
   truthOfStarts(starts, ({ stepsNs }) => stepsNs[step], 1e6);
 
 describe('START-001, START-002 and START-003', () => {
-  it('recover what cuInit, the context and the module took, in steps that are the parts of the whole', async () => {
+  it('recover the durations of cuInit, the context and the module, in steps that add up to the whole', async () => {
     const {
       metrics: [whole, init, context],
       starts,
@@ -61,7 +61,7 @@ describe('START-001, START-002 and START-003', () => {
     const parts = steps.filter(({ step }) => step !== 'secondLaunch').reduce((sum, { valueMs }) => sum + valueMs, 0);
     const between = (whole.details.betweenSteps as Row).valueMs;
     const samples = whole.samples as number[];
-    // Medians do not add up exactly, the less so the more the starts differ.
+    // Medians do not add up exactly, the less so the more the starts vary.
     const range = Math.max(...samples) - Math.min(...samples);
     const rest = Math.abs((whole.value as number) - parts - between);
     expect(rest).toBeLessThan(Math.max(0.25 * (whole.value as number), range));
@@ -96,14 +96,14 @@ describe('START-001, START-002 and START-003', () => {
     expect((context.details.release as Row).count).toBe(MANY.iterations);
   });
 
-  it('recover what a layer adds to cuInit and cuDevicePrimaryCtxRetain, and say whose context it was', async () => {
+  it("recover what a layer adds to cuInit and cuDevicePrimaryCtxRetain, and name the context's owner", async () => {
     const library = interposerLibrary() ?? '';
     const environment = { LD_PRELOAD: library, GVB_INTERPOSE: 'cuInit=+20ms,cuDevicePrimaryCtxRetain=+15ms' };
     const {
       metrics: [, init, context],
       starts,
     } = await wholeStarts(environment);
-    // The layer's delays are in the record: a hook and the call behind it are one.
+    // The record includes the layer's delays: a hook is joined with the call that follows.
     const shortest = (step: 'init' | 'context') => Math.min(...starts.map(({ stepsNs }) => stepsNs[step])) / 1e6;
     expect(shortest('init')).toBeGreaterThan(sim.init_ms + 19);
     expect(shortest('context')).toBeGreaterThan(sim.context_ms + 14);
@@ -142,7 +142,7 @@ describe('START-004', () => {
       environment: { TMPDIR: temporary },
     });
     const result = results[0] as MetricResult;
-    // A cold load and a warm one, in turn.
+    // A cold and a warm load, alternating.
     const loads = processes.flatMap(loadOf);
     expect(loads).toHaveLength(2 * MANY.iterations);
     const [colds, warms] = [0, 1].map((which) => loads.filter((_, i) => i % 2 === which)) as [Load[], Load[]];
