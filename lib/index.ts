@@ -44,9 +44,11 @@ export const compareSystems = async (options: CompareSystemsOptions): Promise<Co
 /**
  * Programs under systems, in interleaved rounds: the document of `gpu-virt-bench exec`; no file is written. Metrics have
  * the ids `NAME/wall` (s), `NAME/ready` (s), `NAME/cpu` (s), `NAME/host-memory` (bytes), `NAME/gpu-memory` (bytes),
- * `NAME/energy` (J) and those that the workload extracts. A program that fails is a result with status `failed`. Rejects
- * with UsageError for wrong settings and for a program that does not exist; an abort ends the program and resolves with
- * `completed: false` and the rounds that there are.
+ * `NAME/energy` (J), those that the workload extracts, and of a workload with a load `NAME/ttft`, `NAME/itl`, `NAME/tpot`,
+ * `NAME/latency` (ms), `NAME/tokens-per-second`, `NAME/requests-per-second`, `NAME/errors` (%) and `-p99` of the first two
+ * and of latency. A program that fails is a result with status `failed`. Rejects with UsageError for wrong settings and for
+ * a program that does not exist; an abort ends the program and resolves with `completed: false` and the rounds that there
+ * are.
  *
  *     await execWorkloads({
  *       systems: ['native', 'hami-core:library=/path/libvgpu.so,memory=10GiB'],

@@ -23,10 +23,16 @@ type ArrivalSettings =
   /** `seed` defaults to 1. */
   | { concurrency?: never; ratePerSecond: number; seed?: number };
 
-/** `{request}` in a prompt or body is replaced by the number of the request. */
+type Without<Key extends string> = Partial<Record<Key, never>>;
+
+/** `{request}` in a prompt or body stands for the number of the request. */
 type BodySettings =
-  | { api?: 'http'; method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; body?: string }
-  /** `maxTokens` defaults to 128. */
+  | (Without<'model' | 'prompt' | 'maxTokens'> & {
+      api?: 'http';
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+      body?: string;
+    })
+  /** The default of `maxTokens` is 128. */
   | { api: 'chat' | 'completions'; model: string; prompt: string; maxTokens?: number }
   /** The whole request as JSON; `stream` is set. */
   | { api: 'chat' | 'completions'; body: string };

@@ -1,5 +1,6 @@
 /** Workloads as a program describes them to `execWorkloads`: the keys of the YAML file of `exec --config`. */
 import { type RawMap } from './config/values.js';
+import type { LoadSettings } from './load-settings.js';
 import { rawOf } from './system-settings.js';
 import type { WorkloadSource } from './workloads/workload-type.js';
 
@@ -25,6 +26,11 @@ interface Extracting {
 /** One of a regular expression, whose first group is the number, and a JSON pointer into the output or each line of it. */
 export type ExtractedMetricSettings = Extracting & ({ regex: string } | { json: string } | { jsonl: string });
 
+/** A number may be a text that holds a parameter. */
+type ParametersOf<Settings> = Settings extends unknown
+  ? { [Key in keyof Settings]: number extends Settings[Key] ? Settings[Key] | string : Settings[Key] }
+  : never;
+
 export interface WorkloadSettings {
   /** How ids of its metrics begin. */
   name: string;
@@ -49,8 +55,12 @@ export interface WorkloadSettings {
   coolDown?: { pause?: number; most?: number; degrees?: number };
   /** How it is seen that it can serve. */
   ready?: { line: string } | { port: number } | { http: string } | { file: string };
-  /** Seconds from when it is ready until it is stopped. Default: it ends by itself. */
+  /** Seconds from when it is ready, or from the end of its load, until it is stopped. Default: it ends by itself; with a load, 0. */
   stopAfter?: number;
+  /** Requests that are sent to it while it is ready, which needs `ready`. `{NAME}` stands for a value of `matrix`. */
+  load?: ParametersOf<LoadSettings>;
+  /** How often the GPU is read, such as `100ms` (the default), and whether every run has a CSV; `false`: no CSV. */
+  monitor?: false | { interval?: string; csv?: boolean };
   /** Values for `{NAME}` in the other settings: one workload for every combination. */
   matrix?: Readonly<Record<string, readonly (string | number)[]>>;
   metrics?: Readonly<Record<string, ExtractedMetricSettings>>;

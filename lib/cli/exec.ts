@@ -1,12 +1,14 @@
 /** `gpu-virt-bench exec [--system SPEC]… -- COMMAND…` and `exec --config FILE` */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { RawMap } from '../config/values.js';
+import { parseDuration } from '../config/duration.js';
+import { isMap, type RawMap } from '../config/values.js';
 import { Costing } from '../costs/concluded.js';
 import { pricesFrom, type Prices } from '../costs/read-prices.js';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import type { MetricDefinition } from '../metrics/metric.js';
 import { metrics as builtIn } from '../metrics/registry.js';
+import { INTERVAL_LIMITS } from '../monitor/options.js';
 import { percentOf } from '../report/detection.js';
 import { plain } from '../results/plain.js';
 import { refuseUnavailable } from '../run/compare.js';
@@ -55,6 +57,7 @@ export interface RawExecOptions extends Omit<RawComparing, 'path'>, RawDetecting
   name?: string;
   env?: string[];
   coolDown?: string;
+  monitorInterval?: string;
 }
 
 /** `isGiven` as for `compare`. */
@@ -185,6 +188,9 @@ function overridden({ settings, folder }: WorkloadSource, raw: RawExecOptions): 
   }).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
   const coolDown = number('--cool-down', raw.coolDown);
   const before = settings.coolDown;
+  const { monitorInterval } = raw;
+  // Checked here, where the message can name the option.
+  if (monitorInterval !== undefined) parseDuration(monitorInterval, { what: '--monitor-interval', ...INTERVAL_LIMITS });
   return {
     settings: {
       ...settings,
@@ -192,9 +198,16 @@ function overridden({ settings, folder }: WorkloadSource, raw: RawExecOptions): 
       ...(coolDown !== undefined && {
         coolDown: { ...(typeof before === 'object' ? before : {}), most: coolDown } as RawMap,
       }),
+      ...(monitorInterval !== undefined && { monitor: { ...monitorOf(settings), interval: monitorInterval } }),
     },
     folder,
   };
+}
+
+/** `monitor: false` says that there is no CSV. */
+function monitorOf({ monitor = {} }: RawMap): RawMap {
+  if (monitor === 'false') return { csv: 'false' };
+  return isMap(monitor) ? monitor : {};
 }
 
 /** With what would change with the content of its files: the program, scripts, inputs. */

@@ -5,7 +5,7 @@ import { UsageError } from '../errors/usage-error.js';
 import type { LineSink } from '../monitor/csv-file.js';
 import { missingText } from '../monitor/missing.js';
 import { type Monitor, startMonitor } from '../monitor/monitor.js';
-import { LONGEST_INTERVAL_MS, SHORTEST_INTERVAL_MS } from '../monitor/options.js';
+import { INTERVAL_LIMITS, SHORTEST_INTERVAL_MS } from '../monitor/options.js';
 import { MonitorError, type MonitorSummary } from '../monitor/summary.js';
 import { BenchError } from '../native/errors.js';
 import { loadAddon } from '../native/load.js';
@@ -67,8 +67,7 @@ export function parseMonitorOptions(raw: RawMonitorOptions): Request {
     throw new UsageError('Expected --csv to be a file beside --json but received -: both would go to standard output.');
   const intervalMs = parseDuration(interval, {
     what: '--interval',
-    shortestMs: SHORTEST_INTERVAL_MS,
-    longestMs: LONGEST_INTERVAL_MS,
+    ...INTERVAL_LIMITS,
   });
   const limits = { what: '--duration', shortestMs: SHORTEST_INTERVAL_MS, longestMs: LONGEST_DURATION_MS };
   const durationMs = duration === undefined ? null : parseDuration(duration, limits);

@@ -247,6 +247,7 @@ function addExec(root: Command): void {
       '--cool-down <seconds>',
       'wait before a run until the GPU is as cool as before the first, within 5 °C, at most so long (default: 60)',
     )
+    .option('--monitor-interval <time>', 'time between readings of the GPU while a program runs (default: 100ms)')
     .option('--tier <tier>', 'how many rounds: quick, standard or thorough', 'standard');
   addOutputs(addGating(addPlace(addRounds(command, 'its program or one of its proofs failed')))).action(
     async (program: string[], raw: RawExecOptions) => {

@@ -149,11 +149,12 @@ export async function readRequest(directory: string, command: 'compare' | 'exec'
 
 /** A changed value of a setting that was not recorded would go unnoticed. */
 function refuseSecrets(request: StoredRequest, directory: string): void {
+  const [ofSystem] = request.systems.flatMap(({ settings }) => secretsIn(settings));
   const [name] = secretSettings(request);
   if (name === undefined) return;
   throw refused(
     directory,
-    `${name} of its systems is secret and was not recorded, so a change would go unnoticed; start again with --output`,
+    `${name} of its ${ofSystem === undefined ? 'programs' : 'systems'} is secret and was not recorded, so a change would go unnoticed; start again with --output`,
   );
 }
 
@@ -164,8 +165,11 @@ export const secretSettings = ({ systems, workloads = [] }: StoredRequest): stri
 const secretsIn = (map: RawMap): string[] =>
   Object.entries(map).flatMap(([name, value]: [string, RawValue]) => {
     if (isMap(value)) return secretsIn(value).map((inner) => `${name}.${inner}`);
-    return [value].flat().includes(NOT_RECORDED) ? [name] : [];
+    return textsOf(value).some((text) => text.includes(NOT_RECORDED)) ? [name] : [];
   });
+
+const textsOf = (value: RawValue): string[] =>
+  typeof value === 'string' ? [value] : Object.values<RawValue>(value).flatMap(textsOf);
 
 /** Those that the user did not name again. */
 export const continuedOptions = ({ options }: StoredRequest, isGiven: (option: string) => boolean) =>

@@ -1,7 +1,8 @@
-/** GPU samples by phase of a program as a Markdown table: the data of the charts. */
+/** What the monitor saw in each phase of a program, as a Markdown table: the charts in figures. */
+import { type MonitorTimeline, phaseSummaries } from '../monitor/timeline.js';
 import { number } from '../results/plain.js';
 import { markdownTable, markdownText } from './markdown-text.js';
-import { type MonitorTimeline, phaseFigures, phaseHeadings, phaseSummaries } from './monitor-timeline.js';
+import { phaseFigures, phaseHeadings } from './monitor-phases.js';
 
 /** Null without samples or phases. */
 export function monitorMarkdown(timeline: MonitorTimeline): string | null {

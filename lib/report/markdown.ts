@@ -8,9 +8,11 @@ import { bootstrapOf, effectText, scaledText } from '../results/effect-text.js';
 import { frontierMarkdown } from './markdown-frontier.js';
 import { costsMarkdown } from './markdown-costs.js';
 import { programCostsMarkdown } from './markdown-program-costs.js';
+import { programTimelinesMarkdown } from './markdown-program-timelines.js';
 import { PROGRAM_TITLE } from './program-costs.js';
 import { FRONTS_TITLE } from './fronts.js';
 import { frontsMarkdown, rankingMarkdown } from './markdown-ranking.js';
+import { TIMELINE_TITLE } from './program-timelines.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
@@ -42,6 +44,7 @@ export function markdownReport(view: View, words: Words): string {
     [RANKING_TITLE, rankingMarkdown(view)],
     [FRONTS_TITLE, frontsMarkdown(view)],
     ['Token generation: frontier', frontierMarkdown(view)],
+    [TIMELINE_TITLE, programTimelinesMarkdown(view)],
     ['Isolation in detail', isolationMarkdown(view)],
     ['Tail latencies', tailTable(view)],
     ['Consistency', spreadTable(view)],

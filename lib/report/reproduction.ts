@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type ComparisonDocument, NOT_RECORDED, type RunDocument } from '../results/document.js';
 import { plain } from '../results/plain.js';
 import { isComparison } from '../results/kinds.js';
-import { programsOf } from '../results/recorded-programs.js';
+import { programsOf, programsWithSecrets } from '../results/recorded-programs.js';
 import type { SystemView, View } from '../results/view.js';
 import { commandLine, resumeCommand, shellQuoted } from './command-line.js';
 
@@ -79,7 +79,11 @@ export function toFillIn({ document, systems }: View): string[] {
   const { config } = document.plan;
   const unknown =
     config === undefined ? systems.filter((system) => !isEnvironment(system) && specOf(system) === null) : [];
-  const secret = systems.filter(hasSecret).map(({ name }) => name);
+  const [round] = systems.flatMap(({ rounds }) => rounds);
+  const secret = [
+    ...systems.filter(hasSecret).map(({ name }) => name),
+    ...(round ? programsWithSecrets(round.plan) : []),
+  ];
   return [
     ...(document.completed || config === undefined || secret.length > 0
       ? []

@@ -1,6 +1,6 @@
 /** The programs recorded in the plan of a round (`exec`). Documents are not trusted. */
 import * as v from 'valibot';
-import type { RunDocument } from './document.js';
+import { NOT_RECORDED, type RunDocument } from './document.js';
 
 const recordSchema = v.object({
   name: v.string(),
@@ -22,3 +22,10 @@ export function programsOf({ options }: RunDocument['plan']): RecordedProgram[] 
 /** `decode (SHA-256 0123456789ab…)`: if the hash differs, another program was measured. */
 export const programsText = (programs: readonly RecordedProgram[]): string =>
   programs.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(', ');
+
+/** Names of the programs with secrets, which must be given again. */
+export function programsWithSecrets({ options }: RunDocument['plan']): string[] {
+  const found = v.safeParse(v.array(v.looseObject({ name: v.string() })), options.workloads);
+  if (!found.success) return [];
+  return found.output.filter((each) => JSON.stringify(each).includes(NOT_RECORDED)).map(({ name }) => name);
+}

@@ -1,9 +1,8 @@
 /** The health of the GPU around runs: cool-down before each, and what disturbed them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Check } from '../results/document.js';
-import { slowdowns } from '../environment/event-reasons.js';
 import type { GpuState } from '../native/addon-types.js';
-import type { GpuReading } from './watch.js';
+import type { RecordedGpu } from './gpu-record.js';
 import type { CoolDown } from './workload-type.js';
 
 const LOOK_MS = 500;
@@ -56,28 +55,30 @@ export function temperatureCheck(cooled: readonly Cooled[], { degrees, mostSecon
   };
 }
 
-export function slowdownCheck(readings: readonly GpuReading[]): Check {
+export function slowdownCheck(runs: readonly RecordedGpu[]): Check {
   const name = 'no slowdown';
-  const masks = readings.flatMap(({ eventReasons }) => eventReasons ?? []);
-  if (masks.length === 0) return { name, passed: 'not checked', detail: 'no reading of clock event reasons' };
-  const seen = slowdowns(masks);
-  return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${masks.length} readings` };
+  const known = runs.filter(({ slowdowns }) => slowdowns !== null);
+  if (known.length === 0) return { name, passed: 'not checked', detail: 'no reading of clock event reasons' };
+  const seen = [...new Set(known.flatMap(({ slowdowns }) => slowdowns ?? []))];
+  return { name, passed: seen.length === 0, detail: seen.join(', ') || `none in ${samplesText(known)}` };
 }
 
 /** `own`: processes of this tool that use the GPU beside the program, such as servers of its MPS daemon. */
-export function foreignCheck(readings: readonly GpuReading[], own: readonly number[]): Check {
+export function foreignCheck(runs: readonly RecordedGpu[], own: readonly number[], isListed = true): Check {
   const name = 'no foreign GPU process';
-  const known = readings.filter(({ foreignPids }) => foreignPids !== null);
-  if (known.length === 0) return { name, passed: 'not checked', detail: 'no reading of the processes of the GPU' };
-  const foreign = [...new Set(known.flatMap(({ foreignPids }) => foreignPids ?? []))].filter(
-    (pid) => !own.includes(pid),
-  );
-  if (foreign.length === 0) return { name, passed: true, detail: `none in ${known.length} readings` };
+  const known = runs.filter(({ samples }) => samples > 0);
+  if (!isListed || known.length === 0)
+    return { name, passed: 'not checked', detail: 'no reading of the processes of the GPU' };
+  const foreign = [...new Set(known.flatMap(({ foreignPids }) => foreignPids))].filter((pid) => !own.includes(pid));
+  if (foreign.length === 0) return { name, passed: true, detail: `none in ${samplesText(known)}` };
   // In another PID namespace the program's own processes have other numbers there.
   if (known.every(({ programBytes }) => programBytes === null))
     return { name, passed: 'not checked', detail: 'NVML lists no process of the program by its own PID' };
   return { name, passed: false, detail: `PID ${foreign.join(', ')}` };
 }
+
+const samplesText = (runs: readonly RecordedGpu[]): string =>
+  `${runs.reduce((sum, { samples }) => sum + samples, 0)} readings`;
 
 /** Of the whole card, before the first and after the last run. */
 export function memoryCheck(before: GpuState | null, after: GpuState | null): Check {

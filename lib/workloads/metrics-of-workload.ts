@@ -14,14 +14,13 @@ import {
   REPEAT_RULE,
   type Round,
 } from './round-of-runs.js';
-import { energyOf, SHORTEST_FOR_ENERGY_NS } from './watch.js';
-import type { BuiltInKey, ExtractedMetric, Workload } from './workload-type.js';
+import { decidingKey, representative } from './deciding.js';
+import { loadKeysOf, loadMetrics } from './load-metrics.js';
+import type { Reading } from './reading.js';
+import type { BuiltInKey, ExtractedMetric, LoadKey, Workload } from './workload-type.js';
 
 /** The exported library function. */
 const FUNCTION = 'execWorkloads';
-
-/** A number of a run, or why it has none. */
-type Reading = { value: number } | { missing: string };
 
 interface Kind {
   name: string;
@@ -30,6 +29,8 @@ interface Kind {
   delta: Delta;
   per?: PerChoice;
   of: (run: MeasuredRun) => Reading;
+  /** What else its results say. */
+  details?: (runs: readonly MeasuredRun[]) => Measured['details'];
 }
 
 const known = (value: number | null | undefined, missing: string): Reading =>
@@ -70,28 +71,24 @@ const kinds: Record<BuiltInKey, Kind> = {
     unit: 'bytes',
     question: 'How much memory of the GPU do its processes hold at one time?',
     delta: { relative: 0.02 },
-    of: ({ watched }) => {
-      const sizes = watched.readings.flatMap(({ programBytes }) => programBytes ?? []);
-      return known(sizes.length > 0 ? Math.max(...sizes) : null, 'NVML listed no process of the program');
-    },
+    of: ({ gpu }) => known(gpu.seen.programBytes, 'NVML listed no process of the program'),
   },
   energy: {
     name: 'energy of the GPU',
     unit: 'J',
     question: 'How much energy does the whole GPU use while the program runs?',
     delta: { relative: 0.05 },
-    of: ({ watched, fromNs, toNs }) =>
-      known(
-        energyOf(watched.readings, fromNs, toNs),
-        toNs - fromNs < SHORTEST_FOR_ENERGY_NS
-          ? `a run of less than ${SHORTEST_FOR_ENERGY_NS / 1e9} s has too few readings of the power`
-          : 'NVML gives no power of this GPU',
-      ),
+    of: ({ gpu: { seen } }) => ('joules' in seen.energy ? { value: seen.energy.joules } : seen.energy),
+    details: (runs) => ({ by: sourcesOf(runs) }),
   },
 };
 
 /** Nobody counts what a program used that a daemon started. */
 const NOT_BELOW = 'its processes were children of the daemon of a container runtime, so what they used is not known';
+/** `counter` of NVML, or integrated `power`. */
+const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
+  ...new Set(runs.flatMap(({ gpu: { seen } }) => ('by' in seen.energy ? [seen.energy.by] : []))),
+];
 
 /** Where no number is no failure of the program. */
 const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
@@ -131,13 +128,15 @@ export function metricsOfWorkload(workload: Workload, settings: ExecSettings): M
       deadlineSeconds: deadlineOf(workload),
       measure: async (context) => {
         const round = await shared(context);
-        const details = { delta: kind.delta, ...per, ...(isFirst && detailsOf(workload, round)) };
+        const own = kind.details?.(round.runs);
+        const details = { delta: kind.delta, ...per, ...own, ...(isFirst && detailsOf(workload, round)) };
         return measured(round, kind, isOptional, details);
       },
     } satisfies MetricDefinition;
   };
   return [
     ...keys.map((key) => definition(key, kinds[key], 'lower', optional.includes(key))),
+    ...loadKeysOf(workload).map((key) => definition(key, kindOfLoad(key), loadMetrics[key].direction, false)),
     ...workload.metrics.map((metric) => definition(metric.key, kindOf(metric), metric.direction, false)),
     ...energyMetrics(workload.metrics).map((metric) => definition(metric.key, energyKind(metric), 'lower', true)),
   ];
@@ -160,6 +159,11 @@ const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
 const extractedOf = ({ extracted }: MeasuredRun, key: string): Reading =>
   extracted.get(key) ?? { missing: 'it was not looked for' };
 
+const kindOfLoad = (key: LoadKey): Kind => ({
+  ...loadMetrics[key],
+  of: ({ load }) => load?.readings[key] ?? { missing: 'its load was not sent' },
+});
+
 const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   name: key,
   unit,
@@ -179,11 +183,11 @@ function measured(round: Round, kind: Kind, isOptional: boolean, details: Measur
   if (invalid !== null) return without('invalid', invalid);
   if (failure !== null) return without('failed', failure);
   const readings = runs.map(kind.of);
-  const [first, ...others] = readings.flatMap((reading) => ('missing' in reading ? [reading.missing] : []));
+  const missing = readings.flatMap((reading) => ('missing' in reading ? [reading] : []));
+  const first = missing.find(({ status }) => status === 'invalid') ?? missing[0];
   if (first !== undefined) {
-    const missing = others.length + 1;
-    const reason = missing === runs.length ? first : `${first} (in ${missing} of ${runs.length} runs)`;
-    return without(isOptional ? 'unsupported' : 'failed', reason);
+    const some = missing.length === runs.length ? '' : ` (in ${missing.length} of ${runs.length} runs)`;
+    return without(first.status ?? (isOptional ? 'unsupported' : 'failed'), `${first.missing}${some}`);
   }
   const values = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
   const { value, ci95 } = median(values);
@@ -200,20 +204,24 @@ function measured(round: Round, kind: Kind, isOptional: boolean, details: Measur
 
 /** Once a workload and round. */
 function detailsOf(workload: Workload, { runs, warmups, cvs, notes }: Round): Measured['details'] {
+  const shown = representative(workload, runs);
+  const timeline = shown?.run.gpu.seen.timeline ?? null;
   return {
     rule: {
       ...REPEAT_RULE,
-      of: workload.stopAfterSeconds === null ? 'wall' : 'ready',
+      of: decidingKey(workload),
       cvs,
       repeats: Math.max(0, cvs.length - 1),
     },
     runs: [...warmups.map((run) => rowOf(run, true)), ...runs.map((run) => rowOf(run, false))],
     ...(notes.length > 0 && { notes }),
+    ...(shown && timeline && { timeline: { run: shown.index + 1, ...timeline } }),
   };
 }
 
 function rowOf(run: MeasuredRun, warmup: boolean) {
-  const { wallSeconds, readySeconds, used, watched, proof, cooled, failure, extracted } = run;
+  const { wallSeconds, readySeconds, used, watched, gpu, load, proof, cooled, failure, extracted } = run;
+  const { samples, energy } = gpu.seen;
   return {
     warmup,
     wallSeconds,
@@ -223,7 +231,9 @@ function rowOf(run: MeasuredRun, warmup: boolean) {
     largestProcessBytes: used && used.largestProcessBytes,
     residentBytes: watched.residentBytes,
     processes: new Set(watched.processes.map(({ pid }) => pid)).size,
-    readings: watched.readings.length,
+    readings: samples,
+    ...('by' in energy && { energyJ: energy.joules, energyBy: energy.by }),
+    ...(load && { load: load.row }),
     temperatureC: cooled.temperatureC,
     waitedSeconds: cooled.waitedSeconds,
     proof: proof.state,

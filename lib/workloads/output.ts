@@ -1,16 +1,11 @@
 /** What a run prints: its beginning and end in memory, more of it in a log file, all of it counted. */
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import type { WriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { quoted } from '../errors/usage-error.js';
 import { LineSplitter } from '../workers/lines.js';
+import { closed, cutText, LOG_BYTES, newFile, unwrittenText } from './run-file.js';
 
-const MIB = 2 ** 20;
 /** Of each end of a stream. */
-export const IN_MEMORY_BYTES = MIB;
-/** Of a stream of one run. */
-export const LOG_BYTES = 16 * MIB;
+export const IN_MEMORY_BYTES = 2 ** 20;
 const LONGEST_LINE = 64 * 1024;
 
 /** One of the two streams of a run. */
@@ -68,11 +63,9 @@ export class Captured {
   /** Answers why the log is not whole; null where it is. */
   async close(): Promise<string | null> {
     this.#lines.end();
-    const log = this.#log;
-    if (log) await new Promise<void>((resolve) => (log.closed ? resolve() : log.once('close', resolve).end()));
+    if (this.#log) await closed(this.#log);
     if (this.#logFailure !== null) return this.#logFailure;
-    if (this.#path === null || this.#bytes <= LOG_BYTES) return null;
-    return `${quoted(this.#path)} holds the first ${LOG_BYTES / MIB} MiB of ${this.#bytes} bytes`;
+    return this.#path === null || this.#bytes <= LOG_BYTES ? null : cutText(this.#path, this.#bytes);
   }
 
   #add(chunk: Buffer): void {
@@ -96,21 +89,10 @@ export class Captured {
   #write(chunk: Buffer): void {
     const room = LOG_BYTES - this.#bytes;
     if (this.#path === null || room <= 0 || this.#logFailure !== null) return;
-    this.#log ??= this.#open(this.#path);
+    const path = this.#path;
+    this.#log ??= newFile(path, (error) => {
+      this.#logFailure = unwrittenText(path, error);
+    });
     this.#log?.write(chunk.subarray(0, room));
-  }
-
-  #open(path: string): WriteStream | null {
-    const failed = (error: Error) => {
-      this.#logFailure = `${quoted(path)} could not be written: ${error.message}`;
-    };
-    try {
-      mkdirSync(dirname(path), { recursive: true });
-    } catch (error) {
-      failed(error as Error);
-      return null;
-    }
-    // Never through a link, nor over a file of somebody else.
-    return createWriteStream(path, { flags: 'wx', autoClose: true }).on('error', failed);
   }
 }

@@ -7,7 +7,14 @@ import { countedBy, countingOf, perChoices, type PerChoice } from '../metrics/pe
 import type { Direction } from '../metrics/metric.js';
 import type { Delta } from '../stats/effect.js';
 import { isPointer } from './json-pointer.js';
-import { builtInKeys, choices, type ExtractedMetric, type OutputSource, type Extraction } from './workload-type.js';
+import {
+  builtInKeys,
+  choices,
+  loadKeys,
+  type ExtractedMetric,
+  type OutputSource,
+  type Extraction,
+} from './workload-type.js';
 
 const keys = ['from', 'file', 'regex', 'json', 'jsonl', 'take', 'unit', 'direction', 'delta', 'per'] as const;
 const metricKey = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/;
@@ -25,6 +32,8 @@ export function extractedMetrics(values: Values): ExtractedMetric[] {
       throw values.expected('metrics', 'a map of new names', `${key} is measured of every program`);
     if (isCostKey(key) || isEnergyKey(key))
       throw values.expected('metrics', 'a map of new names', `${key} is computed of every program that has its inputs`);
+    if (values.has('load') && (loadKeys as readonly string[]).includes(key))
+      throw values.expected('metrics', 'a map of new names', `${key} is measured of every load`);
     if (!isMap(raw)) throw values.expected('metrics', 'a map of names to maps', `${key} has no map`);
     const own = new Values(raw, `${key} of ${values.named('metrics')}`, keys, [...values.path, 'metrics', key]);
     return oneMetric(key, own);

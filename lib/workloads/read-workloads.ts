@@ -7,15 +7,16 @@ import { quoted, UsageError } from '../errors/usage-error.js';
 import { NOT_RECORDED } from '../results/document.js';
 import { systemsIn } from '../systems/config.js';
 import type { Surroundings } from '../systems/kinds.js';
-import { publicValue } from '../systems/spec.js';
 import type { System } from '../systems/system.js';
 import { checkUsed, type Combination, combinationsOf, filled } from './matrix.js';
+import { loadOf, monitoringOf } from './read-load.js';
 import { extractedMetrics } from './read-metrics.js';
+import { notRecordedIn, withoutSecrets } from './secrets.js';
 import { type CoolDown, DEFAULTS, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
 
 const keys = [
   ...['name', 'argv', 'folder', 'env', 'passEnv', 'setup', 'teardown', 'warmup', 'iterations', 'timeout', 'exit'],
-  ...['coolDown', 'ready', 'stopAfter', 'matrix', 'metrics'],
+  ...['coolDown', 'ready', 'stopAfter', 'load', 'monitor', 'matrix', 'metrics'],
 ];
 const workloadName = /^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}$/;
 const MOST_WORKLOADS = 200;
@@ -92,19 +93,21 @@ export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
 }
 
 /** A stored workload has this text in place of a secret, and would run with it. */
-function refuseUnrecorded({ env }: RawMap): void {
-  const names = env !== undefined && isMap(env) ? Object.keys(env).filter((key) => env[key] === NOT_RECORDED) : [];
-  if (names.length > 0)
-    throw new UsageError(
-      `env ${names.join(', ')} is ${NOT_RECORDED}: results do not store secrets. Give its value, or name it in passEnv.`,
-    );
+function refuseUnrecorded(settings: RawMap): void {
+  const names = notRecordedIn(settings);
+  if (names.length === 0) return;
+  const passed = names.some((name) => name.startsWith('env.')) ? ', or name it in passEnv' : '';
+  throw new UsageError(
+    `${names.join(', ')} is ${NOT_RECORDED}: results do not store secrets. Give its value${passed}.`,
+  );
 }
 
 function oneWorkload(name: string, combination: Combination, settings: RawMap, folder: string): Workload {
   const values = new Values(filled(settings, combination), name, keys);
   const argv = values.command('argv');
   if (!argv) throw values.error('argv', `Expected ${name} to have argv, the program and its arguments as a list.`);
-  const { ready, stopAfterSeconds } = endOf(values);
+  const load = loadOf(values);
+  const { ready, stopAfterSeconds } = endOf(values, load !== null);
   const iterations = values.integer('iterations', 1, MOST_ITERATIONS) ?? DEFAULTS.iterations;
   return {
     name: combination.label === null ? name : `${name}@${combination.label}`,
@@ -121,6 +124,8 @@ function oneWorkload(name: string, combination: Combination, settings: RawMap, f
     coolDown: coolDownOf(values),
     ready,
     stopAfterSeconds,
+    load,
+    monitor: monitoringOf(values),
     metrics: extractedMetrics(values),
   };
 }
@@ -139,9 +144,10 @@ function environmentOf(values: Values): Record<string, string> {
   );
 }
 
-function endOf(values: Values): Pick<Workload, 'ready' | 'stopAfterSeconds'> {
+/** After a load it is stopped. */
+function endOf(values: Values, hasLoad: boolean): Pick<Workload, 'ready' | 'stopAfterSeconds'> {
   const ready = values.has('ready') ? readinessOf(values) : null;
-  const stopAfterSeconds = seconds(values, 'stopAfter', false) ?? null;
+  const stopAfterSeconds = seconds(values, 'stopAfter', false) ?? (hasLoad ? 0 : null);
   if (stopAfterSeconds !== null && ready === null)
     throw values.error(
       'stopAfter',
@@ -197,12 +203,7 @@ function seconds(values: Values, key: string, isAboveZero: boolean): number | un
 }
 
 /** For a file that is shared: without secrets. */
-export function publicSource({ settings, folder }: WorkloadSource): WorkloadSource {
-  const { env } = settings;
-  if (env === undefined || !isMap(env)) return { settings, folder };
-  const kept = Object.entries(env).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? publicValue(name, value) : value,
-  ]);
-  return { settings: { ...settings, env: Object.fromEntries(kept) as RawMap }, folder };
-}
+export const publicSource = ({ settings, folder }: WorkloadSource): WorkloadSource => ({
+  settings: withoutSecrets(settings),
+  folder,
+});

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quoted } from '../errors/usage-error.js';
 import type { Captured } from './output.js';
+import { publicUrl } from './secrets.js';
 import type { Readiness } from './workload-type.js';
 
 /** Between looks at what cannot announce itself: the resolution of the time. */
@@ -25,7 +26,7 @@ const nowNs = (): number => Number(process.hrtime.bigint());
 export function readinessText(ready: Readiness): string {
   if (ready.by === 'line') return `a line with ${quoted(ready.text)}`;
   if (ready.by === 'port') return `port ${ready.port}`;
-  return ready.by === 'http' ? `an answer of ${ready.url}` : `file ${quoted(ready.path)}`;
+  return ready.by === 'http' ? `an answer of ${publicUrl(ready.url)}` : `file ${quoted(ready.path)}`;
 }
 
 /** Why a program would seem ready before it started; null where it would not. */

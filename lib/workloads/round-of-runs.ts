@@ -9,9 +9,14 @@ import { readGpuState } from '../native/gpu-state.js';
 import { summarise } from '../stats/summary.js';
 import { mustSucceed } from '../systems/command.js';
 import { type Cooled, coolDown, foreignCheck, memoryCheck, slowdownCheck, temperatureCheck } from './health.js';
+import { decidingValue } from './deciding.js';
+import type { GpuRecord } from './gpu-record.js';
 import { programEnvironment } from './program-environment.js';
 import type { ProcessProof } from './proof.js';
+import { RoundMonitor } from './round-monitor.js';
 import { type Run, runOnce } from './run-once.js';
+import { withLoad } from './run-phases.js';
+import { ServedLoad, type ServedRequests } from './served-load.js';
 import type { Workload } from './workload-type.js';
 
 /** Fixed in advance; docs/exec.md says it. */
@@ -25,8 +30,6 @@ export interface ExecSettings {
   logsOf: ((workload: string, system: string) => string) | null;
   /** Run a program again in further rounds of a system after it failed in one. */
   keepGoing: boolean;
-  /** What is done while a program is ready, e.g. a load; none where it is absent. */
-  whileReady?: (workload: Workload, run: { isWarmup: boolean }, signal: AbortSignal) => Promise<void>;
 }
 
 /** What rounds of one workload share. */
@@ -39,6 +42,10 @@ export interface Memory {
 
 export interface MeasuredRun extends Run {
   cooled: Cooled;
+  /** Complete once the round is over. */
+  gpu: GpuRecord;
+  /** Null without one. */
+  load: ServedRequests | null;
 }
 
 export interface Round {
@@ -148,6 +155,8 @@ class Runner {
   readonly #warmups: MeasuredRun[] = [];
   readonly #runs: MeasuredRun[] = [];
   readonly #cvs: (number | null)[] = [];
+  #listsProcesses = false;
+  #unwritten: string[] = [];
 
   constructor(
     workload: Workload,
@@ -163,15 +172,27 @@ class Runner {
 
   /** Answers the first failure: a program that failed once would most likely fail again. */
   async all(): Promise<string | null> {
+    const { card, simulatedDriver } = this.#context;
+    const gpu = card && { uuid: card.uuid, simulate: simulatedDriver !== null };
+    const monitor = await RoundMonitor.start(gpu, this.#workload.monitor.intervalMs);
+    try {
+      return await this.#untilFailure(monitor);
+    } finally {
+      this.#unwritten = await monitor.stop();
+      this.#listsProcesses = monitor.listsProcesses;
+    }
+  }
+
+  async #untilFailure(monitor: RoundMonitor): Promise<string | null> {
     const { warmup, iterations } = this.#workload;
     for (let i = 0; i < warmup; i++) {
-      const failure = await this.#one(true, i, warmup);
+      const failure = await this.#one(monitor, true, i, warmup);
       if (failure !== null) return `warm-up ${i + 1} of ${warmup}: ${failure}`;
     }
     for (let repeat = 0; ; repeat++) {
       const of = (repeat + 1) * iterations;
       for (let i = this.#runs.length; i < of; i++) {
-        const failure = await this.#one(false, i, of);
+        const failure = await this.#one(monitor, false, i, of);
         if (failure !== null) return `run ${i + 1} of ${of}: ${failure}`;
       }
       const cv = cvOf(this.#workload, this.#runs);
@@ -189,49 +210,62 @@ class Runner {
       warmups: this.#warmups,
       cvs: this.#cvs,
       checks: [],
-      notes: [...new Set([...this.#warmups, ...this.#runs].flatMap(({ notes }) => notes))],
+      notes: [
+        ...new Set([
+          ...this.#all().flatMap(({ notes, load }) => [...notes, ...(load?.notes ?? [])]),
+          ...this.#unwritten,
+        ]),
+      ],
     };
   }
 
   checks(): Check[] {
-    const readings = this.#runs.flatMap(({ watched }) => watched.readings);
-    const all = [...this.#warmups, ...this.#runs];
+    const seen = this.#runs.map(({ gpu }) => gpu.seen);
     return [
       ...(this.#runs.length > 0 ? [proofCheck(this.#runs.map(({ proof }) => proof))] : []),
       ...(this.#cvs.length > 0 ? [spreadCheck(this.#cvs)] : []),
       temperatureCheck(
-        all.map(({ cooled }) => cooled),
+        this.#all().map(({ cooled }) => cooled),
         this.#workload.coolDown,
       ),
-      slowdownCheck(readings),
-      foreignCheck(readings, ownServers(this.#environment)),
+      slowdownCheck(seen),
+      foreignCheck(seen, ownServers(this.#environment), this.#listsProcesses),
     ];
   }
 
-  async #one(isWarmup: boolean, index: number, of: number): Promise<string | null> {
+  #all(): MeasuredRun[] {
+    return [...this.#warmups, ...this.#runs];
+  }
+
+  async #one(monitor: RoundMonitor, isWarmup: boolean, index: number, of: number): Promise<string | null> {
     const { system, signal, progress, proofs } = this.#context;
     const what = `${isWarmup ? 'warm-up' : 'run'} ${index + 1} of ${of}`;
     progress(what, index / of);
     const cooled = await coolDown(this.#workload.coolDown, this.#memory.referenceC, this.#readGpu, signal);
     this.#memory.referenceC ??= cooled.temperatureC;
-    const { whileReady, logsOf } = this.#settings;
+    const { logsOf } = this.#settings;
     const name = `${isWarmup ? 'warm-up' : 'run'}-${String(index + 1).padStart(4, '0')}`;
+    const logs = logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`;
+    const gpu = monitor.record(logs !== null && this.#workload.monitor.csv ? `${logs}.monitor.csv` : null);
+    const load = this.#workload.load && new ServedLoad(this.#workload.load, logs && `${logs}.requests.jsonl`);
     const run = await runOnce({
       workload: this.#workload,
       argvPrefix: system.argvPrefix(),
       launcher: system.launcher,
       environment: this.#environment,
-      logs: logsOf && `${logsOf(this.#workload.name, system.name)}/${name}`,
+      logs,
       expected: {
         system: system.name,
         kind: system.kind,
         layer: activeLayer(this.#context),
       },
-      readGpu: this.#readGpu,
-      ...(whileReady && { whileReady: (own: AbortSignal) => whileReady(this.#workload, { isWarmup }, own) }),
+      gpu,
+      ...(load && { whileReady: (own, fromNs) => load.run(own, fromNs) }),
       signal,
     });
-    (isWarmup ? this.#warmups : this.#runs).push({ ...run, cooled });
+    const served = (await load?.finish()) ?? null;
+    gpu.close({ phases: withLoad(run.phases, served?.phase ?? null), pids: run.watched.pids });
+    (isWarmup ? this.#warmups : this.#runs).push({ ...run, cooled, gpu, load: served });
     if (!isWarmup && run.failure === null)
       proofs.countProgram(
         run.proof.state === 'proven',
@@ -247,10 +281,9 @@ function activeLayer({ proofs }: MeasureContext): string | null {
   return layer?.active ? layer.path : null;
 }
 
-/** Of the wall time; of a program that is stopped, of the time until it is ready. */
-function cvOf(workload: Workload, runs: readonly Run[]): number | null {
-  const key = workload.stopAfterSeconds === null ? 'wallSeconds' : 'readySeconds';
-  const values = runs.flatMap((run) => run[key] ?? []);
+/** Null of too few runs. */
+function cvOf(workload: Workload, runs: readonly MeasuredRun[]): number | null {
+  const values = runs.flatMap((run) => decidingValue(workload, run) ?? []);
   return values.length < REPEAT_RULE.fewestRuns ? null : (summarise(values)?.cv ?? null);
 }
 

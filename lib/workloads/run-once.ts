@@ -1,15 +1,16 @@
 /** One run of a program: from its start until nothing of it is left. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GpuState } from '../native/addon-types.js';
 import { keeperProgram, witnessLibrary } from '../native/load.js';
 import { BenchError } from '../native/errors.js';
 import { KeptProgram, type Outcome, type Used } from '../workers/kept-program.js';
 import type { Launcher, RemoteCommand } from '../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
+import type { GpuRecord } from './gpu-record.js';
 import { Captured } from './output.js';
 import { type Expected, type ProcessProof, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
+import { phasesOf, type RunPhase } from './run-phases.js';
 import { Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from './witness.js';
 import type { Workload } from './workload-type.js';
@@ -23,9 +24,13 @@ export interface RunRequest {
   /** Without ending, for the log files; null keeps none. */
   logs: string | null;
   expected: Expected;
-  readGpu: () => Promise<GpuState | null>;
-  /** Called when the program is ready; it is stopped, where it is to be, once this resolves. */
-  whileReady?: (signal: AbortSignal) => Promise<void>;
+  /** What the monitor sees of the GPU meanwhile. */
+  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'onProcesses'>;
+  /**
+   * Called when the program is ready; it is stopped, where it is to be, once this resolves. It must not reject but with the
+   * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
+   */
+  whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
   signal: AbortSignal;
 }
 
@@ -41,9 +46,8 @@ export interface Run {
   watched: Watched;
   proof: ProcessProof;
   extracted: ReadonlyMap<string, Extracted>;
-  /** Of CLOCK_MONOTONIC, in nanoseconds. */
-  fromNs: number;
-  toNs: number;
+  /** In the order of time, without a gap; none of a program that did not start. */
+  phases: RunPhase[];
 }
 
 /** What the program started may end a moment after it. */
@@ -52,7 +56,7 @@ const STRAGGLER_MS = 2_000;
 const REMOVAL_MS = 20_000;
 /** From SIGTERM to SIGKILL, as container runtimes have it. */
 export const GRACE_MS = 10_000;
-const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, readings: [] };
+const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set() };
 
 /** Rejects with the reason of the signal only, and then nothing of the program is left either. */
 export async function runOnce(request: RunRequest): Promise<Run> {
@@ -103,11 +107,12 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
-  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, request.readGpu, remote?.where());
+  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, remote?.where());
+  if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
   const left = (await remote?.remove()) ?? null;
-  const watched = (await watch?.stop()) ?? NOTHING_WATCHED;
+  const watched = watch?.stop() ?? NOTHING_WATCHED;
   const cut = [await captured.stdout.close(), await captured.stderr.close()].filter((note) => note !== null);
   signal.throwIfAborted();
   const seen = [...((await witness?.seen()) ?? []), ...watched.processes];
@@ -126,11 +131,10 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
     used: remote?.isParent === false ? null : outcome.used,
-    watched,
+    watched: { ...watched, pids: new Set([...watched.pids, ...seen.map(({ pid }) => pid)]) },
     proof: await proofOf(seen, remote ? { ...request.expected, container: remote.where() } : request.expected),
     extracted,
-    fromNs,
-    toNs,
+    phases: phasesOf(course, toNs),
   };
 }
 
@@ -142,23 +146,30 @@ interface Course {
   readyNs: number | null;
   /** Why it was stopped; null where it ended by itself. */
   stoppedBecause: StopReason | null;
+  stoppedNs: number | null;
+  /** Of `whileReady`: not begun, under way, or done. */
+  serving: 'no' | 'now' | 'done';
 }
 
 /** Until its first process has ended, by itself or because it was stopped. */
 async function followed(
-  { workload, whileReady, signal }: RunRequest,
+  { workload, whileReady, gpu, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
   remote: RemoteCommand | null,
 ): Promise<Course> {
-  const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null };
+  const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null, stoppedNs: null, serving: 'no' };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
+  /** Also while it is being stopped: what waits for it or is busy with it then ends. */
+  const halted = new AbortController();
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
     course.stoppedBecause ??= because;
+    course.stoppedNs ??= Number(process.hrtime.bigint());
     program.stop();
     if (remote) removal = setTimeout(() => void remote.remove(), GRACE_MS);
+    halted.abort();
   };
   const timer = setTimeout(() => stop('timeout'), 1_000 * workload.timeoutSeconds);
   const aborted = () => stop('abort');
@@ -166,7 +177,7 @@ async function followed(
   if (signal.aborted) aborted();
   const readiness = async () => {
     if (!workload.ready) return;
-    const living = AbortSignal.any([over.signal, signal]);
+    const living = AbortSignal.any([halted.signal, signal]);
     // Every look listens to it.
     setMaxListeners(0, living);
     course.readyNs = await whenReady(workload.ready, {
@@ -174,24 +185,34 @@ async function followed(
       outputs: [captured.stdout, captured.stderr],
       signal: living,
     });
-    await whileReady?.(living);
+    course.serving = 'now';
+    await whileReady?.(living, course.fromNs ?? 0);
+    if (living.aborted) return;
+    course.serving = 'done';
     if (workload.stopAfterSeconds === null) return;
     await sleep(1_000 * workload.stopAfterSeconds, undefined, { signal: living });
     stop('ready');
   };
   try {
     course.fromNs = (await program.begun)?.atNs ?? null;
+    if (course.fromNs !== null) gpu?.begin(course.fromNs);
     // It may end before it is ready: then `over` ends the wait.
     const waiting = readiness().catch((error: unknown) => {
-      if (!over.signal.aborted && !signal.aborted) throw error;
+      if (!halted.signal.aborted && !signal.aborted) throw error;
     });
-    await Promise.all([program.mainEnded.then(() => over.abort()), waiting]);
+    const ended = program.mainEnded.then((main) => {
+      if (main) gpu?.end(main.atNs);
+      over.abort();
+      halted.abort();
+    });
+    await Promise.all([ended, waiting]);
     return course;
   } finally {
     clearTimeout(timer);
     clearTimeout(removal);
     signal.removeEventListener('abort', aborted);
     over.abort();
+    halted.abort();
   }
 }
 
@@ -209,6 +230,8 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
     return `it ${main.how} before it was ready (${readinessText(workload.ready)}).${said}`;
   if (left !== null)
     return `it ${main.how} and left ${left.count} ${left.count === 1 ? 'process' : 'processes'} running (${left.named.replaceAll(',', ', ')}), which were killed: its time is not that of its work. Keep it in the foreground`;
+  if (workload.load && course.serving === 'now' && course.stoppedBecause === null)
+    return `it ${main.how} under its load, before all requests were answered.${said}`;
   const { exitCode, signal } = main;
   // As it was asked to.
   if (course.stoppedBecause === 'ready' && (signal === TERM || exitCode === asked)) return null;
@@ -217,8 +240,13 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   return `it ${main.how}, expected ${workload.exitCodes.join(' or ')}.${said}`;
 }
 
-function timeoutText({ timeoutSeconds, ready }: Workload, { readyNs }: Course, how: string): string {
-  const what = ready && readyNs === null ? `it was not ready (${readinessText(ready)})` : 'it had not ended';
+function timeoutText({ timeoutSeconds, ready, load }: Workload, { readyNs, serving }: Course, how: string): string {
+  const what =
+    ready && readyNs === null
+      ? `it was not ready (${readinessText(ready)})`
+      : serving === 'now' && load
+        ? 'its load was not over'
+        : 'it had not ended';
   return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
 }
 
@@ -232,7 +260,6 @@ function failedRun(failure: string): Run {
     watched: NOTHING_WATCHED,
     proof: { state: 'unproven', detail: 'it was not started' },
     extracted: new Map(),
-    fromNs: 0,
-    toNs: 0,
+    phases: [],
   };
 }

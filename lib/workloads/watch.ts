@@ -1,6 +1,5 @@
-/** Watches a run from outside: the memory of its processes, what is mapped in them, and the GPU as NVML shows it. */
+/** Watches the processes of a run from outside: their memory, and what is mapped in them. */
 import { readlinkSync } from 'node:fs';
-import type { GpuState } from '../native/addon-types.js';
 import { mappedFiles } from '../systems/ld-preload.js';
 import type { Container } from '../workers/container/container.js';
 import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js';
@@ -12,6 +11,7 @@ const FIRST_MS = 20;
 const SPARSE = 10;
 /** Far more than a program has; what starts others without end is not followed without end. */
 const MOST_PROCESSES = 1_000;
+const MOST_PIDS = 100_000;
 
 /** A process of the program, as it was when it was last looked at. */
 export interface SeenProcess {
@@ -25,23 +25,12 @@ export interface SeenProcess {
   mounts?: string | null;
 }
 
-export interface GpuReading {
-  /** CLOCK_MONOTONIC, nanoseconds. */
-  atNs: number;
-  powerW: number | null;
-  temperatureC: number | null;
-  eventReasons: number | null;
-  /** Of all processes of the program together; null where NVML lists none of them. */
-  programBytes: number | null;
-  /** That NVML lists and that are not of the program; null where it gives no list. */
-  foreignPids: readonly number[] | null;
-}
-
 export interface Watched {
   processes: SeenProcess[];
   /** Largest sum over all processes at one time; null where none was seen. */
   residentBytes: number | null;
-  readings: GpuReading[];
+  /** Of all its processes, also of those that were not looked at. */
+  pids: ReadonlySet<number>;
 }
 
 interface Followed {
@@ -51,38 +40,49 @@ interface Followed {
 
 export class Watch {
   readonly #root: number;
-  readonly #readGpu: () => Promise<GpuState | null>;
   readonly #container: Container | undefined;
   readonly #followed = new Map<number, Followed>();
-  readonly #readings: GpuReading[] = [];
-  /** That NVML listed. */
+  readonly #pids = new Set<number>();
+  /** Those that NVML lists, also of others. */
   readonly #users = new Set<number>();
   #residentBytes: number | null = null;
-  #isStopped = false;
   #timer: NodeJS.Timeout;
-  #reading: Promise<void> = Promise.resolve();
 
   /** Of what is below the process `root`, and in `container`, whose processes may be below a daemon. */
-  constructor(root: number, readGpu: () => Promise<GpuState | null>, container?: Container) {
+  constructor(root: number, container?: Container) {
     this.#root = root;
-    this.#readGpu = readGpu;
     this.#container = container;
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
-  async stop(): Promise<Watched> {
-    this.#isStopped = true;
+  /** They use the GPU, by NVML: those of the program are looked at once more. */
+  using(listed: readonly number[]): void {
+    const fresh = listed.filter((pid) => !this.#users.has(pid));
+    if (fresh.length === 0) return;
+    for (const pid of fresh) this.#users.add(pid);
+    const pids = this.#processes();
+    for (const pid of fresh) if (pids.includes(pid)) this.#lookAt(pid, true);
+  }
+
+  stop(): Watched {
     clearTimeout(this.#timer);
-    await this.#reading;
     return {
       processes: [...this.#followed.values()].map(({ seen }) => seen),
       residentBytes: this.#residentBytes,
-      readings: this.#readings,
+      pids: this.#pids,
     };
   }
 
+  #processes(): number[] {
+    const below = processesBelow(this.#root);
+    const first = this.#container?.first?.pid;
+    const pids = first === undefined || below.includes(first) ? below : [...below, first, ...processesBelow(first)];
+    for (const pid of pids) if (this.#pids.size < MOST_PIDS) this.#pids.add(pid);
+    return pids;
+  }
+
   #look(): void {
-    const pids = this.#pids();
+    const pids = this.#processes();
     const sizes = pids.flatMap((pid) => residentBytes(pid) ?? []);
     if (sizes.length > 0)
       this.#residentBytes = Math.max(
@@ -90,15 +90,7 @@ export class Watch {
         sizes.reduce((sum, size) => sum + size),
       );
     for (const pid of pids) this.#lookAt(pid);
-    this.#reading = this.#take(pids).finally(() => {
-      if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), INTERVAL_MS);
-    });
-  }
-
-  #pids(): number[] {
-    const below = processesBelow(this.#root);
-    const first = this.#container?.first?.pid;
-    return first === undefined || below.includes(first) ? below : [...below, first, ...processesBelow(first)];
+    this.#timer = setTimeout(() => this.#look(), INTERVAL_MS);
   }
 
   /**
@@ -116,28 +108,6 @@ export class Watch {
     const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...whereOf(pid) };
     if (seen) this.#followed.set(pid, { seen, looks });
   }
-
-  async #take(pids: readonly number[]): Promise<void> {
-    // A reading that fails is a gap, not the end of a run.
-    const state = await this.#readGpu().catch(() => null);
-    if (!state) return;
-    const { powerW, temperatureC, eventReasons, processes } = state;
-    const own = processes?.filter(({ pid }) => pids.includes(pid)) ?? [];
-    for (const { pid } of own)
-      if (!this.#users.has(pid)) {
-        this.#users.add(pid);
-        this.#lookAt(pid, true);
-      }
-    const used = own.flatMap(({ usedBytes }) => usedBytes ?? []);
-    this.#readings.push({
-      atNs: Number(process.hrtime.bigint()),
-      powerW,
-      temperatureC,
-      eventReasons,
-      programBytes: used.length > 0 ? used.reduce((sum, bytes) => sum + bytes) : null,
-      foreignPids: processes?.flatMap(({ pid }) => (pids.includes(pid) ? [] : pid)) ?? null,
-    });
-  }
 }
 
 function whereOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
@@ -147,23 +117,4 @@ function whereOf(pid: number): { isElsewhere: boolean; mounts: string | null } {
   } catch {
     return { mounts: null, isElsewhere: true };
   }
-}
-
-/** A run that is shorter has too few readings, of which each is a mean over up to a second. */
-export const SHORTEST_FOR_ENERGY_NS = 2e9;
-
-/** In joules, of the whole card, from readings of its power; null where the run is too short or NVML gives none. */
-export function energyOf(readings: readonly GpuReading[], fromNs: number, toNs: number): number | null {
-  const known = readings.flatMap(({ atNs, powerW }) =>
-    powerW !== null && atNs >= fromNs && atNs <= toNs ? [{ atNs, powerW }] : [],
-  );
-  const [first, last] = [known[0], known.at(-1)];
-  if (toNs - fromNs < SHORTEST_FOR_ENERGY_NS || !first || !last || known.length < 2) return null;
-  // The first and the last reading stand for what lies before and after them.
-  let wattNs = first.powerW * (first.atNs - fromNs) + last.powerW * (toNs - last.atNs);
-  for (const [i, { atNs, powerW }] of known.slice(1).entries()) {
-    const before = known[i] as (typeof known)[number];
-    wattNs += ((before.powerW + powerW) / 2) * (atNs - before.atNs);
-  }
-  return wattNs / 1e9;
 }

@@ -6,6 +6,7 @@ import { fileState } from '../systems/file-hash.js';
 import { inPath } from '../systems/in-path.js';
 import type { Workload } from './workload-type.js';
 import { publicValue } from '../systems/spec.js';
+import { loadRecord, publicUrl } from './secrets.js';
 
 export interface WorkloadRecord {
   name: string;
@@ -15,6 +16,7 @@ export interface WorkloadRecord {
   warmup: number;
   iterations: number;
   timeoutSeconds: number;
+  load?: ReturnType<typeof loadRecord>;
   /** The file that is started; null where it is in no PATH of this machine, e.g. only in a container. */
   program: { path: string; state: string } | null;
   /** Of the working directory; null where it is in no repository. */
@@ -35,14 +37,19 @@ export async function recordOf(workload: Workload, caller: NodeJS.ProcessEnv): P
   const env = Object.fromEntries(Object.entries(workload.env).map(([key, value]) => [key, publicValue(key, value)]));
   const program = path === null || state === null ? null : { path, state };
   const patterns = metrics.map(({ pick }) => (pick.by === 'regex' ? pick.pattern.source : pick.pointer));
-  const hashed = JSON.stringify([{ ...workload, env, cwd: null }, patterns, program?.state ?? null]);
+  const load = workload.load && loadRecord(workload.load);
+  const shown = { env, load, body: workload.load?.body, ready: publicReadiness(workload.ready), cwd: null };
+  const hashed = JSON.stringify([{ ...workload, ...shown }, patterns, program?.state ?? null]);
   return {
-    ...{ name, argv, cwd, env, warmup, iterations, timeoutSeconds },
+    ...{ name, argv, cwd, env, warmup, iterations, timeoutSeconds, ...(load && { load }) },
     program,
     git: await gitState(cwd),
     sha256: createHash('sha256').update(hashed).digest('hex'),
   };
 }
+
+const publicReadiness = (ready: Workload['ready']): Workload['ready'] =>
+  ready?.by === 'http' ? { ...ready, url: publicUrl(ready.url) } : ready;
 
 const GIT_MS = 10_000;
 

@@ -1,7 +1,9 @@
 /** What is measured of a user's program: the program, how it is run, and the metrics of a run. */
 import type { RawMap } from '../config/values.js';
+import type { LoadPlan } from '../load/load-plan.js';
 import type { Direction } from '../metrics/metric.js';
 import type { PerChoice } from '../metrics/per.js';
+import { DEFAULT_INTERVAL_MS } from '../monitor/options.js';
 import type { Delta } from '../stats/effect.js';
 
 /** An argument list; no shell reads it. */
@@ -59,6 +61,20 @@ export interface ExtractedMetric {
 export const builtInKeys = ['wall', 'ready', 'cpu', 'host-memory', 'gpu-memory', 'energy'] as const;
 export type BuiltInKey = (typeof builtInKeys)[number];
 
+/** And of its load, after them. */
+export const loadKeys = [
+  ...(['ttft', 'ttft-p99', 'itl', 'itl-p99', 'tpot', 'latency', 'latency-p99'] as const),
+  ...(['tokens-per-second', 'requests-per-second', 'errors'] as const),
+];
+export type LoadKey = (typeof loadKeys)[number];
+
+/** How the GPU is read while the program runs. */
+export interface Monitoring {
+  intervalMs: number;
+  /** Whether every run has a file of it. */
+  csv: boolean;
+}
+
 /** One program with one set of parameters. */
 export interface Workload {
   /** As its ids begin: `decode`, of a matrix `decode@batch=8`. */
@@ -84,6 +100,9 @@ export interface Workload {
   ready: Readiness | null;
   /** From when it is ready until it is stopped; null: it ends by itself. */
   stopAfterSeconds: number | null;
+  /** Sent while it is ready, before it is stopped. */
+  load: LoadPlan | null;
+  monitor: Monitoring;
   metrics: readonly ExtractedMetric[];
 }
 
@@ -100,4 +119,5 @@ export const DEFAULTS = {
   iterations: 10,
   timeoutSeconds: 600,
   coolDown: { pauseSeconds: 0, mostSeconds: 60, degrees: 5 },
+  monitor: { intervalMs: DEFAULT_INTERVAL_MS, csv: true },
 } as const;

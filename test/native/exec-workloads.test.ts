@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import * as bench from '../../lib/index.js';
 import { comparisonDocumentSchema } from '../../lib/results/document.js';
+import { closedPort } from '../ports.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -44,7 +45,35 @@ describe('execWorkloads', () => {
     expect(await bench.renderReport(document, 'csv')).toContain('echo@n=1/v');
   });
 
-  it('ends the program and returns the results so far when it is aborted', async () => {
+  it('measures under load: a server that fails requests has no times, and its share of errors counts', async () => {
+    const port = await closedPort();
+    const argv = [process.execPath, join(import.meta.dirname, '../workers/fixtures/served.mjs'), `${port}`, 'flaky'];
+    const document = await bench.execWorkloads({
+      ...options,
+      rounds: 1,
+      workloads: [
+        {
+          ...{ name: 'flaky', argv, ...once, ready: { line: 'listening' }, matrix: { c: [2] }, monitor: false },
+          load: { url: `http://127.0.0.1:${port}/`, requests: 10, warmup: 2, concurrency: '{c}' },
+        },
+      ],
+    });
+    expect(v.parse(comparisonDocumentSchema, document)).toEqual(document);
+    const results = document.systems[0]?.[0]?.metrics ?? [];
+    const of = (key: string) => results.find(({ id }) => id === `flaky@c=2/${key}`);
+    expect(of('ready')).toMatchObject({ status: 'ok' });
+    const [row] = (of('ready')?.details as { runs: { load: object }[] }).runs;
+    expect(row?.load).toMatchObject({ requests: 10, succeeded: 5, errors: [{ reason: 'status 503', count: 5 }] });
+    expect(document.warnings).toContainEqual(expect.stringMatching(/^1 of 2 warm-up requests of the load failed/));
+    // A machine that is busy with other tests may have held the client up: its answers took 20 ms.
+    const isLate = of('errors')?.status === 'invalid';
+    expect(of('errors')).toMatchObject(isLate ? { reason: expect.stringContaining('client') } : { value: 50 });
+    expect(of('latency')).toMatchObject(
+      isLate ? { status: 'invalid' } : { status: 'failed', reason: expect.stringMatching(/^5 of 10 requests failed/) },
+    );
+  });
+
+  it('ends the program and gives what there is when it is aborted', async () => {
     const mark = randomUUID();
     const controller = new AbortController();
     const folder = temporaryFolder();

@@ -15,6 +15,10 @@ import {
   type getProvenance,
   listDevices,
   type listMetrics,
+  type LoadOptions,
+  type LoadResult,
+  type LoadSettings,
+  type LoadSummary,
   type MeasureOptions,
   type MetricInfo,
   type MetricResult,
@@ -28,8 +32,11 @@ import {
   startMonitor,
   type Progress,
   type renderReport,
+  type RequestRecord,
   type RunDocument,
+  runLoad,
   type Stats,
+  type summariseLoad,
   type SymbolPath,
   type SystemSettings,
   type Tier,
@@ -71,6 +78,28 @@ hold<Same<typeof execWorkloads, (options: ExecWorkloadsOptions) => Promise<Compa
 ({ systems: { mps: { share: 0.4 } } }) satisfies PriceSettings;
 // @ts-expect-error: a metric has a place where its number is
 ({ name: 'w', argv: ['p'], metrics: { m: { unit: 's', direction: 'lower' } } }) satisfies WorkloadSettings;
+({
+  name: 'server',
+  argv: ['serve'],
+  ready: { http: 'http://127.0.0.1:8000/health' },
+  matrix: { c: [1, 8] },
+  load: { url: 'http://h/', api: 'chat', model: 'm', prompt: 'p', requests: 300, concurrency: '{c}' },
+  monitor: { interval: '200ms' },
+}) satisfies WorkloadSettings;
+({ name: 'server', argv: ['serve'], monitor: false }) satisfies WorkloadSettings;
+// @ts-expect-error: a load is a closed or an open loop
+({ name: 'w', argv: ['p'], load: { url: 'u', requests: 1, concurrency: 1, ratePerSecond: 1 } }) satisfies WorkloadSettings; // prettier-ignore
+hold<Same<typeof runLoad, (settings: LoadSettings, options?: LoadOptions) => Promise<LoadResult>>>();
+hold<Same<typeof summariseLoad, (result: LoadResult) => Promise<LoadSummary>>>();
+hold<Same<LoadResult['tokens'], number | null>>();
+void runLoad(
+  { url: 'http://h/', api: 'chat', model: 'm', prompt: '{request}', requests: 10, ratePerSecond: 2 },
+  { onRequest: ({ tokens, failure }: RequestRecord) => void [tokens?.gapsMs.length, failure?.reason] },
+);
+// @ts-expect-error: only servers of tokens have a model
+void runLoad({ url: 'http://h/', model: 'm', requests: 1, concurrency: 1 });
+// @ts-expect-error: a load is a closed or an open loop
+void runLoad({ url: 'http://h/', requests: 1 });
 hold<Same<SystemSettings['kind'], 'native' | 'hami-core' | 'vgpu-manager' | 'mps' | 'fcsp' | 'custom'>>();
 const described = [
   'native',

@@ -8,6 +8,8 @@ import { program } from '../../lib/cli/program.js';
 import { readThresholds } from '../../lib/gate/thresholds-file.js';
 import { metrics } from '../../lib/metrics/registry.js';
 import { selectMetrics } from '../../lib/run/select.js';
+import { here } from '../../lib/systems/kinds.js';
+import { readExecConfig } from '../../lib/workloads/read-workloads.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 
@@ -66,5 +68,15 @@ describe('the thresholds', () => {
     expect(of.get('OH-001')).toEqual({ limit: 12, regression: { relative: 0.05 }, inconclusive: 'pass', named: true });
     expect(of.get('START-001')?.regression).toEqual({ relative: 0.25 });
     expect(of.get('OH-005')?.regression).toEqual({ absolute: 20 });
+  });
+});
+
+describe('the load of a server', () => {
+  it('is a whole file, with enough requests for a p99', async () => {
+    const { workloads } = await readExecConfig(example('served-load.yaml'), here());
+    expect(workloads.map(({ name, load }) => [name, load?.requests])).toEqual([
+      ['server@c=1', 300],
+      ['server@c=8', 300],
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { linesDrawing } from '../../lib/report/charts/lines.js';
 import { monitorLines } from '../../lib/report/charts/monitor-lines.js';
 import { monitorFigures } from '../../lib/report/html/monitor-figures.js';
 import { monitorMarkdown } from '../../lib/report/markdown-monitor.js';
-import { type MonitorTimeline, phaseSummaries } from '../../lib/report/monitor-timeline.js';
+import { type MonitorTimeline, phaseSummaries } from '../../lib/monitor/timeline.js';
 import type { GpuSample } from '../../lib/monitor/sample.js';
 import { gpuSample } from './monitor-fixtures.js';
 import { type Mark, marksOf, reading, textsOf, tipOf, xsOf, ysOf } from './report-charts-marks.js';
@@ -41,13 +41,16 @@ const drawn = (of: MonitorTimeline, i = 0): Mark[] => {
 };
 
 describe('the charts of a monitored program', () => {
-  it('show utilisation, memory and power over the same time, with a line per GPU', () => {
+  it('are of every quantity over the same time, a line a GPU', () => {
     const samples = [...run(), ...run(() => ({ gpu: 1, gpuPercent: 20 }))].sort((a, b) => a.timeS - b.timeS);
     const all = monitorLines(timeline(samples));
     expect(all.map(({ title, y }) => [title, y])).toEqual([
       ['GPU utilisation', '% of the time'],
       ['Memory used', 'MiB'],
       ['Power', 'W'],
+      ['Temperature', '°C'],
+      ['SM clock', 'MHz'],
+      ['Memory clock', 'MHz'],
     ]);
     for (const { series } of all) expect(series.map(({ name, points }) => [name, points.length])).toEqual([['GPU 0', 11], ['GPU 1', 11]]); // prettier-ignore
     expect(all[1]?.series[0]?.points).toEqual(Array.from({ length: 11 }, (_, i) => [i, 100 * i]));
@@ -97,7 +100,9 @@ describe('the charts of a monitored program', () => {
 
   it('leave out values that NVML did not return, and are empty without samples', () => {
     const silent = run(() => ({ powerW: null }));
-    expect(monitorLines(timeline(silent)).map(({ title }) => title)).toEqual(['GPU utilisation', 'Memory used']);
+    expect(monitorLines(timeline(silent)).map(({ title }) => title)).toEqual([
+      ...['GPU utilisation', 'Memory used', 'Temperature', 'SM clock', 'Memory clock'],
+    ]);
     expect(monitorFigures(timeline([]))).toBeNull();
     expect(monitorMarkdown(timeline([]))).toBeNull();
     expect(monitorMarkdown(timeline(run(), { phases: [] }))).toBeNull();
@@ -151,7 +156,7 @@ describe('the table of phases', () => {
     expect(text).toContain('| 0 | load | 3 | 8 | 5 | 90 | 700 | 50 | 275 | 40 |');
     const page = String(monitorFigures(timeline(run())));
     expect(page).toMatch(/<caption>\s*<span>What the GPU did in each phase/);
-    expect(page.match(/<details>/g)).toHaveLength(3);
+    expect(page.match(/<details>/g)).toHaveLength(6);
     expect(page).toMatch(/role="img" aria-label="GPU utilisation: [^"]*start from 0 to 2\./);
   });
 });

@@ -24,7 +24,9 @@ const refusalOf = (keys: string) => refusal(`workloads:\n  - name: w\n    argv: 
 
 describe('the file of docs/exec.md', () => {
   const page = readFileSync(new URL('../../docs/exec.md', import.meta.url), 'utf8');
-  const [file = '', thresholds = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = '']) => yaml);
+  const [file = '', load = '', thresholds = ''] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+    ([, yaml = '']) => yaml,
+  );
   const [library] = /\/opt\S+libvgpu\.so/.exec(file) ?? [''];
   const own = join(temporaryFolder(), 'libvgpu.so');
   copyFileSync(interposerLibrary() as string, own);
@@ -40,6 +42,21 @@ describe('the file of docs/exec.md', () => {
       argv: ['python', 'decode.py', '--batch', '1', '--dtype', 'fp16'],
       cwd: '/work/programs',
     });
+  });
+
+  it('has an example of a load, with thresholds for its metrics', () => {
+    const found = read(load).workloads;
+    expect(found.map(({ name, load: plan }) => [name, plan?.arrivals])).toEqual([
+      ['llm@c=1', { loop: 'closed', concurrency: 1 }],
+      ['llm@c=16', { loop: 'closed', concurrency: 16 }],
+    ]);
+    const definitions = found.flatMap((each) =>
+      metricsOfWorkload(each, { caller: {}, logsOf: null, keepGoing: false }),
+    );
+    const [limit = ''] = /"llm@\*\/ttft-p99": \{.*?\}/.exec(page) ?? [];
+    const { metrics } = parseThresholds(`metrics: { ${limit} }`, 'thresholds.yaml', definitions);
+    for (const c of [1, 16]) expect(metrics.get(`llm@c=${c}/ttft-p99`)).toMatchObject({ limit: 500 });
+    expect(metrics.get('llm@c=1/ttft')).not.toMatchObject({ limit: 500 });
   });
 
   it('has the defaults that it names', () => {
@@ -83,6 +100,7 @@ describe('workloads of a file', () => {
       exitCodes: [0],
       ready: null,
       stopAfterSeconds: null,
+      load: null,
       metrics: [],
     });
   });

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { interposerLibrary, simulatedDriverFolder } from '../../lib/native/load.js';
-import { LOG_BYTES } from '../../lib/workloads/output.js';
+import { LOG_BYTES } from '../../lib/workloads/run-file.js';
+import { ServedLoad } from '../../lib/workloads/served-load.js';
 import { type Run, runOnce, type RunRequest } from '../../lib/workloads/run-once.js';
 import { DEFAULTS, type Workload } from '../../lib/workloads/workload-type.js';
 import { packageRoot } from '../../lib/package-root.js';
 import { local } from '../../lib/workers/local.js';
 import { WAIT_MS } from '../limits.js';
+import { closedPort, openPort } from '../ports.js';
 import { processesOf } from '../processes.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -30,9 +31,12 @@ const workload = (argv: readonly string[], change: Partial<Workload> = {}): Work
   exitCodes: [0],
   ready: null,
   stopAfterSeconds: null,
+  load: null,
   metrics: [],
   ...change,
 });
+
+const unwatched = { begin: () => {}, end: () => {}, onProcesses: null };
 
 /** Nothing of it is left when this resolves. */
 async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run> {
@@ -45,7 +49,6 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
     environment: { PATH: process.env.PATH, GVB_TEST_MARK: mark, ...environment },
     logs: null,
     expected: native,
-    readGpu: () => Promise.resolve(null),
     signal: new AbortController().signal,
     ...others,
   });
@@ -54,18 +57,6 @@ async function run(own: Workload, change: Partial<RunRequest> = {}): Promise<Run
 }
 
 const sh = (script: string, change?: Partial<Workload>) => workload(['bash', '-c', script], change);
-
-async function freePort(): Promise<{ port: number; server: Server }> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return { port: (server.address() as { port: number }).port, server };
-}
-
-async function closedPort(): Promise<number> {
-  const { port, server } = await freePort();
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 describe('a run', () => {
   it('is timed from its start to its end', async () => {
@@ -153,24 +144,26 @@ describe('a run', () => {
     const running = run(sh('echo x; sleep 1000'), {
       signal: stop.signal,
       environment: { GVB_TEST_MARK: mark },
-      readGpu: () => {
-        stop.abort(new Error('enough'));
-        return Promise.resolve(null);
+      gpu: {
+        ...unwatched,
+        begin: () => stop.abort(new Error('enough')),
       },
     });
     await expect(running).rejects.toThrow('enough');
     expect(processesOf(mark)).toEqual([]);
   });
 
-  it('is watched: its processes, their memory, the GPU', async () => {
+  it('is watched: its processes and their memory, from its beginning to its end', async () => {
     const script = 'const all = Buffer.alloc(100e6, 1); setTimeout(() => console.log(all.length), 1000)';
-    const { watched, used } = await run(workload([node, '-e', script]), {
-      readGpu: () => Promise.resolve({ powerW: 100, processes: [{ pid: 1, usedBytes: 5 }] } as never),
+    const times: number[] = [];
+    const { watched, used, phases } = await run(workload([node, '-e', script]), {
+      gpu: { ...unwatched, begin: (atNs) => times.push(atNs), end: (atNs) => times.push(atNs) },
     });
+    expect(phases).toEqual([{ name: 'run', fromNs: times[0], toNs: times[1] }]);
+    expect(watched.pids.size).toBe(1);
     expect(watched.processes).toMatchObject([{ files: expect.arrayContaining([node]), isElsewhere: false }]);
     expect(watched.residentBytes).toBeGreaterThan(100e6);
     expect(used?.largestProcessBytes).toBeGreaterThan(100e6);
-    expect(watched.readings[0]).toMatchObject({ powerW: 100, programBytes: null, foreignPids: [1] });
   });
 });
 
@@ -225,6 +218,40 @@ describe('a program that serves', () => {
     expect([wasAlive, existsSync(join(own.cwd, 'alive'))]).toEqual([true, false]);
   });
 
+  it('dies under its load: what it said last is kept, and the requests that were answered', async () => {
+    const port = await closedPort();
+    const requests = join(temporaryFolder(), 'requests.jsonl');
+    const load = {
+      ...({ api: 'http', url: new URL(`http://127.0.0.1:${port}/`), method: 'GET', headers: {}, body: null } as const),
+      ...{ requests: 50, warmup: 0, arrivals: { loop: 'closed', concurrency: 1 } as const, timeoutMs: WAIT_MS },
+    };
+    const served = new ServedLoad(load, requests);
+    const own = workload([node, join(import.meta.dirname, 'fixtures/served.mjs'), `${port}`, 'mortal'], {
+      ...{ load, ready: { by: 'line', text: 'listening' } as const, ...forever },
+    });
+    const found = await run(own, { whileReady: (signal, fromNs) => served.run(signal, fromNs) });
+    expect(found.failure).toBe(
+      'it ended with exit code 3 under its load, before all requests were answered. It last printed: out of memory',
+    );
+    await served.finish();
+    const errors = readFileSync(requests, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { error: unknown }).error);
+    expect(errors.slice(0, 2)).toEqual([null, null]);
+    expect(errors.slice(2)).not.toContain(null);
+    expect(found.phases.map(({ name }) => name)).toEqual(['start', 'ready']);
+  });
+
+  it('is stopped at its time limit under its load, which ends with it', async () => {
+    const load = { requests: 1 } as Workload['load'];
+    const own = sh('echo up; sleep 1000', { load, ready: { by: 'line', text: 'up' }, timeoutSeconds: 1, ...forever });
+    const found = await run(own, {
+      whileReady: (signal) => new Promise((ended) => signal.addEventListener('abort', () => ended())),
+    });
+    expect(found.failure).toMatch(/^its load was not over after 1 s and was stopped/);
+  });
+
   it.each([
     [
       sh('echo nearly; exit 0'),
@@ -241,7 +268,7 @@ describe('a program that serves', () => {
   });
 
   it('is not started where it would seem ready at once', async () => {
-    const { port, server } = await freePort();
+    const { port, server } = await openPort();
     const marker = sh('touch started', { ready: { by: 'port', port } });
     expect((await run(marker)).failure).toMatch(/^it cannot be seen when it is ready: something else listens at port/);
     expect(existsSync(join(marker.cwd, 'started'))).toBe(false);

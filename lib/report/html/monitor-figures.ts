@@ -1,10 +1,11 @@
 /** GPU samples from the run of a program. */
 import { linesDrawing, shownOf } from '../charts/lines.js';
-import { monitorLines, secondsPerPoint } from '../charts/monitor-lines.js';
+import { monitorLines } from '../charts/monitor-lines.js';
 import { svg } from '../charts/svg.js';
 import { AXIS, BAND } from '../charts/theme.js';
 import { html, type Markup } from '../markup.js';
-import { type MonitorTimeline, phaseFigures, phaseHeadings, phaseSummaries } from '../monitor-timeline.js';
+import { phaseFigures, phaseHeadings } from '../monitor-phases.js';
+import { type MonitorTimeline, phaseSummaries, secondsPerPoint } from '../../monitor/timeline.js';
 import { number } from '../../results/plain.js';
 import { linePoints, seriesLegend } from './figures.js';
 import { key, without } from './legend.js';
@@ -21,7 +22,7 @@ export function monitorFigures(timeline: MonitorTimeline): Markup | null {
     ({ name, fromS, toS }, i) => html`${phaseKey(i)}${name}, ${number(fromS)} to ${number(toS)} s`,
   );
   const seconds = secondsPerPoint(timeline);
-  const isMean = 1_000 * seconds > timeline.intervalMs;
+  const isMean = 1_000 * seconds > (timeline.sampledEveryMs ?? timeline.intervalMs);
   return html`<div class="cards">
       ${all.map(({ lines, drawing }) => {
         const shown = shownOf(lines);

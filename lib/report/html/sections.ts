@@ -4,6 +4,7 @@ import { html, type Markup } from '../markup.js';
 import { PROGRAM_TITLE } from '../program-costs.js';
 import { FRONTS_TITLE } from '../fronts.js';
 import { RANKING_TITLE } from '../ranking.js';
+import { TIMELINE_TITLE } from '../program-timelines.js';
 import { costs } from './costs.js';
 import { fronts } from './fronts.js';
 import { health } from './health.js';
@@ -14,6 +15,7 @@ import { ranking } from './ranking.js';
 import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
 import { programCosts } from './program-costs.js';
+import { programTimelineCharts } from './program-timelines.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
@@ -96,6 +98,7 @@ export const sections: readonly Section[] = [
   { id: 'ranking', title: RANKING_TITLE, body: ranking },
   { id: 'fronts', title: FRONTS_TITLE, body: fronts },
   { id: 'results', title: 'Results', body: results },
+  { id: 'program-timelines', title: TIMELINE_TITLE, body: programTimelineCharts },
   { id: 'isolation', title: 'Isolation in detail', body: isolation },
   { id: 'tails', title: 'Tail latencies', body: tails },
   { id: 'consistency', title: 'Consistency', body: consistency },

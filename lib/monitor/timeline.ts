@@ -1,7 +1,7 @@
 /** GPU samples over the phases of a program: the data of charts and tables. */
 import { mean } from 'simple-statistics';
-import type { GpuSample } from '../monitor/sample.js';
 import { grouped } from '../results/grouped.js';
+import type { GpuSample } from './sample.js';
 
 /** A named time range, such as start, ready, load or end. In seconds of the samples' `timeS`. */
 export interface MonitorPhase {
@@ -10,11 +10,23 @@ export interface MonitorPhase {
   toS: number;
 }
 
+/** What is shown of a sample. */
+export type TimelineSample = Pick<GpuSample, 'timeS' | 'gpu' | TimelineReading | 'energyJ'>;
+export const timelineReadings = [
+  ...(['gpuPercent', 'memoryUsedMib', 'powerW', 'temperatureC', 'smClockMhz', 'memoryClockMhz'] as const),
+];
+export type TimelineReading = (typeof timelineReadings)[number];
+
 export interface MonitorTimeline {
-  /** In chronological order. */
-  samples: readonly GpuSample[];
+  /** In the order of time. */
+  samples: readonly TimelineSample[];
+  /** Between these samples. */
   intervalMs: number;
+  /** Between those of the monitor, where each of these is the mean of several. */
+  sampledEveryMs?: number;
   phases: readonly MonitorPhase[];
+  /** Of the monitor's own samples, where these are means. Default: of these. */
+  summaries?: readonly PhaseSummary[];
 }
 
 /** One GPU in one phase. Null for values that NVML did not report. */
@@ -30,33 +42,35 @@ export interface PhaseSummary extends MonitorPhase {
   hottestC: number | null;
 }
 
-type Reading = (sample: GpuSample) => number | null;
+type Reading = (sample: TimelineSample) => number | null;
 
-export const readingsOf = (samples: readonly GpuSample[], reading: Reading): number[] =>
+export const readingsOf = (samples: readonly TimelineSample[], reading: Reading): number[] =>
   samples.map(reading).filter((value) => value !== null);
 
 const meanOf = (values: readonly number[]): number | null => (values.length === 0 ? null : mean([...values]));
 const mostOf = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((most, value) => Math.max(most, value));
 
-export const byGpu = (samples: readonly GpuSample[]): Map<number, GpuSample[]> => grouped(samples, ({ gpu }) => gpu);
+export const byGpu = (samples: readonly TimelineSample[]): Map<number, TimelineSample[]> =>
+  grouped(samples, ({ gpu }) => gpu);
 
-/** Null unless the counter was read before and after. */
-function energyAt(samples: readonly GpuSample[], timeS: number): number | null {
-  const known = samples.filter((sample): sample is GpuSample & { energyJ: number } => sample.energyJ !== null);
+/** Null where the counter was not read before and after. */
+function energyAt(samples: readonly TimelineSample[], timeS: number): number | null {
+  const known = samples.filter((sample): sample is TimelineSample & { energyJ: number } => sample.energyJ !== null);
   const [before, after] = [known.findLast((each) => each.timeS <= timeS), known.find((each) => each.timeS >= timeS)];
   if (!before || !after) return null;
   const span = after.timeS - before.timeS;
   return before.energyJ + (span === 0 ? 0 : ((timeS - before.timeS) / span) * (after.energyJ - before.energyJ));
 }
 
-function energyOf(samples: readonly GpuSample[], { fromS, toS }: MonitorPhase): number | null {
+function energyOf(samples: readonly TimelineSample[], { fromS, toS }: MonitorPhase): number | null {
   const [from, to] = [energyAt(samples, fromS), energyAt(samples, toS)];
   return from === null || to === null ? null : to - from;
 }
 
-/** One row per GPU and phase, ordered by GPU index. */
-export function phaseSummaries({ samples, phases }: MonitorTimeline): PhaseSummary[] {
+/** A row for each GPU and phase, GPUs in the order of their indexes. */
+export function phaseSummaries({ samples, phases, summaries }: MonitorTimeline): readonly PhaseSummary[] {
+  if (summaries) return summaries;
   const gpus = [...byGpu(samples)].sort(([a], [b]) => a - b);
   return gpus.flatMap(([gpu, own]) =>
     phases.map((phase) => {
@@ -75,21 +89,15 @@ export function phaseSummaries({ samples, phases }: MonitorTimeline): PhaseSumma
   );
 }
 
-/** Headings of their table; numbers start with the third column. */
-export const phaseHeadings = [
-  'GPU',
-  'Phase',
-  'From s',
-  'To s',
-  'Samples',
-  'GPU % (mean)',
-  'Memory MiB (most)',
-  'Power W (mean)',
-  'Energy J',
-  '°C (most)',
-] as const;
+/** Points that a chart can show. */
+const MOST_POINTS = 240;
 
-export const phaseFigures = (row: PhaseSummary): (number | null)[] => [
-  ...[row.fromS, row.toS, row.samples],
-  ...[row.gpuPercent, row.memoryMostMib, row.powerW, row.energyJ, row.hottestC],
-];
+/** Of a point, in seconds: neighbours become one, of their mean, where there are more than a chart can show. */
+export function secondsPerPoint({ samples, intervalMs }: Pick<MonitorTimeline, 'samples' | 'intervalMs'>): number {
+  const interval = intervalMs / 1_000;
+  const span = (samples.at(-1)?.timeS ?? 0) - (samples[0]?.timeS ?? 0);
+  return interval * Math.max(1, Math.ceil(span / interval / MOST_POINTS));
+}
+
+/** Which point a sample belongs to. */
+export const pointOf = (timeS: number, seconds: number): number => Math.floor(timeS / seconds);

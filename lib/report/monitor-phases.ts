@@ -1,0 +1,21 @@
+/** What the monitor saw in each phase of a program, as the columns of a table. */
+import type { PhaseSummary } from '../monitor/timeline.js';
+
+/** Headings of a table of them, numbers from the third on. */
+export const phaseHeadings = [
+  'GPU',
+  'Phase',
+  'From s',
+  'To s',
+  'Samples',
+  'GPU % (mean)',
+  'Memory MiB (most)',
+  'Power W (mean)',
+  'Energy J',
+  '°C (most)',
+] as const;
+
+export const phaseFigures = (row: PhaseSummary): (number | null)[] => [
+  ...[row.fromS, row.toS, row.samples],
+  ...[row.gpuPercent, row.memoryMostMib, row.powerW, row.energyJ, row.hottestC],
+];

@@ -1,0 +1,63 @@
+/** What the GPU did while programs ran: of each program and system the run in the middle. */
+import { type MonitorTimeline } from '../monitor/timeline.js';
+import { timelineIn } from '../monitor/stored-timeline.js';
+import { isOfProgram } from '../metrics/stored-definitions.js';
+import type { MetricResult } from '../results/document.js';
+import { medianOf, rowsOf, type View } from '../results/view.js';
+
+export const TIMELINE_TITLE = 'The GPU while programs ran';
+
+/** A page with charts of more would be slow to open. */
+const MOST_SHOWN = 12;
+
+export interface ProgramTimeline {
+  program: string;
+  system: string;
+  /** Both from 1. */
+  round: number;
+  run: number;
+  timeline: MonitorTimeline;
+}
+
+interface Timelines {
+  shown: ProgramTimeline[];
+  /** Why there are no more; null where all are shown. */
+  note: string | null;
+}
+
+export function programTimelines(view: View): Timelines {
+  const all = rowsOf(view).flatMap(({ id, cells }) => {
+    if (!isOfProgram(id)) return [];
+    return cells.flatMap(({ system, results }) => {
+      const found = inTheMiddle(results);
+      return found ? [{ ...found, program: id.slice(0, id.lastIndexOf('/')), system }] : [];
+    });
+  });
+  const left = all.length - MOST_SHOWN;
+  return {
+    shown: all.slice(0, MOST_SHOWN),
+    note: left <= 0 ? null : `${left} more are in the samples of the monitor, logs/ROUND/PROGRAM/run-NNNN.monitor.csv.`,
+  };
+}
+
+/** Of the rounds the one whose value is the nearest to their median. */
+function inTheMiddle(results: readonly MetricResult[]): Pick<ProgramTimeline, 'round' | 'run' | 'timeline'> | null {
+  const middle = medianOf(results.flatMap(({ value }) => value ?? [])) ?? 0;
+  const known = results.flatMap(({ value, details }, index) => {
+    const timeline = timelineIn(details.timeline);
+    if (!timeline) return [];
+    const { run } = details.timeline as { run?: unknown };
+    const distance = value === null ? Infinity : Math.abs(value - middle);
+    return [{ timeline, round: index + 1, run: typeof run === 'number' ? run : 1, distance }];
+  });
+  const [first, ...others] = known;
+  if (!first) return null;
+  return others.reduce((best, each) => (each.distance < best.distance ? each : best), first);
+}
+
+/** `decode under native: run 3 of round 2`. */
+export const timelineText = ({ program, system, round, run }: ProgramTimeline): string =>
+  `${program} under ${system}: run ${run} of round ${round}`;
+
+export const TIMELINE_NOTE =
+  'One run of each program and system: of its round the one in the middle, by the time that decides whether runs vary.';

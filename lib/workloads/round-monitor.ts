@@ -1,0 +1,69 @@
+/** The monitor of the GPU over the runs of a round: one, because starting and ending it would cost each run time. */
+import { messageOf } from '../errors/message-of.js';
+import { type Monitor, startMonitor } from '../monitor/monitor.js';
+import type { GpuSample } from '../monitor/sample.js';
+import { GpuRecord } from './gpu-record.js';
+import { RunLines } from './run-file.js';
+
+export interface MonitoredGpu {
+  uuid: string;
+  simulate: boolean;
+}
+
+export class RoundMonitor {
+  readonly #intervalMs: number;
+  readonly #ours = new Set<number>();
+  #open: GpuRecord[] = [];
+  readonly #completing: Promise<string | null>[] = [];
+  #monitor: Monitor | null = null;
+  #why = 'there is no NVML that could be read from outside';
+  #listsProcesses = false;
+
+  private constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Without a GPU, or where NVML cannot be read, its records stay empty and say why. */
+  static async start(gpu: MonitoredGpu | null, intervalMs: number): Promise<RoundMonitor> {
+    const round = new RoundMonitor(intervalMs);
+    if (gpu === null) return round;
+    const { uuid: device, simulate } = gpu;
+    try {
+      round.#monitor = await startMonitor({ device, simulate, intervalMs, onSample: (sample) => round.#add(sample) });
+      round.#why = 'the run ended before the GPU was read';
+    } catch (error) {
+      round.#why = `the GPU could not be monitored: ${messageOf(error)}`;
+    }
+    return round;
+  }
+
+  /** Of the next run. `csv`: where its samples go; null keeps none. */
+  record(csv: string | null): GpuRecord {
+    const record = new GpuRecord(this.#ours, this.#intervalMs, csv === null ? null : new RunLines(csv), this.#why);
+    this.#open.push(record);
+    return record;
+  }
+
+  /** Whether NVML listed processes, once it has ended. */
+  get listsProcesses(): boolean {
+    return this.#listsProcesses;
+  }
+
+  /** Then all records are complete. Answers what is not whole of their files. */
+  async stop(): Promise<string[]> {
+    const summary = await this.#monitor?.stop();
+    this.#listsProcesses =
+      summary?.unsupported.every(({ rows, columns }) => rows !== 'process' || !columns.includes('memory_used_mib')) ??
+      false;
+    this.#completing.push(...this.#open.splice(0).map((record) => record.complete()));
+    return (await Promise.all(this.#completing)).filter((note) => note !== null);
+  }
+
+  #add(sample: GpuSample): void {
+    for (const record of this.#open) record.add(sample);
+    const complete = this.#open.filter(({ isComplete }) => isComplete);
+    if (complete.length === 0) return;
+    this.#open = this.#open.filter(({ isComplete }) => !isComplete);
+    this.#completing.push(...complete.map((record) => record.complete()));
+  }
+}

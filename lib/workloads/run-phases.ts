@@ -1,0 +1,46 @@
+/** The phases of a run: start, ready, load, end. */
+
+/** Times are of CLOCK_MONOTONIC, in nanoseconds. */
+export interface RunPhase {
+  name: string;
+  fromNs: number;
+  toNs: number;
+}
+
+/** Null for what did not happen. */
+interface Moments {
+  fromNs: number | null;
+  readyNs: number | null;
+  stoppedNs: number | null;
+}
+
+/** A program without `ready` has one phase. */
+export function phasesOf({ fromNs, readyNs, stoppedNs }: Moments, toNs: number): RunPhase[] {
+  if (fromNs === null) return [];
+  const begins = [
+    { name: readyNs === null ? 'run' : 'start', fromNs },
+    ...(readyNs === null ? [] : [{ name: 'ready', fromNs: readyNs }]),
+    ...(stoppedNs === null ? [] : [{ name: 'end', fromNs: stoppedNs }]),
+  ];
+  return begins
+    .map((phase, i) => ({ ...phase, toNs: begins[i + 1]?.fromNs ?? toNs }))
+    .filter((phase) => phase.toNs > phase.fromNs);
+}
+
+/** Between the last answer and the signal that stops the program lie milliseconds. */
+const IDLE_NS = 1e8;
+
+/** The load lies in the time in which the program is ready; what follows it there is idle. */
+export function withLoad(phases: readonly RunPhase[], load: RunPhase | null): RunPhase[] {
+  if (load === null) return [...phases];
+  return phases.flatMap((phase) => {
+    const [fromNs, toNs] = [Math.max(phase.fromNs, load.fromNs), Math.min(phase.toNs, load.toNs)];
+    if (phase.name !== 'ready' || fromNs >= toNs) return [phase];
+    const parts = [
+      { ...phase, toNs: fromNs },
+      { ...load, fromNs, toNs },
+      { name: 'idle', fromNs: toNs, toNs: phase.toNs },
+    ];
+    return parts.filter((part) => part.toNs - part.fromNs > (part.name === 'idle' ? IDLE_NS : 0));
+  });
+}
