@@ -48,6 +48,7 @@ const entries = [
   'results/document',
   'index',
   'rendering',
+  'systems/container/container-guardian',
   'systems/mps-guardian',
   'worker/main',
   'workers/lines',
