@@ -1,4 +1,5 @@
 /** The load of one run: its requests as lines of a file, and the numbers of its metrics. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../errors/message-of.js';
 import { OUT_OF_SOCKETS } from '../load/request-failure.js';
 import type { LoadPlan } from '../load/load-plan.js';
@@ -22,6 +23,7 @@ export interface ServedRequests {
 }
 
 const NS_PER_MS = 1e6;
+const DYING_MS = 1_000;
 const microseconds = (ms: number): number => Math.round(1e3 * ms) / 1e3;
 
 export class ServedLoad {
@@ -29,6 +31,7 @@ export class ServedLoad {
   readonly #lines: RunLines | null;
   #result: LoadResult | null = null;
   #failure = 'its load was not sent';
+  #lastFailed = false;
   #phase: { fromMs: number; toMs: number } | null = null;
 
   /** `path`: of the file with a line for each request; null keeps none. */
@@ -43,6 +46,8 @@ export class ServedLoad {
     try {
       const onRequest = (record: RequestRecord) => this.#note(record, fromMs);
       this.#result = await runPlan(this.#plan, { signal, onRequest });
+      // A program that just died refuses the rest of its requests faster than its end is reported.
+      if (this.#lastFailed) await sleep(DYING_MS, undefined, { signal }).catch(() => {});
     } catch (error) {
       this.#failure = messageOf(error);
     }
@@ -60,7 +65,8 @@ export class ServedLoad {
   }
 
   #note(record: RequestRecord, fromMs: number): void {
-    const { scheduledMs, endMs } = record;
+    const { scheduledMs, endMs, failure } = record;
+    this.#lastFailed = failure !== null;
     this.#phase = {
       fromMs: Math.min(this.#phase?.fromMs ?? scheduledMs, scheduledMs),
       toMs: Math.max(this.#phase?.toMs ?? endMs, endMs),
