@@ -105,9 +105,10 @@ class Bursts {
       cuda_.check(launcher.launched, name_of(request_.call), "launching one kernel behind the other");
       cuda_.check(launcher.waited, "cuStreamSynchronize", "waiting for a burst of kernels");
       if (launcher.unstamped > 0)
-        throw Failure(FailureKind::kInvalidResult,
-                      "work was reported as done that was not: cuStreamSynchronize returned before the last of " +
-                          std::to_string(launches) + " launches had run.");
+        throw Failure(
+            FailureKind::kInvalidResult,
+            "a call reported success without doing its work: cuStreamSynchronize returned before the last of " +
+                std::to_string(launches) + " launches had run.");
     }
     session_.token.check();
     accepted_ += uint64_t{launches} * request_.nodes * request_.threads;
@@ -220,7 +221,7 @@ class Bursts {
     const auto began = slots.load<uint64_t>(), ended = slots.load<uint64_t>(kSlotBytes);
     if (began == 0 || ended < began)
       throw Failure(FailureKind::kInvalidResult,
-                    "A kernel beside a graph was launched with success but did not run: it wrote no time.");
+                    "A kernel beside a graph was launched successfully but did not run: it wrote no time.");
     return static_cast<double>(ended - began) / (request_.nodes + 1);
   }
 

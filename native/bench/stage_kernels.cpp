@@ -77,7 +77,7 @@ StageStamps StageKernels::stamps(size_t place) const {
 StageStamps StageKernels::checked(const Stage& stage, unsigned rounds, const std::string& name) const {
   const StageStamps found = stamps(stage.place);
   if (found.began == 0 || found.ended < found.began)
-    throw Failure(FailureKind::kInvalidResult, name + " was launched with success but did not run: it wrote no times.");
+    throw Failure(FailureKind::kInvalidResult, name + " was launched successfully but did not run: it wrote no times.");
   const unsigned expected = shape_.blocks * load_map({rounds, kTokenMultiplier}).of(tokens_[stage.in]);
   if (tokens_[stage.out] != expected)
     throw Failure(FailureKind::kInvalidResult,

@@ -74,7 +74,7 @@ class Backlog {
     GVB_CALL(cuda_, "waiting for queued kernels", cuStreamSynchronize, stream_.get());
     const uint64_t ran = counters_.read();
     if (ran != launched_ * grid_)
-      throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: of " +
+      throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: of " +
                                                      std::to_string(launched_ * grid_) + " blocks the device ran " +
                                                      std::to_string(ran) + ".");
   }
@@ -170,7 +170,7 @@ class Delays {
       session_.token.check();
       const int64_t waited = now_ns() - called;
       if (waited > kPatienceNs)
-        throw Failure(FailureKind::kInvalidResult, "A kernel was launched with success but did not start within 30 s.");
+        throw Failure(FailureKind::kInvalidResult, "A kernel was launched successfully but did not start within 30 s.");
       if (waited < kSpunNs) continue;
       top_up();
       nap_ns(kNapNs);

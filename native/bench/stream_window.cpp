@@ -30,7 +30,7 @@ constexpr unsigned kSampledWords = 64;
 using Span = std::array<uint64_t, 2>;
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Failure(FailureKind::kInvalidResult, "work was reported as done that was not: " + what + ".");
+  throw Failure(FailureKind::kInvalidResult, "a call reported success without doing its work: " + what + ".");
 }
 
 uint64_t buffer_bytes(const DeviceSession& session, uint64_t wanted) {

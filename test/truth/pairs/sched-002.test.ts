@@ -57,14 +57,14 @@ const measured = async (settings: Settings, environment: NodeJS.ProcessEnv = {})
 
 describe('SCHED-002', () => {
   it('recovers what a launch costs in a burst, and what a kernel takes the device', async () => {
-    const { result, recorded } = await measured({ launch_ns: 3700, kernel_ns: 900 });
+    const { result, recorded } = await measured({ launch_ns: 3700, kernel_ns: 2500 });
     expect(result.status).toBe('ok');
     const truth = burstsOf(recorded);
     expect(truth).toHaveLength(BURSTS);
     // The same bursts, but for a reading of the clock at each end.
     expect((1e3 * (result.value as number)) / median(truth).value).toBeCloseTo(1, 3);
     // 101 kernels of the card's time between two stamps of its clock's steps.
-    expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(900, 0);
+    expect((result.details.deviceUsPerKernel as number) * 1e3).toBeCloseTo(2500, 0);
     expect(rowsOf(result).map(({ call }) => call)).toEqual([
       'cuLaunchKernel',
       'cuLaunchKernelEx',
@@ -92,7 +92,7 @@ describe('SCHED-002', () => {
       environment: { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy },
     });
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result?.reason).toContain('work was reported as done that was not');
+    expect(result?.reason).toContain('a call reported success without doing its work');
     expect(result?.reason).toContain(reason);
   });
 
@@ -103,7 +103,7 @@ describe('SCHED-002', () => {
     });
     expect(result?.status).toBe('ok');
     const graph = rowsOf(result as MetricResult).find(({ call }) => call === 'cuGraphLaunch');
-    expect(graph?.failed).toContain('work was reported as done that was not');
+    expect(graph?.failed).toContain('a call reported success without doing its work');
     expect(result?.checks[0]).toMatchObject({ passed: 'not checked' });
   });
 });

@@ -89,7 +89,7 @@ it('finds a layer that has all streams in one', async () => {
   // The same layer, which skips kernels.
   const skipping = await lazy('cuLaunchKernel=60');
   expect(skipping.result).toMatchObject({ status: 'invalid', value: null });
-  expect(skipping.result.reason).toContain('was launched with success but did not run');
+  expect(skipping.result.reason).toContain('was launched successfully but did not run');
 });
 
 it('gives no row of more streams than the card has multiprocessors', async () => {
