@@ -15,6 +15,7 @@ type Name =
   | 'attackMemory'
   | 'visibleMemory'
   | 'health'
+  | 'pcieLink'
   | 'churnMemory'
   | 'largestBlock'
   | 'fillMemory'

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Aggression {
   uint64_t blocks = 0;
   std::vector<double> marks_ns;  // when operations were seen to be over, at most every 256th part of the window
   uint64_t used_bytes = 0;       // most device memory that it held at a time
+  std::optional<uint64_t> operation_bytes;  // that each operation copies; nullopt: it does not copy
   // Of allocations above the quota: refused, or granted, written, and given back at once.
   uint64_t refused = 0;
   uint64_t exceeded = 0;

@@ -10,6 +10,7 @@
 //   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem say in place of the limit
 //   grants=nothing, grants=twice     what cuMemAlloc gives under a quota in place of memory: an address with none
 //                                    behind it, or one block again and again
+//   forgets=SIZE                     so much of every block stays counted after it was freed, until the process ends
 //   share=PERCENT, share=PERCENT@PERIOD   a limit of the device's time (share_limit.h): idle after every launch, or at
 //                                    the end of each period of the device's time, in which it may be used up at once
 //   sharefrom=TIME, shareswings=TIME the limit begins after so much of the device's time; it holds in every second
@@ -69,6 +70,7 @@ struct Settings {
   uint64_t context_bytes = 0;
   uint64_t shown_bytes = 0;  // 0: the limit
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
+  uint64_t forgotten_bytes = 0;  // of every block that is freed
   Grants grants = Grants::kMemory;
   std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;
