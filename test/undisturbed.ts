@@ -25,6 +25,8 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-007': '^neighbours: the tenants had no window in common$|^enough windows in common: |^every neighbour worked: ',
   'IS-008': '^every tenant progressed in the common time: ',
   'IS-009': '^the offered rate was met alone: |^kernels of a request with more work did not take longer',
+  'PCIE-003': '^the tenants did not copy at the same time: ',
+  'FRAG-002': '^the allocator is as fast as before once all was freed: ',
   'LLM-001': EVENTS,
   'LLM-003': `^a single token streams the weights: |${EVENTS}`,
   'LLM-004': EVENTS,

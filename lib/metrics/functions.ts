@@ -7,6 +7,8 @@ export { checkCompatibility } from './compatibility/compat-001-compatibility.js'
 export { measureErrorDetection } from './error-recovery/err-001-error-detection-latency.js';
 export { measureGracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
 export { measureFragmentation } from './fragmentation/frag-001-fragmentation-index.js';
+export { measureAllocationDegradation } from './fragmentation/frag-002-allocation-degradation.js';
+export { measureReclaim } from './fragmentation/frag-003-reclaim.js';
 export { measureMemoryLimit } from './isolation/is-001-memory-limit-accuracy.js';
 export { measureLimitEnforcement } from './isolation/is-002-limit-enforcement.js';
 export { measureComputeLimit } from './isolation/is-003-sm-utilization-accuracy.js';
@@ -42,6 +44,7 @@ export { measureMonitoringCost } from './overhead/oh-009-monitoring-cost.js';
 export { measureThroughput } from './overhead/oh-010-throughput-degradation.js';
 export { measureHostToDevice } from './pcie/pcie-001-host-to-device.js';
 export { measureDeviceToHost } from './pcie/pcie-002-device-to-host.js';
+export { measurePcieContention } from './pcie/pcie-003-contention.js';
 export { measurePinnedMemory } from './pcie/pcie-004-pinned-memory.js';
 export { measureContextSwitch } from './scheduling/sched-001-context-switch-latency.js';
 export { measureLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';

@@ -47,8 +47,11 @@ import { busSaturation } from './bandwidth/bw-003-bus-saturation.js';
 import { bandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
 import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
 import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
+import { pcieContention } from './pcie/pcie-003-contention.js';
 import { pinnedMemory } from './pcie/pcie-004-pinned-memory.js';
 import { fragmentationIndex } from './fragmentation/frag-001-fragmentation-index.js';
+import { allocationDegradation } from './fragmentation/frag-002-allocation-degradation.js';
+import { reclaimIntegrity } from './fragmentation/frag-003-reclaim.js';
 import { coldStart } from './start-up/start-001-cold-start.js';
 import { driverInitialisation } from './start-up/start-002-driver-initialisation.js';
 import { primaryContext } from './start-up/start-003-primary-context.js';
@@ -102,8 +105,11 @@ export const metrics: readonly MetricDefinition[] = [
   bandwidthInterference,
   hostToDevice,
   deviceToHost,
+  pcieContention,
   pinnedMemory,
   fragmentationIndex,
+  allocationDegradation,
+  reclaimIntegrity,
   coldStart,
   driverInitialisation,
   primaryContext,

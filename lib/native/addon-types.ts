@@ -41,6 +41,8 @@ export interface Aggression {
   marksNs: number[];
   /** Peak device memory. */
   usedBytes: number;
+  /** Copied by each operation; left out: it does not copy. */
+  operationBytes?: number;
   /** Allocations that were refused. */
   refused: number;
   /** Allocations above the quota that were granted, and given back at once. */

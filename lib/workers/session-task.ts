@@ -18,6 +18,7 @@ type Name =
   | 'attackMemory'
   | 'visibleMemory'
   | 'health'
+  | 'pcieLink'
   | 'churnMemory'
   | 'largestBlock'
   | 'fillMemory'

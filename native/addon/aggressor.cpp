@@ -47,6 +47,7 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
     visit(GVB_FIELD(blocks).says("Counted by the device for them."));
     visit(GVB_FIELD(marks_ns).as_array().says("When operations were seen to finish."));
     visit(GVB_FIELD(used_bytes).says("Peak device memory."));
+    visit(GVB_FIELD(operation_bytes).or_left_out().says("Copied by each operation; left out: it does not copy."));
     visit(GVB_FIELD(refused).says("Allocations that were refused."));
     visit(GVB_FIELD(exceeded).says("Allocations above the quota that were granted, and given back at once."));
     visit(GVB_FIELD(missing).or_null().says("Why it cannot run here; null: it ran."));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct Aggression {
   // Operations that the device completed, and the blocks that it counted for them.
   uint64_t operations = 0;
   uint64_t blocks = 0;
-  std::vector<double> marks_ns;  // when operations were found complete, at most once per 256th of the window
-  uint64_t used_bytes = 0;       // peak device memory
+  std::vector<double> marks_ns;             // when operations were found complete, at most once per 256th of the window
+  uint64_t used_bytes = 0;                  // peak device memory
+  std::optional<uint64_t> operation_bytes;  // that each operation copies; nullopt: it does not copy
   // Allocations above the quota: refused, or granted, written and freed at once.
   uint64_t refused = 0;
   uint64_t exceeded = 0;

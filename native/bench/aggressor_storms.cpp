@@ -53,7 +53,10 @@ class Copies : public AggressorItem {
     return rest;
   }
   uint64_t blocks_of(uint64_t operations) const override { return operations; }
-  void describe(Aggression* out) const override { out->used_bytes = kCopies * kCopyBytes; }
+  void describe(Aggression* out) const override {
+    out->used_bytes = kCopies * kCopyBytes;
+    out->operation_bytes = kCopyBytes;
+  }
 
  protected:
   struct Slot {

@@ -1,5 +1,6 @@
 #include "interpose/account.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -38,7 +39,7 @@ uint64_t Account::forget(uint64_t block) {
   if (found == blocks_.end()) return 0;
   const uint64_t bytes = found->second;
   blocks_.erase(found);
-  give(bytes);
+  give(bytes - std::min(bytes, settings().forgotten_bytes));
   return bytes;
 }
 

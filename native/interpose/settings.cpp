@@ -102,6 +102,8 @@ void set_shows(Settings& settings, const std::string& text) {
   show(settings);
 }
 
+void set_forgets(Settings& settings, const std::string& text) { settings.forgotten_bytes = size_of("forgets", text); }
+
 void set_ignores(Settings& settings, const std::string& text) {
   for (const std::string& function : split(text, '+')) {
     const size_t index = cuda_function_index(function.c_str());
@@ -260,6 +262,7 @@ constexpr Key kKeys[] = {{"memory", set_memory},
                          {"pool", set_pool},
                          {"refusal", set_refusal},
                          {"shows", set_shows},
+                         {"forgets", set_forgets},
                          {"grants", set_grants},
                          {"sm", set_sm},
                          {"share", set_share},
@@ -281,12 +284,12 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
     if (key == known.name) return known.set(settings, value);
   const size_t function = cuda_function_index(key.c_str());
   if (function == kCudaFunctionCount)
-    refuse(
-        "a key",
-        "memory, quota, context, ignores, pool, refusal, shows, grants, sm, share, perlive, token, lock, state, poll, "
-        "hooks or an exported driver function such as "
-        "cuLaunchKernel",
-        key);
+    refuse("a key",
+           "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, sm, share, perlive, token, lock, "
+           "state, "
+           "poll, hooks or an exported driver function such as "
+           "cuLaunchKernel",
+           key);
   settings.hooked[function] = true;
   settings.delay_ns[function] += delay(key, value);
 }

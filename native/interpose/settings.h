@@ -10,6 +10,7 @@
 //   shows=SIZE                       what cuMemGetInfo and cuDeviceTotalMem report, instead of the limit
 //   grants=nothing, grants=twice     what cuMemAlloc returns under a quota instead of memory: an address without
 //                                    memory, or the same block again and again
+//   forgets=SIZE                     this much of every block stays counted after it was freed, until the process ends
 //   share=PERCENT, share=PERCENT@PERIOD   a limit on the device's time (share_limit.h): the device idles after every
 //                                    launch, or at the end of each period once its share of it is used up
 //   sharefrom=TIME, shareswings=TIME the limit starts after this much device time; it applies only in every second
@@ -67,6 +68,7 @@ struct Settings {
   uint64_t context_bytes = 0;
   uint64_t shown_bytes = 0;  // 0: the limit
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
+  uint64_t forgotten_bytes = 0;  // of every block that is freed
   Grants grants = Grants::kMemory;
   std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;

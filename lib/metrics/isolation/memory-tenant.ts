@@ -84,7 +84,7 @@ export class MemoryTenant {
 }
 
 /** Large blocks first, so that a fill takes few calls. */
-const firstBlock = (limitBytes: number): number => 2 ** Math.max(21, Math.floor(Math.log2(limitBytes / 4)));
+export const firstBlock = (limitBytes: number): number => 2 ** Math.max(21, Math.floor(Math.log2(limitBytes / 4)));
 
 /** A process of that tenant, with its context. */
 export async function enterMemoryTenant(

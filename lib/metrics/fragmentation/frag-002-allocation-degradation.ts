@@ -1,0 +1,198 @@
+/** FRAG-002: whether allocations take longer beside fragmented memory than beside as much that lies together. */
+import type { AllocationRequest } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { median, type MedianEstimate } from '../../stats/median.js';
+import { shuffled } from '../../stats/random.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { type MemorySpan, returnedCheck, withCardAsFound } from '../returned-memory.js';
+import { FIRST_ID, inScene } from '../scene.js';
+import { formatBytes, MIB, NS_PER_US, scaled } from '../units.js';
+import { type ChurnRoom, churnOf, ChurnTenant, SEEDS, spoilt } from './churn.js';
+
+const SIZES = [2 * MIB, 16 * MIB, 64 * MIB];
+const HEADLINE = 16 * MIB;
+/** The same blocks in each: allocated one after the other, left over of twice as many, and again after all was freed. */
+const STATES = ['contiguous', 'fragmented', 'contiguous again'] as const;
+type State = (typeof STATES)[number];
+/** Of a cell: of a size in a state, in one pass. */
+const COUNT = { quick: 60, standard: 60, thorough: 300 } as const;
+const PASSES = { quick: 1, standard: 1, thorough: 2 } as const;
+const WARMUP = 3;
+/** Beside the one that is timed. */
+const LIVE = 1;
+const DEADLINE_MS = 60_000;
+/** By how much the last state may differ from the first. */
+const DRIFT = 0.1;
+
+interface Cell {
+  state: State;
+  bytes: number;
+  allocNs: number[];
+  freeNs: number[];
+}
+
+interface Held {
+  blocks: number;
+  heldBytes: number;
+}
+
+interface Degraded {
+  room: ChurnRoom;
+  cells: Cell[];
+  held: { state: State; held: Held }[];
+  spans: MemorySpan[];
+  fault: string | null;
+}
+
+const cellsOf = (): Cell[] =>
+  STATES.flatMap((state) => SIZES.map((bytes): Cell => ({ state, bytes, allocNs: [], freeNs: [] })));
+
+async function time({ options }: MeasureContext, tenant: ChurnTenant, cells: readonly Cell[], seed: number) {
+  const count = options.iterations ?? COUNT[options.tier];
+  for (const cell of shuffled(cells, seed)) {
+    const params: AllocationRequest = {
+      api: 'cuMemAlloc',
+      bytes: cell.bytes,
+      live: LIVE,
+      count,
+      warmup: options.warmup ?? WARMUP,
+    };
+    const { allocNs, freeNs } = await tenant.worker.request<Pick<Cell, 'allocNs' | 'freeNs'>>(
+      { method: 'allocations', params: { ...params } },
+      DEADLINE_MS,
+    );
+    cell.allocNs.push(...allocNs);
+    cell.freeNs.push(...freeNs);
+  }
+}
+
+async function degrade(context: MeasureContext, tenant: ChurnTenant): Promise<Degraded | Measured> {
+  const room = await tenant.room();
+  if (!('roomBytes' in room)) return room;
+  const degraded: Degraded = { room, cells: cellsOf(), held: [], spans: [], fault: null };
+  const { tier, seed } = context.options;
+  for (let pass = 0; pass < PASSES[tier] && degraded.fault === null; pass++)
+    for (const [index, state] of STATES.entries()) {
+      context.progress(state, (pass + index / STATES.length) / PASSES[tier]);
+      const { used: churn, span } = await tenant.returning(async () => {
+        const churned = await tenant.churn('cuMemAlloc_v2', {
+          ...churnOf(room),
+          compact: state !== 'fragmented',
+          seed: SEEDS[pass] as number,
+        });
+        const cells = degraded.cells.filter((cell) => cell.state === state);
+        if (spoilt(churned) === null) await time(context, tenant, cells, seed + pass);
+        return churned;
+      });
+      degraded.held.push({ state, held: { blocks: churn.blocks, heldBytes: churn.heldBytes } });
+      degraded.spans.push(span);
+      degraded.fault ??= spoilt(churn);
+    }
+  return degraded;
+}
+
+interface Estimates {
+  state: State;
+  bytes: number;
+  alloc: MedianEstimate;
+  free: MedianEstimate;
+  count: number;
+}
+
+const estimated = (cells: readonly Cell[]): Estimates[] =>
+  cells.map(({ state, bytes, allocNs, freeNs }) => ({
+    state,
+    bytes,
+    alloc: median(allocNs),
+    free: median(freeNs),
+    count: allocNs.length,
+  }));
+
+function described({ state, bytes, alloc, free, count }: Estimates) {
+  const { value, ci95 } = scaled(alloc, NS_PER_US);
+  return { state, bytes, allocUs: value, ci95, freeUs: free.value / NS_PER_US, count };
+}
+
+/** Each state has to hold as much in as many blocks, or it would be compared with another one. */
+function equalCheck(held: Degraded['held']): Check {
+  const texts = held.map(({ state, held: { blocks, heldBytes } }) => `${state}: ${blocks} blocks, ${heldBytes} bytes`);
+  const passed = held.length === 0 || held.every(({ held: each }) => sameAs(each, held[0]?.held as Held));
+  return { name: 'every state holds as much in as many blocks', passed, detail: texts.join('; ') };
+}
+
+const sameAs = (a: Held, b: Held): boolean => a.blocks === b.blocks && a.heldBytes === b.heldBytes;
+
+/** What changed by itself meanwhile would count as fragmentation. */
+export function steadyCheck(first: number, again: number): Check {
+  const drift = Math.abs(again / first - 1);
+  return {
+    name: 'the allocator is as fast as before once all was freed',
+    passed: drift <= DRIFT,
+    detail: `${(first / NS_PER_US).toFixed(1)} us before, ${(again / NS_PER_US).toFixed(1)} us after`,
+  };
+}
+
+function judge(degraded: Degraded, asFound: Check): Measured {
+  const { room, cells, held, spans, fault } = degraded;
+  if (fault !== null)
+    return {
+      ...{ status: 'invalid', reason: fault, value: null, ci95: null, headline: null },
+      ...{ details: { ...room }, checks: [asFound] },
+    };
+  const estimates = estimated(cells);
+  const of = (state: State) => estimates.find((each) => each.state === state && each.bytes === HEADLINE) as Estimates;
+  const [first, fragmented, again] = STATES.map(of) as [Estimates, Estimates, Estimates];
+  const equal = equalCheck(held);
+  const steady = steadyCheck(first.alloc.value, again.alloc.value);
+  const returned = returnedCheck(spans);
+  const ratios = cells
+    .filter(({ state, bytes }) => state === 'fragmented' && bytes === HEADLINE)
+    .flatMap(({ allocNs }) => allocNs.map((ns) => ns / first.alloc.value));
+  return {
+    ...invalidBy([equal, returned, steady]),
+    value: fragmented.alloc.value / first.alloc.value,
+    // Of a quotient of two medians no interval follows from theirs.
+    ci95: null,
+    headline: Float64Array.from(ratios),
+    details: {
+      ...room,
+      blocks: held[0]?.held.blocks ?? 0,
+      heldBytes: held[0]?.held.heldBytes ?? 0,
+      headline: `cuMemAlloc of ${formatBytes(HEADLINE)}`,
+      cells: estimates.map(described),
+    },
+    checks: [equal, steady, returned, asFound],
+  };
+}
+
+export const allocationDegradation: MetricDefinition = {
+  id: 'FRAG-002',
+  name: 'Allocation Latency Degradation',
+  category: 'fragmentation',
+  unit: 'ratio',
+  direction: 'lower',
+  question: 'Do processes that live long get slower at allocating?',
+  estimator:
+    'median of cuMemAlloc of 16 MiB beside fragmented blocks, divided by that beside the same blocks allocated in sequence',
+  delta: { relative: 0.1 },
+  needs: ['1 GiB of memory', 'fresh processes'],
+  functionName: 'measureAllocationDegradation',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 4, thorough: 12 },
+  async measure(context) {
+    const { used, asFound } = await withCardAsFound(context, () =>
+      inScene(context, async (scene) =>
+        degrade(context, new ChurnTenant(context, await scene.enter({ id: FIRST_ID }))),
+      ),
+    );
+    return 'room' in used ? judge(used, asFound) : used;
+  },
+};
+
+/**
+ * FRAG-002, ratio: time of cuMemAlloc of 16 MiB beside fragmented memory over that beside as many blocks of the same
+ * sizes that were allocated in sequence; `details.cells[]` has 2 and 64 MiB, the frees, and the state after all was freed,
+ * which must be as fast as the first. `iterations` is allocations of a cell; `resolution` does not apply.
+ */
+export const measureAllocationDegradation = measureFunction(allocationDegradation);

@@ -1,0 +1,276 @@
+/** FRAG-003: whether all memory can be had again after many allocations and frees, and after a tenant was killed. */
+import { setTimeout } from 'node:timers/promises';
+import type { MemoryChurn, MemoryFill, MemoryFillRequest, MemoryPath } from '../../native/addon-types.js';
+import type { Check } from '../../results/document.js';
+import { askSession } from '../../workers/session-task.js';
+import { spareOf } from '../isolation/leftovers.js';
+import { firstBlock } from '../isolation/memory-tenant.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, withoutNumber } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { withCardAsFound } from '../returned-memory.js';
+import { isOutOfMemory, rowState } from '../row-state.js';
+import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
+import { formatBytes, MIB } from '../units.js';
+import { type ChurnRoom, churnOf, ChurnTenant, SEEDS } from './churn.js';
+
+/** All ways of obtaining memory that a program of our day mixes. */
+const PATHS: readonly MemoryPath[] = ['cuMemAlloc_v2', 'cuMemAllocAsync', 'cuMemCreate', 'cuMemAllocManaged'];
+const HEADLINE: MemoryPath = 'cuMemAlloc_v2';
+/** Of all paths together. */
+const OPERATIONS = { quick: 4_000, standard: 10_000, thorough: 100_000 } as const;
+const PER = 100_000;
+const DEADLINE_MS = 120_000;
+/** How long a successor waits for the quota of a tenant that was killed. */
+const RETURNS_MS = { quick: 3_000, standard: 5_000, thorough: 20_000 } as const;
+const LOOK_EVERY_MS = 100;
+/** Of a fill: blocks are whole granules, and drivers keep some memory for what they loaded. */
+const WHOLE = 0.995;
+const GRANULE = 2 * MIB;
+/** Beyond what is free a fill goes so far, to see whether it ends by itself. */
+const BEYOND = 1.1;
+
+interface Churned {
+  path: MemoryPath;
+  churn: MemoryChurn | null;
+  reason: string | null;
+}
+
+interface Reclaimed {
+  room: ChurnRoom;
+  /** Granted to a fill, before anything else and after everything was freed. */
+  before: MemoryFill;
+  after: MemoryFill;
+  /** Free, as the tenant is told, and what it holds by NVML from outside. */
+  told: [before: number | null, after: number | null];
+  held: [before: number | null, after: number | null];
+  paths: Churned[];
+}
+
+interface Succession {
+  /** What the tenant held when it was killed. */
+  killedBytes: number;
+  /** The largest fill of a successor, and when it could be had; null: at no time. */
+  grantedBytes: number;
+  returnedMs: number | null;
+  waitedMs: number;
+}
+
+/** Fills all that is granted, and gives it back. */
+async function filled({ truth }: MeasureContext, tenant: ChurnTenant, { limitBytes }: ChurnRoom): Promise<MemoryFill> {
+  const card = (await truth?.cardMemory())?.freeBytes ?? null;
+  const free = card ?? (await tenant.visible()).freeBytes ?? limitBytes;
+  const request: MemoryFillRequest = {
+    path: HEADLINE,
+    mostBytes: Math.ceil(BEYOND * limitBytes),
+    firstBytes: firstBlock(limitBytes),
+    smallestBytes: GRANULE,
+    mostBlocks: 4096,
+    spareBytes: Math.floor(spareOf(free)),
+  };
+  try {
+    return await askSession(tenant.worker, { name: 'fillMemory', request, deadlineMs: DEADLINE_MS });
+  } finally {
+    await tenant.release();
+  }
+}
+
+async function churnAll(
+  { options, progress }: MeasureContext,
+  tenant: ChurnTenant,
+  room: ChurnRoom,
+): Promise<Churned[]> {
+  const turnover = Math.ceil(OPERATIONS[options.tier] / PATHS.length);
+  const churned: Churned[] = [];
+  for (const [index, path] of PATHS.entries()) {
+    progress(`${turnover} calls by ${path}`, 0.2 + (0.4 * index) / PATHS.length);
+    try {
+      const churn = await tenant.churn(path, {
+        fillBytes: Math.floor(churnOf(room).fillBytes / PATHS.length),
+        turnover,
+        keepBytes: 0,
+        seed: SEEDS[index] as number,
+      });
+      const failed = churn.refusals[0];
+      const reason = churn.noMemory ?? (failed ? `${failed.call} returned ${failed.name}` : null);
+      churned.push({ path, churn, reason });
+    } catch (error) {
+      const state = rowState(error);
+      if (!state) throw error;
+      churned.push({ path, churn: null, reason: Object.values(state)[0] as string });
+    } finally {
+      await tenant.release();
+    }
+  }
+  return churned;
+}
+
+/** In one process: fill, churn on every path, give all back, and fill again. */
+async function reclaim(context: MeasureContext, tenant: ChurnTenant): Promise<Reclaimed | Measured> {
+  const room = await tenant.room();
+  if (!('roomBytes' in room)) return room;
+  context.progress('first fill', 0);
+  const before = await filled(context, tenant, room);
+  const look = async () => [(await tenant.visible()).freeBytes, await tenant.held()] as const;
+  const [toldBefore, heldBefore] = await look();
+  const paths = await churnAll(context, tenant, room);
+  const [toldAfter, heldAfter] = await look();
+  context.progress('second fill', 0.6);
+  const after = await filled(context, tenant, room);
+  return { room, before, after, told: [toldBefore, toldAfter], held: [heldBefore, heldAfter], paths };
+}
+
+/** A process of the same tenant. Where its context does not fit it is not there. */
+async function successorIn(context: MeasureContext, scene: MetricScene): Promise<ChurnTenant> {
+  const worker = await scene.startWorker({ id: FIRST_ID });
+  try {
+    await scene.hold(worker, context.options.device);
+    return new ChurnTenant(context, worker);
+  } catch (error) {
+    scene.excuse(worker);
+    await worker.stop();
+    throw error;
+  }
+}
+
+/** A successor of a tenant that was killed, in the same state: how much it is granted, looked at until it is all. */
+async function succeed(
+  context: MeasureContext,
+  scene: MetricScene,
+  room: ChurnRoom,
+  whole: number,
+): Promise<Succession> {
+  const killed = new ChurnTenant(context, await scene.enter({ id: FIRST_ID }));
+  const peak = await killed.churn(HEADLINE, { ...churnOf(room), seed: SEEDS[0] });
+  await scene.prove(killed.worker);
+  killed.worker.signal('SIGKILL');
+  await killed.worker.exit;
+  const killedAt = performance.now();
+  const waited = () => performance.now() - killedAt;
+  const succession: Succession = { killedBytes: peak.heldBytes, grantedBytes: 0, returnedMs: null, waitedMs: 0 };
+  const most = RETURNS_MS[context.options.tier];
+  let successor: ChurnTenant | null = null;
+  do {
+    context.progress('successor of a killed tenant', 0.8);
+    try {
+      successor ??= await successorIn(context, scene);
+      const { grantedBytes } = await filled(context, successor, room);
+      succession.grantedBytes = Math.max(succession.grantedBytes, grantedBytes);
+    } catch (error) {
+      // Not even its context fits.
+      if (!isOutOfMemory(error)) throw error;
+    }
+    succession.waitedMs = waited();
+    if (succession.grantedBytes >= WHOLE * whole) return { ...succession, returnedMs: succession.waitedMs };
+    await setTimeout(LOOK_EVERY_MS, undefined, { signal: context.signal });
+  } while (waited() < most);
+  return succession;
+}
+
+const difference = ([before, after]: readonly [number | null, number | null]): number | null =>
+  before === null || after === null ? null : after - before;
+
+/** Per 100 000 calls: what the tenant is told it lost, without what it really holds more; null where nobody looks. */
+export function driftPer(told: number | null, held: number | null, operations: number): number | null {
+  if (told === null || held === null || operations === 0) return null;
+  // Less free is more in use.
+  return ((0 - told - held) * PER) / operations;
+}
+
+function returnedOutside(held: Reclaimed['held'], whole: number): Check {
+  const name = 'NVML shows that the memory was given back';
+  const more = difference(held);
+  if (more === null) return { name, passed: 'not checked', detail: 'nobody looks at the card from outside' };
+  const detail = `${formatBytes(Math.abs(more))} ${more < 0 ? 'less' : 'more'} held after the churn than before`;
+  return { name, passed: Math.abs(more) <= (1 - WHOLE) * whole, detail };
+}
+
+function memoryCheck({ before, after, paths }: Reclaimed): Check {
+  const found = [before.noMemory, after.noMemory, ...paths.map(({ churn }) => churn?.noMemory ?? null)].filter(
+    (why) => why !== null,
+  );
+  return {
+    name: 'what was granted is memory',
+    passed: found.length === 0,
+    detail: found.join('; ') || 'every block held what was written to it',
+  };
+}
+
+const percentOf = (bytes: number, whole: number): number => (100 * bytes) / whole;
+
+function judge(reclaimed: Reclaimed, succession: Succession, asFound: Check): Measured {
+  const { room, before, after, told, held, paths } = reclaimed;
+  const whole = before.grantedBytes;
+  if (whole === 0) return withoutNumber('invalid', 'nothing was granted to the first fill', { ...room });
+  const operations = paths.reduce((sum, { churn }) => sum + (churn?.operations ?? 0), 0);
+  const outside = returnedOutside(held, whole);
+  const heldMore = difference(held);
+  const memory = memoryCheck(reclaimed);
+  const shares = {
+    afterChurnPercent: percentOf(after.grantedBytes, whole),
+    outsidePercent: heldMore === null ? null : percentOf(whole - heldMore, whole),
+    afterKillPercent: percentOf(succession.grantedBytes, whole),
+  };
+  const known = Object.values(shares).filter((share) => share !== null);
+  return {
+    ...invalidBy([memory]),
+    value: Math.min(...known),
+    ci95: null,
+    processes: 3,
+    headline: Float64Array.from(known),
+    details: {
+      ...room,
+      initialBytes: whole,
+      ...shares,
+      operations,
+      driftBytesPer100k: driftPer(difference(told), heldMore, operations),
+      paths: paths.map(({ path, churn, reason }) => ({
+        path,
+        operations: churn?.operations ?? 0,
+        ...(reason !== null && { reason }),
+      })),
+      killed: succession,
+    },
+    checks: [memory, outside, asFound],
+  };
+}
+
+async function measured(context: MeasureContext, scene: MetricScene) {
+  const tenant = new ChurnTenant(context, await scene.enter({ id: FIRST_ID }));
+  const reclaimed = await reclaim(context, tenant);
+  if (!('before' in reclaimed)) return reclaimed;
+  await scene.prove(tenant.worker);
+  await tenant.worker.stop();
+  return { reclaimed, succession: await succeed(context, scene, reclaimed.room, reclaimed.before.grantedBytes) };
+}
+
+export const reclaimIntegrity: MetricDefinition = {
+  id: 'FRAG-003',
+  name: 'Memory Compaction Efficiency',
+  category: 'fragmentation',
+  unit: '%',
+  direction: 'higher',
+  question: 'Does memory leak away by mistakes of accounting, or by tenants that were killed?',
+  estimator:
+    '100 × the least of what can be filled again after random allocations and frees on all paths, what NVML shows as free then, and what the successor of a killed tenant can fill, relative to the first fill',
+  delta: { absolute: 1 },
+  impossible: ({ value }) =>
+    value !== null && (value < 0 || value > 110) ? `${value} % of what there was at first` : null,
+  needs: ['1 GiB of memory', 'fresh processes'],
+  functionName: 'measureReclaim',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 6, thorough: 40 },
+  async measure(context) {
+    const { used, asFound } = await withCardAsFound(context, () =>
+      inScene(context, (scene) => measured(context, scene)),
+    );
+    return 'reclaimed' in used ? judge(used.reclaimed, used.succession, asFound) : used;
+  },
+};
+
+/**
+ * FRAG-003, %: how much of the memory that a tenant could fill at first it can fill again after random allocations and
+ * frees on four paths, and its successor after it was killed; the least counts. `details.driftBytesPer100k` is by how much
+ * the accounting moved away from NVML, `details.killed.returnedMs` when a killed tenant's memory was back. `iterations` and
+ * `seed` do not apply.
+ */
+export const measureReclaim = measureFunction(reclaimIntegrity);

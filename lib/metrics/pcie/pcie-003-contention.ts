@@ -1,0 +1,226 @@
+/** PCIE-003: what copies of several tenants at the same time cost each of them. */
+import type { Aggression, AggressorKind, PcieLink } from '../../native/addon-types.js';
+import type { Check, Tier } from '../../results/document.js';
+import { overlapAtWork } from '../../workers/activity.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { idleReason } from '../isolation/aggressor-menu.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { measureFunction } from '../measure-function.js';
+import { grown, type Populated, separable, withTenants } from '../tenants.js';
+import { MIB, NS_PER_MS } from '../units.js';
+import { BenchError } from '../../native/errors.js';
+import { describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+
+const TO_DEVICE: AggressorKind = 'copyToDevice';
+const TO_HOST: AggressorKind = 'copyToHost';
+const MOST_TENANTS = 4;
+const FEWEST_TENANTS = 2;
+
+interface Times {
+  aloneMs: number;
+  togetherMs: number;
+  /** Of the time before a release: each tenant first pins memory and copies to all of it once. */
+  leads: number;
+}
+const TIMES: Record<Tier, Times> = {
+  quick: { aloneMs: 150, togetherMs: 300, leads: 5 },
+  standard: { aloneMs: 500, togetherMs: 1_000, leads: 5 },
+  thorough: { aloneMs: 2_000, togetherMs: 5_000, leads: 10 },
+};
+const GRACE_MS = 60_000;
+/** Of the time in which each copied, which all have to have in common. */
+const TOGETHER = 0.8;
+/** Of the copies that keep the link busy while it is read. */
+const LINK_COPY = 16 * MIB;
+
+const DIRECTIONS = ['to the device', 'to the host', 'mixed'] as const;
+type Direction = (typeof DIRECTIONS)[number];
+
+interface Group {
+  direction: Direction;
+  tenants: number;
+}
+
+/** One window of several tenants: GB/s of each. */
+type Rates = number[];
+
+interface Row extends Group {
+  /** Of a tenant of each way, alone, before and behind. */
+  aloneGbs: number[];
+  together: Rates[];
+}
+
+const kindOf = (direction: Direction, place: number): AggressorKind =>
+  direction === 'to the device' || (direction === 'mixed' && place % 2 === 0) ? TO_DEVICE : TO_HOST;
+
+const groupsOf = (tier: Tier, tenants: number): Group[] => {
+  const largest: Group = { direction: 'to the device', tenants };
+  const fewer: Group[] = tenants > FEWEST_TENANTS ? [{ ...largest, tenants: FEWEST_TENANTS }] : [];
+  const others = DIRECTIONS.slice(1).map((direction) => ({ direction, tenants }));
+  return [largest, ...fewer, ...(tier === 'quick' ? [] : others)];
+};
+
+/** Bytes a nanosecond are GB/s. Rejects where a tenant copied nothing, or its copies were not there. */
+function rateOf(aggression: Aggression): number {
+  const idle = idleReason(aggression);
+  if (idle !== null) throw new BenchError('INVALID_RESULT', `a tenant did not copy: ${idle}`);
+  const { operations, operationBytes = 0, startedNs, endedNs } = aggression;
+  return (operations * operationBytes) / (endedNs - startedNs);
+}
+
+function simultaneous(aggressions: readonly Aggression[]): void {
+  const span = overlapAtWork(
+    aggressions.map(({ startedNs, endedNs, marksNs }) => ({ startNs: startedNs, endNs: endedNs, marksNs })),
+  );
+  const longest = Math.max(...aggressions.map(({ startedNs, endedNs }) => endedNs - startedNs));
+  const common = span ? (span.toNs - span.fromNs) / longest : 0;
+  if (common >= TOGETHER) return;
+  const detail = `only ${(100 * common).toFixed(0)} % of the time in which one copied was common to all`;
+  throw new BenchError('INVALID_RESULT', `the tenants did not copy at the same time: ${detail}`);
+}
+
+async function copy(
+  { scene }: Populated,
+  kinds: ReadonlyMap<WorkerTenant, AggressorKind>,
+  windowMs: number,
+  leads: number,
+): Promise<Rates> {
+  const tasks = new Map(
+    [...kinds].map(([tenant, kind]) => [
+      tenant,
+      { method: 'aggressor', params: { kind, windowNs: windowMs * NS_PER_MS, quotaBytes: 0 } },
+    ]),
+  );
+  const { outcomes } = await scene.release<Aggression>(tasks, windowMs + GRACE_MS, leads);
+  const aggressions = outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+  simultaneous(aggressions);
+  return aggressions.map(rateOf);
+}
+
+/** Alone, together, together, alone: a drift favours neither. */
+async function measureGroup(populated: Populated, group: Group, { aloneMs, togetherMs, leads }: Times): Promise<Row> {
+  const workers = populated.scene.workers.slice(0, group.tenants);
+  const kinds = new Map(workers.map((worker, place) => [worker, kindOf(group.direction, place)]));
+  const first = workers[0] as WorkerTenant;
+  // Where the ways are mixed, the first two tenants have one each.
+  const single = group.direction === 'mixed' ? workers.slice(0, 2) : [first];
+  const alone = async () => {
+    const rates: number[] = [];
+    for (const worker of single)
+      rates.push(...(await copy(populated, new Map([[worker, kinds.get(worker) as AggressorKind]]), aloneMs, leads)));
+    return rates;
+  };
+  const before = await alone();
+  const together = [await copy(populated, kinds, togetherMs, leads), await copy(populated, kinds, togetherMs, leads)];
+  const after = await alone();
+  return { ...group, aloneGbs: before.map((rate, i) => (rate + (after[i] as number)) / 2), together };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The tenant that lost most, relative to one alone in its way, over both windows. */
+export function impactOf({ direction, tenants, aloneGbs, together }: Row) {
+  const gbs = Array.from({ length: tenants }, (_, place) => mean(together.map((rates) => rates[place] as number)));
+  const shares = gbs.map((rate, place) => rate / (aloneGbs[direction === 'mixed' ? place % 2 : 0] as number));
+  const worst = Math.min(...shares);
+  const aggregateGbs = gbs.reduce((sum, rate) => sum + rate, 0);
+  const impactPercent = 100 * (1 - worst);
+  return {
+    direction,
+    tenants,
+    aloneGbs,
+    gbs,
+    aggregateGbs,
+    aggregateOverAlone: aggregateGbs / mean(aloneGbs),
+    impactPercent,
+    // A link that is shared fairly leaves each its part of it.
+    excessPoints: direction === 'mixed' ? null : impactPercent - 100 * (1 - 1 / tenants),
+  };
+}
+
+/** Of what goes one way. */
+const aggregates = (rows: readonly ReturnType<typeof impactOf>[]) =>
+  rows.flatMap(({ direction, tenants, gbs, aloneGbs }) => {
+    const ways = direction === 'mixed' ? [0, 1] : [0];
+    return ways.flatMap((way) => {
+      const own = gbs.filter((_, place) => direction !== 'mixed' || place % 2 === way);
+      const name = `${tenants} tenants, ${direction}`;
+      return [
+        { name, gbs: own.reduce((sum, rate) => sum + rate, 0) },
+        { name: 'one tenant alone', gbs: aloneGbs[way] as number },
+      ];
+    });
+  });
+
+function judge(rows: readonly Row[], link: PcieLink): Measured {
+  const impacts = rows.map(impactOf);
+  const [headline] = impacts;
+  const value = headline?.impactPercent as number;
+  const details = { tenants: headline?.tenants, link: describedLink(link), rows: impacts };
+  const unbounded = unboundedBy(link);
+  if (unbounded !== null) return unsupported(unbounded, details);
+  const bounded: Check = noFasterThan(link, aggregates(impacts));
+  return {
+    ...invalidBy([bounded]),
+    value,
+    ci95: null,
+    processes: headline?.tenants ?? 0,
+    headline: null,
+    details,
+    checks: [bounded, wholeLink(link)],
+  };
+}
+
+/** With times of its own, for tests. */
+export const contentionBy =
+  (times?: Times): MetricDefinition['measure'] =>
+  (context: MeasureContext) => {
+    const { tier, seed } = context.options;
+    const topology = separable(context.system) ? 'separate' : 'shared';
+    return withTenants(context, { topology }, async (populated) => {
+      const few = await grown(populated, FEWEST_TENANTS);
+      if (few !== null) return unsupported(`two tenants do not fit: ${few}`);
+      const none = await grown(populated, MOST_TENANTS);
+      const tenants = none === null ? MOST_TENANTS : FEWEST_TENANTS;
+      const rows: Row[] = [];
+      for (const group of groupsOf(tier, tenants)) {
+        context.progress(`${group.tenants} tenants, ${group.direction}`, rows.length / DIRECTIONS.length / 2);
+        rows.push(await measureGroup(populated, group, times ?? TIMES[tier]));
+      }
+      const link = await askSession(populated.scene.workers[0] as WorkerTenant, {
+        name: 'pcieLink',
+        request: { bytes: LINK_COPY, seed },
+        deadlineMs: GRACE_MS,
+      });
+      return judge(rows, link);
+    });
+  };
+
+export const pcieContention: MetricDefinition = {
+  id: 'PCIE-003',
+  name: 'PCIe Contention Impact',
+  category: 'pcie',
+  unit: '%',
+  direction: 'lower',
+  question: 'Does one tenant that loads a model stall the transfers of all others?',
+  estimator:
+    '100 × (1 − worst / alone), bandwidth to the device of the tenant that lost most of 4 that copy at the same time',
+  delta: { absolute: 5 },
+  comparedAt: { name: 'tenants', of: ({ tenants }) => tenants },
+  needs: ['two tenants'],
+  functionName: 'measurePcieContention',
+  where: 'fresh-processes',
+  seconds: { quick: 4, standard: 14, thorough: 60 },
+  measure: contentionBy(),
+};
+
+/**
+ * PCIE-003, %, signed: how much less bandwidth to the device the worst of 4 tenants has (2 where no more fit) than one
+ * alone. A link that is shared fairly leaves 75 %. `details.rows[]` has two tenants, copies to the host and mixed ones,
+ * with the bandwidth of all together. `iterations`, `warmup` and `resolution` do not apply.
+ */
+export const measurePcieContention = measureFunction(pcieContention);

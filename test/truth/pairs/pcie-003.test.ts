@@ -1,0 +1,100 @@
+/** PCIE-003: bandwidth of tenants that copy at the same time, against the copies that the simulated driver recorded. */
+import { describe, expect, it } from 'vitest';
+import { contentionBy, pcieContention } from '../../../lib/metrics/pcie/pcie-003-contention.js';
+import { measureMetric } from '../../../lib/metrics/measure.js';
+import type { MetricResult } from '../../../lib/results/document.js';
+import { environmentUnder } from '../../native/measured.js';
+import { type Recorded, recordedByProcess } from '../../native/record.js';
+import { ownRegion } from '../../temporary.js';
+import { undisturbed, undisturbedRecord } from '../../undisturbed.js';
+
+const COPY = 16 * 2 ** 20;
+/** Slow enough for the host to keep up with, whatever else it does. */
+const GBS = 2;
+const TIMES = { aloneMs: 120, togetherMs: 300, leads: 10 };
+/** Where no rate is looked at. */
+const SHORT = { aloneMs: 40, togetherMs: 100, leads: 10 };
+/** A tenant reads the clock before its first copy and behind its last one, and may lose the processor there. */
+const LATE = 0.8;
+
+interface Row {
+  direction: string;
+  tenants: number;
+  aloneGbs: number[];
+  gbs: number[];
+  aggregateGbs: number;
+  impactPercent: number;
+}
+const rowsOf = ({ details }: MetricResult) => details.rows as Row[];
+
+function contended(sim: string, times: typeof TIMES, record?: string): Promise<MetricResult> {
+  const settings = `region=${ownRegion('bus')},pcie_gbs=${GBS},${sim}`;
+  const definition = { ...pcieContention, measure: contentionBy(times) };
+  const options = { simulate: true, tier: 'quick', seed: 1 } as const;
+  return measureMetric(definition, options, { system: environmentUnder(null, settings, record) });
+}
+
+/** Of each window of one tenant the rate on the card's own time: before a window, memory is pinned for it. */
+function windowsOf({ calls }: Recorded): number[] {
+  const windows: number[] = [];
+  let copies: typeof calls = [];
+  const close = () => {
+    const [first, last] = [copies[0], copies.at(-1)];
+    if (first && last) windows.push((copies.length * COPY) / (last.ends - first.begins));
+    copies = [];
+  };
+  for (const call of calls)
+    if (call.name === 'cuMemcpyHtoDAsync_v2' && call.bytes === COPY) copies.push(call);
+    else if (call.name === 'cuMemHostAlloc') close();
+  close();
+  return windows;
+}
+
+const near = (estimate: number, rate: number): void => {
+  expect(estimate).toBeLessThanOrEqual(1.001 * rate);
+  expect(estimate).toBeGreaterThanOrEqual(LATE * rate);
+};
+const mean = (...rates: number[]): number => rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+
+describe('PCIE-003', () => {
+  it('recovers the bandwidth of one tenant and of each of several', async () => {
+    const { result, record } = await undisturbedRecord((folder) =>
+      contended('recorded=cuMemcpyHtoDAsync_v2+cuMemHostAlloc', TIMES, folder),
+    );
+    expect(result.reason).toBeUndefined();
+    const tenants = recordedByProcess(record).map(windowsOf);
+    const [four, two] = rowsOf(result) as [Row, Row];
+    expect([four.tenants, two.tenants]).toEqual([4, 2]);
+    // Alone, together, together, alone; then the same of two, and what keeps the link busy while it is read.
+    const first = tenants.find((windows) => windows.length > 8) as number[];
+    near(four.aloneGbs[0] as number, mean(first[0] as number, first[3] as number));
+    near(two.aloneGbs[0] as number, mean(first[4] as number, first[7] as number));
+    const together = tenants.map((windows) =>
+      windows === first
+        ? mean(first[1] as number, first[2] as number)
+        : mean(windows[0] as number, windows[1] as number),
+    );
+    const ascending = (rates: readonly number[]) => [...rates].sort((a, b) => a - b);
+    for (const [i, rate] of ascending(four.gbs).entries()) near(rate, ascending(together)[i] as number);
+    expect(four.aggregateGbs).toBeLessThanOrEqual(1.01 * GBS);
+    expect(result.value).toBeCloseTo(100 * (1 - Math.min(...four.gbs) / (four.aloneGbs[0] as number)), 9);
+  });
+
+  it.each([
+    ['unsupported where only one tenant fits', 'memory_mib=900', 'unsupported', /^two tenants do not fit: /],
+    ['invalid where copies are skipped', 'copy_skip=1', 'invalid', /was reported as done that was not/],
+    [
+      'invalid where copies are faster than the link',
+      'copy_lazy=1,pcie_gen=1,pcie_width=1',
+      'invalid',
+      /^no faster than the link: /,
+    ],
+  ])('is %s', async (_, sim, status, reason) => {
+    const result = await undisturbed(
+      () => contended(sim, SHORT),
+      (found) => [found],
+    );
+    expect(result).toMatchObject({ status, value: null });
+    expect(result.reason).toMatch(reason);
+  });
+});

@@ -1,0 +1,53 @@
+/** PCIE-003 and FRAG: numbers that follow from windows and states. */
+import { expect, it } from 'vitest';
+import { steadyCheck } from '../../lib/metrics/fragmentation/frag-002-allocation-degradation.js';
+import { driftPer } from '../../lib/metrics/fragmentation/frag-003-reclaim.js';
+import { indexOf } from '../../lib/metrics/fragmentation/frag-001-fragmentation-index.js';
+import { impactOf } from '../../lib/metrics/pcie/pcie-003-contention.js';
+
+it('the impact is that on the tenant which lost most, over all windows', () => {
+  const row = {
+    direction: 'to the device' as const,
+    tenants: 2,
+    aloneGbs: [50],
+    together: [
+      [30, 20],
+      [20, 10],
+    ],
+  };
+  const impact = impactOf(row);
+  expect(impact).toMatchObject({ gbs: [25, 15], aggregateGbs: 40, aggregateOverAlone: 0.8 });
+  expect(impact.impactPercent).toBeCloseTo(70, 9);
+  expect(impact.excessPoints).toBeCloseTo(20, 9);
+});
+
+it('a tenant that gains beside others has a negative impact', () => {
+  const row = { direction: 'to the host' as const, tenants: 2, aloneGbs: [10], together: [[11, 12]] };
+  expect(impactOf(row).impactPercent).toBeCloseTo(-10, 9);
+});
+
+it('mixed directions are each compared with a tenant alone in that direction', () => {
+  const row = { direction: 'mixed' as const, tenants: 4, aloneGbs: [40, 20], together: [[20, 5, 30, 20]] };
+  const impact = impactOf(row);
+  expect(impact.impactPercent).toBeCloseTo(75, 9);
+  expect(impact.excessPoints).toBeNull();
+});
+
+it('the index of fragmentation is signed', () => {
+  expect(indexOf(25, 100)).toBe(75);
+  expect(indexOf(101, 100)).toBeCloseTo(-1, 9);
+});
+
+it('drift is what is said to be lost and is not held, per 100 000 calls', () => {
+  expect(driftPer(-3_000, 1_000, 50_000)).toBe(4_000);
+  expect(driftPer(500, 0, 100_000)).toBe(-500);
+  expect(driftPer(null, 0, 1)).toBeNull();
+  expect(driftPer(0, null, 1)).toBeNull();
+  expect(driftPer(0, 0, 0)).toBeNull();
+});
+
+it('an allocator that changed by a tenth is not steady', () => {
+  expect(steadyCheck(1_000, 1_099).passed).toBe(true);
+  expect(steadyCheck(1_000, 1_101).passed).toBe(false);
+  expect(steadyCheck(1_000, 899).passed).toBe(false);
+});
