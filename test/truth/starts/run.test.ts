@@ -6,7 +6,7 @@ import { onOneProcessor } from '../../processors.js';
 import { isDisturbed } from '../../undisturbed.js';
 
 /** Short call costs. */
-const sim = 'init_ms=8,context_ms=8,alloc_us=5,free_us=5,vmm_us=4,host_alloc_us=5';
+const sim = 'init_ms=8,context_ms=8,alloc_us=5,free_us=5,vmm_us=4,host_alloc_us=5,switch_us=20,l2_mib=8';
 
 describe.skipIf(onOneProcessor('a run of every metric'))('run on the simulated GPU', () => {
   it('prints a valid document with every metric on stdout, and nothing else', async () => {
