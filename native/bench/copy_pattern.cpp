@@ -31,7 +31,7 @@ void CopyPattern::fill_host(void* memory, size_t bytes) const {
   for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = (static_cast<uint32_t>(i) + seed_) * kFactor;
 }
 
-void CopyPattern::check_host(const void* memory, size_t bytes, size_t step, const char* copy) const {
+void CopyPattern::check_host(const void* memory, size_t bytes, const char* copy, size_t step) const {
   const auto* const words = static_cast<const volatile uint32_t*>(memory);
   const size_t count = bytes / sizeof *words, words_step = std::max<size_t>(1, step / sizeof *words);
   uint64_t wrong = 0, looked_at = 0;
@@ -51,7 +51,7 @@ PatternWriter::PatternWriter(const DeviceSession& session, abi::CUstream stream)
       kernel_(session.module.function("gvb_mix")),
       blocks_(pattern_blocks(session)) {}
 
-void PatternWriter::write(const CopyPattern& pattern, CUdeviceptr memory, size_t bytes) const {
+void PatternWriter::write(CUdeviceptr memory, const CopyPattern& pattern, size_t bytes) const {
   auto count = static_cast<unsigned>(bytes / sizeof(uint32_t));
   unsigned seed = pattern.seed_;
   void* parameters[] = {&memory, &count, &seed};
@@ -66,7 +66,7 @@ ArrivalCheck::ArrivalCheck(DeviceSession& session, abi::CUstream stream)
       blocks_(pattern_blocks(session)),
       found_(make_memory(session.cuda, 2 * sizeof(uint64_t))) {}
 
-void ArrivalCheck::check(const CopyPattern& pattern, CUdeviceptr memory, size_t bytes, const char* copy) const {
+void ArrivalCheck::check(CUdeviceptr memory, const CopyPattern& pattern, size_t bytes, const char* copy) const {
   constexpr const char* kAttempt = "looking at what was copied";
   uint64_t count = bytes / sizeof(uint32_t), counted[2] = {0, 0};
   unsigned seed = pattern.seed_;

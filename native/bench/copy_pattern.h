@@ -12,10 +12,12 @@ namespace gvb {
 class CopyPattern {
  public:
   // The words that a source has beyond the copy, over which the copies move.
-  static constexpr size_t kSpareWords = 16 * 1024;
+  static constexpr size_t kSpareWords = size_t{16} * 1024;
   static constexpr size_t kSpareBytes = kSpareWords * sizeof(uint32_t);
 
   explicit CopyPattern(uint64_t seed) : seed_(static_cast<uint32_t>(seed)) {}
+
+  uint32_t seed() const { return seed_; }
 
   // Of a source.
   void fill_host(void* memory, size_t bytes) const;
@@ -27,7 +29,7 @@ class CopyPattern {
 
   // Throws kInvalidResult where not every word is that of the pattern; `copy` is what brought it. Looks at a word of
   // every `step`, from one that changes.
-  void check_host(const void* memory, size_t bytes, size_t step, const char* copy) const;
+  void check_host(const void* memory, size_t bytes, const char* copy, size_t step) const;
 
  private:
   friend class PatternWriter;
@@ -43,7 +45,7 @@ class PatternWriter {
  public:
   PatternWriter(const DeviceSession& session, abi::CUstream stream);
 
-  void write(const CopyPattern& pattern, abi::CUdeviceptr memory, size_t bytes) const;
+  void write(abi::CUdeviceptr memory, const CopyPattern& pattern, size_t bytes) const;
 
  private:
   const Cuda& cuda_;
@@ -58,7 +60,7 @@ class ArrivalCheck {
  public:
   ArrivalCheck(DeviceSession& session, abi::CUstream stream);
 
-  void check(const CopyPattern& pattern, abi::CUdeviceptr memory, size_t bytes, const char* copy) const;
+  void check(abi::CUdeviceptr memory, const CopyPattern& pattern, size_t bytes, const char* copy) const;
 
  private:
   const Cuda& cuda_;

@@ -49,6 +49,11 @@ class CopySample {
   const Stream stream_;
 };
 
+// Of copies that follow one another.
+struct Ends {
+  CUdeviceptr to, from;
+};
+
 // Several copies in one call, each of `bytes`.
 class CopyBatch {
  public:
@@ -57,10 +62,10 @@ class CopyBatch {
     cuda.require(cuda.api.cuMemcpyBatchAsync, "cuMemcpyBatchAsync");
   }
 
-  void queue(CUdeviceptr to, CUdeviceptr from, CUstream stream) {
+  void queue(const Ends& ends, CUstream stream) {
     for (size_t i = 0; i < sizes_.size(); ++i) {
-      to_[i] = to + i * bytes_;
-      from_[i] = from + i * bytes_;
+      to_[i] = ends.to + i * bytes_;
+      from_[i] = ends.from + i * bytes_;
       sizes_[i] = bytes_;
     }
     abi::CUmemcpyAttributes attributes{};
@@ -81,7 +86,7 @@ class ToDevice : public CopySample {
  public:
   ToDevice(DeviceSession& session, const CopyRateRequest& request)
       : CopySample(session, request),
-        source_(session.kept<PinnedBuffers>().source(bytes_, request.seed)),
+        source_(session.kept<PinnedBuffers>().source(bytes_, CopyPattern(request.seed))),
         memory_(make_memory(session.cuda, bytes_)),
         arrived_(session, stream()) {}
 
@@ -91,7 +96,7 @@ class ToDevice : public CopySample {
       GVB_CALL(cuda_, "copying to the device", cuMemcpyHtoDAsync_v2, memory_.get() + i * request_.bytes,
                from + i * request_.bytes, request_.bytes, stream());
   }
-  void check(size_t) override { arrived_.check(pattern_.from(first_), memory_.get(), bytes_, "A copy to the device"); }
+  void check(size_t) override { arrived_.check(memory_.get(), pattern_.from(first_), bytes_, "A copy to the device"); }
 
  protected:
   const MappedMemory& source_;
@@ -107,7 +112,7 @@ class ToHost : public CopySample {
       : CopySample(session, request),
         memory_(make_memory(session.cuda, bytes_ + CopyPattern::kSpareBytes)),
         target_(session.kept<PinnedBuffers>().target(bytes_)) {
-    PatternWriter(session, stream()).write(pattern_, memory_.get(), bytes_ + CopyPattern::kSpareBytes);
+    PatternWriter(session, stream()).write(memory_.get(), pattern_, bytes_ + CopyPattern::kSpareBytes);
   }
 
   void queue() override {
@@ -117,7 +122,7 @@ class ToHost : public CopySample {
                request_.bytes, stream());
   }
   void check(size_t step) override {
-    pattern_.from(first_).check_host(target_.host(), bytes_, step, "A copy to the host");
+    pattern_.from(first_).check_host(target_.host(), bytes_, "A copy to the host", step);
   }
 
  protected:
@@ -133,10 +138,10 @@ class Batched : public Way {
 
   void queue() override {
     if constexpr (std::is_same_v<Way, ToDevice>)
-      batch_.queue(this->memory_.get(), reinterpret_cast<CUdeviceptr>(this->source_.host()) + this->offset(),
+      batch_.queue({this->memory_.get(), reinterpret_cast<CUdeviceptr>(this->source_.host()) + this->offset()},
                    this->stream());
     else
-      batch_.queue(reinterpret_cast<CUdeviceptr>(this->target_.host()), this->memory_.get() + this->offset(),
+      batch_.queue({reinterpret_cast<CUdeviceptr>(this->target_.host()), this->memory_.get() + this->offset()},
                    this->stream());
   }
 
@@ -192,9 +197,9 @@ class Stores : public CopySample {
         target_(session.kept<PinnedBuffers>().target(bytes_)),
         writer_(session, stream()) {}
 
-  void queue() override { writer_.write(pattern_.from(first_), target_.device(), bytes_); }
+  void queue() override { writer_.write(target_.device(), pattern_.from(first_), bytes_); }
   void check(size_t step) override {
-    pattern_.from(first_).check_host(target_.host(), bytes_, step, "A kernel that stores to memory of the host");
+    pattern_.from(first_).check_host(target_.host(), bytes_, "A kernel that stores to memory of the host", step);
   }
 
  private:
@@ -232,11 +237,11 @@ const MappedMemory& PinnedBuffers::of(Buffer& buffer, size_t bytes) {
   return *buffer.memory;
 }
 
-const MappedMemory& PinnedBuffers::source(size_t bytes, uint64_t seed) {
+const MappedMemory& PinnedBuffers::source(size_t bytes, const CopyPattern& pattern) {
   const size_t before = source_.bytes;
   const MappedMemory& memory = of(source_, bytes + CopyPattern::kSpareBytes);
-  if (source_.bytes != before || source_.seed != seed) CopyPattern(seed).fill_host(memory.host(), source_.bytes);
-  source_.seed = seed;
+  if (source_.bytes != before || source_.seed != pattern.seed()) pattern.fill_host(memory.host(), source_.bytes);
+  source_.seed = pattern.seed();
   return memory;
 }
 

@@ -44,8 +44,8 @@ class PinnedBuffers {
  public:
   explicit PinnedBuffers(DeviceSession& session) : cuda_(session.cuda) {}
 
-  // What is copied from, with CopyPattern::kSpareBytes more, and the seed's pattern in it.
-  const MappedMemory& source(size_t bytes, uint64_t seed);
+  // What is copied from, with CopyPattern::kSpareBytes more, and the pattern in it.
+  const MappedMemory& source(size_t bytes, const CopyPattern& pattern);
   const MappedMemory& target(size_t bytes);
 
  private:

@@ -100,7 +100,7 @@ SourceCopies measure_source_copies(DeviceSession& session, const SourceCopiesReq
     const int64_t after = now_ns();
     cuda.check(copied, "cuMemcpyHtoD_v2", "copying to the device");
     cuda.check(over, "cuCtxSynchronize", "copying to the device");
-    arrived.check(pattern.from(first), memory.get(), request.bytes, "A copy to the device");
+    arrived.check(memory.get(), pattern.from(first), request.bytes, "A copy to the device");
     if (i >= request.warmup) copies.copy_ns.push_back(static_cast<double>(after - before));
   }
   return copies;

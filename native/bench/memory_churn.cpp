@@ -36,7 +36,7 @@ class Churn {
   }
 
   MemoryChurn run() {
-    const ChurnPlan plan = plan_churn(request_.fill_bytes, request_.keep_bytes, sizes_, random_());
+    const ChurnPlan plan = plan_churn(std::mt19937_64(random_()), request_.fill_bytes, sizes_, request_.keep_bytes);
     if (request_.compact)
       take_all(plan, plan.kept);
     else
@@ -133,8 +133,7 @@ class Churn {
 
 }  // namespace
 
-ChurnPlan plan_churn(uint64_t fill_bytes, uint64_t keep_bytes, const ChurnSizes& sizes, uint64_t seed) {
-  std::mt19937_64 random(seed);
+ChurnPlan plan_churn(std::mt19937_64 random, uint64_t fill_bytes, const ChurnSizes& sizes, uint64_t keep_bytes) {
   ChurnPlan plan;
   uint64_t held = 0;
   for (size_t bytes = log_uniform(random, sizes); held + bytes <= fill_bytes; bytes = log_uniform(random, sizes)) {

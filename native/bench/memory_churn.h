@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,6 @@ struct ChurnPlan {
 struct ChurnSizes {
   uint64_t step, smallest, largest;
 };
-ChurnPlan plan_churn(uint64_t fill_bytes, uint64_t keep_bytes, const ChurnSizes& sizes, uint64_t seed);
+ChurnPlan plan_churn(std::mt19937_64 random, uint64_t fill_bytes, const ChurnSizes& sizes, uint64_t keep_bytes);
 
 }  // namespace gvb

@@ -32,7 +32,7 @@ PcieLink link_of(const DeviceSession& session) {
 
 PcieLink read_pcie_link(DeviceSession& session, const PcieLinkRequest& request) {
   const Cuda& cuda = session.cuda;
-  const MappedMemory& source = session.kept<PinnedBuffers>().source(request.bytes, request.seed);
+  const MappedMemory& source = session.kept<PinnedBuffers>().source(request.bytes, CopyPattern(request.seed));
   const DeviceMemory memory = make_memory(cuda, request.bytes);
   const Stream stream = make_stream(cuda);
   const Event began = make_event(cuda), ended = make_event(cuda);
