@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/copy_pattern.h"
 #include "bench/device_session.h"
 
 namespace gvb {
