@@ -342,7 +342,7 @@ void a_full_lane_has_no_room() {
 // Ten ns alone at 2 bytes per ns are 20 bytes, however long they take beside another copy.
 void moved_bytes_are_counted_as_they_move() {
   Scene scene;
-  scene.card()->bus_gbs = 2;
+  scene.card()->bus_in_gbs = scene.card()->bus_out_gbs = 2;
   scene.card()->link_gbs = 3;
   const int client = scene.client();
   const LanePoint first = scene.put(scene.lane(client), 0, 10, demand_of(kCopyIn));
