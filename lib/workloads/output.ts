@@ -30,9 +30,10 @@ export class Captured {
     stream.on('error', () => {});
   }
 
-  /** Every further line, its first 64 KiB, until somebody else asks; null ends it. */
+  /** Every line, its first 64 KiB, also of what was printed before this was set; null ends it. */
   set onLine(listener: ((line: string) => void) | null) {
     this.#onLine = listener && ((line) => listener(line.slice(0, LONGEST_LINE)));
+    if (listener) for (const chunk of [...this.#head, ...this.#tail]) this.#lines.push(chunk);
   }
 
   /** All that was printed. */
