@@ -24,7 +24,7 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-006': '^the tenants worked at the same time: |^neighbours worked in every block ',
   'IS-007': '^neighbours: the tenants had no window in common$|^enough windows in common: |^every neighbour worked: ',
   'IS-008': '^every tenant progressed in the common time: ',
-  'IS-009': '^the offered rate was met alone: |^kernels of a request with more work did not take longer',
+  'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
   'PCIE-003': '^the tenants did not copy at the same time: ',
   'FRAG-002': '^the allocator is as fast as before once all was freed: ',
   'LLM-001': EVENTS,

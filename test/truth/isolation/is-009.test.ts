@@ -163,7 +163,7 @@ describe('a layer that does not do the work', () => {
     [
       'from the beginning',
       'kernel=gvb_request_step',
-      /kernels of a request with more work did not take longer|word 0 of request 1 is not what its 20/,
+      /kernels of a request did not take longer with more work|word 0 of request 1 is not what its 20/,
     ],
     [
       'later on',
