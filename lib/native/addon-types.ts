@@ -1967,6 +1967,10 @@ export interface TenantWindow {
 export interface NativeAddon {
   /** Keeps one shared resource of the device busy for a time; rejects where the device did not do what the driver accepted. */
   aggressor(session: number, request: AggressorRequest): Promise<Aggression>;
+  /** Operations of the aggressor of this process that were seen to finish so far. */
+  attackOperations(): number;
+  /** The aggressor that runs in this process ends at once, as at the end of its window. */
+  endAttack(): void;
   allocationBlock(session: number, request: AllocationRequest): Promise<AllocationBlock>;
   freeBlock(session: number, request: FreeRequest): Promise<FreeBlock>;
   /** The code a second free of one pointer returns. */

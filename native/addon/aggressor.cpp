@@ -56,11 +56,20 @@ struct Fields<Aggression> : FieldsOf<Aggression> {
 
 namespace {
 
+Nothing end_attack_now() {
+  end_attack();
+  return {};
+}
+
 const Topic aggressor_topic{
     "Aggressors",
     {in_session("aggressor", attack)
          .says("Keeps one shared resource of the device busy for a time; rejects where the device did "
-               "not do what the driver accepted.")}};
+               "not do what the driver accepted."),
+     at_once("attackOperations", attack_operations)
+         .says("Operations of the aggressor of this process that were seen to finish so far."),
+     at_once("endAttack", end_attack_now)
+         .says("The aggressor that runs in this process ends at once, as at the end of its window.")}};
 
 }  // namespace
 

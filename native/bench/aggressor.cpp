@@ -1,5 +1,8 @@
 #include "bench/aggressor.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "base/wait.h"
 #include "bench/aggressor_item.h"
 #include "bench/kept_modules.h"
@@ -9,15 +12,23 @@ namespace gvb {
 
 namespace {
 
+constexpr uint64_t kMostApartNs = 100'000'000;
+
+std::atomic<uint64_t> operations_over{0};
+std::atomic<bool> is_enough{false};
+
 // Progress over time, in a bounded number of marks even for a million launches.
 class Marks {
  public:
   Marks(Aggression* out, const AggressorRequest& request)
-      : out_(out), origin_(request.start_at_ns), apart_(static_cast<int64_t>(request.window_ns / 256)) {}
+      : out_(out),
+        origin_(request.start_at_ns),
+        apart_(static_cast<int64_t>(std::min(request.window_ns / 256, kMostApartNs))) {}
 
   void add(uint64_t over) {
     if (over == 0) return;
     out_->operations += over;
+    operations_over = out_->operations;
     const int64_t now = now_ns();
     if (now < next_) return;
     out_->marks_ns.push_back(static_cast<double>(now - origin_));
@@ -58,7 +69,7 @@ void run(AggressorItem& item, const AggressorTools& tools, Aggression* out) {
   out->started_ns = static_cast<double>(now_ns() - request.start_at_ns);
   let_others_begin();
   const int64_t until = request.start_at_ns + static_cast<int64_t>(request.window_ns);
-  while (now_ns() < until) {
+  while (now_ns() < until && !is_enough) {
     token.check();
     marks.add(item.next());
   }
@@ -69,6 +80,8 @@ void run(AggressorItem& item, const AggressorTools& tools, Aggression* out) {
 }  // namespace
 
 Aggression attack(DeviceSession& session, const AggressorRequest& request) {
+  operations_over = 0;
+  is_enough = false;
   Aggression out;
   const BlockCounters counters(session.cuda);
   const AggressorTools tools{session, request, kept_module(session, gvb_ptx_aggressors), counters};
@@ -85,5 +98,9 @@ Aggression attack(DeviceSession& session, const AggressorRequest& request) {
   }
   return out;
 }
+
+uint64_t attack_operations() { return operations_over; }
+
+void end_attack() { is_enough = true; }
 
 }  // namespace gvb

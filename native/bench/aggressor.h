@@ -41,7 +41,8 @@ struct Aggression {
   // Operations that the device completed, and the blocks that it counted for them.
   uint64_t operations = 0;
   uint64_t blocks = 0;
-  std::vector<double> marks_ns;             // when operations were found complete, at most once per 256th of the window
+  // When operations were found complete, at most once per 256th of the window, or every tenth of a second.
+  std::vector<double> marks_ns;
   uint64_t used_bytes = 0;                  // peak device memory
   std::optional<uint64_t> operation_bytes;  // that each operation copies; nullopt: it does not copy
   // Allocations above the quota: refused, or granted, written and freed at once.
@@ -52,5 +53,10 @@ struct Aggression {
 
 // Throws kInvalidResult if the device did not do what the driver accepted.
 Aggression attack(DeviceSession& session, const AggressorRequest& request);
+
+// From any thread, about the attack of this process, which runs one at a time: how many operations are complete so far
+// (afterwards, those of the last attack), and ending it before its window is over.
+uint64_t attack_operations();
+void end_attack();
 
 }  // namespace gvb
