@@ -12,7 +12,7 @@ import { type CompareSystemsOptions, hooksOf, prepared, wholeNumber } from './wh
 import { sourceFrom, type WorkloadSettings } from './workload-settings.js';
 import { checkPrograms } from './workloads/check-programs.js';
 import { withLabels, withWarnings } from './workloads/conclusions.js';
-import { metricsOfWorkload } from './workloads/metrics-of-workload.js';
+import { metricsOf } from './workloads/metrics-of.js';
 import { checkNames, workloadsOf } from './workloads/read-workloads.js';
 import { recordOf } from './workloads/workload-record.js';
 
@@ -61,7 +61,7 @@ export async function execWorkloads(options: ExecWorkloadsOptions): Promise<Comp
   checkPrograms(workloads, parsed, caller);
   refuseUnavailable({ systems: parsed, allowMissing });
   const settings = { caller, logsOf: null, keepGoing };
-  const definitions = workloads.flatMap((workload) => metricsOfWorkload(workload, settings));
+  const definitions = workloads.flatMap((workload) => metricsOf(workload, settings));
   const request = prepared(rest);
   const document = await compare(
     {

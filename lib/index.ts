@@ -119,7 +119,7 @@ export type {
 export type { CompareSystemsOptions, RunMetricsOptions } from './whole-runs.js';
 export type { ExecWorkloadsOptions } from './exec-workloads.js';
 export type { PriceSettings } from './price-settings.js';
-export type { ExtractedMetricSettings, WorkloadSettings } from './workload-settings.js';
+export type { AggressorTask, ExtractedMetricSettings, TenantSettings, WorkloadSettings } from './workload-settings.js';
 export type {
   CustomSettings,
   FcspSettings,

@@ -1,6 +1,7 @@
 /** Workloads as a program describes them to `execWorkloads`: the keys of the YAML file of `exec --config`. */
 import { type RawMap } from './config/values.js';
 import type { LoadSettings } from './load-settings.js';
+import type { AggressorKind } from './native/addon-types.js';
 import { rawOf } from './system-settings.js';
 import type { WorkloadSource } from './workloads/workload-type.js';
 
@@ -31,10 +32,50 @@ type ParametersOf<Settings> = Settings extends unknown
   ? { [Key in keyof Settings]: number extends Settings[Key] ? Settings[Key] | string : Settings[Key] }
   : never;
 
+/** A program, or a built-in aggressor, that shares the GPU with the others of its scene. */
+export interface TenantSettings {
+  /** Part of the ids. Default of a task: its name. */
+  name?: string;
+  /** A victim is measured alone and beside the others; aggressors run until it has ended. Default `victim`; of a task `aggressor`. */
+  role?: 'victim' | 'aggressor';
+  /** This or `task`. */
+  argv?: Command;
+  /** An item of the fixed menu, whose work the device counts. */
+  task?: AggressorTask;
+  /** Instead of those of the system, where it has such: `10GiB` or `50%` of memory, per cent of the SMs. */
+  limits?: { memory?: string; sm?: number };
+  /** As of a workload, which go before those of the scene. */
+  folder?: string;
+  env?: Readonly<Record<string, string | number>>;
+  passEnv?: readonly string[];
+  exit?: number | readonly number[];
+  ready?: Ready;
+  /** Of a victim. */
+  stopAfter?: number;
+  /** Of a victim. */
+  load?: ParametersOf<LoadSettings>;
+  /** Of a victim. */
+  metrics?: Readonly<Record<string, ExtractedMetricSettings>>;
+}
+
+/** As the keys of a file are written: `longKernels` is `long-kernels`. */
+type Hyphenated<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Hyphenated<Rest>}`
+  : Text;
+
+export type AggressorTask = Hyphenated<AggressorKind>;
+
+type Ready = { line: string } | { port: number } | { http: string } | { file: string };
+
 export interface WorkloadSettings {
   /** How ids of its metrics begin. */
   name: string;
-  argv: Command;
+  /** Not needed with tenants; beside them it is the victim. */
+  argv?: Command;
+  /** Makes it a scene: all of them share the GPU. */
+  tenants?: readonly TenantSettings[];
+  /** Beside tenants, of its own program: instead of those of the system. */
+  limits?: TenantSettings['limits'];
   /** Where it runs. Default: the current directory. */
   folder?: string;
   env?: Readonly<Record<string, string | number>>;
@@ -54,7 +95,7 @@ export interface WorkloadSettings {
   /** Before every run, in seconds and degrees Celsius. Default: no pause, at most 60 s until within 5 °C. */
   coolDown?: { pause?: number; most?: number; degrees?: number };
   /** How it is seen that it can serve. */
-  ready?: { line: string } | { port: number } | { http: string } | { file: string };
+  ready?: Ready;
   /** Seconds from when it is ready, or from the end of its load, until it is stopped. Default: it ends by itself; with a load, 0. */
   stopAfter?: number;
   /** Requests that are sent to it while it is ready, which needs `ready`. `{NAME}` stands for a value of `matrix`. */

@@ -22,7 +22,7 @@ import { namedFiles } from '../systems/source.js';
 import type { System } from '../systems/system.js';
 import { checkPrograms } from '../workloads/check-programs.js';
 import { withLabels, withWarnings } from '../workloads/conclusions.js';
-import { metricsOfWorkload } from '../workloads/metrics-of-workload.js';
+import { metricsOf } from '../workloads/metrics-of.js';
 import { checkNames, publicSource, workloadsOf } from '../workloads/read-workloads.js';
 import type { ExecSettings } from '../workloads/round-of-runs.js';
 import { recordOf } from '../workloads/workload-record.js';
@@ -85,7 +85,7 @@ export async function exec(
     logsOf: (workload) => places.of(workload),
     keepGoing: raw.keepGoing === true,
   };
-  const definitions = workloads.flatMap((workload) => metricsOfWorkload(workload, settings));
+  const definitions = workloads.flatMap((workload) => metricsOf(workload, settings));
   const plan = makePlan(definitions, options.tier, options.seed);
   if (aim) checkDetectable(definitions);
   const words = planText(workloads, systems, aim ? `${aimText(aim)}` : `${rounds} rounds`, plan.seed);
@@ -214,8 +214,14 @@ function monitorOf({ monitor = {} }: RawMap): RawMap {
 async function described(source: WorkloadSource) {
   const { settings, folder } = publicSource(source);
   const files: Record<string, string> = {};
-  for (const path of namedFiles({ kind: 'workload', settings, folder: resolve(folder, folderOf(settings)) }))
-    files[path] = await fileState(path);
+  const own = resolve(folder, folderOf(settings));
+  const tenants = [settings.tenants ?? []].flat().filter(isMap);
+  for (const each of [settings, ...tenants])
+    for (const path of namedFiles({
+      ...{ kind: 'workload', settings: each },
+      folder: each === settings ? own : resolve(own, folderOf(each)),
+    }))
+      files[path] = await fileState(path);
   return { settings, folder, files };
 }
 
@@ -227,8 +233,8 @@ const aimText = ({ effect, mostRounds }: NonNullable<Comparing['aim']>): string 
 function planText(workloads: readonly Workload[], systems: readonly System[], rounds: string, seed: number): string {
   const names = systems.map(({ name }) => plain(name)).join(', ');
   const runs = workloads.map(
-    ({ name, warmup, iterations, timeoutSeconds }) =>
-      `${plain(name)} (${counted(warmup, 'warm-up')} and ${counted(iterations, 'run')}, each of at most ${timeoutSeconds} s)`,
+    ({ name, warmup, iterations, timeoutSeconds, tenants = [] }) =>
+      `${plain(name)} (${tenants.length > 0 ? `${tenants.map((tenant) => tenant.name).join(', ')}: ` : ''}${counted(warmup, 'warm-up')} and ${counted(iterations, 'run')}, each of at most ${timeoutSeconds} s)`,
   );
   return `Plan: ${counted(systems.length, 'system')} (${names}) × ${rounds} × ${runs.join(', ')}, seed ${seed}`;
 }

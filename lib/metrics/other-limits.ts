@@ -97,7 +97,8 @@ function withWorkers(
   });
 }
 
-async function attested(context: MeasureContext, tenant: Tenant, started: WorkerTenant): Promise<LimitedWorker> {
+/** Throws INVALID_RESULT where it is not under the system with the limits of its tenant. */
+export async function attested(context: MeasureContext, tenant: Tenant, started: WorkerTenant): Promise<LimitedWorker> {
   const { system, signal } = context;
   const target = targetOf(context);
   const look = { phase: 'before', tenant, target, signal } as const;

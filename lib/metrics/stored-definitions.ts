@@ -12,11 +12,17 @@ import { findMetric, metrics } from './registry.js';
 
 export const isOfProgram = (id: string): boolean => id.includes('/');
 
-/** `decode@batch=8` of `decode@batch=8/wall`. */
-export const workloadOf = (id: string): string => id.slice(0, id.indexOf('/'));
+/** Where the key begins: a victim of a scene has a part of the id of its own. */
+const keyAt = (id: string): number => {
+  const first = id.indexOf('/');
+  return Math.max(first, id.indexOf('/', first + 1));
+};
 
-/** `wall` of `decode@batch=8/wall`. */
-export const keyOf = (id: string): string => id.slice(id.indexOf('/') + 1);
+/** `decode@batch=8` of `decode@batch=8/wall`, and `scene/victim` of `scene/victim/wall/alone`. */
+export const workloadOf = (id: string): string => id.slice(0, keyAt(id));
+
+/** `wall` of `decode@batch=8/wall`, and `wall/alone` of `scene/victim/wall/alone`. */
+export const keyOf = (id: string): string => id.slice(keyAt(id) + 1);
 
 const size = v.pipe(v.number(), v.finite(), v.minValue(0));
 const deltaSchema = v.union([v.strictObject({ relative: size }), v.strictObject({ absolute: size })]);

@@ -9,6 +9,7 @@ import { indented } from './indented.js';
 import { isolationLines } from './isolation/lines.js';
 import { PROGRAM_TITLE, programCostLines } from './program-costs.js';
 import { RANKING_TITLE, rankingLines } from './ranking.js';
+import { sceneTable } from './slowdowns.js';
 import { roundsText } from './statistics.js';
 import { summaryText } from './summary-text.js';
 import { violationLines } from './violation-text.js';
@@ -76,6 +77,7 @@ export function comparisonReport(document: ComparisonDocument, on: Screen = scre
     ...violationLines(view.violations),
     ...indented('Summary', summaryText(view)),
     ...indented(PROGRAM_TITLE, programCostLines(view)),
+    ...[sceneTable(view, on) ?? []].flat(),
     ...indented(RANKING_TITLE, rankingLines(view)),
     ...view.categories.map(({ name, rows }) => categoryTables(view, name, rows, on)),
     ...indented('Isolation', isolationLines(view)),

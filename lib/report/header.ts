@@ -43,10 +43,15 @@ function programFacts(rounds: readonly RunDocument[]): Fact[] {
   return more > 0 ? [...shown, ['Programs', `${more} more`]] : shown;
 }
 
-function programText({ name, argv, warmup, iterations, git }: RecordedProgram): string {
+function programText({ name, argv, warmup, iterations, git, tenants }: RecordedProgram): string {
   const commit = git === null ? '' : `, git ${git.commit.slice(0, 12)}${git.hasChanges ? ' with changes' : ''}`;
-  return `${name}: ${argv.map(shellQuoted).join(' ')}, ${warmup} + ${iterations} runs a round${commit}`;
+  return `${name}: ${tenants ? tenants.map(tenantText).join(' beside ') : commandText(argv)}, ${warmup} + ${iterations} runs a round${commit}`;
 }
+
+const commandText = (argv: readonly string[]): string => argv.map(shellQuoted).join(' ');
+
+const tenantText = ({ name, argv, task }: NonNullable<RecordedProgram['tenants']>[number]): string =>
+  `${name} (${argv ? commandText(argv) : task === name ? 'built-in' : `built-in ${task}`})`;
 
 /** `13000` → `13.0`, in cuDriverGetVersion's encoding. */
 function cudaVersion(version: number | null): string {

@@ -13,6 +13,8 @@ import { PROGRAM_TITLE } from './program-costs.js';
 import { FRONTS_TITLE } from './fronts.js';
 import { frontsMarkdown, rankingMarkdown } from './markdown-ranking.js';
 import { TIMELINE_TITLE } from './program-timelines.js';
+import { SCENE_TITLE } from './slowdowns.js';
+import { scenesMarkdown } from './markdown-slowdowns.js';
 import { isolationMarkdown } from './markdown-isolation.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
@@ -40,6 +42,7 @@ export function markdownReport(view: View, words: Words): string {
     ['Executive summary', list(words.summary)],
     ['What each call costs', costsMarkdown(view)],
     [PROGRAM_TITLE, programCostsMarkdown(view)],
+    [SCENE_TITLE, scenesMarkdown(view)],
     ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
     [RANKING_TITLE, rankingMarkdown(view)],
     [FRONTS_TITLE, frontsMarkdown(view)],

@@ -50,13 +50,13 @@ const merged = (families: readonly Family[]): Family[] =>
 
 /**
  * `gpu_virt_bench_oh_001_kernel_launch_latency_seconds`, and the two ends of its interval. Metrics of programs are
- * named `gpu_virt_bench_program_wall_seconds`, with the program as a label.
+ * named `gpu_virt_bench_program_wall_seconds`, with the program as a label, and the tenant of a scene.
  */
 function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
   const { name: base, factor } = baseUnit(unit);
-  const [program, key] = id.split('/');
+  const { key, labels } = programOf(id);
   const stem = key === undefined ? `${PREFIX}_${slug(id)}_${slug(name)}` : `${PREFIX}_program_${slug(key)}`;
-  const where = key === undefined ? own : { program: program as string, ...own };
+  const where = { ...labels, ...own };
   const what = key === undefined ? `${id} ${name}` : `${name} of a program`;
   const family = (part: string, help: string, value: (cell: Cell) => number | null): Family => ({
     name: `${stem}${part}_${base}`,
@@ -72,6 +72,14 @@ function valueFamilies({ id, name, unit, cells }: Row, own: Labels): Family[] {
     family('_ci95_lower', `${what}, lower end of the 95 % interval`, ({ ci95 }) => ci95?.[0] ?? null),
     family('_ci95_upper', `${what}, upper end of the 95 % interval`, ({ ci95 }) => ci95?.[1] ?? null),
   ];
+}
+
+/** `PROGRAM/key`, or `SCENE/TENANT/key/form`. */
+function programOf(id: string): { key: string | undefined; labels: Labels } {
+  const [program = '', ...rest] = id.split('/');
+  if (rest.length < 2) return { key: rest[0], labels: rest.length === 0 ? {} : { program } };
+  const [tenant = '', ...key] = rest;
+  return { key: key.join('_'), labels: { program, tenant } };
 }
 
 /** Removes the digits that binary multiplication adds: 4.5 us becomes 4.5e-06 s. */

@@ -43,9 +43,10 @@ export const checkSchema = v.strictObject({
 });
 
 /**
- * `OH-001` of this tool's own metrics; of a program NAME/METRIC, with the parameters of a matrix NAME@a=1,b=2/METRIC.
+ * `OH-001` of this tool's own metrics; of a program NAME/METRIC, with the parameters of a matrix NAME@a=1,b=2/METRIC; of a
+ * scene NAME/TENANT/METRIC, NAME/TENANT/METRIC/alone and NAME/TENANT/METRIC/slowdown.
  */
-const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?\/[A-Za-z0-9][\w.-]{0,79})$/;
+const metricId = /^(?:[A-Z]+-\d{3}|[A-Za-z0-9][\w.+-]{0,39}(?:@[\w.+=,-]{1,120})?(?:\/[A-Za-z0-9][\w.-]{0,79}){1,3})$/;
 
 export const metricResultSchema = v.strictObject({
   id: v.pipe(v.string(), v.regex(metricId)),

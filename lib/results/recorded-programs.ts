@@ -8,6 +8,10 @@ const recordSchema = v.object({
   argv: v.array(v.string()),
   warmup: v.number(),
   iterations: v.number(),
+  /** Of a scene. */
+  tenants: v.optional(
+    v.array(v.object({ name: v.string(), argv: v.optional(v.array(v.string())), task: v.optional(v.string()) })),
+  ),
   git: v.nullable(v.object({ commit: v.string(), hasChanges: v.boolean() })),
 });
 

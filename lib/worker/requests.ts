@@ -2,11 +2,13 @@
 import type { Handler } from '../workers/serve.js';
 import { aggressor } from './aggressor.js';
 import { allocations } from './allocations.js';
+import { attack } from './attack.js';
 import { blockTrace } from './block-trace.js';
 import { clock } from './clock.js';
 import { computeShare } from './compute-share.js';
 import { describe } from './describe.js';
 import { discovery } from './discovery.js';
+import { endAttack } from './end-attack.js';
 import { enter } from './enter.js';
 import { load } from './load.js';
 import { measure } from './measure.js';
@@ -23,11 +25,13 @@ import { work } from './work.js';
 export const requests: Record<string, Handler> = {
   aggressor,
   allocations,
+  attack,
   blockTrace,
   clock,
   computeShare,
   describe,
   discovery,
+  endAttack,
   enter,
   load,
   measure,

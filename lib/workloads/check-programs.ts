@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { quoted, UsageError } from '../errors/usage-error.js';
 import { inPath } from '../systems/in-path.js';
 import type { System } from '../systems/system.js';
+import { isScene, programsIn } from './scene-type.js';
 import type { Workload } from './workload-type.js';
 
 /** A prefix may start the program elsewhere, as in a container: then only that knows whether it is there. */
@@ -15,15 +16,23 @@ export function checkPrograms(
   systems: readonly System[],
   caller: NodeJS.ProcessEnv,
 ): void {
+  const startsAny = systems.some(startsHere);
   for (const workload of workloads) {
-    const { name, cwd, setup, teardown } = workload;
-    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-      throw new UsageError(
-        `Expected folder of ${name} to be a directory but received ${quoted(cwd)}: make it, or correct it.`,
-      );
-    const commands = [...(systems.some(startsHere) ? [workload.argv] : []), ...setup, ...teardown];
-    for (const argv of commands) checkProgram(argv[0] ?? '', workload, caller);
+    for (const program of programsIn(workload)) {
+      const name = isScene(workload) ? `${workload.name}/${program.name}` : workload.name;
+      checkFolder(name, program);
+      if (startsAny) checkProgram(program.argv[0] ?? '', { ...program, name }, caller);
+    }
+    checkFolder(workload.name, workload);
+    for (const argv of [...workload.setup, ...workload.teardown]) checkProgram(argv[0] ?? '', workload, caller);
   }
+}
+
+function checkFolder(name: string, { cwd }: Workload): void {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UsageError(
+    `Expected folder of ${name} to be a directory but received ${quoted(cwd)}: make it, or correct it.`,
+  );
 }
 
 function checkProgram(program: string, { name, cwd, env }: Workload, caller: NodeJS.ProcessEnv): void {

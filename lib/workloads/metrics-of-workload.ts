@@ -20,9 +20,9 @@ import type { Reading } from './reading.js';
 import type { BuiltInKey, ExtractedMetric, LoadKey, Workload } from './workload-type.js';
 
 /** The exported library function. */
-const FUNCTION = 'execWorkloads';
+export const FUNCTION = 'execWorkloads';
 
-interface Kind {
+export interface Kind {
   name: string;
   unit: string;
   question: string;
@@ -37,7 +37,7 @@ const known = (value: number | null | undefined, missing: string): Reading =>
   value === null || value === undefined ? { missing } : { value };
 
 /** δ as for the metrics of this tool: 2 %, and 5 % where the host's scheduler decides. */
-const kinds: Record<BuiltInKey, Kind> = {
+export const kinds: Record<BuiltInKey, Kind> = {
   wall: {
     name: 'wall time',
     unit: 's',
@@ -91,7 +91,7 @@ const sourcesOf = (runs: readonly MeasuredRun[]): string[] => [
 ];
 
 /** Where no number is no failure of the program. */
-const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
+export const optional: readonly BuiltInKey[] = ['cpu', 'host-memory', 'gpu-memory', 'energy'];
 
 export function keysOf({ ready, stopAfterSeconds }: Workload): BuiltInKey[] {
   return [
@@ -159,12 +159,12 @@ const energyKind = ({ name, counter }: EnergyMetric): Kind => ({
 const extractedOf = ({ extracted }: MeasuredRun, key: string): Reading =>
   extracted.get(key) ?? { missing: 'it was not looked for' };
 
-const kindOfLoad = (key: LoadKey): Kind => ({
+export const kindOfLoad = (key: LoadKey): Kind => ({
   ...loadMetrics[key],
   of: ({ load }) => load?.readings[key] ?? { missing: 'its load was not sent' },
 });
 
-const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
+export const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   name: key,
   unit,
   question: 'What does the program say of itself?',
@@ -173,7 +173,12 @@ const kindOf = ({ key, unit, delta, per }: ExtractedMetric): Kind => ({
   of: (run) => extractedOf(run, key),
 });
 
-function measured(round: Round, kind: Kind, isOptional: boolean, details: Measured['details']): Measured {
+export function measured(
+  round: Pick<Round, 'failure' | 'invalid' | 'runs' | 'checks'>,
+  kind: Kind,
+  isOptional: boolean,
+  details: Measured['details'],
+): Measured {
   const { failure, invalid, runs, checks } = round;
   const without = (status: 'failed' | 'invalid' | 'unsupported', reason: string): Measured => ({
     ...withoutNumber(status, reason, details),
@@ -219,7 +224,7 @@ function detailsOf(workload: Workload, { runs, warmups, cvs, notes }: Round): Me
   };
 }
 
-function rowOf(run: MeasuredRun, warmup: boolean) {
+export function rowOf(run: MeasuredRun, warmup: boolean) {
   const { wallSeconds, readySeconds, used, watched, gpu, load, proof, cooled, failure, extracted } = run;
   const { samples, energy } = gpu.seen;
   return {
@@ -243,14 +248,20 @@ function rowOf(run: MeasuredRun, warmup: boolean) {
 }
 
 /** Node's timers take no more than 2³¹ ms. */
-const LONGEST_S = 2e6;
+export const LONGEST_S = 2e6;
 const SLACK_S = 120;
 /** Start, stragglers, proof and extraction of a run. */
-const PER_RUN_S = 60;
+export const PER_RUN_S = 60;
 
-/** More than all its own time limits together: it is for what hangs between them. */
-function deadlineOf({ warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload): number {
+/** More than all its own time limits together: it is for what hangs between them. `timesEach`: programs started for a run. */
+export function deadlineOf(
+  { warmup, iterations, timeoutSeconds, coolDown, setup, teardown }: Workload,
+  timesEach = 1,
+): number {
   const runs = warmup + iterations * (1 + REPEAT_RULE.mostRepeats);
   const each = timeoutSeconds + GRACE_MS / 1_000 + coolDown.pauseSeconds + coolDown.mostSeconds + PER_RUN_S;
-  return Math.min(LONGEST_S, SLACK_S + runs * each + (setup.length + teardown.length) * (timeoutSeconds + PER_RUN_S));
+  return Math.min(
+    LONGEST_S,
+    SLACK_S + timesEach * runs * each + (setup.length + teardown.length) * (timeoutSeconds + PER_RUN_S),
+  );
 }

@@ -1,9 +1,11 @@
 /** The environment of a program: that of the system's workers, and what the workload says. */
-import type { System } from '../systems/system.js';
+import type { System, Tenant } from '../systems/system.js';
 import type { Workload } from './workload-type.js';
 
 export interface ProgramSurroundings {
   system: System;
+  /** Default: the one whose round it is. */
+  tenant?: Tenant;
   /** The caller's, for `passEnv`. */
   caller: NodeJS.ProcessEnv;
   /** The folder of the simulated driver, which the program must find as libcuda.so.1; null where it is not simulated. */
@@ -18,13 +20,13 @@ const always = ['CUDA_MPS_PIPE_DIRECTORY'];
 /** Or why there is none: the program would not be under the system. */
 export function programEnvironment(
   { env, passEnv }: Pick<Workload, 'env' | 'passEnv'>,
-  { system, caller, simulatedDriver, gpuIndex }: ProgramSurroundings,
+  { system, tenant, caller, simulatedDriver, gpuIndex }: ProgramSurroundings,
 ): { environment: NodeJS.ProcessEnv } | { refused: string } {
   const passed = passEnv.flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const own: NodeJS.ProcessEnv = { ...Object.fromEntries(passed), ...env };
   const taken = [...Object.keys(system.settings), ...always].find((name) => Object.hasOwn(own, name));
   if (taken !== undefined) return { refused: `${taken} is set by ${system.name}: remove it from the workload` };
-  const environment = { ...onlyGpu(gpuIndex), ...system.environment(), ...own };
+  const environment = { ...onlyGpu(gpuIndex), ...system.environment(tenant), ...own };
   if (simulatedDriver === null) return { environment };
   const { LD_LIBRARY_PATH: path } = environment;
   return { environment: { ...environment, LD_LIBRARY_PATH: path ? `${simulatedDriver}:${path}` : simulatedDriver } };

@@ -26,7 +26,7 @@ export interface ProcessProof {
 
 const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(basename(file));
 /** The driver, or memory of a GPU. */
-const usesGpu = ({ files }: SeenProcess): boolean =>
+export const usesGpu = ({ files }: Pick<SeenProcess, 'files'>): boolean =>
   files.some((file) => isDriver(file) || /^\/dev\/nvidia\d/.test(file));
 
 /** They have what a layer has, by their nature. */

@@ -12,11 +12,14 @@ import { checkUsed, type Combination, combinationsOf, filled } from './matrix.js
 import { loadOf, monitoringOf } from './read-load.js';
 import { extractedMetrics } from './read-metrics.js';
 import { notRecordedIn, withoutSecrets } from './secrets.js';
+import { sceneTenants } from './read-tenants.js';
+import { type Victim, victimsOf } from './scene-type.js';
 import { type CoolDown, DEFAULTS, type Readiness, type Workload, type WorkloadSource } from './workload-type.js';
 
 const keys = [
   ...['name', 'argv', 'folder', 'env', 'passEnv', 'setup', 'teardown', 'warmup', 'iterations', 'timeout', 'exit'],
   ...['coolDown', 'ready', 'stopAfter', 'load', 'monitor', 'matrix', 'metrics'],
+  ...['tenants', 'limits'],
 ];
 const workloadName = /^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}$/;
 const MOST_WORKLOADS = 200;
@@ -96,7 +99,7 @@ export function workloadsOf({ settings, folder }: WorkloadSource): Workload[] {
 function refuseUnrecorded(settings: RawMap): void {
   const names = notRecordedIn(settings);
   if (names.length === 0) return;
-  const passed = names.some((name) => name.startsWith('env.')) ? ', or name it in passEnv' : '';
+  const passed = names.some((name) => /(^|\.)env\./.test(name)) ? ', or name it in passEnv' : '';
   throw new UsageError(
     `${names.join(', ')} is ${NOT_RECORDED}: results do not store secrets. Give its value${passed}.`,
   );
@@ -104,28 +107,64 @@ function refuseUnrecorded(settings: RawMap): void {
 
 function oneWorkload(name: string, combination: Combination, settings: RawMap, folder: string): Workload {
   const values = new Values(filled(settings, combination), name, keys);
+  const shared = sharedOf(values, folder);
+  const label = combination.label === null ? name : `${name}@${combination.label}`;
+  if (!values.has('tenants')) {
+    if (!values.has('limits')) return programOf(values, label, shared);
+    throw values.error(
+      'limits',
+      `Expected limits of ${name} together with tenants but received them alone: give them to the system.`,
+    );
+  }
+  const each = { ...shared, setup: [], teardown: [] };
+  const tenants = sceneTenants(values, (own, tenant) =>
+    programOf(own, tenant, own === values ? each : within(own, each)),
+  );
+  const [first] = victimsOf({ tenants }) as [Victim];
+  return { ...first.program, ...shared, name: label, tenants };
+}
+
+/** What the programs of a scene have in common. */
+type Shared = Omit<
+  Workload,
+  'name' | 'argv' | 'exitCodes' | 'ready' | 'stopAfterSeconds' | 'load' | 'metrics' | 'tenants'
+>;
+
+const sharedOf = (values: Values, folder: string): Shared => ({
+  cwd: resolve(folder, values.text('folder') ?? '.'),
+  env: environmentOf(values),
+  passEnv: values.variableNames('passEnv'),
+  setup: values.commands('setup'),
+  teardown: values.commands('teardown'),
+  warmup: values.integer('warmup', 0, MOST_WARMUP) ?? DEFAULTS.warmup,
+  iterations: values.integer('iterations', 1, MOST_ITERATIONS) ?? DEFAULTS.iterations,
+  timeoutSeconds: seconds(values, 'timeout', true) ?? DEFAULTS.timeoutSeconds,
+  coolDown: coolDownOf(values),
+  monitor: monitoringOf(values),
+});
+
+/** Of a tenant, whose own settings go before those of its scene. */
+const within = (values: Values, shared: Shared): Shared => ({
+  ...shared,
+  cwd: resolve(shared.cwd, values.text('folder') ?? '.'),
+  env: { ...shared.env, ...environmentOf(values) },
+  passEnv: [...new Set([...shared.passEnv, ...values.variableNames('passEnv')])],
+});
+
+function programOf(values: Values, name: string, shared: Shared): Workload {
   const argv = values.command('argv');
-  if (!argv) throw values.error('argv', `Expected ${name} to have argv, the program and its arguments as a list.`);
+  if (!argv)
+    throw values.error('argv', `Expected ${values.owner} to have argv, the program and its arguments as a list.`);
   const load = loadOf(values);
   const { ready, stopAfterSeconds } = endOf(values, load !== null);
-  const iterations = values.integer('iterations', 1, MOST_ITERATIONS) ?? DEFAULTS.iterations;
   return {
-    name: combination.label === null ? name : `${name}@${combination.label}`,
+    name,
     argv,
-    cwd: resolve(folder, values.text('folder') ?? '.'),
-    env: environmentOf(values),
-    passEnv: values.variableNames('passEnv'),
-    setup: values.commands('setup'),
-    teardown: values.commands('teardown'),
-    warmup: values.integer('warmup', 0, MOST_WARMUP) ?? DEFAULTS.warmup,
-    iterations,
-    timeoutSeconds: seconds(values, 'timeout', true) ?? DEFAULTS.timeoutSeconds,
+    ...shared,
     exitCodes: exitCodesOf(values),
-    coolDown: coolDownOf(values),
     ready,
     stopAfterSeconds,
     load,
-    monitor: monitoringOf(values),
     metrics: extractedMetrics(values),
   };
 }

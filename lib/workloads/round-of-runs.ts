@@ -117,13 +117,13 @@ async function setUpAndRun(
   }
 }
 
-function gpuReader({ simulatedDriver, card }: MeasureContext): () => Promise<GpuState | null> {
+export function gpuReader({ simulatedDriver, card }: MeasureContext): () => Promise<GpuState | null> {
   if (card === null) return () => Promise.resolve(null);
   return () => readGpuState({ simulatedDriver }, card.uuid, 'all').catch(() => null);
 }
 
 /** Outside the system, with what the caller has: they prepare files and servers, and are not measured. */
-async function commandsFailure(
+export async function commandsFailure(
   which: 'setup' | 'teardown',
   workload: Workload,
   { caller }: ExecSettings,
@@ -276,18 +276,18 @@ class Runner {
 }
 
 /** The library that a worker of the same round was shown to be under. */
-function activeLayer({ proofs }: MeasureContext): string | null {
+export function activeLayer({ proofs }: MeasureContext): string | null {
   const layer = proofs.reference?.attestation.layer ?? null;
   return layer?.active ? layer.path : null;
 }
 
 /** Null of too few runs. */
-function cvOf(workload: Workload, runs: readonly MeasuredRun[]): number | null {
+export function cvOf(workload: Workload, runs: readonly MeasuredRun[]): number | null {
   const values = runs.flatMap((run) => decidingValue(workload, run) ?? []);
   return values.length < REPEAT_RULE.fewestRuns ? null : (summarise(values)?.cv ?? null);
 }
 
-function spreadCheck(cvs: readonly (number | null)[]): Check {
+export function spreadCheck(cvs: readonly (number | null)[]): Check {
   const name = `runs vary by at most ${100 * REPEAT_RULE.largestCv} %`;
   const last = cvs.at(-1) ?? null;
   if (last === null) return { name, passed: 'not checked', detail: `fewer than ${REPEAT_RULE.fewestRuns} runs` };
@@ -300,7 +300,7 @@ function spreadCheck(cvs: readonly (number | null)[]): Check {
   };
 }
 
-function proofCheck(proofs: readonly ProcessProof[]): Check {
+export function proofCheck(proofs: readonly ProcessProof[]): Check {
   const worst =
     proofs.find(({ state }) => state === 'outside') ??
     proofs.find(({ state }) => state === 'unproven') ??

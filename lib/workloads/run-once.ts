@@ -11,7 +11,7 @@ import { Captured } from './output.js';
 import { type Expected, type ProcessProof, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import { phasesOf, type RunPhase } from './run-phases.js';
-import { Watch, type Watched } from './watch.js';
+import { type GpuUse, Watch, type Watched } from './watch.js';
 import { type Witness, witnessOf } from './witness.js';
 import type { Workload } from './workload-type.js';
 
@@ -31,7 +31,15 @@ export interface RunRequest {
    * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
+  /** Of a program that runs beside others. */
+  beside?: Beside;
   signal: AbortSignal;
+}
+
+export interface Beside {
+  /** It is stopped when this resolves, and may end as it likes then. */
+  enough: Promise<void>;
+  onGpu: (how: GpuUse, atNs: number) => void;
 }
 
 export interface Run {
@@ -107,7 +115,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
-  const watch = program.keeperPid === null ? null : new Watch(program.keeperPid, remote?.where());
+  const watch =
+    program.keeperPid === null ? null : new Watch(program.keeperPid, remote?.where(), request.beside?.onGpu);
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
@@ -138,7 +147,7 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   };
 }
 
-type StopReason = 'timeout' | 'ready' | 'abort';
+type StopReason = 'timeout' | 'ready' | 'abort' | 'enough';
 
 interface Course {
   /** Null where nothing was started. */
@@ -153,7 +162,7 @@ interface Course {
 
 /** Until its first process has ended, by itself or because it was stopped. */
 async function followed(
-  { workload, whileReady, gpu, signal }: RunRequest,
+  { workload, whileReady, gpu, beside, signal }: RunRequest,
   program: KeptProgram,
   captured: { stdout: Captured; stderr: Captured },
   remote: RemoteCommand | null,
@@ -175,6 +184,7 @@ async function followed(
   const aborted = () => stop('abort');
   signal.addEventListener('abort', aborted, { once: true });
   if (signal.aborted) aborted();
+  void beside?.enough.then(() => stop('enough'));
   const readiness = async () => {
     if (!workload.ready) return;
     const living = AbortSignal.any([halted.signal, signal]);
@@ -225,6 +235,7 @@ function failureOf(workload: Workload, course: Course, outcome: Outcome, words: 
   if (refused !== null) return `it could not be started: ${refused}`;
   if (main === null) return 'gvb-keeper, which started it, was killed: what was left of it was killed, too';
   if (stuck !== null) return `${stuck} could not be killed: it may hang in the driver. End it before you measure again`;
+  if (course.stoppedBecause === 'enough') return null;
   if (course.stoppedBecause === 'timeout') return timeoutText(workload, course, main.how) + said;
   if (workload.ready && course.readyNs === null && course.stoppedBecause === null)
     return `it ${main.how} before it was ready (${readinessText(workload.ready)}).${said}`;
@@ -250,7 +261,8 @@ function timeoutText({ timeoutSeconds, ready, load }: Workload, { readyNs, servi
   return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
 }
 
-function failedRun(failure: string): Run {
+/** Of a program that was not started. */
+export function failedRun(failure: string): Run {
   return {
     failure,
     notes: [],

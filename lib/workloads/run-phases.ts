@@ -27,6 +27,12 @@ export function phasesOf({ fromNs, readyNs, stoppedNs }: Moments, toNs: number):
     .filter((phase) => phase.toNs > phase.fromNs);
 }
 
+/** From its start to its end; null of a program that did not start. */
+export function timeOf({ phases }: { phases: readonly RunPhase[] }): Pick<RunPhase, 'fromNs' | 'toNs'> | null {
+  const [first, last] = [phases[0], phases.at(-1)];
+  return first && last ? { fromNs: first.fromNs, toNs: last.toNs } : null;
+}
+
 /** Between the last answer and the signal that stops the program lie milliseconds. */
 const IDLE_NS = 1e8;
 

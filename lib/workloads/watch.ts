@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { mappedFiles } from '../systems/ld-preload.js';
 import type { Container } from '../workers/container/container.js';
+import { usesGpu } from './proof.js';
 import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js';
 
 const INTERVAL_MS = 100;
@@ -25,6 +26,9 @@ export interface SeenProcess {
   mounts?: string | null;
 }
 
+/** How it is seen that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
+export type GpuUse = 'listed' | 'mapped';
+
 export interface Watched {
   processes: SeenProcess[];
   /** Largest sum over all processes at one time; null where none was seen. */
@@ -38,6 +42,8 @@ interface Followed {
   looks: number;
 }
 
+const nowNs = (): number => Number(process.hrtime.bigint());
+
 export class Watch {
   readonly #root: number;
   readonly #container: Container | undefined;
@@ -45,13 +51,16 @@ export class Watch {
   readonly #pids = new Set<number>();
   /** Those that NVML lists, also of others. */
   readonly #users = new Set<number>();
+  readonly #onGpu: (how: GpuUse, atNs: number) => void;
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
 
-  /** Of what is below the process `root`, and in `container`, whose processes may be below a daemon. */
-  constructor(root: number, container?: Container) {
-    this.#root = root;
-    this.#container = container;
+  /**
+   * Of what is below the process `root`, and in `container`, whose processes may be below a daemon. `onGpu` learns of every
+   * process that is seen to use the GPU.
+   */
+  constructor(root: number, container?: Container, onGpu: (how: GpuUse, atNs: number) => void = () => {}) {
+    [this.#root, this.#container, this.#onGpu] = [root, container, onGpu];
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
@@ -61,7 +70,11 @@ export class Watch {
     if (fresh.length === 0) return;
     for (const pid of fresh) this.#users.add(pid);
     const pids = this.#processes();
-    for (const pid of fresh) if (pids.includes(pid)) this.#lookAt(pid, true);
+    for (const pid of fresh) {
+      if (!pids.includes(pid)) continue;
+      this.#onGpu('listed', nowNs());
+      this.#lookAt(pid, true);
+    }
   }
 
   stop(): Watched {
@@ -106,7 +119,9 @@ export class Watch {
     const files = maps === null ? [] : mappedFiles(maps);
     // Empty of one that is just ending: what was seen of it before stands.
     const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...whereOf(pid) };
-    if (seen) this.#followed.set(pid, { seen, looks });
+    if (!seen) return;
+    if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
+    this.#followed.set(pid, { seen, looks });
   }
 }
 

@@ -4,6 +4,9 @@ import { local } from '../workers/local.js';
 import { resolve } from 'node:path';
 import { fileState } from '../systems/file-hash.js';
 import { inPath } from '../systems/in-path.js';
+import type { Role } from '../workers/tenant-handle.js';
+import { taskName } from './read-tenants.js';
+import { isScene, type SceneTenant, type TenantLimits } from './scene-type.js';
 import type { Workload } from './workload-type.js';
 import { publicValue } from '../systems/spec.js';
 import { loadRecord, publicUrl } from './secrets.js';
@@ -23,7 +26,13 @@ export interface WorkloadRecord {
   git: { commit: string; hasChanges: boolean } | null;
   /** Of all its settings and of the program's file: where it differs, something else was measured. */
   sha256: string;
+  /** Of a scene. */
+  tenants?: readonly TenantRecord[];
 }
+
+export type TenantRecord = { name: string; role: Role; limits: TenantLimits } & (
+  { task: string } | Pick<WorkloadRecord, 'argv' | 'cwd' | 'env' | 'program' | 'git' | 'sha256'>
+);
 
 export function programFile({ argv, cwd, env }: Workload, caller: NodeJS.ProcessEnv): string | null {
   const [program = ''] = argv;
@@ -39,17 +48,27 @@ export async function recordOf(workload: Workload, caller: NodeJS.ProcessEnv): P
   const patterns = metrics.map(({ pick }) => (pick.by === 'regex' ? pick.pattern.source : pick.pointer));
   const load = workload.load && loadRecord(workload.load);
   const shown = { env, load, body: workload.load?.body, ready: publicReadiness(workload.ready), cwd: null };
-  const hashed = JSON.stringify([{ ...workload, ...shown }, patterns, program?.state ?? null]);
+  const { tenants: _tenants, ...settings } = workload;
+  const tenants = isScene(workload) && (await Promise.all(workload.tenants.map((each) => tenantRecord(each, caller))));
+  const own = [{ ...settings, ...shown }, patterns, program?.state ?? null];
+  const hashed = JSON.stringify(tenants ? [...own, tenants.map((each) => ({ ...each, cwd: null, git: null }))] : own);
   return {
     ...{ name, argv, cwd, env, warmup, iterations, timeoutSeconds, ...(load && { load }) },
     program,
     git: await gitState(cwd),
     sha256: createHash('sha256').update(hashed).digest('hex'),
+    ...(tenants && { tenants }),
   };
 }
 
 const publicReadiness = (ready: Workload['ready']): Workload['ready'] =>
   ready?.by === 'http' ? { ...ready, url: publicUrl(ready.url) } : ready;
+async function tenantRecord(tenant: SceneTenant, caller: NodeJS.ProcessEnv): Promise<TenantRecord> {
+  const { name, role, limits } = tenant;
+  if ('task' in tenant) return { name, role, limits, task: taskName(tenant.task) };
+  const { argv, cwd, env, program, git, sha256 } = await recordOf(tenant.program, caller);
+  return { ...{ name, role, limits }, ...{ argv, cwd, env, program, git, sha256 } };
+}
 
 const GIT_MS = 10_000;
 

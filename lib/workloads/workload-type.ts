@@ -5,6 +5,7 @@ import type { Direction } from '../metrics/metric.js';
 import type { PerChoice } from '../metrics/per.js';
 import { DEFAULT_INTERVAL_MS } from '../monitor/options.js';
 import type { Delta } from '../stats/effect.js';
+import type { SceneTenant } from './scene-type.js';
 
 /** An argument list; no shell reads it. */
 export type Command = readonly string[];
@@ -104,6 +105,8 @@ export interface Workload {
   load: LoadPlan | null;
   monitor: Monitoring;
   metrics: readonly ExtractedMetric[];
+  /** Of a scene, whose first victim the program above is. */
+  tenants?: readonly SceneTenant[];
 }
 
 /** As it was written, so that it can be read again. */

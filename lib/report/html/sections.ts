@@ -16,6 +16,8 @@ import { results } from './results.js';
 import type { Page, Section } from './page-content.js';
 import { programCosts } from './program-costs.js';
 import { programTimelineCharts } from './program-timelines.js';
+import { SCENE_TITLE } from '../slowdowns.js';
+import { scenes } from './slowdowns.js';
 import { consistency, tails } from './spread.js';
 import { statistics } from './statistics.js';
 import { scaled, table, text } from './table.js';
@@ -95,6 +97,7 @@ export const sections: readonly Section[] = [
   { id: 'summary', title: 'Summary', body: summary },
   { id: 'costs', title: 'What each call costs', body: costs },
   { id: 'program-costs', title: PROGRAM_TITLE, body: programCosts },
+  { id: 'scenes', title: SCENE_TITLE, body: scenes },
   { id: 'ranking', title: RANKING_TITLE, body: ranking },
   { id: 'fronts', title: FRONTS_TITLE, body: fronts },
   { id: 'results', title: 'Results', body: results },

@@ -1,0 +1,70 @@
+/** What programs lose beside each other (`exec` with tenants): the rows that every format shows. */
+import { plain } from '../results/plain.js';
+import { type EstimateText, estimateText } from '../results/quantity.js';
+import { type Cell, type Row, rowsOf, type View } from '../results/view.js';
+import type { Screen } from './screen.js';
+import { type Column, table } from './table.js';
+
+export const SCENE_TITLE = 'Programs beside each other';
+
+export const SCENE_NOTE =
+  'Each victim alone and beside the other tenants of its scene, under the same system. A slowdown above 1 is worse.';
+
+export const sceneHeadings = ['Scene', 'Victim', 'Metric', 'System', 'Alone', 'Beside the others', 'Slowdown'] as const;
+
+export interface SceneRow {
+  scene: string;
+  victim: string;
+  metric: string;
+  system: string;
+  /** Null where there is no number. */
+  alone: EstimateText | null;
+  together: EstimateText | null;
+  slowdown: EstimateText | null;
+  /** For sorting. */
+  ratio: number | null;
+}
+
+/** The whole id: a row that is shown may have a shorter one. */
+const idOf = ({ id, cells }: Row): string => cells.flatMap(({ results }) => results)[0]?.id ?? id;
+
+const textOf = (row: Row | undefined, index: number, unit: string | null | undefined): EstimateText | null => {
+  const { value = null, ci95 = null }: Partial<Cell> = row?.cells[index] ?? {};
+  return value === null ? null : estimateText({ value, ci95 }, unit ?? null);
+};
+
+/** `SCENE/VICTIM/METRIC/slowdown`, with the two that it is the ratio of. */
+export function sceneRowsOf(view: View): SceneRow[] {
+  const rows = new Map(rowsOf(view).map((row) => [idOf(row), row]));
+  return [...rows].flatMap(([id, slowdown]) => {
+    const [scene = '', victim = '', metric = '', form, ...more] = id.split('/');
+    if (form !== 'slowdown' || more.length > 0) return [];
+    const stem = id.slice(0, -'/slowdown'.length);
+    const [together, alone] = [rows.get(stem), rows.get(`${stem}/alone`)];
+    return slowdown.cells.map(({ system, value }, index): SceneRow => ({
+      ...{ scene, victim, metric, system },
+      alone: textOf(alone, index, alone?.unit),
+      together: textOf(together, index, together?.unit),
+      slowdown: textOf(slowdown, index, null),
+      ratio: value,
+    }));
+  });
+}
+
+const columns: readonly Column[] = sceneHeadings.map((title, place) =>
+  place < 4 ? { title, wraps: true } : { title, align: 'right' },
+);
+
+const inOneLine = (text: EstimateText | null): string =>
+  text === null ? '–' : `${text.value}${text.interval === null ? '' : ` (${text.interval})`}`;
+
+/** For the terminal; null without scenes. */
+export function sceneTable(view: View, on: Screen): string | null {
+  const rows = sceneRowsOf(view);
+  if (rows.length === 0) return null;
+  const texts = rows.map(({ scene, victim, metric, system, alone, together, slowdown }) => [
+    ...[scene, victim, metric, system].map(plain),
+    ...[alone?.value ?? '–', together?.value ?? '–', inOneLine(slowdown)],
+  ]);
+  return `${SCENE_TITLE}:\n${table([...columns], texts, on)}`;
+}
