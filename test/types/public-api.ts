@@ -76,6 +76,15 @@ hold<Same<typeof execWorkloads, (options: ExecWorkloadsOptions) => Promise<Compa
 ({ cards: { 'NVIDIA H200': 3.5 }, systems: { mps: { share: '40%' }, mig: { perHour: 1 } } }) satisfies PriceSettings;
 // @ts-expect-error: a share says of what it is
 ({ systems: { mps: { share: 0.4 } } }) satisfies PriceSettings;
+({
+  name: 'scene',
+  tenants: [
+    { name: 'decode', argv: ['python', 'decode.py'], limits: { memory: '10GiB', sm: 50 } },
+    { role: 'aggressor', task: 'l2-thrash' },
+  ],
+}) satisfies WorkloadSettings;
+// @ts-expect-error: the menu is fixed
+({ name: 'scene', argv: ['p'], tenants: [{ task: 'bandwidth' }] }) satisfies WorkloadSettings;
 // @ts-expect-error: a metric has a place where its number is
 ({ name: 'w', argv: ['p'], metrics: { m: { unit: 's', direction: 'lower' } } }) satisfies WorkloadSettings;
 ({
