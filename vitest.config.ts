@@ -39,6 +39,7 @@ const LONG = [
   'truth/pairs/compare',
   'package/adding-a-metric',
   'cli/exec',
+  'native/exec-scenes',
   'cli/compare',
   'cli/mps',
   'cli/gate',
