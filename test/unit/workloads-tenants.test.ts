@@ -79,6 +79,11 @@ describe('a scene', () => {
     ]);
     const server = '{ name: v, argv: [p], ready: { line: up }, stopAfter: "1" }';
     expect(idsOf(scene(`${server}, ${trainer}`))).toContain('s/v/ready/slowdown');
+    const load =
+      'load: { api: completions, url: "http://127.0.0.1:1/v1/completions", model: m, prompt: hi, maxTokens: "4", requests: "8" }';
+    const served = idsOf(scene(`{ name: v, argv: [p], ready: { line: up }, ${load} }, ${trainer}`));
+    expect(served).toEqual(expect.arrayContaining(['s/v/ttft/slowdown', 's/v/tokens-per-second/alone', 's/v/errors']));
+    expect(served).not.toContain('s/v/errors/slowdown');
   });
 
   it.each([
@@ -102,7 +107,9 @@ describe('a scene', () => {
     );
     const kept = publicSource(sources[0] as (typeof sources)[number]);
     expect(JSON.stringify(kept)).not.toContain('abc');
-    expect(() => read(JSON.stringify({ workloads: [kept.settings] }))).toThrow('env MY_TOKEN is (not recorded)');
+    expect(() => read(JSON.stringify({ workloads: [kept.settings] }))).toThrow(
+      'tenants.env.MY_TOKEN is (not recorded): results do not store secrets. Give its value, or name it in passEnv.',
+    );
   });
 
   it('is another one where a tenant is another', async () => {

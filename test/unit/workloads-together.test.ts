@@ -10,10 +10,16 @@ const S = 1e9;
 
 const run = (fromS: number, toS: number, change: Partial<Run> = {}): Run => ({
   ...{ failure: null, notes: [], wallSeconds: toS - fromS, readySeconds: null, used: null, extracted: new Map() },
-  watched: { processes: [{ pid: 7, name: 'p', files: [], isElsewhere: false }], residentBytes: null, readings: [] },
-  ...{ proof: { state: 'proven', detail: '' }, fromNs: fromS * S, toNs: toS * S },
+  watched: {
+    processes: [{ pid: 7, name: 'p', files: [], isElsewhere: false }],
+    residentBytes: null,
+    pids: new Set([7]),
+  },
+  ...{ proof: { state: 'proven', detail: '' }, phases: [{ name: 'run', fromNs: fromS * S, toNs: toS * S }] },
   ...change,
 });
+
+const startOf = (of: Run): number => of.phases[0]?.fromNs ?? Number.NaN;
 
 const never = new Promise<never>(() => {});
 
@@ -29,7 +35,7 @@ function aggressor(change: Partial<Presence> = {}, trouble: Promise<Trouble> = n
 }
 const always = [{ from: 0, to: 100 * S }];
 
-const program = (options: Partial<ProgramActorOptions>): ProgramActor =>
+const program = (options: Partial<ProgramActorOptions<Run>>): ProgramActor =>
   new ProgramActor({
     ...{ name: 'v', role: 'victim', hasReady: false, repeats: false, run: () => Promise.resolve(run(10, 20)) },
     ...options,
@@ -39,7 +45,7 @@ const program = (options: Partial<ProgramActorOptions>): ProgramActor =>
 const lasting =
   (of: Run, use: 'listed' | 'mapped' | null = 'listed') =>
   async ({ beside }: LifeRequest): Promise<Run> => {
-    if (use) beside.onGpu(use, of.fromNs);
+    if (use) beside.onGpu(use, startOf(of));
     await beside.enough;
     return of;
   };
@@ -180,7 +186,7 @@ describe('several victims', () => {
       ...{ name, repeats: true },
       run: async ({ life, beside }) => {
         const of = lives[life - 1] as Run;
-        beside.onGpu('listed', of.fromNs);
+        beside.onGpu('listed', startOf(of));
         // The last one runs until it is stopped.
         if (life > 1 && life === lives.length) await beside.enough;
         else await sleep(life === 1 && name === 'w' ? 50 : 5);
@@ -190,7 +196,7 @@ describe('several victims', () => {
 
   it('are each measured once, and run again beside those that are still measured', async () => {
     const played = await play([pair([run(0, 10), run(10.5, 31)], 'v'), pair([run(0, 30), run(30.1, 31)], 'w')], []);
-    expect(played).toMatchObject({ invalid: null, runs: [{ toNs: 10 * S }, { toNs: 30 * S }] });
+    expect(played).toMatchObject({ invalid: null, runs: [{ wallSeconds: 10 }, { wallSeconds: 30 }] });
     expect(played.least.get('v')?.running).toBe(1);
     expect(played.least.get('w')?.running).toBeCloseTo(29.5 / 30);
   });
