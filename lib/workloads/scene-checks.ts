@@ -5,7 +5,7 @@ import { foreignCheck, slowdownCheck, temperatureCheck } from './health.js';
 import type { ProcessProof } from './proof.js';
 import { type MeasuredRun, proofCheck, spreadCheck } from './round-of-runs.js';
 import type { Scene } from './scene-type.js';
-import { LEAST_PRESENCE, type Together } from './together.js';
+import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';
 
 export interface Seen {
   scene: Scene;
@@ -42,7 +42,11 @@ function presenceChecks(together: readonly Together[]): Check[] {
   const parts = together.flatMap(({ least }) => [...least.values()]);
   const least = Math.min(...parts.map(({ onGpu }) => onGpu));
   const mapped = new Set(
-    together.flatMap(({ presences }) => presences.filter(({ use }) => use === 'mapped').map(({ name }) => name)),
+    together.flatMap(({ presences }) =>
+      neighboursIn(presences)
+        .filter(({ use }) => use === 'mapped')
+        .map(({ name }) => name),
+    ),
   );
   return [
     {

@@ -119,11 +119,17 @@ function leastBeside(victim: Measured, presences: readonly Presence[]) {
   };
 }
 
+/** Of somebody: an only victim is nobody's. */
+export function neighboursIn(presences: readonly Presence[]): Presence[] {
+  const isOnly = presences.filter(({ role }) => role === 'victim').length === 1;
+  return presences.filter(({ role }) => role === 'aggressor' || !isOnly);
+}
+
 /** Why one of them was not beside a victim; null where all were. */
 function whyAbsent(victims: readonly Measured[], presences: readonly Presence[]): string | null {
   const failed = presences.find(({ failure }) => failure !== null);
   if (failed) return `${failed.name} did not run beside the victims: ${failed.failure}`;
-  const neighbours = presences.filter(({ role }) => role === 'aggressor' || victims.length > 1);
+  const neighbours = neighboursIn(presences);
   const unused = neighbours.find(({ use }) => use === null);
   if (unused)
     return `${unused.name} was never on the GPU: NVML listed no process of it, and none had the driver mapped`;

@@ -80,7 +80,7 @@ describe('a scene', () => {
     const server = '{ name: v, argv: [p], ready: { line: up }, stopAfter: "1" }';
     expect(idsOf(scene(`${server}, ${trainer}`))).toContain('s/v/ready/slowdown');
     const load =
-      'load: { api: completions, url: "http://127.0.0.1:1/v1/completions", model: m, prompt: hi, maxTokens: "4", requests: "8" }';
+      'load: { api: completions, url: "http://127.0.0.1:1/v1/completions", model: m, prompt: hi, maxTokens: "4", requests: "8", concurrency: "1" }';
     const served = idsOf(scene(`{ name: v, argv: [p], ready: { line: up }, ${load} }, ${trainer}`));
     expect(served).toEqual(expect.arrayContaining(['s/v/ttft/slowdown', 's/v/tokens-per-second/alone', 's/v/errors']));
     expect(served).not.toContain('s/v/errors/slowdown');
