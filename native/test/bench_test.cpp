@@ -18,6 +18,7 @@
 #include "bench/launch_latency.h"
 #include "bench/layer_probe.h"
 #include "bench/live_set.h"
+#include "bench/memory_churn.h"
 #include "bench/memory_latency.h"
 #include "bench/on_core.h"
 #include "bench/on_node.h"
@@ -168,6 +169,34 @@ void test_processor_lists() {
   const auto all = processors_of("0-2,5");
   CHECK(all && CPU_COUNT(&*all) == 4 && CPU_ISSET(2, &*all) && CPU_ISSET(5, &*all) && !CPU_ISSET(3, &*all));
   for (const char* wrong : {"", "2-1", "1-", "-1", "1,x", "99999999"}) CHECK(!processors_of(wrong));
+}
+
+// The plan of a churn follows from its seed, and keeps what it says.
+void test_churn_plan() {
+  constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB, kFill = 2000 * kMiB, kKeep = 1000 * kMiB;
+  const ChurnSizes sizes = {64 * kKiB, 64 * kKiB, 64 * kMiB};
+  const auto plan_of = [&](uint64_t seed) { return plan_churn(std::mt19937_64(seed), kFill, sizes, kKeep); };
+  const ChurnPlan plan = plan_of(7);
+  CHECK(plan.sizes == plan_of(7).sizes && plan.freed == plan_of(7).freed);
+  CHECK(plan.sizes != plan_of(8).sizes);
+  CHECK(plan.freed.size() + plan.kept.size() == plan.sizes.size());
+  uint64_t all = 0, kept = 0, small = 0;
+  for (const size_t bytes : plan.sizes) {
+    CHECK(bytes % sizes.step == 0 && bytes >= sizes.smallest && bytes <= sizes.largest);
+    all += bytes;
+    small += bytes < 2 * kMiB ? 1 : 0;
+  }
+  for (const size_t place : plan.kept) kept += plan.sizes[place];
+  CHECK(all <= kFill && all > kFill - sizes.largest);
+  CHECK(kept <= kKeep && kept > kKeep - sizes.largest);
+  // Log-uniform: half of the blocks below the middle of the octaves.
+  CHECK(small > plan.sizes.size() / 4 && small < plan.sizes.size() * 3 / 4);
+  std::vector<bool> seen(plan.sizes.size());
+  for (const auto* places : {&plan.freed, &plan.kept})
+    for (const size_t place : *places) {
+      CHECK(!seen[place]);
+      seen[place] = true;
+    }
 }
 
 void test_kept(const Driver& driver) {
@@ -411,6 +440,7 @@ int main() {
   test_discovery();
   test_on_core();
   test_processor_lists();
+  test_churn_plan();
   test_kept(driver);
   {
     CancelToken token;
