@@ -34,3 +34,10 @@ export function expectMedianBetween({ value, ci95 }: Estimate, brackets: readonl
   for (const end of [0, 1])
     expectBetween(ci95?.[end] as number, [least.ci95?.[end] as number, most.ci95?.[end] as number]);
 }
+
+/** The same of rates: bytes a nanosecond are GB/s. A median of rates is not that of the times where two of them are the middle. */
+export const expectRateBetween = (rate: Estimate, bytes: number, brackets: readonly Bracket[]): void =>
+  expectMedianBetween(
+    rate,
+    brackets.map(({ leastNs, mostNs }) => ({ leastNs: bytes / mostNs, mostNs: bytes / leastNs })),
+  );

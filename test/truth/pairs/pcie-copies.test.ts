@@ -1,7 +1,7 @@
 /** PCIE-001 and PCIE-002: rates against the copies that the simulated driver recorded, and cards that do not copy. */
 import { expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
-import { type Bracket, expectBetween, expectMedianBetween } from '../../native/brackets.js';
+import { type Bracket, expectBetween, expectRateBetween } from '../../native/brackets.js';
 import { measure, measureRecorded, type MeasureFunction, type Settings } from '../../native/child.js';
 import type { Recorded, RecordedCall } from '../../native/record.js';
 
@@ -59,8 +59,7 @@ const copied = (name: string, bytes: number) => (call: RecordedCall) => call.nam
 
 function expectRate({ bytes, copies, gbs, ci95 }: Row, samples: readonly Bracket[]): void {
   expect(samples).toHaveLength(COUNT);
-  const ns = (rate: number) => (bytes * copies) / rate;
-  expectMedianBetween({ value: ns(gbs), ci95: [ns(ci95[1]), ns(ci95[0])] }, samples);
+  expectRateBetween({ value: gbs, ci95 }, bytes * copies, samples);
 }
 
 it.each([
