@@ -342,7 +342,8 @@ void a_full_lane_has_no_room() {
 // Ten ns alone at 2 bytes per ns are 20 bytes, however long they take beside another copy.
 void moved_bytes_are_counted_as_they_move() {
   Scene scene;
-  scene.card()->bus_in_gbs = scene.card()->bus_out_gbs = 2;
+  scene.card()->bus_in_gbs = 2;
+  scene.card()->bus_out_gbs = 4;
   scene.card()->link_gbs = 3;
   const int client = scene.client();
   const LanePoint first = scene.put(scene.lane(client), 0, 10, demand_of(kCopyIn));
@@ -358,6 +359,10 @@ void moved_bytes_are_counted_as_they_move() {
   CHECK_EQUAL(std::lround(traffic.bus_in), 40);
   CHECK_EQUAL(std::lround(traffic.link_out), 30);
   CHECK_EQUAL(traffic.bus_out + traffic.link_in, 0.0);
+  // Work that alone uses a half of the way moves half as much in its time.
+  const LanePoint staged = scene.put(scene.lane(client), 20, 10, demand_of(kCopyOut, 0.5));
+  CHECK_EQUAL(scene.end(staged), 30);
+  CHECK_EQUAL(std::lround(traffic.bus_out), 20);
 }
 
 // A: 0 to 30, B: 30 to 50, A: 50 to 70, B: 70 to 80. Two concurrent kernels of a context count once; a copy does not
