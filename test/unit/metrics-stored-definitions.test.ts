@@ -32,11 +32,24 @@ describe('metrics of programs in a document', () => {
 
 describe('an id of a metric', () => {
   const isId = (id: string) => v.is(metricResultSchema, result(id));
-  it.each(['OH-001', 'w/wall', 'a.b_c+d-e/time.p99', 'w@batch=8,precision=fp16/host-memory'])('is %s', (id) =>
-    expect(isId(id)).toBe(true),
-  );
-  it.each(['OH-1', 'w', 'w/', '/wall', 'w/a/b', '../w/a', 'w@/a', 'w@b c/a', `${'x'.repeat(41)}/a`, 'w/a\n'])(
-    'is not %j',
-    (id) => expect(isId(id)).toBe(false),
-  );
+  it.each([
+    'OH-001',
+    'w/wall',
+    'a.b_c+d-e/time.p99',
+    'w@batch=8,precision=fp16/host-memory',
+    'scene/victim/wall/alone',
+  ])('is %s', (id) => expect(isId(id)).toBe(true));
+  it.each([
+    'OH-1',
+    'w',
+    'w/',
+    '/wall',
+    'w//b',
+    'w/a/b/c/d',
+    '../w/a',
+    'w@/a',
+    'w@b c/a',
+    `${'x'.repeat(41)}/a`,
+    'w/a\n',
+  ])('is not %j', (id) => expect(isId(id)).toBe(false));
 });

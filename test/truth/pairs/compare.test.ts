@@ -161,11 +161,15 @@ const COMPARISONS = [
 // difference that the harness itself makes between the first and the second system occurs every time, so an alarm fails
 // the test only if a second and a third comparison repeat it (chance: below 0.01 %).
 describe.concurrent('compare raises no lasting alarm between a system and itself', () => {
-  // An iteration of LLM-002 is a round of a thousand allocations, of which its tier has enough.
-  const isOfCalls = ({ id, where }: MetricDefinition) => where === 'process' && id !== 'LLM-002';
+  const COPIES = ['PCIE-001', 'PCIE-002'];
+  // An iteration of these is a round of hundreds of calls, of which the tier has enough.
+  const ROUNDS = ['LLM-002', 'SCHED-002'];
+  const isOfCopies = ({ id }: MetricDefinition) => COPIES.includes(id);
+  const isOfCalls = ({ id, where }: MetricDefinition) => where === 'process' && ![...COPIES, ...ROUNDS].includes(id);
   it.each([
     ['calls in one process', isOfCalls, ['--iterations', '60']],
-    ['rounds and fresh processes', (metric: MetricDefinition) => !isOfCalls(metric), []],
+    ['large copies', isOfCopies, ['--iterations', '6']],
+    ['rounds and fresh processes', (metric: MetricDefinition) => !isOfCalls(metric) && !isOfCopies(metric), []],
   ] as const)('in what is measured by: %s', async (_, isMeasured, few) => {
     let suspects: Alarm[] = short.filter(isMeasured).map(({ id }) => ({ metric: id, verdict: '' }));
     for (const [i, { seed, rounds }] of COMPARISONS.entries()) {
