@@ -24,34 +24,33 @@ const TIMES = { aloneMs: 50, togetherMs: 600 };
 const measure = (id: string, by: MetricDefinition['measure'], system: System) =>
   measureMetric({ ...metricNamed(id), measure: by }, { simulate: true, seed: 1 }, { system });
 
-/** Shorter than the time from a request to its release. */
-const PAUSE_NS = 60e6;
-
 /** Contexts of one card that run at the same time, as clients of MPS do, or in turn. */
 const tenants = (record: string, more: string): System =>
   staggered(
     environmentSystem(environment(null, `recorded=cuLaunchKernel+cuDevicePrimaryCtxRetain${CARD}${more}`, record)),
   );
 
-/** Kernels that read for a window, of each process; the first is a rehearsal. */
-const reads = (folder: string): Kernel[][] =>
+/** As the record names them: at most 15 characters. */
+const READ = 'gvb_bandwidth_r';
+const WRITE = 'gvb_bandwidth_w';
+
+/** The kernels of every window in which a process read, by process. A kernel that fills the buffer precedes each window. */
+const windowsIn = (folder: string): Kernel[][][] =>
   recordedByProcess(folder)
-    .map(({ calls }) => calls.filter(({ kernel }) => kernel === 'gvb_bandwidth_r'))
-    .filter((kernels) => kernels.length > 0);
+    .map(({ calls }) => {
+      const windows: Kernel[][] = [];
+      for (const call of calls)
+        if (call.kernel === WRITE) windows.push([]);
+        else if (call.kernel === READ) windows.at(-1)?.push(call);
+      return windows.filter((kernels) => kernels.length > 0);
+    })
+    .filter((windows) => windows.length > 0);
 
-/** The windows of a process, which pauses between them. */
-function windowsOf(kernels: readonly Kernel[]): Kernel[][] {
-  const begins = kernels.flatMap((kernel, i) =>
-    i === 0 || kernel.begins - (kernels[i - 1] as Kernel).ends > PAUSE_NS ? [i] : [],
-  );
-  return begins.map((from, i) => kernels.slice(from, begins[i + 1]));
-}
-
-/** What each of them read in the time in which all did so at the end, in kernels. */
+/** Kernels per ns that each of the last processes finished in the time that their last windows have in common. */
 function together(folder: string, processes: number): number[] {
-  const windows = reads(folder)
+  const windows = windowsIn(folder)
     .slice(-processes)
-    .map((kernels) => windowsOf(kernels).at(-1) as Kernel[]);
+    .map((own) => own.at(-1) as Kernel[]);
   const from = Math.max(...windows.map((kernels) => (kernels[0] as Kernel).begins));
   const to = Math.min(...windows.map((kernels) => (kernels.at(-1) as Kernel).ends));
   return windows.map((kernels) => kernelsIn(kernels, from, to) / (to - from));
@@ -60,8 +59,8 @@ function together(folder: string, processes: number): number[] {
 const rateOf = (kernels: readonly Kernel[]): number =>
   kernels.length / ((kernels.at(-1) as Kernel).ends - (kernels[0] as Kernel).begins);
 
-/** Of a process that ran alone: kernels in a nanosecond. The last ones, since it rehearsed before. */
-const alone = (folder: string): number => rateOf((reads(folder)[0] as Kernel[]).slice(-20));
+/** Kernels per ns of the first process, which runs alone; its first window is a rehearsal. */
+const alone = (folder: string): number => rateOf(windowsIn(folder)[0]?.at(-1) as Kernel[]);
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
@@ -116,7 +115,7 @@ it('BW-004 finds what one neighbour costs, and that it is an equal part', async 
   );
   const [row] = result.details.rows as { lossPercent: number; excessPercent: number }[];
   expect(result).toMatchObject({ status: 'ok', processes: 2, value: row?.lossPercent });
-  const [, before, ...others] = windowsOf(reads(record)[0] as Kernel[]) as [Kernel[], Kernel[], ...Kernel[][]];
+  const [, before, ...others] = windowsIn(record)[0] as [Kernel[], Kernel[], ...Kernel[][]];
   const after = others.at(-1) as Kernel[];
   const lengthOf = (kernels: readonly Kernel[]) => median(kernels.map(lasted)).value;
   // Two that want all of the memory get half of it each.

@@ -12,8 +12,8 @@ const COPY = 16 * 2 ** 20;
 /** Slow enough for the host to keep up with, whatever else it does. */
 const GBS = 2;
 const TIMES = { aloneMs: 120, togetherMs: 300, leads: 10 };
-/** Where no rate is looked at. */
-const SHORT = { aloneMs: 40, togetherMs: 100, leads: 10 };
+/** For tests that compare no rate. Copies of four tenants last 32 ms each, and a window must be several times as long. */
+const SHORT = { aloneMs: 40, togetherMs: 400, leads: 10 };
 /** A tenant reads the clock before its first copy and behind its last one, and may lose the processor there. */
 const LATE = 0.8;
 
@@ -76,7 +76,8 @@ describe('PCIE-003', () => {
     );
     const ascending = (rates: readonly number[]) => [...rates].sort((a, b) => a - b);
     for (const [i, rate] of ascending(four.gbs).entries()) near(rate, ascending(together)[i] as number);
-    expect(four.aggregateGbs).toBeLessThanOrEqual(1.01 * GBS);
+    // A tenant has the link to itself where its window does not overlap with the others'.
+    expect(four.aggregateGbs).toBeLessThanOrEqual(GBS / LATE);
     expect(result.value).toBeCloseTo(100 * (1 - Math.min(...four.gbs) / (four.aloneGbs[0] as number)), 9);
   });
 
