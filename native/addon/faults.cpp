@@ -1,6 +1,7 @@
 // Injected faults, and their effect on a neighbour.
 #include "bench/faults.h"
 
+#include "addon/fault_fields.h"
 #include "addon/fault_kinds.h"
 #include "addon/topic.h"
 #include "bench/verified_rounds.h"
@@ -13,17 +14,6 @@ struct Fields<FaultRequest> : FieldsOf<FaultRequest> {
   template <class Visit>
   static void each(const Visit& visit) {
     visit(GVB_FIELD(fault).one_of(fault_kinds()));
-  }
-};
-
-template <>
-struct Fields<FaultAnswer> : FieldsOf<FaultAnswer> {
-  static constexpr const char* kName = "FaultAnswer";
-  static constexpr const char* kDoc = "What the driver said when it was waited for the faulty kernel.";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(code));
-    visit(GVB_FIELD(name));
   }
 };
 

@@ -43,20 +43,25 @@ const char* fault_kernel(FaultKind fault) {
 }
 
 FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request) {
-  const Cuda& cuda = session.cuda;
+  return raise_fault(session.cuda, request.fault, session.token);
+}
+
+FaultAnswer raise_fault(const Cuda& cuda, FaultKind fault, const CancelToken& token) {
   const Module module(cuda, gvb_ptx_faults);
   abi::CUdeviceptr no_stamp = 0;
   void* parameters[] = {&no_stamp};
-  launch(cuda, module.function(fault_kernel(request.fault)), 1, 1, nullptr, parameters);
+  launch(cuda, module.function(fault_kernel(fault)), 1, 1, nullptr, parameters);
   const auto synchronize = cuda.require(cuda.api.cuCtxSynchronize, "cuCtxSynchronize");
   const int64_t began = now_ns();
   abi::CUresult code = synchronize();
-  while (code == abi::CUDA_SUCCESS && now_ns() - began < kToldLateNs) {
-    session.token.check();
+  int64_t told_at = now_ns();
+  while (code == abi::CUDA_SUCCESS && told_at - began < kToldLateNs) {
+    token.check();
     sleep_until(now_ns() + kLookEveryNs);
     code = synchronize();
+    told_at = now_ns();
   }
-  return {code, cuda.error_name(code)};
+  return {code, cuda.error_name(code), told_at};
 }
 
 EndlessKernel start_endless(DeviceSession& session) {

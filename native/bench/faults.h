@@ -21,9 +21,12 @@ const char* fault_kernel(FaultKind fault);
 struct FaultAnswer {
   int code = 0;
   std::string name;
+  int64_t told_at_ns = 0;  // CLOCK_MONOTONIC_RAW, when the call returned that said it
 };
 
 FaultAnswer raise_fault(DeviceSession& session, const FaultRequest& request);
+// In the current context, which is lost afterwards.
+FaultAnswer raise_fault(const Cuda& cuda, FaultKind fault, const CancelToken& token);
 
 // Starts a kernel that fills the device and does not end (except after seconds, so that no card stays busy). Throws
 // kInvalidResult if it does not run. The process must be killed.

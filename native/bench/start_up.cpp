@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/wait.h"
+#include "bench/first_kernel.h"
 #include "bench/gpu_state.h"
 #include "kernels/ptx.h"
 
@@ -17,9 +18,6 @@ using abi::CUdevice;
 using abi::CUdeviceptr;
 
 namespace {
-
-constexpr unsigned kWords = 1024;
-constexpr unsigned kSeed = 12345;
 
 class Lap {
  public:
@@ -65,19 +63,6 @@ class StartedContext {
   const ContextApi api_;
   abi::CUcontext context_ = nullptr;
 };
-
-void launch_mix(const Cuda& cuda, abi::CUfunction kernel, CUdeviceptr words) {
-  unsigned count = kWords, seed = kSeed;
-  void* parameters[] = {&words, &count, &seed};
-  GVB_CALL(cuda, "launching the first kernel", cuLaunchKernel, kernel, 4, 1, 1, 256, 1, 1, 0, nullptr, parameters,
-           nullptr);
-}
-
-bool mixed_correctly(const std::array<uint32_t, kWords>& words) {
-  for (uint32_t i = 0; i < kWords; ++i)
-    if (words[i] != (i + kSeed) * 2654435761u) return false;
-  return true;
-}
 
 std::optional<std::vector<unsigned>> process_ids(const Driver& driver, abi::nvmlDevice_t device) {
   const auto processes = gpu_processes(driver.nvml.api, device);
@@ -180,19 +165,18 @@ class Start {
 
   void first_work(const Cuda& cuda, Lap& lap) {
     const Module module(cuda, gvb_ptx_base);
-    const abi::CUfunction kernel = module.function("gvb_mix");
+    FirstKernel first(cuda, module);
     out_.module_ns = lap.next();
-    const DeviceMemory words = make_memory(cuda, kWords * sizeof(uint32_t));
+    first.allocate();
     out_.first_alloc_ns = lap.next();
-    launch_mix(cuda, kernel, words.get());
-    std::array<uint32_t, kWords> result{};
-    GVB_CALL(cuda, "reading the first result", cuMemcpyDtoH_v2, result.data(), words.get(), sizeof result);
+    first.launch();
+    first.read();
     out_.first_launch_ns = lap.next();
     out_.first_result_at_ns = lap.at();
-    launch_mix(cuda, kernel, words.get());
+    first.launch();
     GVB_CALL(cuda, "waiting for the second kernel", cuCtxSynchronize);
     out_.second_launch_ns = lap.next();
-    out_.result_correct = mixed_correctly(result);
+    out_.result_correct = first.correct();
   }
 
   void describe(const Driver& driver, const Cuda& cuda) {

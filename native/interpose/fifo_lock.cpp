@@ -9,8 +9,10 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/clock.h"
 #include "base/robust_mutex.h"
 #include "base/shared_file.h"
+#include "base/wait.h"
 
 namespace gvb::interpose {
 
@@ -51,7 +53,7 @@ std::unique_ptr<FifoLock> FifoLock::of_file(const std::string& path) {
   return std::unique_ptr<FifoLock>(new FifoLock(state));
 }
 
-uint64_t FifoLock::enter() {
+uint64_t FifoLock::enter(int64_t stale_ns) {
   lock_robust(&state_->entrance);
   const uint64_t place = state_->next;
   // A thread that dies between these two lines leaves a place that the next one takes over.
@@ -61,8 +63,10 @@ uint64_t FifoLock::enter() {
   // It is unknown whether a dead predecessor owned the lock, so this also waits for the one before it. It keeps all
   // these mutexes until it owns the lock: if it dies before, the next one must follow the same chain.
   uint64_t first = place;
-  while (lock_robust(at(--first)) && first + kPlaces > place + 1) {
-  }
+  bool died = false;
+  while (lock_robust(at(--first)) && first + kPlaces > place + 1) died = true;
+  // It still holds all of them: if it dies meanwhile, the next one finds that too.
+  if (died && stale_ns > 0) sleep_until(now_ns() + stale_ns);
   for (; first != place; ++first) pthread_mutex_unlock(at(first));
   return place;
 }

@@ -26,7 +26,8 @@ class FifoLock {
 
   class Hold {
    public:
-    explicit Hold(FifoLock& lock) : lock_(lock), place_(lock.enter()) {}
+    // `stale_ns`: how much later it owns a lock whose owner, or somebody who waited for it, died.
+    explicit Hold(FifoLock& lock, int64_t stale_ns = 0) : lock_(lock), place_(lock.enter(stale_ns)) {}
     ~Hold() { lock_.leave(place_); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
@@ -46,7 +47,7 @@ class FifoLock {
 
   explicit FifoLock(State* state) : state_(state) {}
   static void initialise(State* state);
-  uint64_t enter();
+  uint64_t enter(int64_t stale_ns);
   void leave(uint64_t place);
   pthread_mutex_t* at(uint64_t place) { return &state_->places[place % kPlaces]; }
 

@@ -122,7 +122,7 @@ inline void remember(Hook& hook, uint64_t spent) {
 }
 
 void hold_lock(record::Call& call) {
-  const FifoLock::Hold hold(*lock);
+  const FifoLock::Hold hold(*lock, settings().stale_ns);
   call.begins = now_ns();
   const int64_t until = call.begins + settings().lock_ns;
   if (settings().lock_ns < kShortestSleepNs)

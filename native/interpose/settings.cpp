@@ -218,6 +218,10 @@ void set_lock(Settings& settings, const std::string& text) {
   if (settings.lock_ns == 0) refuse("lock", kWanted, text);
 }
 
+void set_stale(Settings& settings, const std::string& text) {
+  settings.stale_ns = std::llround(quantity("stale", "a time such as 300ms", text, kTimes));
+}
+
 std::string absolute_path(const std::string& what, const std::string& text) {
   if (text.empty() || text[0] != '/') refuse(what, "an absolute path", text);
   return text;
@@ -244,6 +248,7 @@ void refuse_idle(const Settings& settings, const std::string& text) {
   if (settings.lock_ns > 0 && std::find(settings.hooked, end, true) == end)
     refuse("lock", "used together with a function to hook, such as cuMemAlloc_v2=+0ns", text);
   if (!settings.state.empty() && settings.lock_ns == 0) refuse("state", "used together with a lock", text);
+  if (settings.stale_ns > 0 && settings.state.empty()) refuse("stale", "used together with a state", text);
   const bool of_limit = settings.refusal != abi::CUDA_ERROR_OUT_OF_MEMORY || settings.grants != Grants::kMemory ||
                         settings.context_bytes > 0 || !settings.pool.empty();
   if (of_limit && settings.memory_limit == 0)
@@ -275,6 +280,7 @@ constexpr Key kKeys[] = {{"memory", set_memory},
                          {"perlive", set_per_live},
                          {"token", set_token},
                          {"lock", set_lock},
+                         {"stale", set_stale},
                          {"state", set_state},
                          {"poll", set_poll},
                          {"hooks", set_hooks}};
@@ -286,9 +292,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (function == kCudaFunctionCount)
     refuse("a key",
            "memory, quota, context, ignores, pool, refusal, shows, forgets, grants, sm, share, perlive, token, lock, "
-           "state, "
-           "poll, hooks or an exported driver function such as "
-           "cuLaunchKernel",
+           "stale, state, poll, hooks or an exported driver function such as cuLaunchKernel",
            key);
   settings.hooked[function] = true;
   settings.delay_ns[function] += delay(key, value);

@@ -26,6 +26,8 @@
 //                                    is 1 ms or more, else spins
 //   state=PATH                       the file (absolute path, no comma) through which processes share the lock; without
 //                                    it each has its own
+//   stale=TIME                       a lock whose owner died (or that died while it waited) is held for this time by
+//                                    whoever comes next, before its own
 //   poll=PERCENT                     hooks cuInit; from the first hooked call on, a thread uses this share of one
 //                                    processor, by its own clock; 0 starts none
 //   hooks=export+dlsym+procaddress   how programs reach the hooks
@@ -74,7 +76,8 @@ struct Settings {
   unsigned sm_percent = 100;
   ShareLimit share;
   int64_t lock_ns = 0;  // 0: no lock
-  std::string state;    // empty: the lock is this process's own
+  int64_t stale_ns = 0;
+  std::string state;  // empty: the lock is this process's own
   double poll_percent = 0;
   std::string record;  // GVB_INTERPOSE_RECORD; empty: no record
   bool hooks_dlsym = true;

@@ -18,7 +18,8 @@ struct Call {
   int64_t entered;
   int64_t left;
   // For a launch: its first and last instruction on the device timeline. For the interposer's lock: when it was held.
-  // For the polling thread: its processor time before and after. For an allocation: `begins` is the number of bytes of
+  // For the polling thread: its processor time before and after. For a turn of the simulated card: its begin and end.
+  // For an allocation: `begins` is the number of bytes of
   // another process's content that were handed out.
   int64_t begins;
   int64_t ends;

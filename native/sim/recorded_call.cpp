@@ -1,6 +1,7 @@
 #include "sim/recorded_call.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -11,7 +12,8 @@ namespace gvb::sim {
 namespace {
 
 thread_local RecordedCall* current_call = nullptr;
-bool left_out[static_cast<int>(Function::kCount)] = {};
+constexpr auto kTurn = static_cast<uint32_t>(Function::kCount);
+bool left_out[kTurn + 1] = {};
 
 // Creates the log when the library is loaded, so that the first call does not pay for it.
 __attribute__((constructor)) void start_early() {
@@ -27,9 +29,24 @@ std::string start_record(const std::string& folder, const std::vector<Function>&
   if (!functions.empty()) std::fill(std::begin(left_out), std::end(left_out), true);
   for (const Function function : functions) left_out[static_cast<int>(function)] = false;
   const char* const* names = function_names();
-  const record::MadeLog made = record::CallLog::make(folder, {names, names + static_cast<size_t>(Function::kCount)});
+  std::vector<const char*> all(names, names + kTurn);
+  all.push_back("turn");
+  const record::MadeLog made = record::CallLog::make(folder, all);
   call_log.store(made.log);
   return made.why_not;
+}
+
+void record_turn(const RecordedTurn& turn) {
+  record::CallLog* log = call_log.load(std::memory_order_relaxed);
+  if (log == nullptr || left_out[kTurn]) return;
+  record::Call call{};
+  call.function = kTurn;
+  call.entered = raw_now();
+  call.begins = turn.begins;
+  call.ends = turn.ends;
+  call.bytes = static_cast<uint64_t>(turn.party);
+  std::snprintf(call.kernel, sizeof call.kernel, "%d", turn.place);
+  log->add(call);
 }
 
 void RecordedCall::enter(Function function) {

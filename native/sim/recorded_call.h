@@ -35,6 +35,15 @@ class LateTimes {
   int64_t ends_ = 0;
 };
 
+// A turn of a party on a card that is over. The record lists it after the functions' calls, as `turn`: its begin and
+// end, the party as its bytes, the card as its kernel. A record of named functions has none.
+struct RecordedTurn {
+  int place;
+  int party;
+  int64_t begins, ends;
+};
+void record_turn(const RecordedTurn& turn);
+
 class RecordedCall {
  public:
   explicit RecordedCall(Function function) {

@@ -94,6 +94,8 @@ constexpr Key<CardSettings> kCardKeys[] = {
     quantity("switch_us", &CardSettings::switch_us, 0, 1e7),
     count("turns_end", &CardSettings::turns_end, 0, 2),
     quantity("fault_us", &CardSettings::fault_us, 0, 1e7),
+    quantity("recovery_ms", &CardSettings::recovery_ms, 0, 1e7),
+    count("recovery_refuses", &CardSettings::recovery_refuses, 0, 1),
     count("persistence", &CardSettings::persistence, 0, 1),
     count("temperature_c", &CardSettings::temperature_c, 0, 150),
     count("performance_state", &CardSettings::performance_state, 0, 15),

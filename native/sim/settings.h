@@ -38,9 +38,11 @@ struct CardSettings {
   int64_t cc = 90;
   double kernel_ns = 1000;
   double timeslice_us = 2000;
-  double switch_us = 0;   // in which nobody runs, between two turns
-  int64_t turns_end = 0;  // when others wait: 0 after a slice, 1 after a kernel, 2 when all of it is over
-  double fault_us = 0;    // from a kernel's fault until the host can learn of it
+  double switch_us = 0;          // in which nobody runs, between two turns
+  int64_t turns_end = 0;         // when others wait: 0 after a slice, 1 after a kernel, 2 when all of it is over
+  double fault_us = 0;           // from a kernel's fault until the host can learn of it
+  double recovery_ms = 0;        // from a kernel's fault until a context can be opened
+  int64_t recovery_refuses = 0;  // 1: it is refused until then; 0: the call waits
   int64_t persistence = 1;
   int64_t temperature_c = 35;
   int64_t performance_state = 0;

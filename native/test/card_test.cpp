@@ -132,6 +132,46 @@ void contexts_take_turns() {
   CHECK(scene.pause(b) == std::make_pair(int64_t{50}, int64_t{70}));
 }
 
+// Nobody runs for 5 before each turn, the first one too. A: 5 to 30, since its slice begins when B comes at 10; B: 35
+// to 55; A: 60 to 80; B: 85 to 95, where it ends; A: 100 to 105.
+void nobody_runs_while_the_card_switches() {
+  Scene scene;
+  scene.card()->switch_ns = 5;
+  const LanePoint a = scene.put(scene.alone(), 0, 50, demand_of(kSms));
+  const LanePoint b = scene.put(scene.alone(), 10, 30, demand_of(kSms));
+  CHECK_EQUAL(scene.end(b), 95);
+  CHECK_EQUAL(scene.end(a), 105);
+  CHECK_EQUAL(scene.start(b), 35);
+  CHECK(scene.pause(b) == std::make_pair(int64_t{55}, int64_t{85}));
+  const std::vector<std::pair<int64_t, int64_t>> turns{{5, 30}, {35, 55}, {60, 80}, {85, 95}};
+  CHECK_EQUAL(scene.card()->turns_over, turns.size() + 1);
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const Turn& turn = scene.card()->turns[i + 1];
+    CHECK(std::make_pair(turn.from, turn.to) == turns[i]);
+    CHECK_EQUAL(turn.party, i % 2 == 0 ? 1 : 2);
+  }
+}
+
+// Two kernels of A and of B, which comes at 5. The slice of 20 is longer than no kernel and shorter than A's.
+std::vector<int64_t> ends_of_turns(TurnsEnd rule) {
+  Scene scene;
+  scene.card()->turns_end = rule;
+  const int a = scene.alone(), b = scene.alone();
+  const std::vector<LanePoint> points{scene.put(a, 0, 30, demand_of(kSms)), scene.put(a, 0, 30, demand_of(kSms)),
+                                      scene.put(b, 5, 10, demand_of(kSms)), scene.put(b, 5, 10, demand_of(kSms))};
+  std::vector<int64_t> found;
+  for (const LanePoint& point : points) found.push_back(scene.end(point));
+  return found;
+}
+
+// A: 0 to 25, B: 25 to 45, where it has nothing left, A: 45 to 80.
+void a_turn_ends_after_its_slice() { CHECK(ends_of_turns(TurnsEnd::kAfterSlice) == (Ends{50, 80, 35, 45})); }
+
+// In turn: A to 30, B to 40, A to 70, B to 80.
+void a_turn_ends_after_a_kernel() { CHECK(ends_of_turns(TurnsEnd::kAfterKernel) == (Ends{30, 70, 40, 80})); }
+
+void a_turn_ends_when_its_party_is_idle() { CHECK(ends_of_turns(TurnsEnd::kWhenIdle) == (Ends{30, 60, 70, 80})); }
+
 // B waits for A's turn to end at 20 and leaves at 5, when A has nothing to run until 100.
 void a_turn_ends_with_no_party_left() {
   Scene scene;
@@ -278,6 +318,25 @@ void a_fault_ends_its_own_context_alone() {
   CHECK_EQUAL(scene.card()->xid_events[0].at, 10);
 }
 
+// It is over at 10; the host is told 7 later, and a context can be opened 100 later where the card needs that.
+void a_fault_is_told_later_and_recovered_from() {
+  for (const int64_t recovery_ns : {0, 100}) {
+    Scene scene;
+    scene.card()->fault_ns = 7;
+    scene.card()->recovery_ns = recovery_ns;
+    const int faulty = scene.client(), other = scene.client();
+    const LanePoint point = scene.put(scene.lane(faulty), 0, 10, demand_of(kSms), kFault);
+    CHECK_EQUAL(scene.end(point), 10);
+    CHECK_EQUAL(scene.card()->clients[faulty].fault_told.load(), 17);
+    CHECK_EQUAL(scene.card()->clients[other].fault_told.load(), 0);
+    CHECK_EQUAL(scene.card()->recovered_at, recovery_ns == 0 ? 0 : 110);
+    // The first fault counts: the context is lost since then.
+    fail(scene.card(), faulty, {716, 13});
+    CHECK_EQUAL(scene.card()->clients[faulty].fault.load(), 700);
+    CHECK_EQUAL(scene.card()->clients[faulty].fault_told.load(), 17);
+  }
+}
+
 // A program that is no client of the server continues.
 void a_fault_reaches_all_mps_clients() {
   Scene scene;
@@ -395,6 +454,10 @@ int main() {
   nothing_demanded_is_nothing_shared();
   a_later_arrival_slows_the_others();
   contexts_take_turns();
+  nobody_runs_while_the_card_switches();
+  a_turn_ends_after_its_slice();
+  a_turn_ends_after_a_kernel();
+  a_turn_ends_when_its_party_is_idle();
   a_turn_ends_with_no_party_left();
   a_turn_has_the_whole_card();
   mps_clients_run_at_the_same_time();
@@ -407,6 +470,7 @@ int main() {
   a_killed_tenant_leaves_the_card_to_the_others();
   a_point_stays_reached_when_its_lane_serves_another_stream();
   a_fault_ends_its_own_context_alone();
+  a_fault_is_told_later_and_recovered_from();
   a_fault_reaches_all_mps_clients();
   a_fault_that_spreads_reaches_all();
   time_passes_when_no_party_takes_the_turn();

@@ -121,6 +121,30 @@ void test_skips_dead_threads() {
   CHECK(entered);
 }
 
+// Only whoever comes next waits.
+void test_a_dead_owner_leaves_the_lock_behind() {
+  const TemporaryFile file;
+  const auto lock = FifoLock::of_file(file.path());
+  constexpr int64_t kStale = 500'000'000;
+  const auto took = [&] {
+    const int64_t began = gvb::now_ns();
+    const FifoLock::Hold hold(*lock, kStale);
+    return gvb::now_ns() - began;
+  };
+  { const FifoLock::Hold left(*lock); }
+  const int64_t unhurt = took();
+  waitpid(in_child([&] {
+            const FifoLock::Hold hold(*lock);
+            raise(SIGKILL);
+          }),
+          nullptr, 0);
+  const int64_t first = took(), second = took();
+  CHECK(first >= kStale);
+  // Both may be interrupted, but not for as long as that.
+  CHECK(unhurt < kStale);
+  CHECK(second < kStale);
+}
+
 template <class Task>
 std::string refusal(const Task& task) {
   try {
@@ -144,13 +168,15 @@ void test_refuses_a_file_of_something_else() {
 }
 
 void test_settings_of_lock_and_poll() {
-  const auto settings = parse_settings("cuMemAlloc_v2=+0ns,lock=2ms,state=/tmp/x,poll=0.5%");
+  const auto settings = parse_settings("cuMemAlloc_v2=+0ns,lock=2ms,state=/tmp/x,stale=300ms,poll=0.5%");
+  CHECK_EQUAL(settings.stale_ns, 300'000'000);
   CHECK_EQUAL(settings.lock_ns, 2'000'000);
   CHECK(settings.state == "/tmp/x");
   CHECK_EQUAL(settings.poll_percent, 0.5);
   CHECK(settings.hooked[gvb::cuda_function_index("cuInit")]);
-  for (const char* wrong : {"lock=2ms", "cuInit=+0ns,lock=0us", "cuInit=+0ns,lock=2s", "cuInit=+0ns,state=/tmp/x",
-                            "cuInit=+0ns,lock=2ms,state=x", "poll=101%", "poll=-1", "poll=three"})
+  for (const char* wrong :
+       {"cuInit=+0ns,lock=2ms,stale=3ms", "lock=2ms", "cuInit=+0ns,lock=0us", "cuInit=+0ns,lock=2s",
+        "cuInit=+0ns,state=/tmp/x", "cuInit=+0ns,lock=2ms,state=x", "poll=101%", "poll=-1", "poll=three"})
     CHECK(contains(refusal([&] { parse_settings(wrong); }), "Expected "));
 }
 
@@ -197,6 +223,7 @@ int main() {
   test_excludes_between_processes();
   test_lets_in_by_order_of_coming();
   test_skips_dead_threads();
+  test_a_dead_owner_leaves_the_lock_behind();
   test_refuses_a_file_of_something_else();
   test_settings_of_lock_and_poll();
   test_settings_of_share();

@@ -10,6 +10,9 @@ namespace test {
 #define GVB_FAST "init_ms=0,context_ms=0,alloc_us=0,free_us=0,host_alloc_us=0,vmm_us=0"
 constexpr const char* kFast = GVB_FAST;
 
+constexpr const char* kRecovers = GVB_FAST ",recovery_ms=200";
+constexpr const char* kRecoversRefusing = GVB_FAST ",recovery_ms=200,recovery_refuses=1";
+
 struct Part {
   const char* name;
   const char* settings;  // for GVB_SIM, without the region
@@ -54,6 +57,8 @@ void nvmlAlone();
 void faults();
 void mps_faults();
 void endless_neighbour();
+void recovering();
+void recovering_refused();
 void two_halves();
 void mps_limits();
 void unlike_cards();
@@ -67,6 +72,7 @@ void many_launches();
 void long_work();
 void refused_client();
 void endless();
+void fails();
 void half();
 void exporter();
 void launcher();

@@ -4,6 +4,7 @@
 
 #include "sim/card/region_state.h"
 #include "sim/clock.h"
+#include "sim/recorded_call.h"
 
 namespace gvb::sim {
 namespace {
@@ -21,7 +22,18 @@ bool in_real_time(const CardState& state) {
 }  // namespace
 
 Card::Card(RegionState* region, int place, int participant)
-    : region_(region), state_(&region->cards[place]), participant_(participant) {}
+    : region_(region), state_(&region->cards[place]), place_(place), participant_(participant) {}
+
+// Records the turns that are over by then: whoever advances the card writes them into the record of its own process.
+void Card::advance_to(int64_t until, const Points& points) {
+  Timeline& timeline = state_->timeline;
+  uint64_t turn = timeline.turns_over;
+  advance(&timeline, until, points.data(), points.size());
+  for (; turn < timeline.turns_over; ++turn) {
+    const Turn& over = timeline.turns[turn % kTurns];
+    record_turn({place_, over.party, over.from, over.to});
+  }
+}
 
 int Card::open_client(bool joined, double sm_limit) {
   int client = -1;
@@ -31,6 +43,7 @@ int Card::open_client(bool joined, double sm_limit) {
     client = sim::open_client(&state_->timeline, participant_, joined, sm_limit);
     if (client < 0) return -1;
     if (state_->timeline.contexts > 1) computed = state_->timeline.now;
+    computed = std::max(computed, state_->timeline.recovered_at);
   }
   wait_until(computed);
   return client;
@@ -59,6 +72,11 @@ bool Card::party_failed() const {
   });
 }
 
+int64_t Card::recovered_at() const {
+  const RobustLock lock(&state_->mutex);
+  return state_->timeline.recovered_at;
+}
+
 int Card::open_lane(int client) {
   const RobustLock lock(&state_->mutex);
   return sim::open_lane(&state_->timeline, client);
@@ -75,7 +93,7 @@ LanePoint Card::submit(int lane, const Item* const* items, size_t count) {
   const RobustLock lock(&state_->mutex);
   LanePoint point;
   for (size_t i = 0; i < count; ++i) point = sim::submit(&state_->timeline, lane, *items[i]);
-  advance(&state_->timeline, raw_now());
+  advance_to(raw_now());
   return point;
 }
 
@@ -111,7 +129,7 @@ void Card::collected(const LanePoint& point) {
 
 void Card::look() {
   const RobustLock lock(&state_->mutex);
-  advance(&state_->timeline, raw_now());
+  advance_to(raw_now());
 }
 
 // The least time until all points are reached, as far as it can be told; 0 once they are.
@@ -120,7 +138,7 @@ int64_t Card::pass_time(const Points& points) {
   const RobustLock lock(&state_->mutex);
   if (all_reached(*state_, points)) return 0;
   const bool real = in_real_time(*state_);
-  advance(&state_->timeline, real ? raw_now() : kForever, points.data(), points.size());
+  advance_to(real ? raw_now() : kForever, points);
   if (all_reached(*state_, points)) return 0;
   int64_t least = 0;
   for (const LanePoint& point : points) least = std::max(least, shortest_ns(&state_->timeline, point));
@@ -144,7 +162,7 @@ bool Card::busy() {
   const RobustLock lock(&state_->mutex);
   Timeline& timeline = state_->timeline;
   const int64_t now = raw_now();
-  advance(&timeline, now);
+  advance_to(now);
   return timeline.now > now || std::any_of(timeline.lanes, timeline.lanes + timeline.lanes_ever, [&](Lane& lane) {
            return lane.client >= 0 && lane.pending() && timeline.head(lane).not_before <= now;
          });

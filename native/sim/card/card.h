@@ -33,12 +33,13 @@ class Card {
   Card(RegionState* region, int place, int participant);
 
   // Opens a context of this process; -1 if the card has no room for another one. Waits until the time has passed that
-  // an earlier context computed ahead.
+  // an earlier context computed ahead, and until the card has recovered from a fault.
   int open_client(bool joined, double sm_limit);
   void close_client(int client);
   int fault(int client) const;           // the sticky code of its context, 0: none of which the host can know
   int64_t fault_told(int client) const;  // when the host can know of it; 0: there is none
   bool party_failed() const;             // a client that MPS joins has failed and is still there
+  int64_t recovered_at() const;          // when a context can be opened after the last fault; 0: there was none
 
   int open_lane(int client);  // -1 if there is none
   void close_lane(int lane);
@@ -63,11 +64,13 @@ class Card {
   bool busy();
 
  private:
-  const Item& item(const LanePoint& point) const;  // the item whose end the point is
+  void advance_to(int64_t until, const Points& points = {});  // holds the card's lock
+  const Item& item(const LanePoint& point) const;             // the item whose end the point is
   int64_t pass_time(const Points& points);
 
   RegionState* region_;
   CardState* state_;
+  int place_;
   int participant_;
 };
 

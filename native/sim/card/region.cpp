@@ -68,7 +68,7 @@ bool is_abandoned(int fd) {
   void* at = mmap(nullptr, sizeof(RegionState), PROT_READ, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
   const auto* state = static_cast<const RegionState*>(at);
-  const bool abandoned = state->magic == kRegionMagic && !any_alive(*state);
+  const bool abandoned = state->magic == kRegionMagic && is_over(*state);
   munmap(at, sizeof(RegionState));
   return abandoned;
 }
@@ -100,7 +100,7 @@ Region::Attached Region::attach(const Settings& settings, Role role) {
   const SharedFile object = SharedFile::object(name);
   auto* state = static_cast<RegionState*>(object.map(sizeof(RegionState)));
   if (state == nullptr) return {nullptr, "Shared memory " + name + " cannot be opened: " + std::strerror(errno) + "."};
-  if (object.size() != sizeof(RegionState) || state->magic != kRegionMagic || !any_alive(*state)) {
+  if (object.size() != sizeof(RegionState) || state->magic != kRegionMagic || is_over(*state)) {
     if (!object.clear(sizeof(RegionState)))
       return {nullptr, "Shared memory " + name + " cannot be cleared: " + std::strerror(errno) + "."};
     initialise(state, settings);
@@ -126,12 +126,12 @@ Region::Attached Region::attach(const Settings& settings, Role role) {
 void Region::detach() {
   const std::string name = object_name(state_->settings);
   const SharedFile object = SharedFile::object(name);
-  bool last = true;
+  bool last = false;
   {
     RegionLock lock(state_);
     forget(state_, participant_);
     reap_dead(state_);
-    for (const Participant& participant : state_->participants) last = last && participant.pid == 0;
+    last = is_over(*state_);
   }
   if (last) shm_unlink(name.c_str());
   if (file_ >= 0) close(file_);

@@ -72,6 +72,7 @@ void configure(RegionState* state, const Settings& settings) {
     timeline.switch_ns = static_cast<int64_t>(settings.cards[place].switch_us * 1000);
     timeline.turns_end = static_cast<TurnsEnd>(settings.cards[place].turns_end);
     timeline.fault_ns = static_cast<int64_t>(settings.cards[place].fault_us * 1000);
+    timeline.recovery_ns = static_cast<int64_t>(settings.cards[place].recovery_ms * 1e6);
     timeline.bus_in_gbs = gbs_to_card(settings.cards[place]);
     timeline.bus_out_gbs = gbs_from_card(settings.cards[place]);
     timeline.link_gbs = settings.cards[place].link_gbs;
@@ -80,6 +81,12 @@ void configure(RegionState* state, const Settings& settings) {
 
 bool any_alive(const RegionState& state) {
   return std::any_of(std::begin(state.participants), std::end(state.participants), alive);
+}
+
+bool is_over(const RegionState& state) {
+  const int64_t now = raw_now();
+  return !any_alive(state) && std::none_of(std::begin(state.cards), std::end(state.cards),
+                                           [&](const CardState& card) { return card.timeline.recovered_at > now; });
 }
 
 bool any_user_alive(const RegionState& state) {

@@ -60,6 +60,8 @@ struct RegionState {
 void initialise(RegionState* state, const Settings& settings);
 void configure(RegionState* state, const Settings& settings);  // for cards that no user holds
 bool any_alive(const RegionState& state);
+// Whether nobody uses it, and no card of it still recovers from a fault.
+bool is_over(const RegionState& state);
 bool any_user_alive(const RegionState& state);
 void reap_dead(RegionState* state);  // with the region's mutex held
 void forget(RegionState* state, int participant);

@@ -297,6 +297,7 @@ std::vector<Pause> pauses_of(const Timeline& timeline, int client, Pause within)
 void fail(Timeline* timeline, int client, const Fault& fault) {
   const Client& faulty = timeline->clients[client];
   timeline->xid_events[timeline->xids++ % kXidEvents] = {timeline->now, fault.xid, faulty.participant};
+  if (timeline->recovery_ns > 0) timeline->recovered_at = timeline->now + timeline->recovery_ns;
   for (int i = 0; i < kMaxClients; ++i) {
     Client& other = timeline->clients[i];
     if (other.participant < 0 || (other.party != faulty.party && !timeline->faults_spread)) continue;

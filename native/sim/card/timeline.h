@@ -121,8 +121,10 @@ struct Timeline {
   int64_t runs_from;  // when the party whose turn it is begins: nobody runs while the card switches
   int64_t switch_ns;
   TurnsEnd turns_end;
-  bool kernel_over;  // one has ended since the turn began
-  int64_t fault_ns;  // from a fault until the host can learn of it
+  bool kernel_over;     // one has ended since the turn began
+  int64_t fault_ns;     // from a fault until the host can learn of it
+  int64_t recovery_ns;  // from a fault until a context can be opened
+  int64_t recovered_at;
   uint64_t turns_over;
   Turn turns[kTurns];
   int contexts;    // that are open

@@ -109,6 +109,8 @@ abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUconte
   context->card = &region().card(device);
   const int64_t bytes = settings().context_mib * kMiB;
   if (is_mps_client() && context->card->party_failed()) return abi::CUDA_ERROR_MPS_SERVER_NOT_READY;
+  if (card_settings(device).recovery_refuses != 0 && raw_now() < context->card->recovered_at())
+    return abi::CUDA_ERROR_SYSTEM_NOT_READY;
   if (!region().take(device, bytes)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   context->client = context->card->open_client(is_mps_client(), multiprocessor_limit(device));
   Stream& stream = context->default_stream;
