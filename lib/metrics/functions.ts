@@ -5,6 +5,7 @@ export { measureBusSaturation } from './bandwidth/bw-003-bus-saturation.js';
 export { measureBandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
 export { checkCompatibility } from './compatibility/compat-001-compatibility.js';
 export { measureErrorDetection } from './error-recovery/err-001-error-detection-latency.js';
+export { measureErrorRecovery } from './error-recovery/err-002-error-recovery.js';
 export { measureGracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
 export { measureFragmentation } from './fragmentation/frag-001-fragmentation-index.js';
 export { measureAllocationDegradation } from './fragmentation/frag-002-allocation-degradation.js';

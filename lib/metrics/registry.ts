@@ -39,6 +39,7 @@ import { contextSwitchLatency } from './scheduling/sched-001-context-switch-late
 import { kernelLaunchOverhead } from './scheduling/sched-002-kernel-launch-overhead.js';
 import { streamConcurrency } from './scheduling/sched-003-stream-concurrency.js';
 import { errorDetectionLatency } from './error-recovery/err-001-error-detection-latency.js';
+import { errorRecovery } from './error-recovery/err-002-error-recovery.js';
 import { gracefulDegradation } from './error-recovery/err-003-graceful-degradation.js';
 import { preemptionLatency } from './scheduling/sched-004-preemption-latency.js';
 import { bandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolation.js';
@@ -98,6 +99,7 @@ export const metrics: readonly MetricDefinition[] = [
   streamConcurrency,
   preemptionLatency,
   errorDetectionLatency,
+  errorRecovery,
   gracefulDegradation,
   bandwidthIsolation,
   bandwidthFairness,

@@ -745,6 +745,8 @@ export interface FaultRequest {
 export interface FaultAnswer {
   code: number;
   name: string;
+  /** As `now` says it: when the call returned that told of it. */
+  toldAtNs: number;
 }
 
 export interface EndlessKernel {
@@ -1511,6 +1513,26 @@ export interface PipelineRuns {
   handoffNs: Float64Array;
 }
 
+// Recovery in the same process
+
+export interface DeviceTarget extends Target {
+  /** NVML index, UUID or its unambiguous beginning, or null for the first visible GPU. */
+  device: number | string | null;
+  path: 'runtime' | 'dlsym' | 'linked';
+}
+
+export interface ContextReset {
+  fault: FaultAnswer;
+  /** Result of cuDevicePrimaryCtxReset_v2. */
+  resetCode: number;
+  resetName: string;
+  /** The call that failed after it; empty: the next kernel ran. */
+  failed: string;
+  /** As `now` says it; 0: there was none. */
+  firstResultAtNs: number;
+  resultCorrect: boolean;
+}
+
 // Requests
 
 export interface RequestsRequest {
@@ -1546,14 +1568,6 @@ export interface Requests {
   deviceNs: number[];
   /** At the end of the window; null if NVML does not report it. */
   smClockMhz: number | null;
-}
-
-// Sessions
-
-export interface DeviceTarget extends Target {
-  /** NVML index, UUID or its unambiguous beginning, or null for the first visible GPU. */
-  device: number | string | null;
-  path: 'runtime' | 'dlsym' | 'linked';
 }
 
 // Sets of live blocks
@@ -2084,6 +2098,8 @@ export interface NativeAddon {
   pipelineRuns(session: number, request: PipelineRequest): Promise<PipelineRuns>;
   /** The kernel kills this process when the thread that started it ends. */
   dieWithParent(): void;
+  /** Fails in a kernel, resets the primary context, and runs a kernel: the process is not used afterwards. */
+  contextReset(request: DeviceTarget): Promise<ContextReset>;
   /** Serves requests at a fixed rate, whether or not the previous one is done; rejects if a result is not what its kernels compute. */
   requests(session: number, request: RequestsRequest): Promise<Requests>;
   /** Retains the device's primary context until the process ends: sessions on it then open at once. */

@@ -6,6 +6,7 @@ import { attack } from './attack.js';
 import { blockTrace } from './block-trace.js';
 import { clock } from './clock.js';
 import { computeShare } from './compute-share.js';
+import { contextReset } from './context-reset.js';
 import { describe } from './describe.js';
 import { discovery } from './discovery.js';
 import { endAttack } from './end-attack.js';
@@ -29,6 +30,7 @@ export const requests: Record<string, Handler> = {
   blockTrace,
   clock,
   computeShare,
+  contextReset,
   describe,
   discovery,
   endAttack,

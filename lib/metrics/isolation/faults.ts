@@ -25,10 +25,10 @@ export interface Fault {
 }
 
 /** The fault takes milliseconds, but a layer may hold a lock meanwhile. */
-const DEADLINE_MS = 30_000;
+export const FAULT_DEADLINE_MS = 30_000;
 const STORM_BYTES = 2 ** 21;
 /** Longer than any test: the tenant is killed before it ends. */
-const STORM = { bytes: STORM_BYTES, forMs: 60_000 };
+const STORM_MS = 60_000;
 const STORM_DEADLINE_MS = 90_000;
 const SHORT_STORM_MS = 10;
 /** How long the endless kernel runs beside the victim before its process is killed. */
@@ -38,7 +38,7 @@ const ENDLESS_MS = 100;
  */
 const STOPS = 20;
 
-const codeOf = ({ code, name }: { code: number; name: string }): string | null =>
+export const codeOf = ({ code, name }: { code: number; name: string }): string | null =>
   code === 0 ? null : `${name} (${code})`;
 
 const kernelFault = (name: string, fault: FaultKind, expectedCode: string): Fault => ({
@@ -46,7 +46,7 @@ const kernelFault = (name: string, fault: FaultKind, expectedCode: string): Faul
   expectedCode,
   hasXid: true,
   raise: async ({ tenant }) =>
-    codeOf(await askSession(tenant, { name: 'raiseFault', request: { fault }, deadlineMs: DEADLINE_MS })),
+    codeOf(await askSession(tenant, { name: 'raiseFault', request: { fault }, deadlineMs: FAULT_DEADLINE_MS })),
 });
 
 async function killed(tenant: WorkerTenant): Promise<string | null> {
@@ -54,14 +54,33 @@ async function killed(tenant: WorkerTenant): Promise<string | null> {
   return (await tenant.exit).signal;
 }
 
-/** Rejects if no allocation succeeded. The tenant then allocates and frees until it is killed. */
-async function startStorm(tenant: WorkerTenant): Promise<void> {
-  const short = { bytes: STORM_BYTES, forMs: SHORT_STORM_MS };
-  await askSession(tenant, { name: 'allocationStorm', request: short, deadlineMs: DEADLINE_MS });
+/**
+ * The tenant allocates and frees blocks of this size until it is killed, at a random moment. Rejects if no allocation
+ * succeeded.
+ */
+export async function storm(tenant: WorkerTenant, random: () => number, bytes = STORM_BYTES): Promise<void> {
+  await startStorm(tenant, bytes);
+  await sleep(20 * random());
+}
+
+async function startStorm(tenant: WorkerTenant, bytes = STORM_BYTES): Promise<void> {
+  const ask = (forMs: number, deadlineMs: number) =>
+    askSession(tenant, { name: 'allocationStorm', request: { bytes, forMs }, deadlineMs });
+  await ask(SHORT_STORM_MS, FAULT_DEADLINE_MS);
   // It ends with its process.
-  askSession(tenant, { name: 'allocationStorm', request: STORM, deadlineMs: STORM_DEADLINE_MS }).catch(() => undefined);
+  ask(STORM_MS, STORM_DEADLINE_MS).catch(() => undefined);
   await sleep(SHORT_STORM_MS);
 }
+
+/** A kernel that fills the card runs until the tenant is killed. */
+export async function fillEndlessly(tenant: WorkerTenant): Promise<void> {
+  await askSession(tenant, { name: 'startEndless', request: undefined, deadlineMs: FAULT_DEADLINE_MS });
+  await sleep(ENDLESS_MS);
+}
+
+/** Allocates all that it is given, and keeps it. Resolves with what was granted, and the code of the refusal. */
+export const hoard = (tenant: WorkerTenant, mostBytes: number) =>
+  askSession(tenant, { name: 'hoard', request: { mostBytes }, deadlineMs: FAULT_DEADLINE_MS });
 
 async function stopAgainAndAgain({ tenant, victim, random }: Stage): Promise<string> {
   for (let i = 0; i < STOPS; i++) {
@@ -84,8 +103,7 @@ export const FAULTS: readonly Fault[] = [
     expectedCode: 'SIGKILL',
     hasXid: false,
     raise: async ({ tenant }) => {
-      await askSession(tenant, { name: 'startEndless', request: undefined, deadlineMs: DEADLINE_MS });
-      await sleep(ENDLESS_MS);
+      await fillEndlessly(tenant);
       return killed(tenant);
     },
   },
@@ -94,8 +112,7 @@ export const FAULTS: readonly Fault[] = [
     expectedCode: 'SIGKILL',
     hasXid: false,
     raise: async ({ tenant, random }) => {
-      await startStorm(tenant);
-      await sleep(20 * random());
+      await storm(tenant, random);
       return killed(tenant);
     },
   },
@@ -114,7 +131,6 @@ export const FAULTS: readonly Fault[] = [
     name: 'leak until the quota',
     expectedCode: 'CUDA_ERROR_OUT_OF_MEMORY (2)',
     hasXid: false,
-    raise: async ({ tenant, mostBytes }) =>
-      codeOf(await askSession(tenant, { name: 'hoard', request: { mostBytes }, deadlineMs: DEADLINE_MS })),
+    raise: async ({ tenant, mostBytes }) => codeOf(await hoard(tenant, mostBytes)),
   },
 ];

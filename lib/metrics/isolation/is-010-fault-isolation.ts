@@ -1,5 +1,4 @@
 /** IS-010: tenants fail one after the other, each in a different way, beside a victim that must not be affected. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors/message-of.js';
 import { loadAddon } from '../../native/load.js';
 import type { Check, Tier } from '../../results/document.js';
@@ -11,18 +10,13 @@ import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
 import { measureFunction } from '../measure-function.js';
 import { type Fault, FAULTS } from './faults.js';
+import { mostBytesOf, xidsSince } from './outside.js';
 import { type Noticed, STALL_MS, WatchedVictim } from './watched-victim.js';
-import { GIB } from '../units.js';
 
 const ROUNDS: Record<Tier, number> = { quick: 1, standard: 2, thorough: 10 };
-/** How far beyond the limit to allocate, which should be refused. */
-const BEYOND_LIMIT_BYTES = GIB / 2;
 /** How long to wait for a victim that has stalled. */
 const PATIENCE_MS = 10_000;
 const NEW_TENANT_MS = 20_000;
-/** The report of an Xid arrives after the fault, independently. */
-const XID_MS = 300;
-const POLL_MS = 10;
 const BLOCK_BYTES = 2 ** 20;
 
 export interface FaultRow {
@@ -49,22 +43,6 @@ function harm({ error, wrong, longestStallMs }: Noticed): string {
   if (error !== null) return error;
   if (wrong > 0) return `${wrong} wrong results`;
   return longestStallMs > STALL_MS ? `no result for ${Math.round(longestStallMs)} ms` : UNHARMED;
-}
-
-async function mostBytesOf({ system, truth }: MeasureContext, id: number): Promise<number> {
-  const { memoryBytes } = system.limits({ id });
-  const free = (await truth?.cardMemory())?.freeBytes ?? 2 * GIB;
-  const wanted = memoryBytes === null ? Number.POSITIVE_INFINITY : memoryBytes + BEYOND_LIMIT_BYTES;
-  return Math.max(1, Math.min(wanted, free - GIB));
-}
-
-async function xidsSince({ truth }: MeasureContext, sinceNs: number, expected: boolean): Promise<number[] | null> {
-  if (!truth) return null;
-  for (const until = performance.now() + XID_MS; ; await sleep(POLL_MS)) {
-    const seen = await truth.xids(sinceNs);
-    if ('unsupported' in seen) return null;
-    if (seen.events.length > 0 || !expected || performance.now() > until) return seen.events.map(({ xid }) => xid);
-  }
 }
 
 /** A victim and sacrificial tenants; raises the remaining faults until one of them reaches a neighbour. */
