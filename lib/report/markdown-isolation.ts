@@ -1,9 +1,11 @@
 /** The details of isolation metrics as Markdown tables. */
 import { number } from '../results/plain.js';
+import { quantity } from '../results/quantity.js';
 import type { View } from '../results/view.js';
 import { interferenceMaps, type InterferenceMap, type Pair } from './isolation/interference.js';
 import { leftOutDetails } from './isolation/left-out.js';
 import { type Outcome, type OutcomeTable, outcomeTables } from './isolation/outcome-tables.js';
+import { recoveryMatrix } from './isolation/recovery.js';
 import { sharePanels, type TenantShare } from './isolation/tenant-shares.js';
 import { type MarkdownColumn, markdownBlock, markdownTable, markdownText } from './markdown-text.js';
 import { barline } from './sparkline.js';
@@ -75,6 +77,27 @@ function shareMarkdown(view: View): string[] {
   return [`${titled('Share of the card over time', markdownTable(columns, rows.slice(0, MOST_SHARES)))}${rest}`];
 }
 
+/** A table per system. */
+function recoveryMarkdown(view: View): string[] {
+  const matrix = recoveryMatrix(view);
+  if (!matrix) return [];
+  const { metrics, systems, rows, leftOut } = matrix;
+  const cut = leftOut > 0 ? ` (${leftOut} more rows are in the document)` : '';
+  return systems.map((system, index) =>
+    titled(
+      `${metrics.join(', ')} Faults, and recovery from them, ${system}${cut}`,
+      markdownTable(
+        [left('Fault'), left('Told'), right('How soon'), left('Recovered')],
+        rows.map(({ fault, cells }) => {
+          const { told = '', soonUs = null, recovered = null } = cells[index] ?? {};
+          const soon = soonUs === null ? '–' : quantity(soonUs, 'us');
+          return [markdownText(fault), markdownText(told || '–'), soon, outcomeText(recovered)];
+        }),
+      ),
+    ),
+  );
+}
+
 function leftOutMarkdown(view: View): string[] {
   const lines = leftOutDetails(view);
   if (lines.length === 0) return [];
@@ -88,6 +111,7 @@ export function isolationMarkdown(view: View): string | null {
     ...outcomeTables(view).map(outcomeMarkdown),
     ...interferenceMaps(view).map(interferenceMarkdown),
     ...shareMarkdown(view),
+    ...recoveryMarkdown(view),
     ...leftOutMarkdown(view),
   ];
   return parts.length === 0 ? null : parts.join('\n\n');

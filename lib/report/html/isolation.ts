@@ -8,6 +8,7 @@ import { interferenceMaps, type InterferenceMap } from '../isolation/interferenc
 import { leftOutDetails } from '../isolation/left-out.js';
 import { memoryPathsOf, type MemoryPaths } from '../isolation/memory-paths.js';
 import { type Outcome, type OutcomeTable, outcomeTables } from '../isolation/outcome-tables.js';
+import { recoveryMatrix } from '../isolation/recovery.js';
 import { sharePanels, type SharePanel } from '../isolation/tenant-shares.js';
 import { html, type Markup } from '../markup.js';
 import { number } from '../../results/plain.js';
@@ -16,6 +17,7 @@ import { key, legend, points, stroke, swatch, without } from './legend.js';
 import { outcomeBadge } from './outcome-badge.js';
 import type { Page } from './page-content.js';
 import { items } from './prose.js';
+import { recoveryTables } from './recovery.js';
 import { count, figure, table, text } from './table.js';
 
 /** How many systems fit side by side, on paper too. */
@@ -183,10 +185,11 @@ export function isolation({ view }: Page): Markup | null {
   ].flatMap(({ markup, ...rest }) => (markup ? [{ markup, ...rest }] : []));
   const leftOut = leftOutDetails(view);
   const parts = [...tables, ...maps, ...shareTables, ...cards];
-  if (parts.length === 0 && leftOut.length === 0) return null;
+  const recovery = recoveryMatrix(view);
+  if (parts.length === 0 && leftOut.length === 0 && !recovery) return null;
   const metrics = view.categories.flatMap(({ rows }) => rows);
   return html`${parts.length > 0 && legendOfOutcomes}
-  ${metrics.map(({ id, name }) => metricPart(id, name, parts))}
+  ${metrics.map(({ id, name }) => metricPart(id, name, parts))} ${recovery && recoveryTables(recovery)}
   ${without(panels.slice(MOST_CHARTS).map(({ metric, system, part }) => [metric, system, part].filter(Boolean).join(' ')))}
   ${
     leftOut.length > 0 &&

@@ -66,6 +66,20 @@ const probe = v.object({
   at: v.optional(name),
   escape: v.optional(sentence),
 });
+const MOST_WORDS = 64;
+const names = v.pipe(v.array(name), v.maxLength(MOST_WORDS));
+const detection = v.object({ fault: name, codes: names, latencyUs: v.nullable(figure) });
+const recovery = v.object({
+  fault: name,
+  way: name,
+  told: names,
+  processes: size,
+  recovered: size,
+  recoveryUs: v.nullable(figure),
+  mostTries: v.optional(size),
+  refusals: v.pipe(v.array(sentence), v.maxLength(MOST_WORDS)),
+  missingBytes: v.optional(size),
+});
 const interference = v.object({
   victim: name,
   aggressor: name,
@@ -96,6 +110,8 @@ export type LaunchPath = v.InferOutput<typeof launchPath>;
 export type Fault = v.InferOutput<typeof fault>;
 export type Surface = v.InferOutput<typeof surface>;
 export type Probe = v.InferOutput<typeof probe>;
+export type Detection = v.InferOutput<typeof detection>;
+export type Recovery = v.InferOutput<typeof recovery>;
 export type Interference = v.InferOutput<typeof interference>;
 export type Share = v.InferOutput<typeof share>;
 export type Limit = v.InferOutput<typeof limit>;
@@ -106,6 +122,8 @@ export interface DetailRows {
   faults: Fault[];
   surfaces: Surface[];
   probes: Probe[];
+  detections: Detection[];
+  recoveries: Recovery[];
   interference: Interference[];
   shares: Share[];
   limits: Limit[];
@@ -122,6 +140,8 @@ const shapes = {
   faults: [['faults', fault]],
   surfaces: [['surfaces', surface]],
   probes: [['probes', probe]],
+  detections: [['detections', detection]],
+  recoveries: [['recoveries', recovery]],
   interference: [['interference', interference]],
   shares: [['shares', share]],
   limits: [['limits', limit]],
@@ -150,6 +170,8 @@ function readRows({ id, status, details }: MetricResult): DetailRows | null {
     faults: [],
     surfaces: [],
     probes: [],
+    detections: [],
+    recoveries: [],
     interference: [],
     shares: [],
     limits: [],

@@ -1,0 +1,130 @@
+/** Faults as rows: what a host was told of each, how soon, and whether and when its tenant worked again. */
+import { quantity } from '../../results/quantity.js';
+import { medianOf, type View } from '../../results/view.js';
+import type { Outcome } from './outcome-tables.js';
+import { type Detection, type DetailRows, detailRows, type Probe, type Recovery } from './rows.js';
+
+/** Their details are joined. */
+const METRICS = ['ERR-001', 'ERR-002', 'ERR-003'];
+/** As ERR-002 names it; another way is one within the process. */
+const NEW_PROCESS = 'new process';
+/** Far more than the metrics have. */
+const MOST_ROWS = 200;
+
+export interface RecoveryCell {
+  told: string;
+  /** Median over rounds; null: not measured. */
+  soonUs: number | null;
+  /** Null: not measured. */
+  recovered: Outcome | null;
+}
+
+export interface RecoveryMatrix {
+  /** Those that have a part of it. */
+  metrics: string[];
+  systems: string[];
+  /** A cell per system, null if it has no such row. */
+  rows: { fault: string; cells: (RecoveryCell | null)[] }[];
+  leftOut: number;
+}
+
+const unique = (texts: readonly string[]): string => [...new Set(texts)].join(', ');
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const most = (values: readonly number[]): number => values.reduce((high, value) => Math.max(high, value), 0);
+
+/** Rounds of one fault, by the name under which it is shown. */
+function byName<T>(rows: readonly T[], nameOf: (row: T) => string): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const row of rows) found.set(nameOf(row), [...(found.get(nameOf(row)) ?? []), row]);
+  return found;
+}
+
+const nameOf = ({ fault, way }: Recovery): string => (way === NEW_PROCESS ? fault : `${fault}: ${way}`);
+
+function recoveredOf(rows: readonly Recovery[]): Outcome {
+  const [processes, recovered] = [sum(rows.map((row) => row.processes)), sum(rows.map((row) => row.recovered))];
+  const missing = most(rows.flatMap(({ missingBytes }) => missingBytes ?? []));
+  const tries = most(rows.flatMap(({ mostTries }) => mostTries ?? []));
+  const took = medianOf(rows.flatMap(({ recoveryUs }) => recoveryUs ?? []));
+  const inProcess = rows.some(({ way }) => way !== NEW_PROCESS);
+  const all = recovered === processes;
+  const notes = [
+    took !== null && `after ${quantity(took, 'us')}${inProcess ? '' : ' more than a start'}`,
+    missing > 0 && `${quantity(missing, 'bytes')} of memory not given back`,
+    tries > 1 && `up to ${tries} tries`,
+    unique(rows.flatMap(({ refusals }) => refusals)),
+  ];
+  return {
+    // Software need not be able to go on in a process that failed.
+    state: inProcess ? 'plain' : all && missing === 0 ? 'good' : 'bad',
+    word: all ? 'yes' : recovered === 0 ? 'no' : `${recovered} of ${processes}`,
+    note: notes.filter(Boolean).join('; '),
+  };
+}
+
+const untested = /^(not run|unsupported|skipped)/;
+
+/** A scenario whose errors are as natively and after which a kernel works, or the first that went another way. */
+function scenarioOf(rows: readonly Probe[]): RecoveryCell | null {
+  const shown = rows.find(({ outcome }) => outcome !== 'same') ?? rows[0];
+  if (!shown || untested.test(shown.outcome)) return null;
+  const same = shown.outcome === 'same';
+  const told = same ? 'as natively' : `${shown.outcome}${shown.at === undefined ? '' : ` in ${shown.at}`}`;
+  const recovered: Outcome = { state: same ? 'good' : 'bad', word: same ? 'yes' : 'no', note: '' };
+  return { told, soonUs: null, recovered };
+}
+
+function faultOf(detections: readonly Detection[], recoveries: readonly Recovery[]): RecoveryCell {
+  return {
+    told: unique([...detections.flatMap(({ codes }) => codes), ...recoveries.flatMap(({ told }) => told)]),
+    soonUs: medianOf(detections.flatMap(({ latencyUs }) => latencyUs ?? [])),
+    recovered: recoveries.length === 0 ? null : recoveredOf(recoveries),
+  };
+}
+
+/** What one system shows, by the name of the fault. */
+function cellsOf(details: readonly DetailRows[]): Map<string, RecoveryCell | null> {
+  const detections = byName(
+    details.flatMap((rows) => rows.detections),
+    ({ fault }) => fault,
+  );
+  const recoveries = byName(
+    details.flatMap((rows) => rows.recoveries),
+    nameOf,
+  );
+  const scenarios = byName(
+    details.flatMap((rows) => rows.probes),
+    ({ probe }) => probe,
+  );
+  const faults = [...new Set([...detections.keys(), ...recoveries.keys()])];
+  return new Map([
+    ...faults.map((fault) => [fault, faultOf(detections.get(fault) ?? [], recoveries.get(fault) ?? [])] as const),
+    ...[...scenarios].map(([probe, rows]) => [probe, scenarioOf(rows)] as const),
+  ]);
+}
+
+/** Null if no system has such details. */
+export function recoveryMatrix({ categories, systems }: View): RecoveryMatrix | null {
+  const metrics = categories.flatMap(({ rows }) => rows).filter(({ id }) => METRICS.includes(id));
+  const bySystem = systems.map(({ name }) =>
+    cellsOf(
+      metrics.flatMap(({ cells }) =>
+        cells
+          .filter(({ system }) => system === name)
+          .flatMap(({ results }) => results.flatMap((result) => detailRows(result) ?? [])),
+      ),
+    ),
+  );
+  const faults = [...new Set(bySystem.flatMap((cells) => [...cells.keys()]))].filter((fault) =>
+    bySystem.some((cells) => cells.get(fault)),
+  );
+  if (faults.length === 0) return null;
+  return {
+    metrics: metrics.map(({ id }) => id),
+    systems: systems.map(({ name }) => name),
+    rows: faults
+      .slice(0, MOST_ROWS)
+      .map((fault) => ({ fault, cells: bySystem.map((cells) => cells.get(fault) ?? null) })),
+    leftOut: Math.max(0, faults.length - MOST_ROWS),
+  };
+}
