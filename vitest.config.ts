@@ -50,7 +50,7 @@ const LONG = [
   'native/attested-processes',
   'native/executor',
   'native/monitoring',
-  'cli/killed-isolation',
+  'cli/killed-processes',
   'unit/report-html',
 ];
 
