@@ -116,6 +116,12 @@ describe('the table of faults', () => {
     ]);
   });
 
+  it('calls a tenant that works with less memory partly recovered', () => {
+    const document = runDocument({ metrics: [errors('ERR-002', recoveries({ missingBytes: 64 * MIB }))] });
+    const row = recoveryMatrix(viewOf(document))?.rows.find(({ fault }) => fault.startsWith('SIGKILL'));
+    expect(row?.cells[0]?.recovered).toMatchObject({ state: 'bad', word: 'partly' });
+  });
+
   it('has a median over rounds, and a column for each system', () => {
     const document = isolationComparison(3, (one, system, round) => {
       if (one.id === 'IS-001') return errors('ERR-001', detections(100 * (system + 1) + 10 * round));

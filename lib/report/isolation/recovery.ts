@@ -57,7 +57,7 @@ function recoveredOf(rows: readonly Recovery[]): Outcome {
   return {
     // Software need not be able to go on in a process that failed.
     state: inProcess ? 'plain' : all && missing === 0 ? 'good' : 'bad',
-    word: all ? 'yes' : recovered === 0 ? 'no' : `${recovered} of ${processes}`,
+    word: all ? (missing > 0 ? 'partly' : 'yes') : recovered === 0 ? 'no' : `${recovered} of ${processes}`,
     note: notes.filter(Boolean).join('; '),
   };
 }
