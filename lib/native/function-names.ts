@@ -19,6 +19,7 @@ export const functionNames = [
   'cuDeviceGraphMemTrim',
   'cuDevicePrimaryCtxRetain',
   'cuDevicePrimaryCtxRelease_v2',
+  'cuDevicePrimaryCtxReset_v2',
   'cuDevicePrimaryCtxGetState',
   'cuDevicePrimaryCtxSetFlags_v2',
   'cuCtxCreate_v2',
