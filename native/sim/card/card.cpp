@@ -29,6 +29,8 @@ void Card::advance_to(int64_t until, const Points& points) {
   Timeline& timeline = state_->timeline;
   uint64_t turn = timeline.turns_over;
   advance(&timeline, until, points.data(), points.size());
+  // Nobody looked for so long that the first of them are not known any more.
+  if (timeline.turns_over > turn + kTurns) turn = timeline.turns_over - kTurns;
   for (; turn < timeline.turns_over; ++turn) {
     const Turn& over = timeline.turns[turn % kTurns];
     record_turn({place_, over.party, over.from, over.to});
