@@ -6,19 +6,20 @@ import type { GpuProcessSample, GpuSample } from '../monitor/sample.js';
 import { type StoredTimeline, storedTimeline } from '../monitor/stored-timeline.js';
 import { loadAddon } from '../native/load.js';
 import { type Energy, energyOf } from './energy.js';
+import { type ListedByNvml, ListedProcesses } from './listed-processes.js';
 import type { RunLines } from './run-file.js';
 import type { RunPhase } from './run-phases.js';
 
-/** Of a run, in memory: half an hour at the usual interval. Of longer ones every second sample is kept, then every fourth. */
+/** The samples of a run in memory: half an hour at the usual interval. A longer run keeps every second one, then every fourth. */
 const MOST_SAMPLES = 20_000;
-/** Before it is known when the program began, which takes milliseconds. */
+/** Samples that are kept until the start of the program is known, which takes milliseconds. */
 const MOST_EARLY = 1_000;
 const MIB = 2 ** 20;
 
-/** What became of the run. */
+/** What happened in the run. */
 export interface RunCourse {
   phases: readonly RunPhase[];
-  /** All that the program's processes were seen to have. */
+  /** The PIDs of all processes of the program that were seen. */
   pids: ReadonlySet<number>;
 }
 
@@ -60,19 +61,30 @@ export class GpuRecord {
   #from: { ns: number; offsetNs: number } | null = null;
   #to: { ns: number; offsetNs: number } | null = null;
   #course: RunCourse | null = null;
+  readonly #listed = new ListedProcesses();
+  readonly #flush: () => Promise<void>;
 
-  /** `ours`: processes of all runs so far, to which its own are added. `why` it stays empty where there is no monitor. */
-  constructor(ours: Set<number>, intervalMs: number, csv: RunLines | null, why: string) {
-    [this.#ours, this.#intervalMs, this.#csv] = [ours, intervalMs, csv];
+  /**
+   * `ours`: processes of all runs so far, to which its own are added. `why`: the reason why the record stays empty if there is
+   * no monitor. `flush` hands on what was sampled so far.
+   */
+  constructor(
+    ours: Set<number>,
+    intervalMs: number,
+    csv: RunLines | null,
+    why: string,
+    flush: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    [this.#ours, this.#intervalMs, this.#csv, this.#flush] = [ours, intervalMs, csv, flush];
     this.#seen = recordedNothing(why);
   }
 
-  /** Once it is complete. */
+  /** What was recorded, once it is complete. */
   get seen(): RecordedGpu {
     return this.#seen;
   }
 
-  /** Nothing more is wanted of the samples that follow. */
+  /** Whether the record needs no further samples. */
   get isComplete(): boolean {
     return this.#after !== null && this.#course !== null;
   }
@@ -90,6 +102,12 @@ export class GpuRecord {
     this.#to ??= { ns: atNs + offset, offsetNs: offset };
   }
 
+  /** What NVML listed in all samples of the run so far; null if there is no sample. */
+  async listed(): Promise<ListedByNvml | null> {
+    await this.#flush();
+    return this.#count === 0 ? null : this.#listed;
+  }
+
   close(course: RunCourse): void {
     for (const pid of course.pids) this.#ours.add(pid);
     this.#course = course;
@@ -104,7 +122,7 @@ export class GpuRecord {
     else this.#keep(sample, this.#from.ns);
   }
 
-  /** No sample follows. Answers why its CSV is not whole; null where it is. */
+  /** To be called after the last sample. Returns why its CSV is not complete; null if it is. */
   async complete(): Promise<string | null> {
     if (this.#from && this.#to && this.#course) this.#seen = this.#summary(this.#from, this.#to, this.#course);
     this.#samples = [];
@@ -116,6 +134,7 @@ export class GpuRecord {
     const own = { ...sample, timeS, processes: sample.processes.filter(isThere) };
     if (this.#count === 0) this.#csv?.write(headerLine());
     this.#csv?.write(sampleLines([{ ...sample, timeS }]));
+    this.#listed.add(sample.processes);
     this.onProcesses?.(sample.processes.map(({ pid }) => pid));
     if (this.#count++ % this.#stride !== 0) return;
     this.#samples.push(own);

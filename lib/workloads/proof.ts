@@ -1,39 +1,31 @@
 /**
- * Whether the processes of a program were under its system: by the files that were mapped in them, beside what a worker of
- * the same environment showed of the system itself in the same round.
+ * Whether the processes of a program were under its system, by the files that were mapped in them. A worker in the same
+ * environment proves in the same round that the layer intercepts there.
  */
 import { basename } from 'node:path';
 import { exportedSymbols } from '../systems/elf.js';
 import { sameFile } from '../systems/ld-preload.js';
 import { type Container, namespacesOf } from '../workers/container/container.js';
-import type { SeenProcess } from './watch.js';
+import { type MpsClients, mpsProof } from './mps-clients.js';
+import type { ProcessProof } from './proof-state.js';
+import { isDriver, type SeenProcess, usesGpu, who } from './seen-process.js';
 
 export interface Expected {
   /** Name of the system. */
   system: string;
   kind: string;
-  /** The library that intercepts in its worker; null where none does. */
+  /** The library that intercepts in its worker; null if none does. */
   layer: string | null;
-  /** In which it ran; absent of a program that was started here. */
+  /** The container of the program; absent if it was started on this machine itself. */
   container?: Container;
+  /** What is known of its processes as clients of MPS, under a system of that kind. */
+  mps?: MpsClients;
 }
 
-/** `outside`: it used the GPU without the layer, or something hooks what should be the bare driver. */
-export interface ProcessProof {
-  state: 'proven' | 'unproven' | 'outside';
-  detail: string;
-}
-
-const isDriver = (file: string): boolean => /^libcuda\.so(\.|$)/.test(basename(file));
-/** The driver, or memory of a GPU. */
-export const usesGpu = ({ files }: Pick<SeenProcess, 'files'>): boolean =>
-  files.some((file) => isDriver(file) || /^\/dev\/nvidia\d/.test(file));
-
-/** They have what a layer has, by their nature. */
+/** These export dlsym themselves, and are no layer. */
 const isLibc = (file: string): boolean => /^(libc|libdl|ld-linux)[-.\w]*\.so/.test(basename(file));
 
-const who = ({ pid, name }: SeenProcess): string => `process ${pid} (${name})`;
-/** One may have been seen at several moments. */
+/** A process may have been seen several times. */
 const count = (processes: readonly SeenProcess[]): number => new Set(processes.map(({ pid }) => pid)).size;
 
 export async function proofOf(seen: readonly SeenProcess[], expected: Expected): Promise<ProcessProof> {
@@ -49,8 +41,7 @@ export async function proofOf(seen: readonly SeenProcess[], expected: Expected):
     return { state: 'unproven', detail: `${who(elsewhere)} has file systems of its own, as in a container` };
   if (expected.layer !== null) return underLayer(seen, expected.layer);
   if (expected.kind === 'native') return bare(seen);
-  if (expected.kind === 'mps')
-    return { state: 'unproven', detail: 'whether a process is a client of MPS does not show from outside' };
+  if (expected.mps) return mpsProof(seen, expected.system, expected.mps);
   return { state: 'unproven', detail: `nothing of ${expected.system} shows in a process from outside` };
 }
 

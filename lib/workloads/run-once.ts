@@ -8,7 +8,8 @@ import type { Launcher, RemoteCommand } from '../workers/launcher.js';
 import { type Extracted, extract, type FileStates, fileStates } from './extract.js';
 import type { GpuRecord } from './gpu-record.js';
 import { Captured } from './output.js';
-import { type Expected, type ProcessProof, proofOf } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
+import { type Expected, proofOf } from './proof.js';
 import { readinessText, readyTooEarly, whenReady } from './ready.js';
 import { phasesOf, type RunPhase } from './run-phases.js';
 import { type GpuUse, Watch, type Watched } from './watch.js';
@@ -21,52 +22,52 @@ export interface RunRequest {
   argvPrefix: readonly string[];
   launcher: Launcher;
   environment: NodeJS.ProcessEnv;
-  /** Without ending, for the log files; null keeps none. */
+  /** Path of the log files without their ending; null keeps none. */
   logs: string | null;
   expected: Expected;
   /** What the monitor sees of the GPU meanwhile. */
-  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'onProcesses'>;
+  gpu?: Pick<GpuRecord, 'begin' | 'end' | 'listed' | 'onProcesses'>;
   /**
    * Called when the program is ready; it is stopped, where it is to be, once this resolves. It must not reject but with the
    * reason of the signal. `fromNs`: when the program began, of CLOCK_MONOTONIC.
    */
   whileReady?: (signal: AbortSignal, fromNs: number) => Promise<void>;
-  /** Of a program that runs beside others. */
+  /** Only for a program that runs beside others. */
   beside?: Beside;
   signal: AbortSignal;
 }
 
 export interface Beside {
-  /** It is stopped when this resolves, and may end as it likes then. */
+  /** When this resolves the program is stopped. How it ends then is no failure. */
   enough: Promise<void>;
   onGpu: (how: GpuUse, atNs: number) => void;
 }
 
 export interface Run {
-  /** Why none of its numbers counts; null where they do. */
+  /** Why none of its numbers counts; null if they do. */
   failure: string | null;
-  /** What is worth knowing all the same. */
+  /** Messages about a run whose numbers count. */
   notes: string[];
-  /** Null of a program that was stopped. */
+  /** Null for a program that was stopped. */
   wallSeconds: number | null;
   readySeconds: number | null;
   used: Used | null;
   watched: Watched;
   proof: ProcessProof;
   extracted: ReadonlyMap<string, Extracted>;
-  /** In the order of time, without a gap; none of a program that did not start. */
+  /** In the order of time, without gaps; empty if the program did not start. */
   phases: RunPhase[];
 }
 
-/** What the program started may end a moment after it. */
+/** How long processes of the program may outlive its first one. */
 const STRAGGLER_MS = 2_000;
-/** What a container runtime does after the program has ended, on a busy machine. */
+/** How long a container runtime may take to clean up after the program has ended, on a busy machine. */
 const REMOVAL_MS = 20_000;
 /** From SIGTERM to SIGKILL, as container runtimes have it. */
 export const GRACE_MS = 10_000;
 const NOTHING_WATCHED: Watched = { processes: [], residentBytes: null, pids: new Set() };
 
-/** Rejects with the reason of the signal only, and then nothing of the program is left either. */
+/** Rejects only with the reason of the signal. Nothing of the program is left then, either. */
 export async function runOnce(request: RunRequest): Promise<Run> {
   const { workload, signal } = request;
   signal.throwIfAborted();
@@ -96,7 +97,7 @@ function keeperOrThrow(): string {
 interface Beginning {
   before: FileStates;
   witness: Witness | null;
-  /** Null of a program that is started here. */
+  /** Null for a program that is started on this machine. */
   remote: RemoteCommand | null;
 }
 
@@ -115,8 +116,14 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     stdout: new Captured(program.stdout, logs && `${logs}.stdout`),
     stderr: new Captured(program.stderr, logs && `${logs}.stderr`),
   };
+  const isMps = request.expected.kind === 'mps';
   const watch =
-    program.keeperPid === null ? null : new Watch(program.keeperPid, remote?.where(), request.beside?.onGpu);
+    program.keeperPid === null
+      ? null
+      : new Watch(program.keeperPid, {
+          ...{ container: remote?.where(), onGpu: request.beside?.onGpu },
+          readsMpsPipes: isMps,
+        });
   if (watch && request.gpu) request.gpu.onProcesses = (pids) => watch.using(pids);
   const course = await followed(request, program, captured, remote);
   const outcome = await program.done;
@@ -131,6 +138,8 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
   if (failure === null)
     for (const metric of workload.metrics)
       extracted.set(metric.key, await extract(metric, { ...captured, cwd: workload.cwd, before, signal }));
+  const pids = new Set([...watched.pids, ...seen.map(({ pid }) => pid)]);
+  const listed = isMps ? ((await request.gpu?.listed()) ?? null) : null;
   const fromNs = course.fromNs ?? 0;
   const toNs = outcome.main?.atNs ?? fromNs;
   const ended = course.stoppedBecause === null ? outcome.main : null;
@@ -140,8 +149,12 @@ async function startedRun(request: RunRequest, { before, witness, remote }: Begi
     wallSeconds: ended && (ended.atNs - fromNs) / 1e9,
     readySeconds: course.readyNs === null ? null : (course.readyNs - fromNs) / 1e9,
     used: remote?.isParent === false ? null : outcome.used,
-    watched: { ...watched, pids: new Set([...watched.pids, ...seen.map(({ pid }) => pid)]) },
-    proof: await proofOf(seen, remote ? { ...request.expected, container: remote.where() } : request.expected),
+    watched: { ...watched, pids },
+    proof: await proofOf(seen, {
+      ...request.expected,
+      ...(remote && { container: remote.where() }),
+      ...(isMps && { mps: { pipes: environment.CUDA_MPS_PIPE_DIRECTORY ?? '', pids, listed } }),
+    }),
     extracted,
     phases: phasesOf(course, toNs),
   };
@@ -156,11 +169,11 @@ interface Course {
   /** Why it was stopped; null where it ended by itself. */
   stoppedBecause: StopReason | null;
   stoppedNs: number | null;
-  /** Of `whileReady`: not begun, under way, or done. */
+  /** State of `whileReady`: not begun, under way, or done. */
   serving: 'no' | 'now' | 'done';
 }
 
-/** Until its first process has ended, by itself or because it was stopped. */
+/** Follows a run until its first process has ended, by itself or because it was stopped. */
 async function followed(
   { workload, whileReady, gpu, beside, signal }: RunRequest,
   program: KeptProgram,
@@ -170,7 +183,7 @@ async function followed(
   const course: Course = { fromNs: null, readyNs: null, stoppedBecause: null, stoppedNs: null, serving: 'no' };
   const over = new AbortController();
   let removal: NodeJS.Timeout | undefined;
-  /** Also while it is being stopped: what waits for it or is busy with it then ends. */
+  /** Aborted already when the program is being stopped, so that nothing waits for it any longer. */
   const halted = new AbortController();
   const stop = (because: StopReason) => {
     if (over.signal.aborted) return;
@@ -261,7 +274,7 @@ function timeoutText({ timeoutSeconds, ready, load }: Workload, { readyNs, servi
   return `${what} after ${timeoutSeconds} s and was stopped (it ${how}): if it only needs longer, raise timeout.`;
 }
 
-/** Of a program that was not started. */
+/** The run of a program that was not started. */
 export function failedRun(failure: string): Run {
   return {
     failure,

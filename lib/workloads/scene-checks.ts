@@ -2,14 +2,14 @@
 import type { Check } from '../results/document.js';
 import { percent } from '../environment/machine-health.js';
 import { foreignCheck, slowdownCheck, temperatureCheck } from './health.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import { type MeasuredRun, proofCheck, spreadCheck } from './round-of-runs.js';
 import type { Scene } from './scene-type.js';
 import { LEAST_PRESENCE, neighboursIn, type Together } from './together.js';
 
 export interface Seen {
   scene: Scene;
-  /** Of every program that was at work in the runs that count. */
+  /** Proofs of every program that was at work in the runs that count. */
   proofs: readonly ProcessProof[];
   together: readonly Together[];
   cvs: readonly (number | null)[];

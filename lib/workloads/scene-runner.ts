@@ -4,7 +4,7 @@ import { ownServers } from '../environment/mps.js';
 import type { MetricScene } from '../metrics/scene.js';
 import { coolDown } from './health.js';
 import type { ProgramActor } from './program-actor.js';
-import type { ProcessProof } from './proof.js';
+import type { ProcessProof } from './proof-state.js';
 import { cvOf, type MeasuredRun, REPEAT_RULE } from './round-of-runs.js';
 import { sceneChecks } from './scene-checks.js';
 import {
@@ -132,7 +132,7 @@ export class SceneRunner {
     });
     this.#starts.closeRecords();
     for (const { pids } of played.presences) for (const pid of pids) this.#ownPids.add(pid);
-    // Who was not under the system explains all else.
+    // A program that was not under the system explains all other failures.
     for (const { name, proofs } of played.presences) this.#judge(proofs, name, isWarmup);
     if (played.failure !== null) throw new Over('failure', played.failure);
     if (played.invalid !== null) throw new Over('invalid', played.invalid);

@@ -2,39 +2,36 @@
 import { readlinkSync } from 'node:fs';
 import { mappedFiles } from '../systems/ld-preload.js';
 import type { Container } from '../workers/container/container.js';
-import { usesGpu } from './proof.js';
-import { mapsOf, nameOf, processesBelow, residentBytes } from './process-tree.js';
+import { mapsOf, nameOf, processesBelow, residentBytes, variableOf } from './process-tree.js';
+import { type SeenProcess, usesGpu } from './seen-process.js';
 
 const INTERVAL_MS = 100;
-/** The first look: most programs have replaced what forked them by then. */
+/** When the first look is: most programs have been started by exec by then. */
 const FIRST_MS = 20;
-/** Of looks at one process, from the tenth on. */
+/** From the tenth look at a process on, only every tenth one reads its map. */
 const SPARSE = 10;
-/** Far more than a program has; what starts others without end is not followed without end. */
+/** Far more processes than a program has: one that starts others without end is not followed without end. */
 const MOST_PROCESSES = 1_000;
 const MOST_PIDS = 100_000;
 
-/** A process of the program, as it was when it was last looked at. */
-export interface SeenProcess {
-  pid: number;
-  name: string;
-  /** Mapped files. */
-  files: readonly string[];
-  /** It has mounts of its own, as in a container: its paths are not ours. */
-  isElsewhere: boolean;
-  /** Its mount namespace; null where it cannot be read, absent of what was not seen from outside. */
-  mounts?: string | null;
-}
-
-/** How it is seen that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
+/** What shows that a program uses the GPU: NVML lists a process of it, or one has the driver mapped. */
 export type GpuUse = 'listed' | 'mapped';
 
 export interface Watched {
   processes: SeenProcess[];
-  /** Largest sum over all processes at one time; null where none was seen. */
+  /** Largest sum over all processes at one time; null if none was seen. */
   residentBytes: number | null;
-  /** Of all its processes, also of those that were not looked at. */
+  /** All PIDs of the program, also of processes that were not looked at. */
   pids: ReadonlySet<number>;
+}
+
+export interface WatchOptions {
+  /** Its processes may be below a daemon. */
+  container?: Container | undefined;
+  /** Learns of every process that is seen to use the GPU. */
+  onGpu?: ((how: GpuUse, atNs: number) => void) | undefined;
+  /** Whether to read which MPS daemon each process is told of. */
+  readsMpsPipes?: boolean;
 }
 
 interface Followed {
@@ -49,22 +46,20 @@ export class Watch {
   readonly #container: Container | undefined;
   readonly #followed = new Map<number, Followed>();
   readonly #pids = new Set<number>();
-  /** Those that NVML lists, also of others. */
+  /** Processes that NVML lists, also those of other programs. */
   readonly #users = new Set<number>();
   readonly #onGpu: (how: GpuUse, atNs: number) => void;
+  readonly #readsMpsPipes: boolean;
   #residentBytes: number | null = null;
   #timer: NodeJS.Timeout;
 
-  /**
-   * Of what is below the process `root`, and in `container`, whose processes may be below a daemon. `onGpu` learns of every
-   * process that is seen to use the GPU.
-   */
-  constructor(root: number, container?: Container, onGpu: (how: GpuUse, atNs: number) => void = () => {}) {
-    [this.#root, this.#container, this.#onGpu] = [root, container, onGpu];
+  /** Watches what is below the process `root`, and in the container. */
+  constructor(root: number, { container, onGpu = () => {}, readsMpsPipes = false }: WatchOptions = {}) {
+    [this.#root, this.#container, this.#onGpu, this.#readsMpsPipes] = [root, container, onGpu, readsMpsPipes];
     this.#timer = setTimeout(() => this.#look(), FIRST_MS);
   }
 
-  /** They use the GPU, by NVML: those of the program are looked at once more. */
+  /** Looks once more at processes of the program that NVML has begun to list. */
   using(listed: readonly number[]): void {
     const fresh = listed.filter((pid) => !this.#users.has(pid));
     if (fresh.length === 0) return;
@@ -107,18 +102,23 @@ export class Watch {
   }
 
   /**
-   * Reading its map holds a process up for a moment: at the 1st, 2nd, 4th and 8th look, then once a second, and when it has
-   * just begun to use the GPU.
+   * Reading the map of a process delays it for a moment. So the map is read at the 1st, 2nd, 4th and 8th look, then once a
+   * second, and when the process has just begun to use the GPU.
    */
   #lookAt(pid: number, isNewUser = false): void {
     const before = this.#followed.get(pid);
     const looks = (before?.looks ?? 0) + 1;
     if (!before && this.#followed.size >= MOST_PROCESSES) return;
     const isDue = isNewUser || (looks < SPARSE ? Number.isInteger(Math.log2(looks)) : looks % SPARSE === 0);
+    // Before its map: if it becomes another program in between, a map of the driver still has the variables it came with.
+    const mpsPipes = isDue && this.#readsMpsPipes ? variableOf(pid, 'CUDA_MPS_PIPE_DIRECTORY') : undefined;
     const maps = isDue ? mapsOf(pid) : null;
     const files = maps === null ? [] : mappedFiles(maps);
-    // Empty of one that is just ending: what was seen of it before stands.
-    const seen = files.length === 0 ? before?.seen : { pid, name: nameOf(pid), files, ...whereOf(pid) };
+    // A process that is just ending has an empty map: what was seen before is kept.
+    const seen =
+      files.length === 0
+        ? before?.seen
+        : { pid, name: nameOf(pid), files, ...whereOf(pid), ...(mpsPipes !== undefined && { mpsPipes }) };
     if (!seen) return;
     if (usesGpu(seen)) this.#onGpu('mapped', nowNs());
     this.#followed.set(pid, { seen, looks });
