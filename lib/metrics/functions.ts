@@ -32,6 +32,7 @@ export { measureLargeAllocation } from './llm/llm-007-large-allocation.js';
 export { measureMixedPrecision } from './llm/llm-008-mixed-precision.js';
 export { measureDynamicBatching } from './llm/llm-009-dynamic-batching.js';
 export { measureMultiGpuScaling } from './llm/llm-010-multi-gpu-scaling.js';
+export { measureAllReduce } from './nccl/nccl-001-all-reduce.js';
 export { measureKernelLaunch } from './overhead/oh-001-kernel-launch-latency.js';
 export { measureMemoryAllocation } from './overhead/oh-002-memory-allocation-latency.js';
 export { measureMemoryFree } from './overhead/oh-003-memory-free-latency.js';

@@ -49,6 +49,7 @@ import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
 import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
 import { pcieContention } from './pcie/pcie-003-contention.js';
 import { pinnedMemory } from './pcie/pcie-004-pinned-memory.js';
+import { allReduceLatency } from './nccl/nccl-001-all-reduce.js';
 import { fragmentationIndex } from './fragmentation/frag-001-fragmentation-index.js';
 import { allocationDegradation } from './fragmentation/frag-002-allocation-degradation.js';
 import { reclaimIntegrity } from './fragmentation/frag-003-reclaim.js';
@@ -107,6 +108,7 @@ export const metrics: readonly MetricDefinition[] = [
   deviceToHost,
   pcieContention,
   pinnedMemory,
+  allReduceLatency,
   fragmentationIndex,
   allocationDegradation,
   reclaimIntegrity,

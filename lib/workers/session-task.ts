@@ -33,6 +33,8 @@ type Name =
   | 'makeCommunicatorId'
   | 'joinRanks'
   | 'leaveRanks'
+  | 'collectives'
+  | 'gpuLink'
   | 'prepareShard'
   | 'runSteps'
   | 'sampleBlock'

@@ -94,7 +94,8 @@ uint64_t next_id() {
 }
 
 bool can_be_peers(int device, int other) {
-  return device != other && card_settings(device).parent < 0 && card_settings(other).parent < 0;
+  return settings().peer_access != 0 && device != other && card_settings(device).parent < 0 &&
+         card_settings(other).parent < 0;
 }
 
 abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUcontext* handle) {
