@@ -376,6 +376,80 @@ export interface TimerCalibration {
   pairCostNs: number;
 }
 
+// Copies between GPUs
+
+export interface PeerRequest {
+  /** UUID of the other GPU. */
+  peer: string;
+}
+
+export interface PeerAccess {
+  /** By cuDeviceCanAccessPeer. */
+  canAccess: boolean;
+  /** By cuDeviceGetP2PAttribute, as the next: 0 is the fastest; null: not reported. */
+  performanceRank: number | null;
+  nativeAtomics: number | null;
+}
+
+export type PeerWay = 'cuMemcpyPeerAsync' | 'both directions at once' | 'loads of a kernel';
+
+export interface PeerCopiesRequest {
+  /** UUID of the other GPU. */
+  peer: string;
+  way: PeerWay;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface PeerCopies {
+  /** Of each sample, by events of the session's GPU. */
+  deviceNs: number[];
+}
+
+export interface OfferRequest {
+  /** A multiple of 4; 0: nothing is offered any more. */
+  bytes: number;
+}
+
+export interface OfferedMemory {
+  /** Of cuIpcGetMemHandle, in hexadecimal. */
+  handle: string;
+}
+
+export interface OfferedCopiesRequest {
+  /** Result of offerMemory in another process, on another GPU. */
+  handle: string;
+  /** Of a copy: what was offered. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface OfferedCopies {
+  /** Of each sample, by events of the session's GPU. */
+  deviceNs: number[];
+  /** Of what the last copy left there. */
+  lastSeed: number;
+}
+
+export interface OfferedCheckRequest {
+  /** Of what has to be there. */
+  seed: number;
+}
+
+export interface OfferedCheck {
+  /** Of the offered memory. */
+  words: number;
+  /** Those that are something else. */
+  wrong: number;
+}
+
 // Copies between host and device
 
 export type CopyWay =
@@ -2052,6 +2126,16 @@ export interface NativeAddon {
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   timer(): TimerCalibration;
+  /** Whether the session's GPU can reach another one's memory. */
+  peerAccess(session: number, request: PeerRequest): Promise<PeerAccess>;
+  /** Copies from the session's GPU to another one in the same process, each verified. */
+  peerCopies(session: number, request: PeerCopiesRequest): Promise<PeerCopies>;
+  /** Memory that other processes can copy to. */
+  offerMemory(session: number, request: OfferRequest): Promise<OfferedMemory>;
+  /** Copies to memory of another process, each verified. */
+  copyToOffered(session: number, request: OfferedCopiesRequest): Promise<OfferedCopies>;
+  /** What other processes left in the offered memory. */
+  checkOffered(session: number, request: OfferedCheckRequest): Promise<OfferedCheck>;
   copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
   sourceCopies(session: number, request: SourceCopiesRequest): Promise<SourceCopies>;
   pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;

@@ -75,7 +75,10 @@ function rowOf({ burst, operationNs }: Bursts, ranks: number) {
 async function measuredSizes(context: MeasureContext, ranks: Ranks, plan: AllReducePlan): Promise<Bursts[]> {
   const { seed, warmup } = context.options;
   const room = await roomForResults(ranks);
-  const sizes = shuffled(plan.sizes, seed);
+  const sizes = shuffled(
+    plan.sizes.filter((size) => size <= Math.max(room, HEADLINE)),
+    seed,
+  );
   const all: Bursts[] = [];
   await join(ranks.workers, JOIN_MS);
   for (const bytes of sizes) {

@@ -1,4 +1,4 @@
-/** NCCL-001 on simulated cards, whose NCCL records when each collective ran on the device. */
+/** NCCL-001, NCCL-002 and NCCL-004 on simulated cards, whose NCCL records when each collective ran on the device. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,9 @@ import type { MetricResult } from '../../../lib/results/document.js';
 import { measureMetric } from '../../../lib/metrics/measure.js';
 import type { MetricDefinition } from '../../../lib/metrics/metric.js';
 import { allReduceBy, type AllReducePlan } from '../../../lib/metrics/nccl/nccl-001-all-reduce.js';
+import { allGatherBy } from '../../../lib/metrics/nccl/nccl-002-all-gather.js';
+import { broadcastBy } from '../../../lib/metrics/nccl/nccl-004-broadcast.js';
+import type { BandwidthPlan } from '../../../lib/metrics/nccl/collective-bandwidth.js';
 import { median } from '../../../lib/stats/median.js';
 import { environmentSystem } from '../../../lib/systems/environment.js';
 import { metricNamed } from '../../metric-named.js';
@@ -60,15 +63,24 @@ function burstsOf({ calls }: Recorded, name: string): RecordedBurst[] {
   return bursts;
 }
 
-/** By burst of results of that size, without those that warm up: the slowest rank's time. */
-function slowestRank(record: string, name: string, bytes: number, counted: number) {
+const COUNTED = 6;
+const WARMUP = 1;
+
+/**
+ * The slowest rank's time in bursts of results of that size. `groups`: how many times bursts were asked for, each time
+ * with one more that warms up; of bursts of the same place in their groups the median counts.
+ */
+function slowestRank(record: string, name: string, bytes: number, groups = 1) {
   const ranks = recordedByProcess(record).map((process) =>
-    burstsOf(process, name)
-      .filter((burst) => burst.bytes === bytes)
-      .slice(-counted),
+    burstsOf(process, name).filter((burst) => burst.bytes === bytes),
   );
+  const counted = Array.from({ length: COUNTED }, (_, i) => WARMUP + i);
   const most = (key: 'hostNs' | 'deviceNs') =>
-    Array.from({ length: counted }, (_, i) => Math.max(...ranks.map((bursts) => bursts[i]?.[key] ?? NaN)));
+    counted.map((place) => {
+      const starts = Array.from({ length: groups }, (_, group) => group * (WARMUP + COUNTED));
+      return median(starts.map((start) => Math.max(...ranks.map((bursts) => bursts[start + place]?.[key] ?? NaN))))
+        .value;
+    });
   return { ranks: ranks.length, hostNs: median(most('hostNs')).value, deviceNs: median(most('deviceNs')).value };
 }
 
@@ -89,7 +101,7 @@ describe('NCCL-001', () => {
   const rowsOf = ({ details }: MetricResult) => details.sizes as Row[];
   /** Each collective takes much longer than its ranks need to meet on a busy host. */
   const SLOW = 'nccl_us=20000,link_gbs=0.1';
-  const plan: AllReducePlan = { sizes: [8, 8 * KIB, 1024 * KIB], operations: 4, bursts: 6, otherBursts: 6 };
+  const plan: AllReducePlan = { sizes: [8, 8 * KIB, 1024 * KIB], operations: 4, bursts: COUNTED, otherBursts: COUNTED };
   const short: AllReducePlan = { sizes: [8, 8 * KIB], operations: 3, bursts: 2, otherBursts: 2 };
   const allReduce = (of: AllReducePlan, on: On) => measured('NCCL-001', allReduceBy(of), on);
 
@@ -112,8 +124,8 @@ describe('NCCL-001', () => {
     const rows = rowsOf(result);
     expect(rows.map(({ bytes }) => bytes)).toEqual(plan.sizes);
     for (const { bytes, us, operations, count, busGbPerSecond } of rows) {
-      const recorded = slowestRank(record, 'ncclAllReduce', bytes, count);
-      expect([operations, count, recorded.ranks]).toEqual([4, 6, ranks]);
+      const recorded = slowestRank(record, 'ncclAllReduce', bytes);
+      expect([operations, count, recorded.ranks]).toEqual([4, COUNTED, ranks]);
       expectRecorded(us * 1e3, recorded);
       // By hand: twice what each rank keeps from the others, over the link.
       const seconds = 0.02 + (bytes * 2 * (ranks - 1)) / ranks / 0.1e9;
@@ -162,23 +174,78 @@ describe('NCCL-001', () => {
   });
 });
 
+const GATHER = ['NCCL-002', 'ncclAllGather', allGatherBy] as const;
+const BROADCAST = ['NCCL-004', 'ncclBroadcast', broadcastBy] as const;
+
+describe.each([GATHER, BROADCAST])('%s', (id, collective, by) => {
+  const BYTES = 3 * 2 ** 20;
+  const plan: BandwidthPlan = { bytes: BYTES, operations: 3, bursts: COUNTED };
+  const short: BandwidthPlan = { bytes: 96 * KIB, operations: 2, bursts: 2 };
+
+  it.each([2, 4])('finds what the record of %i ranks says', async (ranks) => {
+    const record = temporaryFolder('record');
+    const sim = `devices=${ranks},nccl_us=20000,link_gbs=0.2,recorded=${collective}+${BURST_CALLS}`;
+    const result = await measured(id, by(plan), { sim, record });
+    expect(result).toMatchObject({ status: 'ok', processes: ranks, details: { ranks, bytes: BYTES } });
+    // By hand: what passes the link of a rank.
+    const bus = BYTES * (id === 'NCCL-002' ? (ranks - 1) / ranks : 1);
+    const roots = id === 'NCCL-004' ? ranks : 1;
+    const recorded = slowestRank(record, collective, BYTES, roots);
+    expect(recorded.ranks).toBe(ranks);
+    expectRecorded(bus / (result.value as number), recorded);
+    expect(recorded.deviceNs / (20e6 + bus / 0.2)).toBeCloseTo(1, 2);
+    if (id === 'NCCL-004') {
+      const found = result.details.roots as { root: number; gbs: number }[];
+      expect(found.map(({ root }) => root)).toEqual(Array.from({ length: ranks }, (_, rank) => rank));
+    }
+  });
+
+  it('divides evenly among three ranks', async () => {
+    const result = await measured(id, by({ ...short, bytes: 100 * KIB }), { sim: 'devices=3,nccl_us=1' });
+    expect(result).toMatchObject({ status: 'ok', processes: 3, details: { bytes: 99 * KIB } });
+  });
+
+  it.each([
+    ['results are left out', 'nccl_skip=1', /^every rank has every result: \d{4,} of \d+ words on 2 ranks/],
+    ['the rate is beyond what the links carry', 'nccl_us=0,nvlink_mbs=1', /^no faster than the links: nccl/],
+  ])('publishes no number if %s', async (_, sim, reason) => {
+    const result = await measured(id, by(short), { sim: `devices=2,nccl_us=1,${sim}` });
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(reason);
+  });
+
+  it.each([
+    ['there is one GPU', { sim: 'devices=1' }, /^several GPUs are needed; the process sees one GPU/],
+    ['there is no NCCL', { sim: 'devices=2', variables: { LD_LIBRARY_PATH: '' } }, /^NCCL was not found .*install it/],
+  ])('is unsupported where %s', async (_, on, reason) => {
+    const result = await measured(id, by(short), on);
+    expect(result).toMatchObject({ status: 'unsupported', value: null });
+    expect(result.reason).toMatch(reason);
+  });
+});
+
 describe('a layer that does not do the work', () => {
   const layer = join(emptyFolder(), 'lazy-layer.so');
   beforeAll(() => {
     const source = fileURLToPath(new URL('../../native/fixtures/lazy-layer.cpp', import.meta.url));
     execFileSync('c++', ['-std=c++17', '-shared', '-fPIC', '-w', '-o', layer, source, '-ldl']);
   });
-  const plan: AllReducePlan = { sizes: [8 * KIB], operations: 3, bursts: 3, otherBursts: 1 };
+  const allReduce = allReduceBy({ sizes: [8 * KIB], operations: 3, bursts: 3, otherBursts: 1 });
+  const plan: BandwidthPlan = { bytes: 64 * KIB, operations: 2, bursts: 3 };
 
-  it.each(['ncclAllReduce=1', 'ncclAllReduce=6', 'kernel=gvb_sums_check', 'kernel=gvb_parts'])(
-    'gets no number with %s',
-    async (lazy) => {
-      const result = await measured('NCCL-001', allReduceBy(plan), {
-        sim: 'devices=2,nccl_us=1',
-        variables: { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy },
-      });
-      expect(result).toMatchObject({ status: 'invalid', value: null });
-      expect(result.reason).toMatch(/^every rank has every result: /);
-    },
-  );
+  it.each([
+    ['NCCL-001', 'ncclAllReduce=1', allReduce],
+    ['NCCL-001', 'ncclAllReduce=6', allReduce],
+    ['NCCL-001', 'kernel=gvb_sums_check', allReduce],
+    ['NCCL-001', 'kernel=gvb_parts', allReduce],
+    ['NCCL-002', 'ncclAllGather=3', allGatherBy(plan)],
+    ['NCCL-002', 'kernel=gvb_mix', allGatherBy(plan)],
+    ['NCCL-002', 'kernel=gvb_mix_check', allGatherBy(plan)],
+    ['NCCL-004', 'ncclBroadcast=3', broadcastBy(plan)],
+  ])('gets no number for %s with %s', async (id, lazy, measure) => {
+    const variables = { LD_PRELOAD: layer, GVB_TEST_LAZY: lazy };
+    const result = await measured(id, measure, { sim: 'devices=2,nccl_us=1', variables });
+    expect(result).toMatchObject({ status: 'invalid', value: null });
+    expect(result.reason).toMatch(/^every rank has every result: /);
+  });
 });
