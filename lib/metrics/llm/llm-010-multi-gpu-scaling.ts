@@ -6,8 +6,8 @@ import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { median } from '../../stats/median.js';
 import { formatBytes } from '../units.js';
-import { memoryLimit, Unavailable } from '../nccl/gpu-workers.js';
-import { describedRanks, join, leaveAll, type Ranks, unlessUnavailable, withRanks } from '../nccl/ranks.js';
+import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
+import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
 import {
   type BlockSizes,
   measureSharded,

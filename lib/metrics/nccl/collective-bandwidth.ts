@@ -6,9 +6,9 @@ import { invalidBy, type MeasureContext, type Measured } from '../metric.js';
 import { headlineBytes } from '../pcie/copy-curve.js';
 import { formatBytes, MIB } from '../units.js';
 import { type Bursts, busGbs, isSimulated, JOIN_MS, resultsCheck, runBursts, waitedCheck } from './collectives.js';
-import { memoryLimit } from './gpu-workers.js';
+import { memoryLimit, unlessUnavailable } from './gpu-workers.js';
 import { linksOf, noFasterThanLinks } from './links.js';
-import { describedRanks, join, leaveAll, type Ranks, unlessUnavailable, withRanks } from './ranks.js';
+import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
 
 const SIMULATED_BYTES = MIB;
 /** Results side by side: a burst is then long against a meeting of the ranks. */

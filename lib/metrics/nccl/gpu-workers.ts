@@ -3,7 +3,7 @@ import type { NativeDevice } from '../../native/addon-types.js';
 import { describe } from '../../workers/description.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import type { MeasureContext } from '../metric.js';
+import { type MeasureContext, type Measured, unsupported } from '../metric.js';
 import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../scene.js';
 
 const TASK_MS = 60_000;
@@ -97,6 +97,16 @@ function tooFew(gpus: readonly NativeDevice[]): string {
   const seen = only ? `the process sees one GPU, ${only.name}` : 'the process sees no GPU';
   const mig = only?.migMode === 'enabled' ? ' in MIG mode, of which a process sees one instance' : '';
   return `several GPUs are needed; ${seen}${mig}`;
+}
+
+/** `unsupported` where `measure` rejects with Unavailable. */
+export async function unlessUnavailable(measure: () => Promise<Measured>): Promise<Measured> {
+  try {
+    return await measure();
+  } catch (error) {
+    if (error instanceof Unavailable) return unsupported(error.message);
+    throw error;
+  }
 }
 
 /** The smallest limit of any worker. */

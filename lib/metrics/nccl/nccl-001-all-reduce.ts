@@ -16,8 +16,9 @@ import {
   runBursts,
   waitedCheck,
 } from './collectives.js';
+import { unlessUnavailable } from './gpu-workers.js';
 import { linksOf, noFasterThanLinks } from './links.js';
-import { describedRanks, join, leaveAll, type Ranks, unlessUnavailable, withRanks } from './ranks.js';
+import { describedRanks, join, leaveAll, type Ranks, withRanks } from './ranks.js';
 
 const KIB = 1024;
 /** About what the activations of a token are, of which a layer of tensor parallelism adds up two. */

@@ -6,10 +6,9 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, u
 import { headlineBytes } from '../pcie/copy-curve.js';
 import { MIB } from '../units.js';
 import { isSimulated } from './collectives.js';
-import { describedGpus, type GpuWorkers, memoryLimit, withGpuWorkers } from './gpu-workers.js';
+import { describedGpus, type GpuWorkers, memoryLimit, unlessUnavailable, withGpuWorkers } from './gpu-workers.js';
 import { beyondLinks, noFasterThanLinks } from './links.js';
 import { measurePair, type Pair, pairsOf, type PeerPlan, ratesOf, WAYS } from './peer-pairs.js';
-import { unlessUnavailable } from './ranks.js';
 
 const MOST_GPUS = 16;
 const WARMUP = 2;

@@ -3,7 +3,7 @@ import type { CommunicatorId } from '../../native/addon-types.js';
 import { BenchError } from '../../native/errors.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import { type MeasureContext, type Measured, unsupported } from '../metric.js';
+import type { MeasureContext } from '../metric.js';
 import { describedGpus, type GpuWorkers, Unavailable, withGpuWorkers } from './gpu-workers.js';
 
 const TASK_MS = 60_000;
@@ -50,16 +50,6 @@ export function withRanks<T>(
   const environment = ncclEnvironment(process.env);
   const plan = { environment, count, first: communicatorId };
   return withGpuWorkers(context, plan, (gpus, nccl) => use({ ...gpus, nccl, environment }));
-}
-
-/** `unsupported` where `measure` rejects with Unavailable. */
-export async function unlessUnavailable(measure: () => Promise<Measured>): Promise<Measured> {
-  try {
-    return await measure();
-  } catch (error) {
-    if (error instanceof Unavailable) return unsupported(error.message);
-    throw error;
-  }
 }
 
 /** For the details of a result. */

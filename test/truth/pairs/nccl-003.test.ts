@@ -87,7 +87,7 @@ describe('NCCL-003', () => {
     [50, 'SYS'],
   ])('names the connection of level %i and copies over PCIe', async (topology, connection) => {
     const sim = `devices=2,start_ns=0,topology=${topology},pcie_gbs@0=1.5,pcie_gbs@1=1,pcie_out_gbs@0=1.25`;
-    const rows = rowsOf(await measured({ ...PLAN, count: 3, otherCount: 2 }, sim));
+    const rows = rowsOf(await measured({ ...PLAN, count: 5, otherCount: 2 }, sim));
     expect(rows).toMatchObject([
       { from: 0, to: 1, connection },
       { from: 1, to: 0, connection },
