@@ -15,7 +15,7 @@ namespace {
 class HostCopySample : public CopySample {
  public:
   HostCopySample(DeviceSession& session, const CopyRateRequest& request)
-      : CopySample(session.cuda, request.bytes * request.copies, request.seed), request_(request) {}
+      : CopySample(session.cuda, {request.bytes * request.copies, request.seed}), request_(request) {}
 
  protected:
   const CopyRateRequest& request_;

@@ -11,7 +11,7 @@ constexpr double kSampleNsPerMs = 1e6;
 }  // namespace
 
 AtOnce::AtOnce(const Cuda& cuda, std::unique_ptr<CopySample> one, std::unique_ptr<CopySample> other)
-    : CopySample(cuda, 0, 0), began_(make_event(cuda, abi::CU_EVENT_DISABLE_TIMING)) {
+    : CopySample(cuda, {0, 0}), began_(make_event(cuda, abi::CU_EVENT_DISABLE_TIMING)) {
   for (auto* each : {&one, &other})
     parts_.push_back({std::move(*each), make_event(cuda, abi::CU_EVENT_DISABLE_TIMING)});
 }

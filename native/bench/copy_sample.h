@@ -9,12 +9,16 @@
 
 namespace gvb {
 
+struct SampleData {
+  size_t bytes;  // of a sample, in one direction
+  uint64_t seed;
+};
+
 // One kind of sample: what is queued between two events, and what has to be there behind it.
 class CopySample {
  public:
-  // `bytes`: of a sample, in one direction.
-  CopySample(const Cuda& cuda, size_t bytes, uint64_t seed)
-      : cuda_(cuda), bytes_(bytes), pattern_(seed), stream_(make_stream(cuda)) {}
+  CopySample(const Cuda& cuda, const SampleData& data)
+      : cuda_(cuda), bytes_(data.bytes), pattern_(data.seed), stream_(make_stream(cuda)) {}
   virtual ~CopySample() = default;
   CopySample(const CopySample&) = delete;
   CopySample& operator=(const CopySample&) = delete;

@@ -92,7 +92,9 @@ class PeerCopy : public CopySample {
  public:
   PeerCopy(DeviceSession& session, const PeerCopiesRequest& request, std::unique_ptr<Source> source,
            std::unique_ptr<Target> target)
-      : CopySample(session.cuda, request.bytes, request.seed), source_(std::move(source)), target_(std::move(target)) {
+      : CopySample(session.cuda, {request.bytes, request.seed}),
+        source_(std::move(source)),
+        target_(std::move(target)) {
     source_->write(pattern_);
   }
   void queue() override { copy_between(cuda_, target_->at(), source_->at(offset()), bytes_, stream()); }
@@ -106,7 +108,7 @@ class PeerCopy : public CopySample {
 class PeerLoads : public CopySample {
  public:
   PeerLoads(DeviceSession& session, const PeerDevice& peer, const PeerCopiesRequest& request)
-      : CopySample(session.cuda, request.bytes, request.seed),
+      : CopySample(session.cuda, {request.bytes, request.seed}),
         source_(peer, request.bytes + CopyPattern::kSpareBytes),
         reader_(session, stream()) {
     source_.write(pattern_);
@@ -130,7 +132,7 @@ class PeerLoads : public CopySample {
 class OfferedCopy : public CopySample {
  public:
   OfferedCopy(DeviceSession& session, const OfferedCopiesRequest& request)
-      : CopySample(session.cuda, request.bytes, request.seed),
+      : CopySample(session.cuda, {request.bytes, request.seed}),
         source_(session, request.bytes + CopyPattern::kSpareBytes),
         target_(open(session.cuda, request.handle)),
         reader_(session, stream()) {
