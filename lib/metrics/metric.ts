@@ -18,6 +18,7 @@ export type Category =
   | 'llm'
   | 'bandwidth'
   | 'pcie'
+  | 'nccl'
   | 'scheduling'
   | 'fragmentation'
   | 'error-recovery'

@@ -4,6 +4,72 @@
  * lib/native/errors.ts turns into the public error classes; a request of another shape is a TypeError.
  */
 
+// A transformer block on several GPUs
+
+export interface ShardRequest {
+  ranks: number;
+  rank: number;
+  tokens: number;
+  /** Columns of the activations; a multiple of 16 times the ranks. */
+  hidden: number;
+  /** Columns between the projections of the MLP; likewise. */
+  mlp: number;
+  /** Of input and weights. */
+  seed: number;
+}
+
+export interface PreparedShard {
+  /** Variant of the matrix products. */
+  variant: string;
+  /** Per step, on this rank. */
+  flops: number;
+  /** Size on this rank. */
+  weightBytes: number;
+  /** That the all-reduces of a step add up. */
+  reducedBytes: number;
+}
+
+export type StepKind = 'block' | 'all-reduces';
+
+export interface StepsRequest {
+  /** Which of the session's blocks. */
+  ranks: number;
+  kind: StepKind;
+  steps: number;
+  /** A time of `now`; starts at once if it has passed. */
+  startAtNs: number;
+}
+
+/** Times are relative to `startAtNs`. */
+export interface StepTimes {
+  /** Error of NCCL. */
+  failure: string | null;
+  /** After an all-reduce with which all ranks begin. */
+  beganNs: number;
+  /** When the host knew that the last step was over. */
+  endedNs: number;
+  /** Between events around the steps. */
+  deviceNs: number;
+}
+
+export interface SampleRequest {
+  /** Which of the session's blocks. */
+  ranks: number;
+  /** Of the places. */
+  seed: number;
+}
+
+export interface BlockSample {
+  /** Number of elements compared with double precision. */
+  elements: number;
+  /** The largest difference, relative to what rounding allows. */
+  worstAllowed: number;
+  /** At places of both results, before the all-reduces. */
+  parts: number[];
+  /** After them. */
+  sums: number[];
+}
+
 // Aggressors
 
 export type AggressorKind =
@@ -308,6 +374,80 @@ export interface TimerCalibration {
   resolutionNs: number;
   /** Median of a pair of readings with nothing between. */
   pairCostNs: number;
+}
+
+// Copies between GPUs
+
+export interface PeerRequest {
+  /** UUID of the other GPU. */
+  peer: string;
+}
+
+export interface PeerAccess {
+  /** By cuDeviceCanAccessPeer. */
+  canAccess: boolean;
+  /** By cuDeviceGetP2PAttribute, as the next: 0 is the fastest; null: not reported. */
+  performanceRank: number | null;
+  nativeAtomics: number | null;
+}
+
+export type PeerWay = 'cuMemcpyPeerAsync' | 'both directions at once' | 'loads of a kernel';
+
+export interface PeerCopiesRequest {
+  /** UUID of the other GPU. */
+  peer: string;
+  way: PeerWay;
+  /** Of a copy: a multiple of 4. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface PeerCopies {
+  /** Of each sample, by events of the session's GPU. */
+  deviceNs: number[];
+}
+
+export interface OfferRequest {
+  /** A multiple of 4; 0: nothing is offered any more. */
+  bytes: number;
+}
+
+export interface OfferedMemory {
+  /** Of cuIpcGetMemHandle, in hexadecimal. */
+  handle: string;
+}
+
+export interface OfferedCopiesRequest {
+  /** Result of offerMemory in another process, on another GPU. */
+  handle: string;
+  /** Of a copy: what was offered. */
+  bytes: number;
+  count: number;
+  warmup: number;
+  /** Of what is copied. */
+  seed: number;
+}
+
+export interface OfferedCopies {
+  /** Of each sample, by events of the session's GPU. */
+  deviceNs: number[];
+  /** Of what the last copy left there. */
+  lastSeed: number;
+}
+
+export interface OfferedCheckRequest {
+  /** Of what has to be there. */
+  seed: number;
+}
+
+export interface OfferedCheck {
+  /** Of the offered memory. */
+  words: number;
+  /** Those that are something else. */
+  wrong: number;
 }
 
 // Copies between host and device
@@ -1626,68 +1766,58 @@ export interface Joined {
   failure: string | null;
 }
 
-export interface ShardRequest {
+export type Collective = 'ncclAllReduce' | 'ncclAllGather' | 'ncclBroadcast';
+
+export interface CollectivesRequest {
+  collective: Collective;
   ranks: number;
   rank: number;
-  tokens: number;
-  /** Columns of the activations; a multiple of 16 times the ranks. */
-  hidden: number;
-  /** Columns between the projections of the MLP; likewise. */
-  mlp: number;
-  /** Of input and weights. */
+  /** Of a broadcast. */
+  root: number;
+  /** Of a result, on each rank: whole words of 4 bytes of every rank. */
+  bytes: number;
+  /** Of a burst, each with a result of its own. */
+  operations: number;
+  bursts: number;
+  /** Bursts before them. */
+  warmup: number;
+  /** Of what is sent, the same on all ranks. */
   seed: number;
 }
 
-export interface PreparedShard {
-  /** Variant of the matrix products. */
-  variant: string;
-  /** Per step, on this rank. */
-  flops: number;
-  /** Size on this rank. */
-  weightBytes: number;
-  /** That the all-reduces of a step add up. */
-  reducedBytes: number;
-}
-
-export type StepKind = 'block' | 'all-reduces';
-
-export interface StepsRequest {
-  /** Which of the session's blocks. */
-  ranks: number;
-  kind: StepKind;
-  steps: number;
-  /** A time of `now`; starts at once if it has passed. */
-  startAtNs: number;
-}
-
-/** Times are relative to `startAtNs`. */
-export interface StepTimes {
+export interface CollectiveTimes {
   /** Error of NCCL. */
   failure: string | null;
-  /** After an all-reduce with which all ranks begin. */
-  beganNs: number;
-  /** When the host knew that the last step was over. */
-  endedNs: number;
-  /** Between events around the steps. */
-  deviceNs: number;
+  /** Of each burst: from a meeting of all ranks until this one knew that its last collective was over. */
+  hostNs: number[];
+  /** Between events around its collectives. */
+  deviceNs: number[];
+  /** Of the results of all bursts. */
+  words: number;
+  /** Those that are not what they must be. */
+  wrong: number;
 }
 
-export interface SampleRequest {
-  /** Which of the session's blocks. */
-  ranks: number;
-  /** Of the places. */
-  seed: number;
+export interface GpuLinkRequest {
+  /** UUID of the other GPU. */
+  peer: string;
 }
 
-export interface BlockSample {
-  /** Number of elements compared with double precision. */
-  elements: number;
-  /** The largest difference, relative to what rounding allows. */
-  worstAllowed: number;
-  /** At places of both results, before the all-reduces. */
-  parts: number[];
-  /** After them. */
-  sums: number[];
+export type Connection = 'NVLink' | 'one board' | 'PIX' | 'PXB' | 'PHB' | 'NODE' | 'SYS';
+
+/** As NVML reports it, null where it does not. */
+export interface GpuLink {
+  /** What is between the two, as nvidia-smi abbreviates it. */
+  connection: Connection | null;
+  /** Active NVLinks to the peer, or to the switch between them. */
+  peerNvlinks: number;
+  /** All active ones of this GPU. */
+  nvlinks: number;
+  /** MB/s of an NVLink in one direction. */
+  nvlinkMbs: number | null;
+  /** Of this GPU and its slot together, at most, as the width. */
+  pcieGeneration: number | null;
+  pcieWidth: number | null;
 }
 
 // Shares of compute
@@ -1983,6 +2113,12 @@ export interface TenantWindow {
 }
 
 export interface NativeAddon {
+  /** Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks. */
+  prepareShard(session: number, request: ShardRequest): Promise<PreparedShard>;
+  /** How long steps of the block take, or its all-reduces alone; rejects where work was skipped. */
+  runSteps(session: number, request: StepsRequest): Promise<StepTimes>;
+  /** Numbers that the last step left; rejects where matrix products are wrong. */
+  sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
   /** Keeps one shared resource of the device busy for a time; rejects where the device did not do what the driver accepted. */
   aggressor(session: number, request: AggressorRequest): Promise<Aggression>;
   /** Operations of the aggressor of this process that were seen to finish so far. */
@@ -2008,6 +2144,16 @@ export interface NativeAddon {
   /** CLOCK_MONOTONIC_RAW in nanoseconds, one timebase for all processes of a machine. */
   now(): number;
   timer(): TimerCalibration;
+  /** Whether the session's GPU can reach another one's memory. */
+  peerAccess(session: number, request: PeerRequest): Promise<PeerAccess>;
+  /** Copies from the session's GPU to another one in the same process, each verified. */
+  peerCopies(session: number, request: PeerCopiesRequest): Promise<PeerCopies>;
+  /** Memory that other processes can copy to. */
+  offerMemory(session: number, request: OfferRequest): Promise<OfferedMemory>;
+  /** Copies to memory of another process, each verified. */
+  copyToOffered(session: number, request: OfferedCopiesRequest): Promise<OfferedCopies>;
+  /** What other processes left in the offered memory. */
+  checkOffered(session: number, request: OfferedCheckRequest): Promise<OfferedCheck>;
   copyRate(session: number, request: CopyRateRequest): Promise<CopyRate>;
   sourceCopies(session: number, request: SourceCopiesRequest): Promise<SourceCopies>;
   pcieLink(session: number, request: PcieLinkRequest): Promise<PcieLink>;
@@ -2123,12 +2269,10 @@ export interface NativeAddon {
   joinRanks(session: number, request: JoinRequest): Promise<Joined>;
   /** Ends the session's communicator; asked of all ranks. */
   leaveRanks(session: number): Promise<Joined>;
-  /** Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks. */
-  prepareShard(session: number, request: ShardRequest): Promise<PreparedShard>;
-  /** How long steps of the block take, or its all-reduces alone; rejects where work was skipped. */
-  runSteps(session: number, request: StepsRequest): Promise<StepTimes>;
-  /** Numbers that the last step left; rejects where matrix products are wrong. */
-  sampleBlock(session: number, request: SampleRequest): Promise<BlockSample>;
+  /** How long bursts of a collective take, with every result verified; asked of all ranks at the same time. */
+  collectives(session: number, request: CollectivesRequest): Promise<CollectiveTimes>;
+  /** How the session's GPU is connected with another one. */
+  gpuLink(session: number, request: GpuLinkRequest): Promise<GpuLink>;
   /** Keeps kernels that fill the device queued and reports the share of the device's time in which they ran. */
   computeShare(session: number, request: ComputeShareRequest): Promise<ComputeShare>;
   /** The start of a process split into steps; once per process, before anything else. */

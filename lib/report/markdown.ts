@@ -16,6 +16,7 @@ import { TIMELINE_TITLE } from './program-timelines.js';
 import { SCENE_TITLE } from './slowdowns.js';
 import { scenesMarkdown } from './markdown-slowdowns.js';
 import { isolationMarkdown } from './markdown-isolation.js';
+import { peersMarkdown } from './markdown-peers.js';
 import { fenced, markdownBlock, type MarkdownColumn, markdownTable, markdownText } from './markdown-text.js';
 import { digits, estimateText, inOneLine, range } from '../results/quantity.js';
 import { partly } from '../results/rounds.js';
@@ -46,6 +47,7 @@ export function markdownReport(view: View, words: Words): string {
     ...view.categories.map(({ name, rows }): Section => [categoryTitle(name), categoryTable(view, rows)]),
     [RANKING_TITLE, rankingMarkdown(view)],
     [FRONTS_TITLE, frontsMarkdown(view)],
+    ['Rates between GPUs', peersMarkdown(view)],
     ['Token generation: frontier', frontierMarkdown(view)],
     [TIMELINE_TITLE, programTimelinesMarkdown(view)],
     ['Isolation in detail', isolationMarkdown(view)],

@@ -1,8 +1,7 @@
-// Ranks of a communicator, and the transformer block that they share.
+// The transformer block that several ranks share.
 #include "bench/llm/multi_gpu.h"
 
 #include "addon/topic.h"
-#include "bench/llm/ranks.h"
 
 namespace gvb {
 
@@ -11,39 +10,6 @@ namespace {
 const Choices<StepKind> kStepKinds{"StepKind", {{StepKind::kBlock, "block"}, {StepKind::kReduce, "all-reduces"}}};
 
 }  // namespace
-
-template <>
-struct Fields<CommunicatorId> : FieldsOf<CommunicatorId> {
-  static constexpr const char* kName = "CommunicatorId";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(unsupported).or_null().says("Why there is no NCCL; then nothing follows."));
-    visit(GVB_FIELD(library).says("The file."));
-    visit(GVB_FIELD(version));
-    visit(GVB_FIELD(id).says("In hexadecimal, for every rank."));
-    visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
-  }
-};
-
-template <>
-struct Fields<JoinRequest> : FieldsOf<JoinRequest> {
-  static constexpr const char* kName = "JoinRequest";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(id).says("Result of makeCommunicatorId."));
-    visit(GVB_FIELD(ranks).above_zero());
-    visit(GVB_FIELD(rank));
-  }
-};
-
-template <>
-struct Fields<Joined> : FieldsOf<Joined> {
-  static constexpr const char* kName = "Joined";
-  template <class Visit>
-  static void each(const Visit& visit) {
-    visit(GVB_FIELD(failure).or_null().says("Error of NCCL."));
-  }
-};
 
 template <>
 struct Fields<ShardRequest> : FieldsOf<ShardRequest> {
@@ -121,14 +87,8 @@ struct Fields<BlockSample> : FieldsOf<BlockSample> {
 namespace {
 
 const Topic multi_gpu_topic{
-    "Several GPUs",
-    {in_session("makeCommunicatorId", make_communicator_id)
-         .says("The unique id of a new NCCL communicator; the process stays until its ranks have joined."),
-     in_session("joinRanks", join_ranks)
-         .says("Makes the session's GPU a rank of a communicator; resolves when all ranks have joined, which may be "
-               "never."),
-     in_session("leaveRanks", leave_ranks).says("Ends the session's communicator; asked of all ranks."),
-     in_session("prepareShard", prepare_shard)
+    "A transformer block on several GPUs",
+    {in_session("prepareShard", prepare_shard)
          .says("Keeps a rank's part of a transformer block in the session, beside those for other numbers of ranks."),
      in_session("runSteps", run_steps)
          .says("How long steps of the block take, or its all-reduces alone; rejects where work was skipped."),

@@ -54,20 +54,53 @@ class PatternWriter {
   const unsigned blocks_;
 };
 
-// Whether a pattern arrived in the device's memory: a kernel looks at all of it, behind what the stream does. Throws
-// kInvalidResult where it did not.
+// How many words a kernel found that are right, and that are not.
+class WordCount {
+ public:
+  WordCount(const DeviceSession& session, abi::CUstream stream);
+
+  // What the kernel gets: two counters.
+  abi::CUdeviceptr device() const { return found_.get(); }
+  // On the stream, around what `launch` puts there.
+  void clear() const;
+  // Words out of `count` that were not found to be right; waits for the stream.
+  uint64_t wrong_of(uint64_t count) const;
+  template <class Launch>
+  uint64_t wrong_of(uint64_t count, const Launch& launch) const {
+    clear();
+    launch();
+    return wrong_of(count);
+  }
+
+ private:
+  const Cuda& cuda_;
+  const abi::CUstream stream_;
+  const DeviceMemory found_;
+};
+
+// Whether a pattern arrived in the device's memory: a kernel looks at all of it, behind what the stream does.
 class ArrivalCheck {
  public:
   ArrivalCheck(DeviceSession& session, abi::CUstream stream);
 
+  // Throws kInvalidResult where it did not.
   void check(abi::CUdeviceptr memory, const CopyPattern& pattern, size_t bytes, const char* copy) const;
+  uint64_t wrong_words(abi::CUdeviceptr memory, const CopyPattern& pattern, size_t bytes) const;
+
+  // In parts, for those who time the kernel.
+  void clear() const { found_.clear(); }
+  void launch(abi::CUdeviceptr memory, const CopyPattern& pattern, size_t bytes) const;
+  uint64_t wrong_of(size_t bytes) const { return found_.wrong_of(bytes / sizeof(uint32_t)); }
 
  private:
   const Cuda& cuda_;
   const abi::CUstream stream_;
   const abi::CUfunction kernel_;
   const unsigned blocks_;
-  const DeviceMemory found_;
+  const WordCount found_;
 };
+
+// Throws kInvalidResult; `copy` is what brought the words.
+[[noreturn]] void fail_not_copied(const char* copy, uint64_t wrong, uint64_t looked_at);
 
 }  // namespace gvb

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "bench/copy_pattern.h"
+#include "bench/copy_sample.h"
 #include "bench/on_node.h"
 
 namespace gvb {
@@ -12,41 +12,13 @@ using abi::CUstream;
 
 namespace {
 
-// Of which the host looks at a word: more would take as long as the copy.
-constexpr size_t kHostPage = 4096;
-constexpr double kNsPerMs = 1e6;
-
-// One kind of sample: what is queued between two events, and what has to be there behind it.
-class CopySample {
+class HostCopySample : public CopySample {
  public:
-  CopySample(DeviceSession& session, const CopyRateRequest& request)
-      : cuda_(session.cuda),
-        request_(request),
-        bytes_(request.bytes * request.copies),
-        pattern_(request.seed),
-        stream_(make_stream(session.cuda)) {}
-  virtual ~CopySample() = default;
-  CopySample(const CopySample&) = delete;
-  CopySample& operator=(const CopySample&) = delete;
-
-  CUstream stream() const { return stream_.get(); }
-  // Chooses where the sample begins; untimed.
-  virtual void prepare() { first_ = pattern_.next(); }
-  virtual void queue() = 0;
-  // `step`: of which the host looks at a word.
-  virtual void check(size_t step) = 0;
+  HostCopySample(DeviceSession& session, const CopyRateRequest& request)
+      : CopySample(session.cuda, {request.bytes * request.copies, request.seed}), request_(request) {}
 
  protected:
-  size_t offset() const { return first_ * sizeof(uint32_t); }
-
-  const Cuda& cuda_;
   const CopyRateRequest& request_;
-  const size_t bytes_;  // of a sample, in one direction
-  CopyPattern pattern_;
-  size_t first_ = 0;
-
- private:
-  const Stream stream_;
 };
 
 // Of copies that follow one another.
@@ -82,10 +54,10 @@ class CopyBatch {
   std::vector<size_t> sizes_;
 };
 
-class ToDevice : public CopySample {
+class ToDevice : public HostCopySample {
  public:
   ToDevice(DeviceSession& session, const CopyRateRequest& request)
-      : CopySample(session, request),
+      : HostCopySample(session, request),
         source_(session.kept<PinnedBuffers>().source(bytes_, CopyPattern(request.seed))),
         memory_(make_memory(session.cuda, bytes_)),
         arrived_(session, stream()) {}
@@ -106,10 +78,10 @@ class ToDevice : public CopySample {
   const ArrivalCheck arrived_;
 };
 
-class ToHost : public CopySample {
+class ToHost : public HostCopySample {
  public:
   ToHost(DeviceSession& session, const CopyRateRequest& request)
-      : CopySample(session, request),
+      : HostCopySample(session, request),
         memory_(make_memory(session.cuda, bytes_ + CopyPattern::kSpareBytes)),
         target_(session.kept<PinnedBuffers>().target(bytes_)) {
     PatternWriter(session, stream()).write(memory_.get(), pattern_, bytes_ + CopyPattern::kSpareBytes);
@@ -149,51 +121,18 @@ class Batched : public Way {
   CopyBatch batch_;
 };
 
-class BothDirections : public CopySample {
- public:
-  BothDirections(DeviceSession& session, const CopyRateRequest& request)
-      : CopySample(session, request),
-        in_(session, request),
-        out_(session, request),
-        began_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)),
-        in_over_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)),
-        out_over_(make_event(session.cuda, abi::CU_EVENT_DISABLE_TIMING)) {
-    const auto engines = device_attribute(cuda_, session.device, abi::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
-    if (engines && *engines < 2)
-      throw Failure(FailureKind::kFunctionMissing,
-                    "The device has one copy engine: it copies in one direction at a time.");
-  }
-
-  void prepare() override {
-    in_.prepare();
-    out_.prepare();
-  }
-  void queue() override {
-    GVB_CALL(cuda_, "recording an event", cuEventRecord, began_.get(), stream());
-    for (CopySample* each : {static_cast<CopySample*>(&in_), static_cast<CopySample*>(&out_)}) {
-      const Event& over = each == &in_ ? in_over_ : out_over_;
-      GVB_CALL(cuda_, "waiting for an event", cuStreamWaitEvent, each->stream(), began_.get(), 0U);
-      each->queue();
-      GVB_CALL(cuda_, "recording an event", cuEventRecord, over.get(), each->stream());
-      GVB_CALL(cuda_, "waiting for an event", cuStreamWaitEvent, stream(), over.get(), 0U);
-    }
-  }
-  void check(size_t step) override {
-    in_.check(step);
-    out_.check(step);
-  }
-
- private:
-  ToDevice in_;
-  ToHost out_;
-  const Event began_, in_over_, out_over_;
-};
+void require_two_engines(const DeviceSession& session) {
+  const auto engines = device_attribute(session.cuda, session.device, abi::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
+  if (engines && *engines < 2)
+    throw Failure(FailureKind::kFunctionMissing,
+                  "The device has one copy engine: it copies in one direction at a time.");
+}
 
 // A kernel's stores to memory of the host. Each sample writes another pattern.
-class Stores : public CopySample {
+class Stores : public HostCopySample {
  public:
   Stores(DeviceSession& session, const CopyRateRequest& request)
-      : CopySample(session, request),
+      : HostCopySample(session, request),
         target_(session.kept<PinnedBuffers>().target(bytes_)),
         writer_(session, stream()) {}
 
@@ -218,7 +157,9 @@ std::unique_ptr<CopySample> sample_of(DeviceSession& session, const CopyRateRequ
     case CopyWay::kToHostBatch:
       return std::make_unique<Batched<ToHost>>(session, request);
     case CopyWay::kBoth:
-      return std::make_unique<BothDirections>(session, request);
+      require_two_engines(session);
+      return std::make_unique<AtOnce>(session.cuda, std::make_unique<ToDevice>(session, request),
+                                      std::make_unique<ToHost>(session, request));
     case CopyWay::kStore:
       return std::make_unique<Stores>(session, request);
   }
@@ -250,25 +191,11 @@ const MappedMemory& PinnedBuffers::target(size_t bytes) { return of(target_, byt
 CopyRate measure_copy_rate(DeviceSession& session, const CopyRateRequest& request) {
   if (request.bytes == 0 || request.bytes % sizeof(uint32_t) != 0 || request.copies == 0)
     throw std::logic_error("unreachable: copies of whole words");
-  const Cuda& cuda = session.cuda;
   const OnNode node(session);
   CopyRate rate;
   rate.node = node.number();
   const auto sample = sample_of(session, request);
-  const Event began = make_event(cuda), ended = make_event(cuda);
-  for (unsigned i = 0; i < request.warmup + request.count; ++i) {
-    session.token.check();
-    sample->prepare();
-    GVB_CALL(cuda, "recording an event", cuEventRecord, began.get(), sample->stream());
-    sample->queue();
-    GVB_CALL(cuda, "recording an event", cuEventRecord, ended.get(), sample->stream());
-    GVB_CALL(cuda, "waiting for copies", cuStreamSynchronize, sample->stream());
-    float milliseconds = 0;
-    GVB_CALL(cuda, "reading the time of copies", cuEventElapsedTime, &milliseconds, began.get(), ended.get());
-    const bool last = i + 1 == request.warmup + request.count;
-    sample->check(last ? sizeof(uint32_t) : kHostPage);
-    if (i >= request.warmup) rate.device_ns.push_back(static_cast<double>(milliseconds) * kNsPerMs);
-  }
+  rate.device_ns = time_copies(session, *sample, {request.warmup, request.count});
   return rate;
 }
 

@@ -17,7 +17,7 @@ enum ncclResult_t : int {
   ncclRemoteError = 6,
   ncclInProgress = 7,
 };
-enum ncclDataType_t : int { ncclFloat16 = 6, ncclFloat32 = 7, ncclBfloat16 = 9 };
+enum ncclDataType_t : int { ncclUint32 = 3, ncclFloat16 = 6, ncclFloat32 = 7, ncclBfloat16 = 9 };
 enum ncclRedOp_t : int { ncclSum = 0 };
 
 struct ncclUniqueId {

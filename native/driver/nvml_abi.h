@@ -101,6 +101,23 @@ struct nvmlFieldValue_t {
 constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX = 138;
 constexpr unsigned NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX = 139;
 constexpr unsigned kAllNvLinks = ~0U;
+// In MB/s of a link in one direction; common to those that are active.
+constexpr unsigned NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON = 90;
+constexpr unsigned NVML_NVLINK_MAX_LINKS = 18;
+
+enum nvmlEnableState_t : int { NVML_FEATURE_DISABLED = 0, NVML_FEATURE_ENABLED = 1 };
+enum nvmlIntNvLinkDeviceType_t : int { NVML_NVLINK_DEVICE_TYPE_GPU = 0, NVML_NVLINK_DEVICE_TYPE_SWITCH = 2 };
+enum nvmlGpuP2PCapsIndex_t : int { NVML_P2P_CAPS_INDEX_NVLINK = 2 };
+enum nvmlGpuP2PStatus_t : int { NVML_P2P_STATUS_OK = 0, NVML_P2P_STATUS_NOT_SUPPORTED = 5 };
+// What is between two GPUs, from one board to several processors.
+enum nvmlGpuTopologyLevel_t : int {
+  NVML_TOPOLOGY_INTERNAL = 0,
+  NVML_TOPOLOGY_SINGLE = 10,
+  NVML_TOPOLOGY_MULTIPLE = 20,
+  NVML_TOPOLOGY_HOSTBRIDGE = 30,
+  NVML_TOPOLOGY_NODE = 40,
+  NVML_TOPOLOGY_SYSTEM = 50
+};
 
 constexpr unsigned long long nvmlEventTypeXidCriticalError = 0x8;
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "found.cuh"
+
 // Of words that should be those of gvb_mix (base.cu): found[0] grows by how many are, found[1] by how many are not. The
 // host sets both to 0.
 extern "C" __global__ void __launch_bounds__(256)
@@ -15,11 +17,5 @@ extern "C" __global__ void __launch_bounds__(256)
     else
       ++wrong;
   }
-  for (unsigned step = 16; step > 0; step /= 2) {
-    right += __shfl_xor_sync(0xffffffffu, right, step);
-    wrong += __shfl_xor_sync(0xffffffffu, wrong, step);
-  }
-  if (threadIdx.x % 32 != 0) return;
-  if (right != 0) atomicAdd(&found[0], right);
-  if (wrong != 0) atomicAdd(&found[1], wrong);
+  add_found(found, right, wrong);
 }

@@ -60,3 +60,4 @@ GVB_EMBED(attention_sm90_f16_d128);
 GVB_EMBED(attention_sm90_f16_d64);
 GVB_EMBED(checksum);
 GVB_EMBED(copies);
+GVB_EMBED(collectives);

@@ -42,3 +42,4 @@ extern "C" const char gvb_ptx_attention_sm90_f16_d128[];
 extern "C" const char gvb_ptx_attention_sm90_f16_d64[];
 extern "C" const char gvb_ptx_checksum[];
 extern "C" const char gvb_ptx_copies[];
+extern "C" const char gvb_ptx_collectives[];

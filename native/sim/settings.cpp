@@ -64,6 +64,9 @@ constexpr Key<Settings> kKeys[] = {
     quantity("nccl_us", &Settings::nccl_us, 0, 1e7),
     count("nccl_hang", &Settings::nccl_hang, 0, 1),
     count("nccl_skip", &Settings::nccl_skip, 0, 1),
+    count("nccl_off", &Settings::nccl_off, 0, 1),
+    count("topology", &Settings::topology, 0, 50),
+    count("peer_access", &Settings::peer_access, 0, 1),
     count("real_time", &Settings::real_time, 0, 1),
 };
 
@@ -86,6 +89,8 @@ constexpr Key<CardSettings> kCardKeys[] = {
     count("largest_mib", &CardSettings::largest_mib, 0, 16 << 20),
     quantity("alloc_hole_us", &CardSettings::alloc_hole_us, 0, 1e6),
     quantity("link_gbs", &CardSettings::link_gbs, 0.1, 1e6),
+    count("nvlinks", &CardSettings::nvlinks, 0, 18),
+    count("nvlink_mbs", &CardSettings::nvlink_mbs, 1, 1e6),
     quantity("fp32_tflops", &CardSettings::fp32_tflops, 0.001, 1e6),
     quantity("tensor_tflops", &CardSettings::tensor_tflops, 1e-6, 1e6),
     count("cc", &CardSettings::cc, 50, 199),

@@ -33,6 +33,8 @@ struct CardSettings {
   int64_t largest_mib = 0;
   double alloc_hole_us = 0;
   double link_gbs = 450;
+  int64_t nvlinks = 18;
+  int64_t nvlink_mbs = 26562;  // what NVML says that one of them carries
   double fp32_tflops = 67;
   double tensor_tflops = 989;
   int64_t cc = 90;
@@ -99,6 +101,9 @@ struct Settings {
   double nccl_us = 10;
   int64_t nccl_hang = 0;
   int64_t nccl_skip = 0;
+  int64_t nccl_off = 0;
+  int64_t topology = 0;  // 0: NVLinks connect the cards; else NVML's level of what does
+  int64_t peer_access = 1;
   int64_t real_time = 0;
   int64_t residue = 0;  // bits of Leak (card/residue.h)
   char region[49] = "default";
@@ -125,6 +130,15 @@ const Environment& environment();
 
 inline const Settings& settings() { return environment().settings; }
 inline const CardSettings& card_settings(int place) { return settings().cards[place]; }
+
+// Whether work of two cards reaches each other over NVLinks, and not over PCIe.
+inline bool over_nvlink(const Settings& all) { return all.topology == 0 && all.peer_access != 0; }
+// At which data goes from one card to another, in bytes a ns: the slower one decides.
+inline double gbs_between(const CardSettings& from, const CardSettings& to) {
+  const bool linked = over_nvlink(settings());
+  const double out = linked ? from.link_gbs : gbs_from_card(from), in = linked ? to.link_gbs : gbs_to_card(to);
+  return out < in ? out : in;
+}
 
 // The first setting in which two processes of one region differ, as "launch_ns=3000 (theirs: 2500)"; empty if none.
 std::string difference(const Settings& ours, const Settings& theirs);

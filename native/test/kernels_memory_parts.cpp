@@ -6,6 +6,7 @@
 #include "test/emulator/cuda.h"
 #include "test/kernels_parts.h"
 // Behind what makes them host code.
+#include "kernels/collectives.cu"
 #include "kernels/copies.cu"
 #include "kernels/pages.cu"
 #include "kernels/pipeline.cu"
@@ -74,10 +75,39 @@ void test_mix_check() {
   CHECK(found[0] == 10 + kCount - 2);
 }
 
+// Results apart from each other, with words between them that nothing reads. The reference sums in another order.
+void test_sums_check() {
+  constexpr unsigned kNumbers = 700, kResults = 3, kStep = 704, kRanks = 16, kSeed = 5;
+  std::vector<std::vector<float>> parts(kRanks, std::vector<float>(kNumbers));
+  for (unsigned rank = 0; rank < kRanks; ++rank)
+    run({{2, 1, 1}, {256, 1, 1}}, [&] { gvb_parts(parts[rank].data(), kNumbers, rank, kSeed); });
+  std::vector<float> sums(size_t{kStep} * kResults, -1);
+  for (unsigned result = 0; result < kResults; ++result)
+    for (unsigned i = 0; i < kNumbers; ++i) {
+      float sum = 0;
+      for (unsigned rank = kRanks; rank > 0; --rank) sum += parts[rank - 1][i];
+      sums[result * kStep + i] = sum;
+    }
+  const auto found = [&](unsigned ranks, unsigned seed) {
+    std::array<unsigned long long, 2> counted{};
+    run({{2, 1, 1}, {256, 1, 1}},
+        [&] { gvb_sums_check(sums.data(), kNumbers, kResults, kStep, ranks, seed, counted.data()); });
+    CHECK(counted[0] + counted[1] == kNumbers * kResults);
+    return counted[1];
+  };
+  CHECK(found(kRanks, kSeed) == 0);
+  sums[kStep + 1] += 1;
+  sums[2 * kStep + kNumbers - 1] -= parts[3][kNumbers - 1];
+  CHECK(found(kRanks, kSeed) == 2);
+  CHECK(found(kRanks, kSeed + 1) > kNumbers * kResults - 10);
+  CHECK(found(kRanks - 1, kSeed) > kNumbers * kResults - 10);
+}
+
 }  // namespace
 
 void test_memory_kernels() {
   test_ends();
   test_mix_check();
+  test_sums_check();
   test_stage();
 }

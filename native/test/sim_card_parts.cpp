@@ -475,13 +475,36 @@ void peers() {
   CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
   CHECK_NEAR(double(milliseconds), 10.0, 1e-3);
 
-  // A kernel may write there now; without access, the context would fail.
-  const unsigned count = 100, seed = 3;
+  // A kernel may write there now, at the link's rate; without access, the context would fail.
+  const unsigned count = 250'000, seed = 3;
   void* mix[] = {&words[1], const_cast<unsigned*>(&count), const_cast<unsigned*>(&seed)};
   CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventRecord(begin, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventRecord(end, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventSynchronize(end), CUDA_SUCCESS);
+  CHECK_EQUAL(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
+  CHECK_NEAR(double(milliseconds), 10.0, 0.1);
   unsigned value = 0;
   CHECK_EQUAL(cuMemcpyDtoH_v2(&value, words[1], 4), CUDA_SUCCESS);
   CHECK_EQUAL(value, 3 * 2654435761u);
+  // What the other card's own work left is there for a copy of this one, also where nobody has looked at it yet.
+  CUdeviceptr unseen = 0;
+  CHECK_EQUAL(cuCtxSetCurrent(contexts[1]), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemAlloc_v2(&unseen, kMiB), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemsetD32_v2(unseen, 5, count), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK_EQUAL(cuCtxSetCurrent(contexts[0]), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyPeerAsync(words[0], contexts[0], unseen, contexts[1], 1'000'000, nullptr), CUDA_SUCCESS);
+  CHECK_EQUAL(cuMemcpyDtoH_v2(&value, words[0], 4), CUDA_SUCCESS);
+  CHECK_EQUAL(value, 5u);
+  int attribute = 7;
+  CHECK_EQUAL(cuDeviceGetP2PAttribute(&attribute, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1), CUDA_SUCCESS);
+  CHECK_EQUAL(attribute, 1);
+  CHECK_EQUAL(cuDeviceGetP2PAttribute(&attribute, CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, 0, 1), CUDA_SUCCESS);
+  CHECK_EQUAL(attribute, 0);
+  CHECK_EQUAL(cuDeviceGetP2PAttribute(&attribute, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0),
+              CUDA_ERROR_INVALID_DEVICE);
   CHECK_EQUAL(cuCtxDisablePeerAccess(contexts[1]), CUDA_SUCCESS);
   CHECK_EQUAL(launch(kernel("gvb_mix"), nullptr, mix), CUDA_SUCCESS);
   CHECK_EQUAL(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BlockSample } from '../../lib/native/addon-types.js';
 import { unlikeConditions } from '../../lib/metrics/compared-at.js';
 import { multiGpuScaling } from '../../lib/metrics/llm/llm-010-multi-gpu-scaling.js';
-import { ncclEnvironment, transportsIn, visibleAmong } from '../../lib/metrics/llm/ranks.js';
+import { visibleAmong } from '../../lib/metrics/nccl/gpu-workers.js';
+import { ncclEnvironment, transportsIn } from '../../lib/metrics/nccl/ranks.js';
 import { speedupCheck, sumCheck, wholeCheck } from '../../lib/metrics/llm/sharded-block.js';
 
 const sample = (parts: number[], sums: (number | null)[]): BlockSample => ({

@@ -5,6 +5,7 @@ it.each([
   ['overhead', 'Overhead'],
   ['start-up', 'Start-up'],
   ['llm', 'LLM'],
+  ['nccl', 'NCCL and peer copies'],
   ['toString', 'ToString'],
   ['', ''],
 ])('titles the category %j %j', (name, title) => expect(categoryTitle(name)).toBe(title));

@@ -1,13 +1,13 @@
 /** LLM-010: how much faster a transformer block is on several GPUs, which add up its activations through NCCL. */
 import type { PreparedShard } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
-import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { median } from '../../stats/median.js';
 import { formatBytes } from '../units.js';
-import { COUNTS, join, leaveAll, NoRanks, type Ranks, transportsIn, withRanks } from './ranks.js';
+import { memoryLimit, Unavailable, unlessUnavailable } from '../nccl/gpu-workers.js';
+import { describedRanks, join, leaveAll, type Ranks, withRanks } from '../nccl/ranks.js';
 import {
   type BlockSizes,
   measureSharded,
@@ -38,7 +38,8 @@ const SIZES: readonly BlockSizes[] = [
 const SIMULATED: BlockSizes = { tokens: 32, hidden: 128, mlp: 256 };
 const BYTES = 2;
 const JOIN_MS = 60_000;
-const TASK_MS = 60_000;
+/** Numbers of ranks that can share a block; they divide its columns. */
+const COUNTS: readonly number[] = [2, 4, 8, 16];
 
 export interface ScalingPlan {
   sizes?: BlockSizes;
@@ -51,25 +52,12 @@ export interface ScalingPlan {
 const bytesOf = ({ tokens, hidden, mlp }: BlockSizes): number =>
   1.5 * BYTES * (2 * hidden * (hidden + mlp) + tokens * (6 * hidden + mlp));
 
-/** The smallest limit of any rank. */
-async function memoryLimit({ workers }: Ranks): Promise<number> {
-  const limits = await Promise.all(
-    workers.map(async (worker) => {
-      const ask = { request: undefined, deadlineMs: TASK_MS };
-      const visible = await askSession(worker, { name: 'visibleMemory', ...ask });
-      const { freeBytes } = await askSession(worker, { name: 'health', ...ask });
-      return [visible.freeBytes, visible.totalBytes, freeBytes].filter((bytes) => bytes !== null);
-    }),
-  );
-  return Math.min(...limits.flat());
-}
-
 async function sizesFor(context: MeasureContext, ranks: Ranks, plan: ScalingPlan): Promise<BlockSizes> {
   if (plan.sizes) return plan.sizes;
   if (context.simulatedDriver !== null) return SIMULATED;
   const limit = await memoryLimit(ranks);
   const sizes = SIZES.find((each) => bytesOf(each) <= limit / 2);
-  if (!sizes) throw new NoRanks(`half of ${formatBytes(limit)} holds no block to measure`);
+  if (!sizes) throw new Unavailable(`half of ${formatBytes(limit)} holds no block to measure`);
   return sizes;
 }
 
@@ -117,15 +105,7 @@ function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measur
       block: { ...sizes, number: 'bf16', flops, weightBytes },
       variant,
       rows,
-      visibleGpus: ranks.visible,
-      gpus: ranks.gpus.map(({ index, uuid, name }) => ({ index, uuid, name })),
-      nccl: {
-        version: ranks.nccl.version,
-        library: ranks.nccl.library,
-        environment: ranks.environment,
-        transports: transportsIn(ranks.workers.map(({ worker }) => worker.log).join('\n')),
-        nvlinkMulticast: 'off',
-      },
+      ...describedRanks(ranks),
     },
     checks,
   };
@@ -134,14 +114,14 @@ function judged(ranks: Ranks, { sizes, whole, rows, measured }: Outcome): Measur
 /** With a given plan, for tests. */
 export const multiGpuScalingBy =
   (plan: ScalingPlan = {}): MetricDefinition['measure'] =>
-  async (context) => {
-    try {
-      return await withRanks(context, async (ranks) => judged(ranks, await measureCounts(context, ranks, plan)));
-    } catch (error) {
-      if (error instanceof NoRanks) return unsupported(error.message);
-      throw error;
-    }
-  };
+  (context) =>
+    unlessUnavailable(() =>
+      withRanks(
+        context,
+        async (ranks) => judged(ranks, await measureCounts(context, ranks, plan)),
+        (visible) => COUNTS.findLast((count) => count <= visible) ?? 0,
+      ),
+    );
 
 export const multiGpuScaling: MetricDefinition = {
   id: 'LLM-010',

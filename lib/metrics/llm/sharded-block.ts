@@ -9,7 +9,7 @@ import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
-import type { Ranks } from './ranks.js';
+import type { Ranks } from '../nccl/ranks.js';
 
 const TASK_MS = 120_000;
 const WARM_UP_STEPS = 2;

@@ -8,6 +8,7 @@ import { partly } from '../../results/rounds.js';
 import { againstBaseline, type Cell, type Row, type SystemView, type View } from '../../results/view.js';
 import { forestFigure, howToRead, lineFigures, metricFigure } from './figures.js';
 import type { Page } from './page-content.js';
+import { peerFigures } from './peer-figures.js';
 import { count, figure, type Heading, interval, metricRow, scaled, spanned, table, text, unbroken } from './table.js';
 import { judgement } from './verdict.js';
 
@@ -79,17 +80,12 @@ function category({ name, rows }: View['categories'][number], view: View): Marku
       rows: rows.map((row) => resultRow(row, systems)),
     }),
   );
-  const figures = [
-    ...rows.map(metricFigure),
-    ...lineFigures(
-      view,
-      rows.map(({ id }) => id),
-    ),
-  ];
+  const ids = rows.map(({ id }) => id);
+  const figures = [...rows.map(metricFigure), ...lineFigures(view, ids)];
   return html`<div class="category">
     <h3>${title}</h3>
     ${tables} ${howToRead}
-    <div class="cards">${figures}</div>
+    ${[html`<div class="cards">${figures}</div>`, ...peerFigures(view, ids)]}
   </div> `;
 }
 

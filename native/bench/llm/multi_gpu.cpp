@@ -4,12 +4,11 @@
 
 #include "base/wait.h"
 #include "bench/llm/sharded_block.h"
+#include "bench/nccl/rank_meeting.h"
 
 namespace gvb {
 
 namespace {
-
-constexpr uint64_t kMeetingNumbers = 8;
 
 // By the number of ranks in the communicator.
 struct KeptBlocks {
@@ -36,14 +35,14 @@ class Steps {
         stream_(make_stream(cuda_)),
         begin_(make_event(cuda_)),
         end_(make_event(cuda_)),
-        meeting_(make_memory(cuda_, 2 * kMeetingNumbers * sizeof(uint16_t))) {}
+        meeting_(session) {}
 
   StepTimes run() {
     if (request_.kind == StepKind::kBlock) block_.poison();
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
     let_others_begin();
     StepTimes out;
-    out.failure = meet();
+    if (request_.ranks > 1) out.failure = meeting_.meet(stream_.get());
     if (!out.failure.empty()) return out;
     const int64_t began = now_ns();
     GVB_CALL(cuda_, "recording an event", cuEventRecord, begin_.get(), stream_.get());
@@ -65,15 +64,6 @@ class Steps {
  private:
   void synchronise() const { GVB_CALL(cuda_, "waiting for steps", cuStreamSynchronize, stream_.get()); }
 
-  // Ranks that start together begin once the last of them has joined.
-  std::string meet() const {
-    if (request_.ranks == 1) return "";
-    const abi::CUdeviceptr to = meeting_.get() + kMeetingNumbers * sizeof(uint16_t);
-    std::string failure = ranks_.reduce({meeting_.get(), to, kMeetingNumbers}, stream_.get());
-    if (failure.empty()) synchronise();
-    return failure;
-  }
-
   std::string one_step() {
     session_.token.check();
     return request_.kind == StepKind::kBlock ? block_.step(ranks_, stream_.get())
@@ -87,7 +77,7 @@ class Steps {
   ShardedBlock& block_;
   const Stream stream_;
   const Event begin_, end_;
-  const DeviceMemory meeting_;
+  const RankMeeting meeting_;
 };
 
 }  // namespace

@@ -83,9 +83,9 @@ uint64_t ShardedBlock::weight_bytes() const {
 
 uint64_t ShardedBlock::reduced_bytes() const { return whole() ? 0 : pairs_.size() * activations() * kNumberBytes; }
 
-Ranks::Reduction ShardedBlock::reduction(size_t pair) const {
+Ranks::Numbers ShardedBlock::reduction(size_t pair) const {
   const Pair& its = pairs_[pair];
-  return {its.part.get(), whole() ? its.part.get() : its.sum.get(), activations()};
+  return {its.part.get(), whole() ? its.part.get() : its.sum.get(), activations(), abi::ncclBfloat16};
 }
 
 // From the last result to the first, so that nothing is overwritten before it is read.
@@ -108,7 +108,7 @@ std::string ShardedBlock::step(const Ranks& ranks, abi::CUstream stream) {
     product.gemm->launch(stream, product.operands, counter_.device());
     launched_ += product.gemm->blocks();
     if (whole() || i % 2 == 0) continue;
-    std::string failure = ranks.reduce(reduction(i / 2), stream);
+    std::string failure = ranks.all_reduce(reduction(i / 2), stream);
     if (!failure.empty()) return failure;
   }
   return "";
@@ -116,7 +116,7 @@ std::string ShardedBlock::step(const Ranks& ranks, abi::CUstream stream) {
 
 std::string ShardedBlock::reduce(const Ranks& ranks, abi::CUstream stream) const {
   for (size_t pair = 0; pair < pairs_.size(); ++pair) {
-    std::string failure = ranks.reduce(reduction(pair), stream);
+    std::string failure = ranks.all_reduce(reduction(pair), stream);
     if (!failure.empty()) return failure;
   }
   return "";

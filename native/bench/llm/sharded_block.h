@@ -12,7 +12,7 @@
 
 #include "bench/block_counter.h"
 #include "bench/llm/gemm.h"
-#include "bench/llm/ranks.h"
+#include "bench/nccl/ranks.h"
 
 namespace gvb {
 
@@ -63,7 +63,7 @@ class ShardedBlock {
 
   void add_product(DeviceSession& session, const GemmShape& shape, const Gemm::Operands& operands);
   void fill(DeviceSession& session, uint64_t seed) const;
-  Ranks::Reduction reduction(size_t pair) const;
+  Ranks::Numbers reduction(size_t pair) const;
   bool whole() const { return shard_.ranks == 1; }
   uint64_t activations() const { return uint64_t{shape_.tokens} * shape_.hidden; }
 

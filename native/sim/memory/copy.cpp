@@ -3,6 +3,7 @@
 
 #include "sim/exports.h"
 #include "sim/memory/address_space.h"
+#include "sim/memory/between_cards.h"
 #include "sim/settings.h"
 #include "sim/work/context.h"
 
@@ -27,7 +28,13 @@ struct Transfer {
 // Smaller copies are honest: by them a program reads what a check found.
 constexpr size_t kLeastLie = 4096;
 
-bool crosses_bus(uint64_t to, uint64_t from) { return on_host(to) != on_host(from); }
+bool between_cards(uint64_t to, uint64_t from) {
+  return !on_host(to) && !on_host(from) && card_of(to) != card_of(from);
+}
+
+bool leaves_card(uint64_t to, uint64_t from) { return on_host(to) != on_host(from) || between_cards(to, from); }
+
+bool is_untimed(const CardSettings& card, size_t bytes) { return card.copy_lazy != 0 && bytes >= kLeastLie; }
 
 // Pinned memory is copied by the card itself, other memory by the driver through pages of its own.
 Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
@@ -38,29 +45,29 @@ Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t b
   Demand demand = demand_of(in ? kCopyIn : kCopyOut, gbs / most);
   if (card.copy_engines == 1) demand[kCopyEngine] = 1;
   demand[kDram] = std::min(1.0, gbs / card.dram_gbs);
-  const bool untimed = card.copy_lazy != 0 && bytes >= kLeastLie;
-  return {untimed ? 0 : static_cast<double>(bytes) / gbs, demand};
+  return {is_untimed(card, bytes) ? 0 : static_cast<double>(bytes) / gbs, demand};
 }
 
 // Over the bus by a copy engine of that direction, which reads or writes the card's memory too; on the card by reading
-// and writing its memory; between cards over the link of the card whose stream it is, the other one's is not loaded.
+// and writing its memory; between cards over what connects them.
 Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
   const CardSettings& card = card_settings(device);
   const auto size = static_cast<double>(bytes);
   if (!on_host(to) && !on_host(from)) {
     if (card_of(to) == card_of(from)) return {2 * size / card.dram_gbs, demand_of(kDram)};
-    Demand demand = demand_of(card_of(from) == device ? kLinkOut : kLinkIn);
-    demand[kDram] = std::min(1.0, card.link_gbs / card.dram_gbs);
-    return {size / card.link_gbs, demand};
+    const Way way = way_between(device, card_of(from), card_of(to));
+    Demand demand = demand_of(way.resource, way.part);
+    demand[kDram] = std::min(1.0, way.gbs / card.dram_gbs);
+    return {is_untimed(card, bytes) ? 0 : size / way.gbs, demand};
   }
   return over_bus(card, to, from, bytes);
 }
 
-// What arrives, of a copy over the bus of a card that lies.
+// What arrives, of a copy to or from a card that lies.
 void move_bytes(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
   auto* const target = reinterpret_cast<char*>(to);
   const auto* const source = reinterpret_cast<const char*>(from);
-  const bool lies = bytes >= kLeastLie && crosses_bus(to, from);
+  const bool lies = bytes >= kLeastLie && leaves_card(to, from);
   if (lies && card.copy_skip != 0) return;
   const size_t half = lies && card.copy_swap != 0 ? bytes / 2 : 0;
   std::memmove(target, source + half, bytes - half);
@@ -69,6 +76,8 @@ void move_bytes(const CardSettings& card, uint64_t to, uint64_t from, size_t byt
 
 abi::CUresult copy(Context* context, Stream* stream, uint64_t to, uint64_t from, size_t bytes, Wait wait) {
   if (bytes == 0) return abi::CUDA_SUCCESS;
+  if (between_cards(to, from))
+    for (const uint64_t address : {to, from}) open_to_other_cards(*find_block(address));
   const Transfer how = transfer(context->device, to, from, bytes);
   Work work;
   work.reads = {range_of(from, bytes)};

@@ -92,10 +92,17 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsi
   const auto exported = sim::region().find_export(content.ticket);
   if (!exported) return CUDA_ERROR_INVALID_VALUE;
   if (exported->pid == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
-  if (exported->place != context->device) return CUDA_ERROR_INVALID_DEVICE;
+  const bool elsewhere = exported->place != context->device;
+  const bool may_reach =
+      flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS && sim::can_be_peers(context->device, exported->place);
+  if (elsewhere && !may_reach) return CUDA_ERROR_INVALID_DEVICE;
   *address = sim::map_export(*exported);
   if (*address == 0) return CUDA_ERROR_NOT_PERMITTED;
   sim::register_block({*address, exported->bytes, sim::BlockKind::kImported, exported->place, 0, 0, true, true});
+  if (elsewhere) {
+    const std::lock_guard<std::mutex> lock(context->mutex);
+    context->peers.insert(exported->place);
+  }
   return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "sim/exports.h"
+#include "sim/settings.h"
 #include "sim/work/context.h"
 
 namespace gvb::abi {
@@ -14,6 +15,27 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
   if (own < 0 || other < 0) return CUDA_ERROR_INVALID_DEVICE;
   *can = sim::can_be_peers(own, other);
   return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+  GVB_SIM_ENTER(cuDeviceGetP2PAttribute);
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const int own = sim::physical_device(from);
+  const int other = sim::physical_device(to);
+  if (own < 0 || other < 0 || own == other) return CUDA_ERROR_INVALID_DEVICE;
+  const bool linked = sim::can_be_peers(own, other);
+  switch (attribute) {
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+      *value = linked && sim::over_nvlink(sim::settings()) ? 0 : 1;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+      *value = linked ? 1 : 0;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+      *value = linked && sim::over_nvlink(sim::settings()) ? 1 : 0;
+      return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned flags) {

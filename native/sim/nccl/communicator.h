@@ -16,11 +16,15 @@ struct SimulatedDriver {
 };
 const SimulatedDriver* simulated_driver();
 
-struct AllReduce {
+enum class Kind { kAllReduce, kAllGather, kBroadcast };
+
+struct Collective {
+  Kind kind;
   const void* from;
   void* to;
-  size_t count;
+  size_t count;  // of what a rank sends
   abi::ncclDataType_t type;
+  int root = 0;  // of a broadcast
 };
 
 class Communicator {
@@ -30,16 +34,22 @@ class Communicator {
 
   // Waits until all ranks have joined; ncclInvalidUsage if two of them use one card.
   abi::ncclResult_t join();
-  abi::ncclResult_t all_reduce(const AllReduce& what, abi::CUstream stream);
+  abi::ncclResult_t collective(const Collective& what, abi::CUstream stream);
+  int ranks() const { return ranks_; }
   // An error that occurred after a call had returned.
   abi::ncclResult_t error() const { return error_.load(); }
 
  private:
-  struct Sum;
+  struct Pending;
 
+  size_t sent_bytes(const Collective& what) const;  // by this rank
+  size_t result_bytes(const Collective& what) const;
+  double nanoseconds(const Collective& what) const;
   bool meet(int64_t* start, double* nanoseconds);
-  void add_up(const AllReduce& what, uint64_t collective);
-  bool publish(const AllReduce& what, uint64_t collective);
+  bool publish(const Collective& what, uint64_t number);
+  bool others_published(uint64_t number);
+  void compute(const Collective& what, uint64_t number);
+  void add_up(const Collective& what, uint64_t place) const;
 
   const std::unique_ptr<Meeting> meeting_;
   const int ranks_, rank_;

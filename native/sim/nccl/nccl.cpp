@@ -1,4 +1,4 @@
-// The simulated libnccl.so.2: each rank is a process with a simulated card. The sums are computed; their duration
+// The simulated libnccl.so.2: each rank is a process with a simulated card. Results are computed; their duration
 // follows from the card's link_gbs and nccl_us. The host makes the same calls as with a real NCCL, but waits inside a
 // collective until the other ranks call it, which a real NCCL leaves to the device.
 #include <mutex>
@@ -127,9 +127,27 @@ ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataTyp
                            ncclComm_t communicator, CUstream stream) {
   GVB_SIM_NCCL(ncclAllReduce);
   if (from == nullptr || to == nullptr || communicator == nullptr) return ncclInvalidArgument;
-  if (operation != ncclSum || sim::bytes_of(type) == 0 || from == to)
+  if (operation != ncclSum || sim::bytes_of(type) == 0 || type == ncclUint32 || from == to)
     return fail(ncclInvalidArgument, "not simulated: other operations and types, and results in place");
-  return count == 0 ? ncclSuccess : communicator->all_reduce({from, to, count, type}, stream);
+  return count == 0 ? ncclSuccess : communicator->collective({sim::Kind::kAllReduce, from, to, count, type}, stream);
+}
+
+ncclResult_t ncclAllGather(const void* from, void* to, size_t count, ncclDataType_t type, ncclComm_t communicator,
+                           CUstream stream) {
+  GVB_SIM_NCCL(ncclAllGather);
+  if (from == nullptr || to == nullptr || communicator == nullptr) return ncclInvalidArgument;
+  if (sim::bytes_of(type) == 0) return fail(ncclInvalidArgument, "not simulated: other types");
+  return count == 0 ? ncclSuccess : communicator->collective({sim::Kind::kAllGather, from, to, count, type}, stream);
+}
+
+ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t communicator, CUstream stream) {
+  GVB_SIM_NCCL(ncclBroadcast);
+  if (from == nullptr || to == nullptr || communicator == nullptr) return ncclInvalidArgument;
+  if (root < 0 || root >= communicator->ranks()) return ncclInvalidArgument;
+  if (sim::bytes_of(type) == 0) return fail(ncclInvalidArgument, "not simulated: other types");
+  return count == 0 ? ncclSuccess
+                    : communicator->collective({sim::Kind::kBroadcast, from, to, count, type, root}, stream);
 }
 
 }  // namespace gvb::abi

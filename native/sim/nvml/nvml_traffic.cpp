@@ -12,7 +12,16 @@ double bus_bytes(const Traffic& traffic, abi::nvmlPcieUtilCounter_t way) {
   return way == abi::NVML_PCIE_UTIL_TX_BYTES ? traffic.bus_out : traffic.bus_in;
 }
 
+void read_speed(int place, abi::nvmlFieldValue_t* field) {
+  const Settings& all = nvml_region().settings();
+  const bool linked = all.topology == 0 && all.card(place).nvlinks > 0;
+  field->valueType = abi::NVML_VALUE_TYPE_UNSIGNED_INT;
+  field->value.uiVal = linked ? static_cast<unsigned>(all.card(place).nvlink_mbs) : 0;
+  field->nvmlReturn = linked ? abi::NVML_SUCCESS : abi::NVML_ERROR_NOT_SUPPORTED;
+}
+
 void read_field(int place, abi::nvmlFieldValue_t* field) {
+  if (field->fieldId == abi::NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON) return read_speed(place, field);
   const Traffic traffic = nvml_region().traffic(place).bytes;
   const bool is_sent = field->fieldId == abi::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX;
   const bool is_received = field->fieldId == abi::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX;

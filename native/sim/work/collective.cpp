@@ -55,17 +55,21 @@ gvb::abi::CUresult gvbSimSubmitCollective(gvb::abi::CUstream handle, const gvb::
   const auto [stream, code] = find_stream(handle);
   if (code != gvb::abi::CUDA_SUCCESS) return code;
   const auto from = reinterpret_cast<uint64_t>(collective->from), to = reinterpret_cast<uint64_t>(collective->to);
-  if (!is_accessible(from, collective->bytes) || !is_accessible(to, collective->bytes))
+  const bool sends = collective->from_bytes > 0;
+  if ((sends && !is_accessible(from, collective->from_bytes)) || !is_accessible(to, collective->to_bytes))
     return gvb::abi::CUDA_ERROR_INVALID_VALUE;
   Submission submission;
   submission.item.not_before = collective->not_before;
   submission.item.alone_ns = collective->nanoseconds;
   submission.item.demand = demand_of(kLinkOut);
   submission.item.demand[kLinkIn] = 1;
-  submission.work.reads = {range_of(from, collective->bytes)};
-  submission.work.writes = {range_of(to, collective->bytes)};
+  if (sends) submission.work.reads = {range_of(from, collective->from_bytes)};
+  submission.work.writes = {range_of(to, collective->to_bytes)};
   const std::shared_ptr<void> state(collective->state, collective->drop);
   submission.work.run = [run = collective->run, state](const Placement&) { run(state.get()); };
+  submission.work.placed = [placed = collective->placed, state](const Placement& placement) {
+    placed(state.get(), placement.start, placement.end);
+  };
   const std::lock_guard<std::mutex> lock(stream->context->mutex);
   submit(stream, std::move(submission));
   return gvb::abi::CUDA_SUCCESS;

@@ -11,12 +11,15 @@ namespace gvb::sim {
 // A collective's work on the stream of one rank.
 struct CollectiveWork {
   const void* from;
+  size_t from_bytes;  // 0: this rank sends nothing
   void* to;
-  size_t bytes;
+  size_t to_bytes;
   int64_t not_before;
   double nanoseconds;
   // Called when the result is first read; never if it is overwritten before that.
   void (*run)(void* state);
+  // Receives the times of the device once they are known.
+  void (*placed)(void* state, int64_t begins, int64_t ends);
   void (*drop)(void* state);
   void* state;
 };

@@ -76,7 +76,23 @@ int64_t tail_of(Context* context, const Stream* stream) {
   return tail;
 }
 
+struct Queues {
+  std::mutex mutex;
+  std::map<uint64_t, std::weak_ptr<WorkQueue>> by_context;
+};
+
+Queues& queues() {
+  static Queues& all = *new Queues;
+  return all;
+}
+
 }  // namespace
+
+std::shared_ptr<WorkQueue> queue_of_context(uint64_t id) {
+  const std::lock_guard<std::mutex> lock(queues().mutex);
+  const auto found = queues().by_context.find(id);
+  return found == queues().by_context.end() ? nullptr : found->second.lock();
+}
 
 ContextTable& contexts() {
   static ContextTable& table = *new ContextTable;
@@ -94,7 +110,8 @@ uint64_t next_id() {
 }
 
 bool can_be_peers(int device, int other) {
-  return device != other && card_settings(device).parent < 0 && card_settings(other).parent < 0;
+  return settings().peer_access != 0 && device != other && card_settings(device).parent < 0 &&
+         card_settings(other).parent < 0;
 }
 
 abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUcontext* handle) {
@@ -122,6 +139,10 @@ abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUconte
   }
   region().count_context(device, 1);
   context->queue = std::make_shared<WorkQueue>(context->card);
+  {
+    const std::lock_guard<std::mutex> lock(queues().mutex);
+    queues().by_context[context->id] = context->queue;
+  }
   Context* raw = context.get();
   stream.context = raw;
   stream.id = next_id();
@@ -138,6 +159,10 @@ abi::CUresult destroy_context(abi::CUcontext handle) {
   if (context == nullptr) return abi::CUDA_ERROR_INVALID_CONTEXT;
   // Abandoned kernels that answer the host still read memory that is freed below.
   while (context->answering.load() > 0) sleep_for(kAnsweringEnds);
+  {
+    const std::lock_guard<std::mutex> lock(queues().mutex);
+    queues().by_context.erase(context->id);
+  }
   context->queue->forget();
   free_context_blocks(context->id);
   for (const Stream* stream : context->streams) streams().remove(reinterpret_cast<uint64_t>(stream->handle));

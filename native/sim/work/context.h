@@ -67,6 +67,8 @@ CurrentContext current_context();
 abi::CUresult create_context(abi::CUdevice ordinal, unsigned flags, abi::CUcontext* handle);
 abi::CUresult destroy_context(abi::CUcontext handle);
 uint64_t next_id();
+// Null if the process has no such context any more.
+std::shared_ptr<WorkQueue> queue_of_context(uint64_t id);
 
 // Different cards, and no MIG instances, whose memory MIG isolates.
 bool can_be_peers(int device, int other);

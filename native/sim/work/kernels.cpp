@@ -21,6 +21,7 @@
 #include "sim/work/residue_kernels.h"
 #include "sim/work/skinny_kernels.h"
 #include "sim/work/stream_kernels.h"
+#include "sim/work/sum_kernels.h"
 #include "sim/work/work_kernels.h"
 
 namespace gvb::sim {
@@ -206,6 +207,8 @@ const Kernel kKernels[] = {
     {"gvb_write_ends", {8, 8, 4, 4}, plan_write_ends},
     {"gvb_read_ends", {8, 8, 4, 8}, plan_read_ends},
     {"gvb_mix_check", {8, 8, 4, 8}, plan_mix_check},
+    {"gvb_parts", {8, 8, 4, 4}, plan_parts},
+    {"gvb_sums_check", {8, 8, 8, 8, 4, 4, 8}, plan_sums_check},
     {"gvb_stage", {8, 8, 8, 8, 4, 4}, plan_stage},
     {"gvb_normal", {8, 8, 8, 4}, plan_normal},
     {"gvb_normal_part", {8, 8, 8, 8, 8, 8, 4}, plan_normal_part},

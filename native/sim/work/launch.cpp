@@ -9,6 +9,7 @@
 #include "sim/clock.h"
 #include "sim/exports.h"
 #include "sim/memory/address_space.h"
+#include "sim/memory/between_cards.h"
 
 namespace gvb::sim {
 namespace {
@@ -54,13 +55,36 @@ Demand demand_of_kernel(const Plan& plan, const Geometry& geometry, const CardSe
   return demand;
 }
 
+// The block, if it is memory of a card, and that card is another one.
+std::optional<Block> block_elsewhere(const Context& context, const Span& span) {
+  auto block = find_block(span.address);
+  if (!block || is_of_host(block->kind) || block->kind == BlockKind::kManaged) return std::nullopt;
+  if (block->device == context.device || block->kind == BlockKind::kMapped) return std::nullopt;
+  return block;
+}
+
 bool may_touch(Context* context, const Span& span) {
   if (!is_accessible(span.address, span.bytes)) return false;
-  const auto block = find_block(span.address);
-  if (!block || is_of_host(block->kind) || block->kind == BlockKind::kManaged) return true;
-  if (block->device == context->device || block->kind == BlockKind::kMapped) return true;
+  const auto block = block_elsewhere(*context, span);
+  if (!block) return true;
   const std::lock_guard<std::mutex> lock(context->mutex);
   return context->peers.count(block->device) > 0;
+}
+
+// A kernel takes at least as long as its data between the cards.
+void add_ways(const Context& context, Plan* plan) {
+  for (const Span& span : plan->touches) {
+    const auto block = block_elsewhere(context, span);
+    if (!block) continue;
+    open_to_other_cards(*block);
+    const int own = context.device, other = block->device;
+    for (const bool in : {true, false}) {
+      if (span.access == (in ? Access::kWrite : Access::kRead)) continue;
+      const Way way = in ? way_between(own, other, own) : way_between(own, own, other);
+      plan->nanoseconds = std::max(plan->nanoseconds, static_cast<double>(span.bytes) / way.gbs);
+      plan->demand[way.resource] = std::max(plan->demand[way.resource], way.part);
+    }
+  }
 }
 
 // Whether the host could read what a kernel writes, or change what it reads, without a call to the driver.
@@ -121,6 +145,7 @@ Prepared prepare(Context* context, const FunctionInfo& function, const Geometry&
     prepared.plan = std::move(failing);
     break;
   }
+  add_ways(*context, &prepared.plan);
   return prepared;
 }
 

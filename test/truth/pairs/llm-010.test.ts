@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MetricResult } from '../../../lib/results/document.js';
 import { multiGpuScalingBy, type ScalingPlan } from '../../../lib/metrics/llm/llm-010-multi-gpu-scaling.js';
-import { join as joinRanks } from '../../../lib/metrics/llm/ranks.js';
+import { join as joinRanks } from '../../../lib/metrics/nccl/ranks.js';
 import { measureMetric } from '../../../lib/metrics/measure.js';
 import { median } from '../../../lib/stats/median.js';
 import type { MetricDefinition } from '../../../lib/metrics/metric.js';

@@ -1,4 +1,4 @@
-#include "bench/llm/ranks.h"
+#include "bench/nccl/ranks.h"
 
 #include <cstring>
 
@@ -56,18 +56,32 @@ std::string Ranks::leave() {
   return nccl_->failure(nccl_->api.ncclCommDestroy(std::exchange(communicator_, nullptr)), "ncclCommDestroy");
 }
 
-std::string Ranks::reduce(const Reduction& what, abi::CUstream stream) const {
+std::string Ranks::all_reduce(const Numbers& what, abi::CUstream stream) const {
   return nccl_->failure(
       nccl_->api.ncclAllReduce(reinterpret_cast<const void*>(what.from), reinterpret_cast<void*>(what.to), what.count,
-                               abi::ncclBfloat16, abi::ncclSum, communicator_, stream),
+                               what.type, abi::ncclSum, communicator_, stream),
       "ncclAllReduce");
+}
+
+std::string Ranks::all_gather(const Numbers& what, abi::CUstream stream) const {
+  return nccl_->failure(
+      nccl_->api.ncclAllGather(reinterpret_cast<const void*>(what.from), reinterpret_cast<void*>(what.to), what.count,
+                               what.type, communicator_, stream),
+      "ncclAllGather");
+}
+
+std::string Ranks::broadcast(const Numbers& what, unsigned root, abi::CUstream stream) const {
+  return nccl_->failure(
+      nccl_->api.ncclBroadcast(reinterpret_cast<const void*>(what.from), reinterpret_cast<void*>(what.to), what.count,
+                               what.type, static_cast<int>(root), communicator_, stream),
+      "ncclBroadcast");
 }
 
 std::string Ranks::asynchronous_failure() const {
   abi::ncclResult_t error = abi::ncclSuccess;
   const std::string asking =
       nccl_->failure(nccl_->api.ncclCommGetAsyncError(communicator_, &error), "ncclCommGetAsyncError");
-  return asking.empty() ? nccl_->failure(error, "an all-reduce") : asking;
+  return asking.empty() ? nccl_->failure(error, "a collective") : asking;
 }
 
 }  // namespace gvb

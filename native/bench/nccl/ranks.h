@@ -42,12 +42,18 @@ class Ranks {
  public:
   explicit Ranks(const DeviceSession&) {}
 
-  struct Reduction {
+  struct Numbers {
     abi::CUdeviceptr from, to;
-    uint64_t count;  // number of bf16 values
+    uint64_t count;
+    abi::ncclDataType_t type;
   };
-  // Sums over all ranks, ordered with the stream's work. Returns NCCL's error; empty: none.
-  std::string reduce(const Reduction& what, abi::CUstream stream) const;
+  // Each is ordered with the stream's work and returns NCCL's error; empty: none.
+  // Sums over all ranks.
+  std::string all_reduce(const Numbers& what, abi::CUstream stream) const;
+  // The numbers of every rank, in the order of the ranks. `count`: of each rank.
+  std::string all_gather(const Numbers& what, abi::CUstream stream) const;
+  // Those of the root.
+  std::string broadcast(const Numbers& what, unsigned root, abi::CUstream stream) const;
   // NCCL's asynchronous error since the last call.
   std::string asynchronous_failure() const;
 

@@ -1,0 +1,128 @@
+/** Processes that each hold a session on another GPU, all of one tenant. */
+import type { NativeDevice } from '../../native/addon-types.js';
+import { describe } from '../../workers/description.js';
+import { askSession } from '../../workers/session-task.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { type MeasureContext, type Measured, unsupported } from '../metric.js';
+import { allOrFirstError, FIRST_ID, inScene, type MetricScene, targetOf } from '../scene.js';
+
+const TASK_MS = 60_000;
+/** Why several GPUs cannot be measured here. */
+export class Unavailable extends Error {}
+
+export interface GpuWorkers {
+  scene: MetricScene;
+  workers: readonly WorkerTenant[];
+  /** Number of visible GPUs, of which those in `gpus` take part. */
+  visible: number;
+  /** In the order of the workers. */
+  gpus: readonly Pick<NativeDevice, 'index' | 'uuid' | 'name'>[];
+}
+
+export interface GpuWorkersPlan<First> {
+  /** In addition to the variables that the system sets. */
+  environment: NodeJS.ProcessEnv;
+  /** How many of the visible GPUs take part; none if there are too few. */
+  count: (visible: number) => number;
+  /** Asked of the first worker before the others start. */
+  first: (worker: WorkerTenant) => Promise<First>;
+}
+
+/** The GPUs in CUDA_VISIBLE_DEVICES, in its order and up to the first invalid entry, as the driver reads it. */
+export function visibleAmong<T extends Pick<NativeDevice, 'index' | 'uuid'>>(
+  devices: readonly T[],
+  visible: string | undefined,
+): T[] {
+  if (visible === undefined) return [...devices];
+  const named: T[] = [];
+  for (const name of visible.split(',').map((entry) => entry.trim())) {
+    const found = devices.find(({ index, uuid }) =>
+      /^\d+$/.test(name) ? index === Number(name) : name !== '' && uuid.startsWith(name),
+    );
+    if (!found || named.includes(found)) break;
+    named.push(found);
+  }
+  return named;
+}
+
+/** The measured GPU first. */
+function inRankOrder(devices: readonly NativeDevice[], measured: number | string | null): NativeDevice[] {
+  const first = devices.find(({ index, uuid }) => measured === index || measured === uuid) ?? devices[0];
+  return first ? [first, ...devices.filter((device) => device !== first)] : [];
+}
+
+/** `use` gets a worker on each participating GPU. Rejects with Unavailable if there are too few. */
+export function withGpuWorkers<T, First>(
+  context: MeasureContext,
+  { environment, count, first }: GpuWorkersPlan<First>,
+  use: (gpus: GpuWorkers, first: First) => Promise<T>,
+): Promise<T> {
+  const start = (scene: MetricScene) => scene.startWorker({ id: FIRST_ID }, 'victim', environment);
+  return inScene(context, async (scene) => {
+    const one = await start(scene);
+    const visible = await visibleGpus(context, one);
+    const gpus = visible.slice(0, count(visible.length));
+    if (gpus.length < 2) throw new Unavailable(tooFew(visible));
+    await scene.hold(one, (gpus[0] as NativeDevice).uuid);
+    const found = await first(one);
+    const others = await oneByOne(context.system.staggerStarts, gpus.slice(1), async ({ uuid }) => {
+      const worker = await start(scene);
+      await scene.hold(worker, uuid);
+      return worker;
+    });
+    return use({ scene, workers: [one, ...others], visible: visible.length, gpus }, found);
+  });
+}
+
+/** One by one or at the same time; rejects once all have settled. */
+async function oneByOne<T, R>(inTurn: boolean, all: readonly T[], begin: (one: T) => Promise<R>): Promise<R[]> {
+  const begun: Promise<R>[] = [];
+  for (const one of all) {
+    begun.push(begin(one));
+    if (inTurn) await begun.at(-1);
+  }
+  await allOrFirstError(begun);
+  return Promise.all(begun);
+}
+
+async function visibleGpus(context: MeasureContext, worker: WorkerTenant): Promise<NativeDevice[]> {
+  const { inspection, environment } = await describe(worker.worker, targetOf(context), context.signal);
+  // A worker with the variable lists only the GPUs that it leaves.
+  const visible = environment.CUDA_VISIBLE_DEVICES === undefined ? process.env.CUDA_VISIBLE_DEVICES : undefined;
+  return inRankOrder(visibleAmong(inspection.devices, visible), context.options.device);
+}
+
+function tooFew(gpus: readonly NativeDevice[]): string {
+  const [only] = gpus;
+  const seen = only ? `the process sees one GPU, ${only.name}` : 'the process sees no GPU';
+  const mig = only?.migMode === 'enabled' ? ' in MIG mode, of which a process sees one instance' : '';
+  return `several GPUs are needed; ${seen}${mig}`;
+}
+
+/** `unsupported` where `measure` rejects with Unavailable. */
+export async function unlessUnavailable(measure: () => Promise<Measured>): Promise<Measured> {
+  try {
+    return await measure();
+  } catch (error) {
+    if (error instanceof Unavailable) return unsupported(error.message);
+    throw error;
+  }
+}
+
+/** The smallest limit of any worker. */
+export async function memoryLimit({ workers }: Pick<GpuWorkers, 'workers'>): Promise<number> {
+  const limits = await Promise.all(
+    workers.map(async (worker) => {
+      const ask = { request: undefined, deadlineMs: TASK_MS };
+      const visible = await askSession(worker, { name: 'visibleMemory', ...ask });
+      const { freeBytes } = await askSession(worker, { name: 'health', ...ask });
+      return [visible.freeBytes, visible.totalBytes, freeBytes].filter((bytes) => bytes !== null);
+    }),
+  );
+  return Math.min(...limits.flat());
+}
+
+export const describedGpus = ({ visible, gpus }: GpuWorkers) => ({
+  visibleGpus: visible,
+  gpus: gpus.map(({ index, uuid, name }) => ({ index, uuid, name })),
+});

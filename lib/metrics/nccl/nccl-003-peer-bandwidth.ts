@@ -1,0 +1,152 @@
+/** NCCL-003: how fast data gets from each GPU to each other one. */
+import type { Tier } from '../../results/document.js';
+import { shuffled } from '../../stats/random.js';
+import { measureFunction } from '../measure-function.js';
+import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import { headlineBytes } from '../pcie/copy-curve.js';
+import { MIB } from '../units.js';
+import { isSimulated } from './collectives.js';
+import { describedGpus, type GpuWorkers, memoryLimit, unlessUnavailable, withGpuWorkers } from './gpu-workers.js';
+import { beyondLinks, noFasterThanLinks } from './links.js';
+import { measurePair, type Pair, pairsOf, type PeerPlan, ratesOf, WAYS } from './peer-pairs.js';
+
+const MOST_GPUS = 16;
+const WARMUP = 2;
+const SIMULATED_BYTES = MIB;
+const COUNTS: Record<Tier, Pick<PeerPlan, 'count' | 'otherCount'>> = {
+  quick: { count: 12, otherCount: 6 },
+  standard: { count: 20, otherCount: 8 },
+  thorough: { count: 60, otherCount: 20 },
+};
+/** The fields of a row of the details. */
+const FIELDS = {
+  cuMemcpyPeerAsync: 'gbs',
+  'both directions at once': 'bothGbs',
+  'loads of a kernel': 'loadsGbs',
+  'another process': 'processGbs',
+} as const;
+
+async function planOf(context: MeasureContext, gpus: GpuWorkers): Promise<PeerPlan> {
+  const { tier, iterations, warmup } = context.options;
+  return {
+    ...COUNTS[tier],
+    ...(iterations !== null && { count: iterations }),
+    warmup: warmup ?? WARMUP,
+    // Two buffers on each side, each a little larger.
+    bytes: isSimulated(context) ? SIMULATED_BYTES : headlineBytes((await memoryLimit(gpus)) / 2),
+  };
+}
+
+function rowOf({ from, to, link, access, ceilingGbs, rows }: Pair, { gpus }: GpuWorkers) {
+  const { canAccess, performanceRank, nativeAtomics } = access;
+  const copy = rows.cuMemcpyPeerAsync;
+  const numbers = WAYS.map((way): [string, number | null] => [FIELDS[way], rows[way]?.gbs?.value ?? null]);
+  const states = WAYS.flatMap((way) => {
+    const state = rows[way]?.state;
+    return state ? [[way, state]] : [];
+  });
+  return {
+    from: gpus[from]?.index,
+    to: gpus[to]?.index,
+    connection: link.connection,
+    nvlinks: link.peerNvlinks,
+    ceilingGbs,
+    canAccess,
+    performanceRank,
+    nativeAtomics,
+    ...(canAccess ? Object.fromEntries(numbers) : { hostStagedGbs: copy?.gbs?.value ?? null }),
+    ci95: copy?.gbs?.ci95 ?? null,
+    count: copy?.samples.length ?? 0,
+    ...(states.length > 0 && { without: Object.fromEntries(states) as Record<string, unknown> }),
+  };
+}
+
+const gbsOf = ({ rows }: Pair): number => rows.cuMemcpyPeerAsync?.gbs?.value ?? Infinity;
+
+function judged(gpus: GpuWorkers, pairs: readonly Pair[], { bytes }: PeerPlan): Measured {
+  const reachable = pairs.filter(({ access }) => access.canAccess);
+  const all = {
+    bytes,
+    pairsWithAccess: reachable.length,
+    pairs: pairs.map((pair) => rowOf(pair, gpus)),
+    ...describedGpus(gpus),
+  };
+  const slowest = [...(reachable.length > 0 ? reachable : pairs)].sort((a, b) => gbsOf(a) - gbsOf(b))[0] as Pair;
+  const estimate = slowest.rows.cuMemcpyPeerAsync;
+  if (reachable.length === 0)
+    return unsupported("no GPU can reach another one's memory (cuDeviceCanAccessPeer): copies go through the host", {
+      ...all,
+      hostStagedGbs: estimate?.gbs?.value ?? null,
+    });
+  const name = (place: number): string => `GPU ${gpus.gpus[place]?.index ?? place}`;
+  const checks = [noFasterThanLinks(ratesOf(pairs, name))];
+  return {
+    ...invalidBy(checks),
+    value: estimate?.gbs?.value ?? null,
+    ci95: estimate?.gbs?.ci95 ?? null,
+    processes: gpus.workers.length,
+    headline: estimate?.samples ?? null,
+    details: {
+      ...all,
+      slowest: `${name(slowest.from)} to ${name(slowest.to)}`,
+      ceilingGbs: slowest.ceilingGbs,
+    },
+    checks,
+  };
+}
+
+async function measured(context: MeasureContext, gpus: GpuWorkers, plan: PeerPlan): Promise<Measured> {
+  const { seed } = context.options;
+  const pairs = await pairsOf(gpus);
+  let done = 0;
+  for (const pair of shuffled(pairs, seed)) {
+    context.progress(`GPU ${gpus.gpus[pair.from]?.index} to ${gpus.gpus[pair.to]?.index}`, done / pairs.length);
+    await measurePair(gpus, pair, plan, seed + done);
+    done += 1;
+  }
+  return judged(gpus, pairs, plan);
+}
+
+/** With a given plan, for tests. */
+export const peerBandwidthBy =
+  (plan?: PeerPlan): MetricDefinition['measure'] =>
+  (context) =>
+    unlessUnavailable(() =>
+      withGpuWorkers(
+        context,
+        { environment: {}, count: (visible) => Math.min(visible, MOST_GPUS), first: () => Promise.resolve() },
+        async (gpus) => measured(context, gpus, plan ?? (await planOf(context, gpus))),
+      ),
+    );
+
+export const peerBandwidth: MetricDefinition = {
+  id: 'NCCL-003',
+  name: 'P2P GPU Bandwidth',
+  category: 'nccl',
+  unit: 'GB/s',
+  direction: 'higher',
+  question: 'Do virtualised GPUs still reach each other directly, over NVLink or PCIe?',
+  estimator: 'median of cuMemcpyPeerAsync of 256 MiB by events, of the slowest ordered pair of GPUs',
+  delta: { relative: 0.02 },
+  comparedAt: {
+    name: 'pairs with peer access × bytes',
+    of: ({ pairsWithAccess, bytes }) =>
+      pairsWithAccess === undefined ? undefined : `${String(pairsWithAccess)} × ${String(bytes)}`,
+  },
+  impossible: beyondLinks,
+  needs: ['two GPUs', 'peer access'],
+  functionName: 'measurePeerBandwidth',
+  where: 'fresh-processes',
+  seconds: { quick: 10, standard: 12, thorough: 20 },
+  measure: peerBandwidthBy(),
+};
+
+/**
+ * NCCL-003, GB/s: median rate of cuMemcpyPeerAsync of 256 MiB (or an eighth of the memory that the process may use) from
+ * one GPU to another, of the slowest ordered pair of visible GPUs; every word of every copy is verified.
+ * `details.pairs[]` is the matrix: `gbs`, `bothGbs` (a copy in each direction at the same time), `loadsGbs` (a kernel
+ * that reads the other GPU's memory), `processGbs` (to memory of the other GPU's process, by cuIpc), and what NVML says
+ * of the connection, which no rate may exceed. Without peer access on any pair it is `unsupported`; copies through the
+ * host are then `hostStagedGbs`. `iterations` is the number of copies of a pair; `resolution` does not apply.
+ */
+export const measurePeerBandwidth = measureFunction(peerBandwidth);
