@@ -424,10 +424,27 @@ void others_evict_what_does_not_fit_beside_theirs() {
     const int first = scene.alone(), other = scene.alone();
     scene.read(first, 0, 1, 25, 50);
     scene.read(other, 1000, 1, bytes, bytes);
-    const LanePoint probe = scene.read(first, 2000, 1, 25, 25);
+    const LanePoint probe = scene.read(first, 3000, 1, 25, 25);
     scene.end(probe);
     CHECK_NEAR(scene.missed(probe), evicted, kExact);
   }
+}
+
+// Of two sets that nobody reads, 40 that were read first and 25 behind them, a burst of 60 evicts 25 of the first
+// alone.
+void what_was_read_longest_ago_is_evicted_first() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int first = scene.alone(), second = scene.alone(), other = scene.alone();
+  scene.read(first, 0, 1, 40, 40);
+  scene.read(second, 1000, 1, 25, 25);
+  scene.read(other, 2000, 1, 60, 60);
+  const LanePoint young = scene.read(second, 3000, 1, 25, 25);
+  scene.end(young);
+  CHECK_NEAR(scene.missed(young), 0, kExact);
+  const LanePoint old = scene.read(first, 4000, 1, 40, 40);
+  scene.end(old);
+  CHECK_NEAR(scene.missed(old), 25, kExact);
 }
 
 // Three sets of 50 at the same time: two thirds of each stay. After a first pass of misses and one behind it, each
@@ -516,6 +533,7 @@ int main() {
   what_was_read_before_is_cached();
   a_set_beyond_the_cache_never_hits();
   others_evict_what_does_not_fit_beside_theirs();
+  what_was_read_longest_ago_is_evicted_first();
   sets_that_are_read_together_share_the_cache();
   contexts_that_take_turns_evict_each_other();
   touches_queue_behind_others();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <vector>
 
 namespace gvb::sim {
 namespace {
@@ -50,7 +51,7 @@ CachedSet* cached_set(Cache* cache, int client, const WorkingSet& set) {
   if (found == end)
     found =
         std::min_element(begin, end, [](const CachedSet& a, const CachedSet& b) { return a.cached() < b.cached(); });
-  *found = {client, set.address, set.bytes, set.bytes, 0, 0};
+  *found = {client, set.address, set.bytes, set.bytes, 0, 0, 0};
   return found;
 }
 
@@ -79,8 +80,9 @@ double touches_to_change(const Cache& cache, const CachedSet& set, double kept) 
   return same || cache.capacity == 0 ? std::numeric_limits<double>::infinity() : set.untouched;
 }
 
-double touch(const Cache& cache, CachedSet* set, double bytes, double kept) {
-  if (cache.capacity == 0) return 0;
+double touch(Cache* cache, CachedSet* set, double bytes, double kept) {
+  if (cache->capacity == 0) return 0;
+  set->used = ++cache->touches;
   const double first = std::min(bytes, set->untouched);
   double hits = touch_some(set, first, kept);
   double left = bytes - first;
@@ -93,19 +95,31 @@ double touch(const Cache& cache, CachedSet* set, double bytes, double kept) {
     left -= passes * set->bytes;
   }
   hits += touch_some(set, left, kept);
-  return oversized(cache, *set) ? bytes : bytes - hits;
+  return oversized(*cache, *set) ? bytes : bytes - hits;
 }
 
 void make_room(Cache* cache, CachedSet* const* running, int count) {
   if (cache->capacity == 0) return;
   const auto runs = [&](const CachedSet& set) { return std::find(running, running + count, &set) != running + count; };
-  double own = 0, others = 0;
-  for (const CachedSet& set : cache->sets) (runs(set) ? own : others) += set.cached();
-  if (own + others <= cache->capacity) return;
-  const double room = std::max(0.0, cache->capacity - own);
-  const double of_own = own > cache->capacity ? cache->capacity / own : 1;
-  const double of_others = others > 0 ? room / others : 1;
-  for (CachedSet& set : cache->sets) scale(&set, runs(set) ? of_own : of_others);
+  double own = 0, excess = -cache->capacity;
+  std::vector<CachedSet*> others;
+  for (CachedSet& set : cache->sets) {
+    excess += set.cached();
+    if (runs(set))
+      own += set.cached();
+    else if (set.cached() > 0)
+      others.push_back(&set);
+  }
+  if (excess <= 0) return;
+  std::sort(others.begin(), others.end(), [](const CachedSet* a, const CachedSet* b) { return a->used < b->used; });
+  for (CachedSet* set : others) {
+    const double evicted = std::min(excess, set->cached());
+    scale(set, 1 - evicted / set->cached());
+    excess -= evicted;
+  }
+  if (excess <= 0) return;
+  for (CachedSet& set : cache->sets)
+    if (runs(set)) scale(&set, 1 - excess / own);
 }
 
 }  // namespace gvb::sim

@@ -2,8 +2,9 @@
 // shared memory, advanced with the timeline.
 //
 // Kernels that run at the same time keep the same part of their sets: all of it where the cache has room for all sets,
-// else what it has room for, divided by size. Sets that nobody reads now give way first. A set larger than the cache
-// never hits, as where the line that was used longest ago is evicted, but takes room.
+// else what it has room for, divided by size. Sets that nobody reads now give way first, the one that was read longest
+// ago before the others. A set larger than the cache never hits, as where the line that was used longest ago is
+// evicted, but takes room.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,14 @@ struct CachedSet {
   double untouched;  // of the pass
   double old;        // cached bytes that the pass has yet to touch
   double fresh;      // cached bytes that it has touched
+  uint64_t used;     // number of the latest touch
 
   double cached() const { return old + fresh; }
 };
 
 struct Cache {
   double capacity;  // 0: nothing is modelled, everything hits
+  uint64_t touches;
   CachedSet sets[kCachedSets];
 };
 
@@ -52,8 +55,8 @@ double hit_part(const Cache& cache, const CachedSet& set);
 double touches_to_change(const Cache& cache, const CachedSet& set, double kept);
 
 // Touches so many bytes of the set, of which `kept` stays. Returns how many missed.
-double touch(const Cache& cache, CachedSet* set, double bytes, double kept);
-// Evicts what is beyond the capacity: of the sets that nobody reads now, then of all.
+double touch(Cache* cache, CachedSet* set, double bytes, double kept);
+// Evicts what is beyond the capacity: of the sets that nobody reads now, then of all others in proportion.
 void make_room(Cache* cache, CachedSet* const* running, int count);
 
 }  // namespace gvb::sim

@@ -239,7 +239,7 @@ void touch_sets(Timeline* timeline, const Running& all, double passed) {
     Item& item = timeline->head(*all.lanes[i]);
     const double alone = std::min(passed * all.sharers[i].speed, all.lanes[i]->left_ns);
     const double bytes = alone * touches(item);
-    item.missed += touch(timeline->cache, all.sets[i], bytes, all.kept);
+    item.missed += touch(&timeline->cache, all.sets[i], bytes, all.kept);
     item.beside += bytes * used_beside(all, i);
   }
   make_room(&timeline->cache, all.sets, static_cast<int>(all.count));
