@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(32)
               unsigned long long* report) {
   __shared__ unsigned counts[kChaseBins];
   __shared__ unsigned long long sums[kChaseBins];
-  __shared__ volatile unsigned arrived;
+  [[maybe_unused]] __shared__ volatile unsigned arrived;
   for (unsigned bin = threadIdx.x; bin < kChaseBins; bin += blockDim.x) {
     counts[bin] = 0;
     sums[bin] = 0;
