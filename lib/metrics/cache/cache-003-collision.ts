@@ -25,8 +25,8 @@ export const TENANTS = 4;
 const APART = 1;
 const COLLIDING = 16;
 const BIN_MS = 20;
-/** Of a tenant's set, for each multiprocessor: with less, most threads have nothing to read. */
-const LEAST_BYTES = 4_096;
+/** Of a tenant's set, for each multiprocessor: two warps that read 16 bytes each. With less, a pass is all latency. */
+const LEAST_BYTES = 1_024;
 const ABOVE_DRAM = 1.3;
 
 export interface CollisionPlan {
