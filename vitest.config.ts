@@ -98,7 +98,7 @@ export default defineConfig({
           ...accuracy,
           name: 'accuracy',
           isolate: false,
-          include: ['test/truth/{,bandwidth/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
+          include: ['test/truth/{,bandwidth/,cache/,error-recovery/,isolation/,llm/,scheduling/}*.test.ts'],
           // After the others, and fewer at a time: each has several tenants.
           sequence: { groupOrder: 2 },
           maxWorkers: Math.min(3, 1 + availableParallelism()),

@@ -6,6 +6,8 @@ import { temporaryFolder } from './temporary.js';
  * If the host's processor is taken away, a batch of launches lasts longer by the host's clock than by the device's.
  */
 const EVENTS = String.raw`^the events around .* measured [\d.]+ ms, the host's clock [\d.]+ ms\.$`;
+const WALKS =
+  '^no walk of the victim lies in the time in which every neighbour ran$|^every neighbour ran beside the victim: ';
 const RELEASE = String.raw`^\d+ of \d+ processes were not ready at their release`;
 
 /**
@@ -26,6 +28,9 @@ const DISTURBED: Readonly<Record<string, string>> = {
   'IS-008': '^every tenant progressed in the common time: ',
   'IS-009': '^the offered rate was met alone: |^kernels of a request did not take longer with more work',
   'PCIE-003': '^the tenants did not copy at the same time: ',
+  'CACHE-001': WALKS,
+  'CACHE-003': '^the tenants had no time in common$',
+  'CACHE-004': WALKS,
   'FRAG-002': '^the allocator is as fast as before once all was freed: ',
   'LLM-001': EVENTS,
   'LLM-003': `^a single token streams the weights: |${EVENTS}`,

@@ -3,6 +3,10 @@ export { measureBandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolatio
 export { measureBandwidthFairness } from './bandwidth/bw-002-bandwidth-fairness.js';
 export { measureBusSaturation } from './bandwidth/bw-003-bus-saturation.js';
 export { measureBandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
+export { measureCacheHitRate } from './cache/cache-001-hit-rate.js';
+export { measureCacheEviction } from './cache/cache-002-eviction.js';
+export { measureCacheCollision } from './cache/cache-003-collision.js';
+export { measureCacheContention } from './cache/cache-004-contention.js';
 export { checkCompatibility } from './compatibility/compat-001-compatibility.js';
 export { measureErrorDetection } from './error-recovery/err-001-error-detection-latency.js';
 export { measureErrorRecovery } from './error-recovery/err-002-error-recovery.js';

@@ -17,6 +17,7 @@ export type Category =
   | 'isolation'
   | 'llm'
   | 'bandwidth'
+  | 'cache'
   | 'pcie'
   | 'nccl'
   | 'scheduling'

@@ -46,6 +46,10 @@ import { bandwidthIsolation } from './bandwidth/bw-001-bandwidth-isolation.js';
 import { bandwidthFairness } from './bandwidth/bw-002-bandwidth-fairness.js';
 import { busSaturation } from './bandwidth/bw-003-bus-saturation.js';
 import { bandwidthInterference } from './bandwidth/bw-004-bandwidth-interference.js';
+import { cacheHitRate } from './cache/cache-001-hit-rate.js';
+import { cacheEviction } from './cache/cache-002-eviction.js';
+import { cacheCollision } from './cache/cache-003-collision.js';
+import { cacheContention } from './cache/cache-004-contention.js';
 import { hostToDevice } from './pcie/pcie-001-host-to-device.js';
 import { deviceToHost } from './pcie/pcie-002-device-to-host.js';
 import { pcieContention } from './pcie/pcie-003-contention.js';
@@ -109,6 +113,10 @@ export const metrics: readonly MetricDefinition[] = [
   bandwidthFairness,
   busSaturation,
   bandwidthInterference,
+  cacheHitRate,
+  cacheEviction,
+  cacheCollision,
+  cacheContention,
   hostToDevice,
   deviceToHost,
   pcieContention,

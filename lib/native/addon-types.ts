@@ -964,6 +964,49 @@ export interface StreamConcurrency {
   most: Float64Array;
 }
 
+// Latencies of the L2 cache
+
+export interface ChaseSet {
+  /** Its size, in eighths of the L2 cache that the device reports. */
+  eighths: number;
+  /** That walk it side by side, with a thread each; 0: one a multiprocessor. */
+  blocks: number;
+}
+
+export interface ChaseRequest extends ChaseSet {
+  /** As `now` says it; a time that has passed starts at once. */
+  startAtNs: number;
+  /** By the device's clock or the host's, whichever passes first. */
+  windowNs: number;
+}
+
+export interface Chase {
+  /** As the device reports it. */
+  l2Bytes: number;
+  /** Of the working set, in whole lines for every block. */
+  bytes: number;
+  blocks: number;
+  /** Of the multiprocessors' clock, in these walks; 0: there was none. */
+  cyclesPerNs: number;
+  /** Of the device's clock; the other times count from there. */
+  originMs: number;
+  /** Of each walk, when its first block began. */
+  fromNs: number[];
+  /** Of each walk, when its last block ended. */
+  toNs: number[];
+  /** The walk of each of the following latencies. */
+  walk: number[];
+  /** Of loads whose latencies differ by a few per cent at most, their mean. */
+  cycles: number[];
+  /** How many of them there were. */
+  loads: number[];
+}
+
+export interface ChasePassesRequest extends ChaseSet {
+  /** Through the whole set; 0: only makes it, for passes of later calls. */
+  passes: number;
+}
+
 // Launches
 
 export type LaunchCall = 'cuLaunchKernel' | 'cuLaunchKernelEx' | 'cuGraphLaunch';
@@ -2193,6 +2236,10 @@ export interface NativeAddon {
   verifiedRounds(session: number, request: RoundsRequest): Promise<VerifiedRounds>;
   /** Runs kernels in streams that do not depend on each other, and says how many ran at once. */
   streamConcurrency(session: number, request: ConcurrencyRequest): Promise<StreamConcurrency>;
+  /** Walks a working set for a time and says how long each load took. The set stays in memory, for later calls with the same size and blocks, until the session ends. */
+  chase(session: number, request: ChaseRequest): Promise<Chase>;
+  /** The same of one walk of so many passes, after nothing else. */
+  chasePasses(session: number, request: ChasePassesRequest): Promise<Chase>;
   launchBlock(session: number, request: LaunchRequest): Promise<LaunchBlock>;
   /** How long each launch call took, of launches far enough apart that no limiter has to delay them. */
   pacedLaunches(session: number, request: PacedLaunchRequest): Promise<PacedLaunches>;

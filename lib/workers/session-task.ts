@@ -43,7 +43,9 @@ type Name =
   | 'prepareShard'
   | 'runSteps'
   | 'sampleBlock'
-  | 'streamWindow';
+  | 'streamWindow'
+  | 'chase'
+  | 'chasePasses';
 
 type RequestOf<N extends Name> = NativeAddon[N] extends (session: number, request: infer R) => unknown ? R : undefined;
 type AnswerOf<N extends Name> = Awaited<ReturnType<NativeAddon[N]>>;

@@ -39,6 +39,7 @@ GVB_EMBED(stream);
 GVB_EMBED(pages);
 GVB_EMBED(pipeline);
 GVB_EMBED(bandwidth);
+GVB_EMBED(chase);
 GVB_EMBED(skinny_sm80_bf16_8);
 GVB_EMBED(skinny_sm80_bf16_16);
 GVB_EMBED(skinny_sm80_bf16_32);

@@ -21,6 +21,7 @@ extern "C" const char gvb_ptx_stream[];
 extern "C" const char gvb_ptx_pages[];
 extern "C" const char gvb_ptx_pipeline[];
 extern "C" const char gvb_ptx_bandwidth[];
+extern "C" const char gvb_ptx_chase[];
 extern "C" const char gvb_ptx_skinny_sm80_bf16_8[];
 extern "C" const char gvb_ptx_skinny_sm80_bf16_16[];
 extern "C" const char gvb_ptx_skinny_sm80_bf16_32[];

@@ -23,7 +23,7 @@ struct Call {
   // another process's content that were handed out.
   int64_t begins;
   int64_t ends;
-  uint64_t bytes;  // size of the allocated or freed block
+  uint64_t bytes;  // size of the allocated or freed block; for a launch: of its working set, what the L2 cache lacked
   uint32_t function;
   uint32_t thread;
   char kernel[16];  // the name, truncated if longer

@@ -85,10 +85,11 @@ std::shared_ptr<LateTimes> RecordedCall::of_device() {
   return current_call->times_;
 }
 
-void LateTimes::add(int64_t begins, int64_t ends) {
+void LateTimes::add(int64_t begins, int64_t ends, double missed) {
   const std::lock_guard<std::mutex> lock(mutex_);
   begins_ = begins_ == 0 ? begins : std::min(begins_, begins);
   ends_ = std::max(ends_, ends);
+  missed_ += missed;
   write();
 }
 
@@ -102,6 +103,7 @@ void LateTimes::write() {
   if (call_ == nullptr) return;
   call_->begins = begins_;
   call_->ends = ends_;
+  if (missed_ > 0) call_->bytes = static_cast<uint64_t>(missed_ + 0.5);
 }
 
 }  // namespace gvb::sim

@@ -23,7 +23,8 @@ std::string start_record(const std::string& folder, const std::vector<Function>&
 // its last one's end.
 class LateTimes {
  public:
-  void add(int64_t begins, int64_t ends);
+  // `missed`: bytes of its working set that a kernel did not find in the L2 cache.
+  void add(int64_t begins, int64_t ends, double missed = 0);
   void belong_to(record::Call* call);
 
  private:
@@ -33,6 +34,7 @@ class LateTimes {
   record::Call* call_ = nullptr;
   int64_t begins_ = 0;
   int64_t ends_ = 0;
+  double missed_ = 0;
 };
 
 // A turn of a party on a card that is over. The record lists it after the functions' calls, as `turn`: its begin and

@@ -18,6 +18,12 @@ struct CardSettings {
   int64_t sms = 132;
   int64_t memory_mib = 143771;
   int64_t l2_mib = 60;
+  double l2_gbs = 0;  // 0: twice the DRAM's
+  // Latencies of single loads.
+  double l2_hit_ns = 150;
+  double l2_far_ns = 0;  // more, of every second line
+  double l2_miss_ns = 450;
+  double l2_queue_ns = 30;  // more, when others use all of the cache's rate
   double dram_gbs = 4800;
   double pcie_gbs = 63;
   double pcie_out_gbs = 0;    // from the card; 0: as to it
@@ -65,6 +71,8 @@ inline bool is_too_large(const CardSettings& card, size_t bytes) {
   const int64_t most = card.largest_mib > 0 ? card.largest_mib : card.memory_mib;
   return bytes > static_cast<size_t>(most * kMiB);
 }
+
+inline double l2_gbs(const CardSettings& card) { return card.l2_gbs > 0 ? card.l2_gbs : 2 * card.dram_gbs; }
 
 // At which copies move data, in bytes a ns.
 inline double gbs_to_card(const CardSettings& card) { return card.pcie_gbs; }

@@ -52,6 +52,17 @@ class Scene {
     return item(point).end;
   }
 
+  // Reads a set again and again, a byte a ns where it is cached; what is not takes three times as long.
+  LanePoint read(int lane, int64_t at, uint64_t address, double set_bytes, double touched, double a_ns = 1) {
+    Item item;
+    item.not_before = at;
+    item.alone_ns = touched / a_ns;
+    item.demand = demand_of(kSms, 0.1);
+    item.set = {address, set_bytes, touched, 3, 0, 0};
+    return submit(card(), lane, item);
+  }
+
+  double missed(const LanePoint& point) { return item(point).missed; }
   int64_t start(const LanePoint& point) { return item(point).start; }
   std::pair<int64_t, int64_t> pause(const LanePoint& point) { return {item(point).pause_from, item(point).pause_to}; }
 
@@ -441,6 +452,111 @@ void kernel_time_counts_for_its_context() {
   CHECK_EQUAL(scene.card()->clients[second].kernel_ns, 0.0);
 }
 
+constexpr double kExact = 1e-6;
+
+// Of a cache of 100 bytes. The first pass of 50 takes 150; then everything is there.
+void what_was_read_before_is_cached() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int lane = scene.alone();
+  const LanePoint first = scene.read(lane, 0, 1, 50, 200);
+  const LanePoint second = scene.read(lane, 0, 1, 50, 75);
+  CHECK_EQUAL(scene.end(first), 300);
+  CHECK_NEAR(scene.missed(first), 50, kExact);
+  CHECK_EQUAL(scene.end(second), 375);
+  CHECK_NEAR(scene.missed(second), 0, kExact);
+}
+
+void a_set_beyond_the_cache_never_hits() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const LanePoint all = scene.read(scene.alone(), 0, 1, 101, 404);
+  CHECK_EQUAL(scene.end(all), 3 * 404);
+  CHECK_NEAR(scene.missed(all), 404, kExact);
+}
+
+// The other reads its bytes once. What the two do not have room for is evicted of the first, which does not run.
+void others_evict_what_does_not_fit_beside_theirs() {
+  for (const auto& [bytes, evicted] : {std::pair{50.0, 0.0}, {75.0, 0.0}, {80.0, 5.0}, {100.0, 25.0}, {400.0, 25.0}}) {
+    Scene scene;
+    scene.card()->cache.capacity = 100;
+    const int first = scene.alone(), other = scene.alone();
+    scene.read(first, 0, 1, 25, 50);
+    scene.read(other, 1000, 1, bytes, bytes);
+    const LanePoint probe = scene.read(first, 3000, 1, 25, 25);
+    scene.end(probe);
+    CHECK_NEAR(scene.missed(probe), evicted, kExact);
+  }
+}
+
+// Of two sets that nobody reads, 40 that were read first and 25 behind them, a burst of 60 evicts 25 of the first
+// alone.
+void what_was_read_longest_ago_is_evicted_first() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int first = scene.alone(), second = scene.alone(), other = scene.alone();
+  scene.read(first, 0, 1, 40, 40);
+  scene.read(second, 1000, 1, 25, 25);
+  scene.read(other, 2000, 1, 60, 60);
+  const LanePoint young = scene.read(second, 3000, 1, 25, 25);
+  scene.end(young);
+  CHECK_NEAR(scene.missed(young), 0, kExact);
+  const LanePoint old = scene.read(first, 4000, 1, 40, 40);
+  scene.end(old);
+  CHECK_NEAR(scene.missed(old), 25, kExact);
+}
+
+// Three sets of 50 at the same time: two thirds of each stay. After a first pass of misses and one behind it, each
+// touch hits with that part.
+void sets_that_are_read_together_share_the_cache() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  std::vector<LanePoint> reads;
+  for (int i = 0; i < 3; ++i) reads.push_back(scene.read(scene.alone(true), 0, 1, 50, 5000));
+  for (const LanePoint& point : reads) {
+    CHECK_EQUAL(scene.end(point), 150 + 4950 * 5 / 3);
+    CHECK_NEAR(scene.missed(point), 50 + 4950 / 3.0, kExact);
+  }
+}
+
+// Slices of 20. In each turn the first reads its 5 again, which the other has evicted: 15 for misses, and 5 hits until
+// the turn ends.
+void contexts_that_take_turns_evict_each_other() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int first = scene.alone(), other = scene.alone();
+  const LanePoint reader = scene.read(first, 0, 1, 5, 40);
+  scene.read(other, 0, 1, 400, 40'000, 100);
+  scene.end(reader);
+  // Ten of forty in each turn.
+  CHECK_NEAR(scene.missed(reader), 20, kExact);
+  CHECK_EQUAL(scene.end(reader), 140);
+}
+
+// At half of the L2's rate used by the other, a touch takes a tenth more where `queue` is 0.2.
+void touches_queue_behind_others() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int first = scene.alone(true), other = scene.alone(true);
+  Item item;
+  item.alone_ns = 1000;
+  item.set = {1, 50, 1000, 1, 0, 0.2};
+  const LanePoint reader = submit(scene.card(), first, item);
+  scene.put(other, 0, 10'000, demand_of(kL2, 0.5));
+  CHECK_EQUAL(scene.end(reader), 1100);
+}
+
+void sets_of_a_context_that_is_gone_are_forgotten() {
+  Scene scene;
+  scene.card()->cache.capacity = 100;
+  const int gone = scene.client();
+  scene.end(scene.read(scene.lane(gone), 0, 1, 80, 160));
+  close_client(scene.card(), gone);
+  const LanePoint again = scene.read(scene.alone(), 1000, 1, 80, 80);
+  scene.end(again);
+  CHECK_NEAR(scene.missed(again), 80, kExact);
+}
+
 }  // namespace
 }  // namespace test
 
@@ -478,5 +594,13 @@ int main() {
   a_full_lane_has_no_room();
   moved_bytes_are_counted_as_they_move();
   kernel_time_counts_for_its_context();
+  what_was_read_before_is_cached();
+  a_set_beyond_the_cache_never_hits();
+  others_evict_what_does_not_fit_beside_theirs();
+  what_was_read_longest_ago_is_evicted_first();
+  sets_that_are_read_together_share_the_cache();
+  contexts_that_take_turns_evict_each_other();
+  touches_queue_behind_others();
+  sets_of_a_context_that_is_gone_are_forgotten();
   return report("card_test");
 }

@@ -4,6 +4,7 @@
 
 void test_attention();
 void test_bandwidth_kernels();
+void test_chase_kernels();
 void test_emulator();
 void test_skinny();
 void test_decode_product();

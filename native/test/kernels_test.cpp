@@ -11,6 +11,7 @@ int main() {
   test_skinny();
   test_gemm();
   test_bandwidth_kernels();
+  test_chase_kernels();
   test_memory_kernels();
   return test::report("kernels_test");
 }

@@ -33,7 +33,8 @@ describe.each(['IS-003', 'IS-004', 'IS-012'])('%s has no value', (id) => {
   });
 });
 
-const tenantsUnder = (env: NodeJS.ProcessEnv) => environmentSystem({ ...environment(null, 'mps=1'), ...env });
+const tenantsUnder = (env: NodeJS.ProcessEnv) =>
+  environmentSystem({ ...environment(null, 'mps=1,l2_mib=8,sms=16'), ...env });
 
 describe.each(['IS-006', 'IS-007', 'IS-008'])('%s has no value', (id) => {
   it.each([
@@ -52,6 +53,19 @@ describe('BW-004 has no value', () => {
     ['launches run with the one before them', 'early=gvb_bandwidth_read'],
   ])('where %s', async (_, lazy) => {
     const result = await measured('BW-004', tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: lazy }));
+    expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
+    expect(result.reason).toMatch(/^a call reported success without doing its work/);
+  });
+});
+
+describe.each([
+  ['CACHE-001', 'gvb_chase'],
+  ['CACHE-002', 'gvb_chase'],
+  ['CACHE-003', 'gvb_bandwidth_read'],
+  ['CACHE-004', 'gvb_chase'],
+])('%s has no value', (id, kernel) => {
+  it(`where every ${kernel} is skipped`, async () => {
+    const result = await measured(id, tenantsUnder({ LD_PRELOAD: layer, GVB_TEST_LAZY: `kernel=${kernel}` }));
     expect(result).toMatchObject({ status: 'invalid', value: null, stats: null, details: {} });
     expect(result.reason).toMatch(/^a call reported success without doing its work/);
   });

@@ -3,7 +3,7 @@ import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native
 import type { Check } from '../../results/document.js';
 import type { Scene } from '../../workers/scene.js';
 import { askSession, sessionTaskOf } from '../../workers/session-task.js';
-import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import type { MeasureContext } from '../metric.js';
 import { referenceOf, withoutLimits } from '../isolation/tenant-load.js';
 import { NS_PER_MS } from '../units.js';
@@ -12,11 +12,11 @@ export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
 /** Of the windows in which intervals are drawn. */
 export const BIN_MS = 100;
-const GRACE_MS = 120_000;
+export const GRACE_MS = 120_000;
 /** Loads the kernels, and makes and fills buffers of the size that is measured. */
 const REHEARSAL_MS = 1;
 /** Buffers are made and filled again for each window: so many times as long before the release as workers need to be asked. */
-const LEADS = 5;
+export const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
 
@@ -29,12 +29,18 @@ export interface Streamed {
   movedBytes: number;
 }
 
-const request = (kind: StreamKind, windowMs: number, blocks = 0): Omit<StreamWindowRequest, 'startAtNs'> => ({
+/** `bytes`, 0: eight times the L2 cache; `blocks`, 0: two a multiprocessor. */
+export type Streaming = Pick<StreamWindowRequest, 'kind'> &
+  Partial<Pick<StreamWindowRequest, 'bytes' | 'blocks'>> & { windowMs: number };
+
+const request = ({ kind, windowMs, bytes = 0, blocks = 0 }: Streaming): Omit<StreamWindowRequest, 'startAtNs'> => ({
   kind,
-  bytes: 0,
+  bytes,
   blocks,
   windowNs: windowMs * NS_PER_MS,
 });
+
+export const streamTask = (streaming: Streaming): Task => sessionTaskOf('streamWindow', request(streaming));
 
 function streamed(window: StreamWindow, baseMs: number): Streamed {
   const offset = (window.originMs - baseMs) * NS_PER_MS;
@@ -96,7 +102,7 @@ export const alone = (context: MeasureContext, kind: StreamKind, windowMs: numbe
   context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
     withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
       const ask = (ms: number) => {
-        const { method, params } = sessionTaskOf('streamWindow', request(kind, ms));
+        const { method, params } = streamTask({ kind, windowMs: ms });
         return worker.ask(method, { ...params, startAtNs: 0 }, ms + GRACE_MS) as Promise<StreamWindow>;
       };
       await ask(REHEARSAL_MS);
@@ -118,18 +124,13 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
   };
 }
 
-export interface Part {
+export interface Part extends Omit<Streaming, 'kind'> {
   worker: WorkerTenant;
-  windowMs: number;
-  /** 0: two a multiprocessor. */
-  blocks?: number;
 }
 
 /** All of them at once. Rejects with the first failure. */
 export async function stream(scene: Scene, kind: StreamKind, parts: readonly Part[]): Promise<Streamed[]> {
-  const tasks = parts.map(
-    ({ worker, windowMs, blocks }) => [worker, sessionTaskOf('streamWindow', request(kind, windowMs, blocks))] as const,
-  );
+  const tasks = parts.map(({ worker, ...streaming }) => [worker, streamTask({ kind, ...streaming })] as const);
   const longest = Math.max(...parts.map(({ windowMs }) => windowMs));
   const { outcomes } = await scene.release<StreamWindow>(new Map(tasks), longest + GRACE_MS, LEADS);
   return streamedAll(
@@ -140,10 +141,11 @@ export async function stream(scene: Scene, kind: StreamKind, parts: readonly Par
   );
 }
 
-/** So that the first window is not shortened by the loading of kernels. */
-export async function rehearse(workers: readonly WorkerTenant[]): Promise<void> {
-  const own = { ...request('read', REHEARSAL_MS), startAtNs: 0 };
-  await Promise.all(
+/** Returns the first one's window. So that the first window is not shortened by the loading of kernels. */
+export async function rehearse(workers: readonly WorkerTenant[]): Promise<StreamWindow> {
+  const own = { ...request({ kind: 'read', windowMs: REHEARSAL_MS }), startAtNs: 0 };
+  const windows = await Promise.all(
     workers.map((worker) => askSession(worker, { name: 'streamWindow', request: own, deadlineMs: GRACE_MS })),
   );
+  return windows[0] as StreamWindow;
 }

@@ -116,7 +116,7 @@ const Item& Card::item(const LanePoint& point) const {
 
 Placement Card::placement(const LanePoint& point) const {
   const Item& found = item(point);
-  Placement placement{found.start, found.end, found.pause_from, found.pause_to};
+  Placement placement{found.start, found.end, found.pause_from, found.pause_to, {}, found.missed, found.beside};
   if (found.pause_to == 0) return placement;
   const RobustLock lock(&state_->mutex);
   placement.pauses = pauses_of(state_->timeline, state_->timeline.lanes[point.lane].client, {found.start, found.end});

@@ -24,6 +24,9 @@ struct Placement {
   int64_t pause_from = 0;
   int64_t pause_to = 0;
   std::vector<Pause> pauses{};  // all of them; of a kernel that had the longest
+  // See Item.
+  double missed = 0;
+  double beside = 0;
 };
 
 using Points = std::vector<LanePoint>;

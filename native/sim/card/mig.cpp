@@ -29,6 +29,7 @@ CardSettings instance_of(const CardSettings& card, const Profile& profile) {
   instance.memory_mib = static_cast<int64_t>(static_cast<double>(card.memory_mib) * part);
   instance.l2_mib = static_cast<int64_t>(static_cast<double>(card.l2_mib) * part);
   instance.dram_gbs *= part;
+  instance.l2_gbs *= part;
   instance.pcie_gbs *= part;
   instance.pcie_out_gbs *= part;
   instance.pageable_gbs *= part;

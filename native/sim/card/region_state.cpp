@@ -76,6 +76,7 @@ void configure(RegionState* state, const Settings& settings) {
     timeline.bus_in_gbs = gbs_to_card(settings.cards[place]);
     timeline.bus_out_gbs = gbs_from_card(settings.cards[place]);
     timeline.link_gbs = settings.cards[place].link_gbs;
+    timeline.cache.capacity = static_cast<double>(settings.cards[place].l2_mib * kMiB);
   }
 }
 

@@ -37,7 +37,7 @@ double dominant(const Sharer& sharer) { return *std::max_element(sharer.demand->
 // How far the common speed may rise until a capacity is used up or a sharer runs at full speed.
 double rise(const std::vector<Capacity>& capacities, const std::vector<Sharer*>& rising) {
   double most = std::numeric_limits<double>::infinity();
-  for (const Sharer* sharer : rising) most = std::min(most, (1 - sharer->speed) * dominant(*sharer));
+  for (const Sharer* sharer : rising) most = std::min(most, (sharer->most - sharer->speed) * dominant(*sharer));
   for (const Capacity& capacity : capacities) {
     double per_level = 0;
     for (const Sharer* sharer : rising) per_level += capacity.use(*sharer) / dominant(*sharer);
@@ -51,12 +51,12 @@ double rise(const std::vector<Capacity>& capacities, const std::vector<Sharer*>&
 void share(Sharer* sharers, size_t count) {
   if (count == 1) {  // same result as the loop below, for a card with a single tenant
     const double sms = (*sharers->demand)[kSms];
-    sharers->speed = sms > sharers->sm_limit ? sharers->sm_limit / sms : 1;
+    sharers->speed = std::min(sharers->most, sms > sharers->sm_limit ? sharers->sm_limit / sms : 1);
     return;
   }
   std::vector<Sharer*> rising;
   for (size_t i = 0; i < count; ++i) {
-    sharers[i].speed = dominant(sharers[i]) > 0 ? 0 : 1;
+    sharers[i].speed = dominant(sharers[i]) > 0 ? 0 : sharers[i].most;
     if (sharers[i].speed == 0) rising.push_back(&sharers[i]);
   }
   std::vector<Capacity> all = capacities(sharers, count);
@@ -64,11 +64,12 @@ void share(Sharer* sharers, size_t count) {
     const double level = rise(all, rising);
     for (Sharer* sharer : rising) {
       const double faster = level / dominant(*sharer);
-      sharer->speed = std::min(1.0, sharer->speed + faster);
+      sharer->speed = std::min(sharer->most, sharer->speed + faster);
       for (Capacity& capacity : all) capacity.left -= faster * capacity.use(*sharer);
     }
     const auto stays = [&](const Sharer* sharer) {
-      return sharer->speed > 1 - kNothing || std::any_of(all.begin(), all.end(), [&](const Capacity& capacity) {
+      return sharer->speed > sharer->most - kNothing ||
+             std::any_of(all.begin(), all.end(), [&](const Capacity& capacity) {
                return capacity.left < kNothing && capacity.use(*sharer) > 0;
              });
     };

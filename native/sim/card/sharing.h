@@ -23,7 +23,8 @@ struct Sharer {
   const Demand* demand;
   int client;       // sharers of one client share its limit
   double sm_limit;  // the fraction of the multiprocessors that the client may use at a time
-  double speed;     // result: relative to its speed alone, 0 to 1
+  double speed;     // result: relative to its speed alone, 0 to `most`
+  double most;      // its own limit: work that waits for more than it would alone
 };
 
 void share(Sharer* sharers, size_t count);

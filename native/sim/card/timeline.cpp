@@ -12,7 +12,11 @@ constexpr double kOver = 1e-3;  // rounding error: finished work may have this m
 struct Running {
   Lane* lanes[kMaxLanes];
   Sharer sharers[kMaxLanes];
+  Demand demands[kMaxLanes];
+  CachedSet* sets[kMaxLanes];  // nullptr: it has none
   size_t count = 0;
+  bool cached = false;  // one has a set
+  double kept = 1;
 };
 
 bool running(const Lane& lane) { return lane.started.load(std::memory_order_relaxed) > lane.over(); }
@@ -131,17 +135,62 @@ void start(Timeline* timeline, Lane* lane) {
   lane->started.store(lane->over() + 1, std::memory_order_release);
 }
 
-Running start_turn(Timeline* timeline) {
-  Running all;
-  if (timeline->now < timeline->runs_from) return all;
+// What misses takes longer and needs the DRAM.
+void look_into_cache(Timeline* timeline, Running* all, size_t i) {
+  const WorkingSet& set = timeline->head(*all->lanes[i]).set;
+  all->sets[i] = set.bytes > 0 ? cached_set(&timeline->cache, all->lanes[i]->client, set) : nullptr;
+  if (all->sets[i] == nullptr) return;
+  all->cached = true;
+  const double misses = 1 - hit_part(timeline->cache, *all->sets[i]);
+  all->demands[i][kDram] += misses * set.miss_dram;
+  all->sharers[i].most = 1 / (1 + misses * (set.miss_slowness - 1));
+}
+
+// The part of the L2's rate that is used beside one of those that run.
+double used_beside(const Running& all, size_t one) {
+  double used = 0;
+  for (size_t i = 0; i < all.count; ++i)
+    if (i != one) used += all.sharers[i].speed * all.demands[i][kL2];
+  return std::min(used, 1.0);
+}
+
+// Who touches much at a time does not wait for each touch: its `queue` is 0.
+void queue_for_cache(Timeline* timeline, Running* all) {
+  for (size_t i = 0; i < all->count; ++i) {
+    const double queue = timeline->head(*all->lanes[i]).set.queue;
+    if (queue > 0) all->sharers[i].speed = 1 / (1 / all->sharers[i].speed + queue * used_beside(*all, i));
+  }
+}
+
+void start_turn(Timeline* timeline, Running* all) {
+  if (timeline->now < timeline->runs_from) return;
   each_pending(timeline, [&](Lane& lane) {
     if (!can_run(timeline, lane) || party_of(*timeline, lane) != timeline->turn) return;
     start(timeline, &lane);
-    all.lanes[all.count] = &lane;
-    all.sharers[all.count++] = {&timeline->head(lane).demand, lane.client, timeline->clients[lane.client].sm_limit, 0};
+    const size_t i = all->count++;
+    all->lanes[i] = &lane;
+    all->demands[i] = timeline->head(lane).demand;
+    all->sharers[i] = {&all->demands[i], lane.client, timeline->clients[lane.client].sm_limit, 0, 1};
+    look_into_cache(timeline, all, i);
   });
-  share(all.sharers, all.count);
-  return all;
+  if (all->cached) all->kept = kept_part(timeline->cache, all->sets, static_cast<int>(all->count));
+  share(all->sharers, all->count);
+  queue_for_cache(timeline, all);
+}
+
+// In a nanosecond at full speed.
+double touches(const Item& item) { return item.set.touched / item.alone_ns; }
+
+// When a set's pass is over behind which another part of its touches hits.
+int64_t next_pass(Timeline* timeline, const Running& all) {
+  double soonest = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < all.count; ++i) {
+    if (all.sets[i] == nullptr) continue;
+    const double left = touches_to_change(timeline->cache, *all.sets[i], all.kept);
+    soonest = std::min(soonest, left / (touches(timeline->head(*all.lanes[i])) * all.sharers[i].speed));
+  }
+  // A rest of a pass that takes less than a nanosecond would be an event without end.
+  return soonest < 9e18 ? timeline->now + std::max(int64_t{1}, static_cast<int64_t>(std::ceil(soonest))) : kForever;
 }
 
 int64_t next_arrival(Timeline* timeline) {
@@ -170,7 +219,7 @@ void note_pause(Item* item, int64_t from, int64_t to) {
 void count_work(Timeline* timeline, const Running& all, double passed) {
   std::array<bool, kMaxClients> ran{};
   for (size_t i = 0; i < all.count; ++i) {
-    const Demand& demand = *all.sharers[i].demand;
+    const Demand& demand = all.demands[i];
     const double alone = std::min(passed * all.sharers[i].speed, all.lanes[i]->left_ns);
     const auto moved = [&](Resource way, double gbs) { return alone * demand[way] * gbs; };
     Traffic& traffic = timeline->traffic;
@@ -184,11 +233,24 @@ void count_work(Timeline* timeline, const Running& all, double passed) {
   }
 }
 
+void touch_sets(Timeline* timeline, const Running& all, double passed) {
+  for (size_t i = 0; i < all.count; ++i) {
+    if (all.sets[i] == nullptr) continue;
+    Item& item = timeline->head(*all.lanes[i]);
+    const double alone = std::min(passed * all.sharers[i].speed, all.lanes[i]->left_ns);
+    const double bytes = alone * touches(item);
+    item.missed += touch(&timeline->cache, all.sets[i], bytes, all.kept);
+    item.beside += bytes * used_beside(all, i);
+  }
+  make_room(&timeline->cache, all.sets, static_cast<int>(all.count));
+}
+
 void pass(Timeline* timeline, const Running& all, int64_t to) {
   const int64_t from = timeline->now;
   const auto passed = static_cast<double>(to - from);
   timeline->now = to;
   count_work(timeline, all, passed);
+  if (all.cached) touch_sets(timeline, all, passed);
   for (size_t i = 0; i < all.count; ++i) {
     Lane* lane = all.lanes[i];
     note_pause(&timeline->head(*lane), lane->ran_until, from);
@@ -247,10 +309,12 @@ bool advance(Timeline* timeline, int64_t until, const LanePoint* points, size_t 
     pass_all_instants(timeline);
     if (done() || timeline->now >= until) return true;
     take_turns(timeline);
-    const Running all = start_turn(timeline);
+    Running all;
+    start_turn(timeline, &all);
     const int64_t switched = timeline->runs_from > timeline->now ? timeline->runs_from : kForever;
     const int64_t slice = timeline->turns_end == TurnsEnd::kAfterSlice ? timeline->turn_ends : kForever;
-    const int64_t next = std::min({next_arrival(timeline), next_end(*timeline, all), slice, switched});
+    const int64_t pass_over = all.cached ? next_pass(timeline, all) : kForever;
+    const int64_t next = std::min({next_arrival(timeline), next_end(*timeline, all), slice, switched, pass_over});
     if (next == kForever && until == kForever) return false;
     pass(timeline, all, std::min(next, until));
   }
@@ -332,6 +396,7 @@ int open_client(Timeline* timeline, int participant, bool joined, double sm_limi
 void close_client(Timeline* timeline, int client) {
   for (int i = 0; i < timeline->lanes_ever; ++i)
     if (timeline->lanes[i].client == client) close_lane(timeline, i);
+  forget_sets(&timeline->cache, client);
   timeline->clients[client].participant = -1;
   --timeline->contexts;
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/card/cache.h"
 #include "sim/card/sharing.h"
 
 namespace gvb::sim {
@@ -45,6 +46,7 @@ struct Item {
   int64_t not_before = 0;
   double alone_ns = 0;
   Demand demand{};
+  WorkingSet set;
   LanePoint after;  // for kWait
   Fault fault;
   // The results.
@@ -53,6 +55,8 @@ struct Item {
   // The longest time in between during which another party had the turn; both 0: there was none.
   int64_t pause_from = 0;
   int64_t pause_to = 0;
+  double missed = 0;  // bytes of its working set that were not cached when it touched them
+  double beside = 0;  // bytes that it touched, each times the part of the L2's rate that others used then
 };
 
 // A stream: its items run one after the other. The counters never decrease, even when another stream takes over the
@@ -136,6 +140,7 @@ struct Timeline {
   // At which work that has it alone moves data, in bytes a ns.
   double bus_in_gbs, bus_out_gbs, link_gbs;
   Traffic traffic;
+  Cache cache;
   Lane lanes[kMaxLanes];
   Client clients[kMaxClients];
   Item items[kMaxLanes][kLaneItems];

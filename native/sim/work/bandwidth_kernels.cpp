@@ -15,15 +15,33 @@ struct Report {
   uint64_t span, blocks;
 };
 
-// The model of this card: a block on every multiprocessor draws all that the DRAM gives, fewer blocks draw their part.
+// The model of this card: a block on every multiprocessor draws all that the memory gives, fewer blocks draw their
+// part.
+double part_of(const Geometry& geometry, const CardSettings& card) {
+  return std::min(1.0, blocks_of(geometry) / static_cast<double>(card.sms));
+}
+
 Plan moving(double bytes, const Report& report, const Geometry& geometry, const CardSettings& card) {
-  const double part = std::min(1.0, blocks_of(geometry) / static_cast<double>(card.sms));
+  const double part = part_of(geometry, card);
   Plan plan;
   plan.nanoseconds = bytes / (card.dram_gbs * part);
   plan.demand = demand_of(kDram, part);
+  plan.demand[kL2] = part * card.dram_gbs / std::max(card.dram_gbs, l2_gbs(card));
   plan.touches = {{report.span, 16, 8, Access::kBoth}};
   count_blocks(&plan, report.blocks, geometry);
   return plan;
+}
+
+// What fits into the L2 cache comes at its rate, as far as it is there.
+void read_again(double set_bytes, double bytes, double part, const CardSettings& card, Plan* plan) {
+  plan->set.bytes = set_bytes;
+  plan->set.touched = bytes;
+  if (set_bytes > static_cast<double>(card.l2_mib * kMiB)) return;
+  const double faster = std::max(1.0, l2_gbs(card) / card.dram_gbs);
+  plan->nanoseconds /= faster;
+  plan->demand = demand_of(kL2, part);
+  plan->set.miss_slowness = faster;
+  plan->set.miss_dram = part * faster;
 }
 
 void stamp(const Report& report, const Placement& placement) {
@@ -54,6 +72,8 @@ Plan plan_bandwidth_read(const Arguments& arguments, const Geometry& geometry, c
   const Report report{arguments.get<uint64_t>(3), arguments.get<uint64_t>(4)};
   const double bytes = static_cast<double>(count) * kPieceBytes * arguments.get<unsigned>(2);
   Plan plan = moving(bytes, report, geometry, card);
+  read_again(static_cast<double>(count) * kPieceBytes, bytes, part_of(geometry, card), card, &plan);
+  plan.set.address = in;
   plan.touches.push_back({in, count * kPieceBytes, kPieceBytes, Access::kRead});
   plan.run = [report](const Placement& placement) { stamp(report, placement); };
   return plan;

@@ -9,6 +9,7 @@
 #include "sim/memory/address_space.h"
 #include "sim/work/attention_kernels.h"
 #include "sim/work/bandwidth_kernels.h"
+#include "sim/work/chase_kernels.h"
 #include "sim/work/copy_kernels.h"
 #include "sim/work/decode_product_kernel.h"
 #include "sim/work/decoder_kernels.h"
@@ -225,6 +226,8 @@ const Kernel kKernels[] = {
     {"gvb_bandwidth_read", {8, 8, 4, 8, 8}, plan_bandwidth_read},
     {"gvb_bandwidth_write", {8, 8, 4, 4, 8, 8}, plan_bandwidth_write},
     {"gvb_bandwidth_copy", {8, 8, 8, 4, 8, 8}, plan_bandwidth_copy},
+    {"gvb_chase_link", {8, 8, 4, 8}, plan_chase_link},
+    {"gvb_chase", {8, 4, 8, 4, 8, 8}, plan_chase},
     {"gvb_attention_sm80_f16_d64",
      {8, 8, 8, 8, 8, 4, 4, 4, 4, 4},
      plan_attention_forward<AttentionVariant::kSm80, Number::kF16, 64>},

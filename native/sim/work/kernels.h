@@ -36,7 +36,8 @@ class Arguments {
   void* const* values_;
 };
 
-enum class Access { kRead, kWrite, kBoth };
+// kUnseen: the kernel reads what its results here do not follow from.
+enum class Access { kRead, kWrite, kBoth, kUnseen };
 
 // Memory that a kernel touches; if less than that is accessible, the launch ends in CUDA_ERROR_ILLEGAL_ADDRESS.
 struct Span {
@@ -62,6 +63,7 @@ constexpr Fault kAssert = {abi::CUDA_ERROR_ASSERT, 43};
 struct Plan {
   double nanoseconds = 0;  // in addition to kernel_ns, when alone on its card
   Demand demand{};         // in addition to the multiprocessors that its blocks occupy
+  WorkingSet set{};        // in the L2 cache
   Seen seen = Seen::kLater;
   Ending ending = Ending::kInTime;
   std::vector<Span> touches;

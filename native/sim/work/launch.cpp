@@ -156,11 +156,13 @@ Submission submission_of(const Context& context, Plan* plan, int64_t earliest, s
   item.not_before = earliest;
   item.alone_ns = card_settings(context.device).kernel_ns + plan->nanoseconds;
   item.demand = plan->demand;
+  item.set = plan->set;
   item.fault = plan->fault;
   Work& work = submission.work;
   work.seen = seen_by_host(plan->touches) ? std::max(plan->seen, Seen::kWhenOver) : plan->seen;
   for (const Span& span : plan->touches) {
     const Range range = range_of(span.address, span.bytes);
+    if (span.access == Access::kUnseen) continue;
     if (span.access != Access::kWrite) work.reads.push_back(range);
     if (span.access != Access::kRead) work.writes.push_back(range);
   }
@@ -172,7 +174,7 @@ Submission submission_of(const Context& context, Plan* plan, int64_t earliest, s
   work.counts = std::move(plan->counts);
   if (times != nullptr)
     work.placed = [times = std::move(times)](const Placement& placement) {
-      times->add(placement.start, placement.end);
+      times->add(placement.start, placement.end, placement.missed);
     };
   return submission;
 }

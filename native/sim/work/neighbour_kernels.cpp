@@ -8,7 +8,6 @@ namespace gvb::sim {
 namespace {
 
 // Constants of this card's model that no setting covers.
-constexpr double kL2OverDram = 2;         // L2 bandwidth as a multiple of DRAM's
 constexpr double kPageLoadNs = 500;       // a load that misses the TLB
 constexpr double kPageDram = 0.5;         // fraction of the DRAM rate when a card full of threads makes such loads
 constexpr double kIssueRoundNs = 50;      // 64 instructions per thread on full multiprocessors
@@ -55,7 +54,7 @@ Plan plan_sweep(const Arguments& arguments, const Geometry& geometry, const Card
   const size_t bytes = arguments.get<uint64_t>(1) * 16;
   const double all = static_cast<double>(bytes) * arguments.get<unsigned>(2);
   const bool cached = bytes <= static_cast<size_t>(card.l2_mib) << 20;
-  Plan plan = counted(all / card.dram_gbs / (cached ? kL2OverDram : 1), arguments.get<uint64_t>(3), geometry);
+  Plan plan = counted(all / (cached ? l2_gbs(card) : card.dram_gbs), arguments.get<uint64_t>(3), geometry);
   plan.demand = demand_of(cached ? kL2 : kDram);
   plan.touches.push_back({words, bytes, 16, Access::kRead});
   return plan;

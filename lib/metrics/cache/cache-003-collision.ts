@@ -1,0 +1,202 @@
+/** CACHE-003: from which combined size on the working sets of four tenants slow each other down. */
+import type { Check, Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import { rehearse, stream, type Together, togetherIn } from '../bandwidth/streams.js';
+import { setsQuotas, withQuotas } from '../isolation/co-tenants.js';
+import { lossPercent } from '../isolation/interference.js';
+import { measureFunction } from '../measure-function.js';
+import {
+  invalidBy,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+  withoutNumber,
+} from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import type { MetricScene } from '../scene.js';
+import { contextOf } from '../tenants.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { formatBytes } from '../units.js';
+import { calibrate, type Calibration, indistinct } from './calibration.js';
+
+export const TENANTS = 4;
+/** Sums of all sets, in eighths of the cache: in which nothing collides, and that of the value. */
+const APART = 1;
+const COLLIDING = 16;
+const BIN_MS = 20;
+/** Of a tenant's set, for each multiprocessor: two warps that read 16 bytes each. With less, a pass is all latency. */
+const LEAST_BYTES = 1_024;
+const ABOVE_DRAM = 1.3;
+
+export interface CollisionPlan {
+  /** Sums of all sets in eighths of the cache, ascending, from `APART` on and with `COLLIDING`. */
+  eighths: readonly number[];
+  windowMs: number;
+}
+
+const PLANS: Record<Tier, CollisionPlan> = {
+  quick: { eighths: [APART, COLLIDING], windowMs: 250 },
+  standard: { eighths: [APART, 4, 8, COLLIDING, 32], windowMs: 800 },
+  thorough: { eighths: [APART, 2, 4, 6, 8, 12, COLLIDING, 24, 32], windowMs: 3_000 },
+};
+
+interface Point {
+  eighths: number;
+  setBytes: number;
+  together: Together | null;
+}
+
+interface Swept {
+  calibration: Calibration;
+  points: Point[];
+  /** Of each tenant; 0: unknown. */
+  multiprocessors: number;
+  ceilingGbs: number;
+  context: ReturnType<typeof contextOf>;
+}
+
+async function sweep(
+  context: MeasureContext,
+  { scene }: MetricScene,
+  workers: readonly WorkerTenant[],
+  { eighths, windowMs }: CollisionPlan,
+): Promise<Swept> {
+  const calibration = await calibrate(workers[0] as WorkerTenant, 'quick');
+  const found: Swept = { calibration, points: [], multiprocessors: 0, ceilingGbs: 0, context: contextOf(scene) };
+  if (indistinct(calibration) !== null) return found;
+  const { multiprocessors, dramCeilingGbs } = await rehearse(workers);
+  for (const sum of eighths) {
+    const setBytes = Math.floor((sum * calibration.l2Bytes) / 8 / TENANTS);
+    const all = await stream(
+      scene,
+      'read',
+      workers.map((worker) => ({ worker, windowMs, bytes: setBytes, blocks: multiprocessors })),
+    );
+    found.points.push({ eighths: sum, setBytes, together: togetherIn(all, BIN_MS) });
+    context.progress(`${sum / 8} of the cache`, found.points.length / eighths.length);
+  }
+  return { ...found, multiprocessors, ceilingGbs: dramCeilingGbs };
+}
+
+const least = (rates: readonly number[]): number => Math.min(...rates);
+
+/** Of the tenant that loses most, between two sets of rates. */
+export const worstLoss = (apart: readonly number[], colliding: readonly number[]): number =>
+  Math.max(...apart.map((rate, tenant) => lossPercent(rate, colliding[tenant] as number)));
+
+const meansOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
+  binned.map((bins) => draw.reduce((sum, bin) => sum + (bins[bin] as number), 0) / draw.length);
+
+function interval(apart: Together, colliding: Together, seed: number): [number, number] | null {
+  return resampledCi95(
+    [apart, colliding].map(({ binned }) => binned[0]?.length ?? 0),
+    ([a, b]) => worstLoss(meansOf(apart.binned, a as number[]), meansOf(colliding.binned, b as number[])),
+    seed,
+  );
+}
+
+function rowOf({ eighths, setBytes, together }: Point, apart: Together | null) {
+  const head = { setsOfL2: eighths / 8, setBytes };
+  if (together === null) return { ...head, worstGbPerSecond: null, unsupported: 'the tenants had no time in common' };
+  return {
+    ...head,
+    gbPerSecond: together.rates,
+    worstGbPerSecond: least(together.rates),
+    lossPercent: apart && worstLoss(apart.rates, together.rates),
+    spanMs: together.spanMs,
+  };
+}
+
+function cachedCheck({ rates }: Together, ceilingGbs: number): Check {
+  const wanted = (ABOVE_DRAM * ceilingGbs) / TENANTS;
+  return {
+    name: `working sets that fit are read at ${ABOVE_DRAM} times a ${TENANTS}th of what the memory can move, or more`,
+    passed: ceilingGbs === 0 ? 'not checked' : least(rates) >= wanted,
+    detail:
+      ceilingGbs === 0
+        ? 'the driver does not tell the clock and width of the memory'
+        : `${least(rates).toPrecision(4)} of ${wanted.toPrecision(4)} GB/s`,
+  };
+}
+
+function tooSmall({ points: [first], multiprocessors }: Swept): string | null {
+  const setBytes = first?.setBytes ?? 0;
+  if (setBytes >= LEAST_BYTES * multiprocessors) return null;
+  return `a set of ${formatBytes(setBytes)} is less than ${formatBytes(LEAST_BYTES)} for each of ${multiprocessors} multiprocessors`;
+}
+
+function judge(swept: Swept, quotaPercent: number | null, seed: number): Measured {
+  const { calibration, points } = swept;
+  const unfit = indistinct(calibration) ?? tooSmall(swept);
+  if (unfit !== null) return unsupported(unfit, { calibration });
+  const at = (eighths: number) => points.find((point) => point.eighths === eighths)?.together ?? null;
+  const [apart, colliding] = [at(APART), at(COLLIDING)];
+  const rows = points.map((point) => rowOf(point, apart));
+  const details = { tenants: TENANTS, quotaPercent, rows, binMs: BIN_MS, scale: calibration.scale };
+  const all = { ...details, l2Bytes: calibration.l2Bytes, context: swept.context };
+  if (!apart || !colliding) return withoutNumber('invalid', 'the tenants had no time in common', all);
+  const checks = [cachedCheck(apart, swept.ceilingGbs)];
+  return {
+    ...invalidBy(checks),
+    value: worstLoss(apart.rates, colliding.rates),
+    ci95: interval(apart, colliding, seed),
+    ciScope: 'within-process',
+    processes: TENANTS,
+    headline: null,
+    details: all,
+    checks,
+  };
+}
+
+async function measure(context: MeasureContext, plan: CollisionPlan): Promise<Measured> {
+  const quotaPercent = setsQuotas(context) ? 100 / TENANTS : null;
+  try {
+    const swept = await withQuotas(context, Array<number | null>(TENANTS).fill(quotaPercent), (scene, workers) =>
+      sweep(context, scene, workers, plan),
+    );
+    return judge(swept, quotaPercent, context.options.seed);
+  } catch (error) {
+    if (isOutOfMemory(error)) return unsupported(`${TENANTS} tenants do not fit: ${error.message}`);
+    throw error;
+  }
+}
+
+/** With a plan of its own, for tests; the tier decides where there is none. */
+export const cacheCollisionBy =
+  (plan?: CollisionPlan): MetricDefinition['measure'] =>
+  (context) =>
+    measure(context, plan ?? PLANS[context.options.tier]);
+
+export const cacheCollision: MetricDefinition = {
+  id: 'CACHE-003',
+  name: 'Working Set Collision Impact',
+  category: 'cache',
+  unit: '%',
+  direction: 'lower',
+  question: 'At what combined footprint does co-location start to hurt?',
+  estimator:
+    'loss of the rate at which one of four tenants reads its working set again, the worst, from sets of an eighth of the L2 cache together to twice the cache',
+  delta: { absolute: 2 },
+  needs: ['four tenants'],
+  functionName: 'measureCacheCollision',
+  where: 'fresh-processes',
+  seconds: { quick: 2, standard: 12, thorough: 40 },
+  lineCharts: [
+    {
+      title: 'Bandwidth of the worst of four tenants by their working sets',
+      axes: { x: 'all working sets ÷ L2 cache', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'setsOfL2', y: 'worstGbPerSecond' },
+    },
+  ],
+  measure: cacheCollisionBy(),
+};
+
+/**
+ * CACHE-003, %, signed: four tenants read a working set each, over and over. How much of its rate the worst of them loses
+ * if the sets together are twice the L2 cache in place of an eighth. The number of tenants stays the same, so that turns
+ * and shares of the multiprocessors do. From tier `standard` on `details.rows[]` has the sizes between and four times the
+ * cache. `iterations`, `warmup` and `resolution` do not apply.
+ */
+export const measureCacheCollision = measureFunction(cacheCollision);

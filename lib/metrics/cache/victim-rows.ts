@@ -1,0 +1,164 @@
+/** A victim that walks a working set beside neighbours: one row for each number and kind of them. */
+import type { Check, Tier } from '../../results/document.js';
+import { resampledCi95 } from '../../stats/resampled.js';
+import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { invalidBy, type MeasureContext, type Measured, unsupported, withoutNumber } from '../metric.js';
+import { isOutOfMemory } from '../row-state.js';
+import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
+import {
+  BIN_MS,
+  type Blocks,
+  type BlockTimes,
+  inTurn,
+  type Neighbours,
+  rehearseNeighbours,
+  type Victim,
+} from './beside.js';
+import { calibrate, type Calibration, chaseAlone, indistinct, latenciesIn, missesBeyond } from './calibration.js';
+import { added, type Means, meansOf, type Scale, type Summary, summary, type Tally, tallyOf } from './latencies.js';
+
+export interface RowPlan {
+  neighbours: number;
+  kind: Neighbours;
+}
+
+export interface VictimPlan {
+  victim: Victim;
+  /** The value is of the first one. Numbers of neighbours ascend. */
+  rows: readonly RowPlan[];
+  times: BlockTimes;
+}
+
+/** `full`: the tenants do not fit. */
+type Played = RowPlan & ({ blocks: Blocks } | { reason: string; full?: true });
+
+export interface Found {
+  calibration: Calibration;
+  /** Before any neighbour came. */
+  alone: Summary;
+  rows: Played[];
+  context: ReturnType<typeof contextOf>;
+}
+
+/** A reason why nothing could be measured, or what was found. */
+async function besideNeighbours(
+  context: MeasureContext,
+  plan: VictimPlan,
+): Promise<Found | { reason: string; calibration?: Calibration }> {
+  const topology = separable(context.system) ? 'separate' : 'shared';
+  try {
+    return await withTenants(context, { topology }, (populated) => play(context, populated, plan));
+  } catch (error) {
+    if (isOutOfMemory(error)) return { reason: `the tenants' working sets do not fit: ${error.message}` };
+    throw error;
+  }
+}
+
+async function play(context: MeasureContext, populated: Populated, { victim, rows, times }: VictimPlan) {
+  await populated.growTo(1);
+  const worker = populated.scene.workers[0] as WorkerTenant;
+  const calibration = await calibrate(worker, context.options.tier);
+  const reason = indistinct(calibration);
+  if (reason !== null) return { reason, calibration };
+  const own = await chaseAlone(worker, victim.eighths, times.aloneMs, victim.blocks);
+  const alone = summary(latenciesIn(own), calibration.scale);
+  const played: Played[] = [];
+  for (const row of rows) {
+    const full = await grown(populated, row.neighbours + 1);
+    played.push(full === null ? await playRow(populated, row) : { ...row, reason: full, full: true });
+    context.progress(`${row.neighbours} neighbours: ${row.kind}`, played.length / rows.length);
+  }
+  return { calibration, alone, rows: played, context: contextOf(populated.scene) };
+
+  async function playRow({ scene }: Populated, row: RowPlan): Promise<Played> {
+    const others = scene.workers.slice(1, row.neighbours + 1);
+    const { l2Bytes } = calibration;
+    await rehearseNeighbours(others, row.kind, l2Bytes);
+    const blocks = await inTurn({ scene, worker, victim, others, kind: row.kind, l2Bytes }, times);
+    return blocks.together.length === 0
+      ? { ...row, reason: 'no walk of the victim lies in the time in which every neighbour ran' }
+      : { ...row, blocks };
+  }
+}
+
+/** What a metric reads from a row. */
+export interface Reading {
+  /** The field of a row that has the value. */
+  name: string;
+  value: (idle: Means, together: Means) => number;
+  /** Further fields. */
+  more: (idle: Means, together: Means) => Record<string, number | null>;
+  /** That the victim alone is what the metric supposes. */
+  alone: (found: Found) => Check;
+}
+
+function intervalOf({ idle, together }: Blocks, scale: Scale, figure: Reading['value'], seed: number) {
+  const tallies = [idle, together].map((bins) => bins.map((bin) => tallyOf(bin, scale))) as [Tally[], Tally[]];
+  const drawn = (place: 0 | 1, draws: readonly (readonly number[])[]) =>
+    meansOf(added((draws[place] as readonly number[]).map((bin) => tallies[place][bin] as Tally)));
+  return resampledCi95(
+    tallies.map(({ length }) => length),
+    (draws) => figure(drawn(0, draws), drawn(1, draws)),
+    seed,
+  );
+}
+
+function rowOf(played: Played, { name, value, more }: Reading, scale: Scale, seed: number) {
+  if ('reason' in played) return { ...played, [name]: null };
+  const { blocks, ...head } = played;
+  const [idle, together] = [summary(blocks.idle.flat(), scale), summary(blocks.together.flat(), scale)];
+  return {
+    ...head,
+    [name]: value(idle, together),
+    ci95: intervalOf(blocks, scale, value, seed),
+    ...more(idle, together),
+    idle,
+    together,
+    bins: { idle: blocks.idle.length, together: blocks.together.length },
+  };
+}
+
+function everyNeighbourRan({ neighbourKernels }: Blocks): Check {
+  const counts = neighbourKernels.flat();
+  const idle = counts.filter((count) => count === 0).length;
+  return {
+    name: 'every neighbour ran beside the victim',
+    passed: idle === 0,
+    detail: idle === 0 ? `${Math.min(...counts)} kernels and more, by stamps of the device` : `${idle} did not`,
+  };
+}
+
+/** The value is that of the first row. */
+export async function measureBeside(context: MeasureContext, plan: VictimPlan, reading: Reading): Promise<Measured> {
+  const found = await besideNeighbours(context, plan);
+  if ('reason' in found) return unsupported(found.reason, { calibration: found.calibration });
+  const { calibration, alone, rows: played } = found;
+  const rows = played.map((each) => rowOf(each, reading, calibration.scale, context.options.seed));
+  const { workingSets, ...card } = calibration;
+  const details = { rows, alone, workingSets, ...card, binMs: BIN_MS, context: found.context };
+  const [first, headline] = [played[0] as Played, rows[0] as Record<string, unknown>];
+  if ('full' in first) return unsupported(first.reason, details);
+  if ('reason' in first) return withoutNumber('invalid', first.reason, details);
+  const checks = [reading.alone(found), missesBeyond(calibration), everyNeighbourRan(first.blocks)];
+  return {
+    ...invalidBy(checks),
+    value: headline[reading.name] as number,
+    ci95: headline.ci95 as Measured['ci95'],
+    ciScope: 'within-process',
+    processes: first.neighbours + 1,
+    headline: null,
+    details,
+    checks,
+  };
+}
+
+/** Fewer kinds and numbers of neighbours at tier `quick`. */
+export const rowsOf = (tier: Tier): readonly RowPlan[] =>
+  tier === 'quick'
+    ? [{ neighbours: 1, kind: 'stream' }]
+    : [
+        { neighbours: 1, kind: 'stream' },
+        { neighbours: 1, kind: 'chase' },
+        { neighbours: 3, kind: 'stream' },
+        { neighbours: 3, kind: 'chase' },
+      ];
