@@ -26,6 +26,7 @@ interface Row {
   binJainP5: number | null;
   binJainMin: number | null;
   gbPerSecond: number[];
+  leastGbPerSecond: number | null;
   bins: number;
   unsupported?: string;
 }
@@ -38,6 +39,7 @@ const nothing = (tenants: number, reason: string): Row => ({
   binJainP5: null,
   binJainMin: null,
   gbPerSecond: [],
+  leastGbPerSecond: null,
   bins: 0,
   unsupported: reason,
 });
@@ -61,6 +63,7 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
     binJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
     binJainMin: each[0] ?? null,
     gbPerSecond: rates,
+    leastGbPerSecond: Math.min(...rates),
     bins,
   };
 }
@@ -118,6 +121,20 @@ export const bandwidthFairness: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureBandwidthFairness',
   where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Bandwidth of the tenant that gets least',
+      axes: { x: 'tenants', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'tenants', y: 'leastGbPerSecond' },
+    },
+    {
+      title: 'Fairness of bandwidth',
+      axes: { x: 'tenants', y: 'Jain’s index' },
+      rows: 'rows',
+      point: { x: 'tenants', y: 'jain' },
+    },
+  ],
   seconds: { quick: 4, standard: 40, thorough: 60 },
   measure: bandwidthFairnessBy(),
 };

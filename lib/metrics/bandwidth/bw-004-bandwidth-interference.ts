@@ -186,6 +186,14 @@ export const bandwidthInterference: MetricDefinition = {
   needs: ['four tenants'],
   functionName: 'measureBandwidthInterference',
   where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Bandwidth of a tenant beside others that read memory',
+      axes: { x: 'other tenants', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'neighbours', y: 'togetherGbPerSecond' },
+    },
+  ],
   seconds: { quick: 7, standard: 24, thorough: 120 },
   measure: bandwidthInterferenceBy(),
 };

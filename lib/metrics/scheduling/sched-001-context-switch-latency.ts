@@ -155,10 +155,11 @@ export const contextSwitchLatency: MetricDefinition = {
   where: 'fresh-processes',
   lineCharts: [
     {
-      title: 'Length of time slices: how long so many per cent of them are at most',
-      axes: { x: 'per cent of the slices', y: 'ms' },
+      title: 'Length of time slices: how many are no longer than that',
+      axes: { x: 'ms', y: '% of the slices' },
       rows: 'sliceLengths',
-      point: { x: 'percent', y: 'ms' },
+      point: { x: 'ms', y: 'percent' },
+      by: 'percent',
     },
   ],
   seconds: { quick: 4, standard: 7, thorough: 25 },
