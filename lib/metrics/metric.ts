@@ -191,7 +191,7 @@ export interface MetricDefinition {
   /** Why a result is impossible given native's result of the same round; null if it is possible. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
   /** Why a result, of a saved document too, cannot be what it says; null where it can. */
-  impossible?: (own: Pick<MetricResult, 'value' | 'details'>) => string | null;
+  impossible?: (own: Pick<MetricResult, 'value' | 'unit' | 'details'>) => string | null;
   /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */

@@ -57,7 +57,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("nvml_us", &Settings::nvml_us, 0, 1e7),
     count("timer_step_ns", &Settings::timer_step_ns, 1, 1e9),
     count("clock_offset_ns", &Settings::clock_offset_ns, 0, 4e18),
-    quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -1e5, 1e5),
+    quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -9e5, 1e5),
     count("mps", &Settings::mps, 0, 1),
     count("fault_spread", &Settings::fault_spread, 0, 1),
     count("process_utilization", &Settings::process_utilization, 0, 1),

@@ -4,10 +4,11 @@ import type { Check, Tier } from '../../results/document.js';
 import { jain } from '../../stats/jain.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 import { percentileFloors } from '../../stats/summary.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
-import { BIN_MS, STREAM_KINDS } from './streams.js';
+import { BIN_MS, boundCheck, type Rate, STREAM_KINDS, together } from './streams.js';
 
 const COUNTS: Record<Tier, readonly number[]> = {
   quick: [HEADLINE],
@@ -71,12 +72,18 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
 async function measure(context: MeasureContext, togetherMs: number): Promise<Measured> {
   const { tier, seed } = context.options;
   const rows: Row[] = [];
+  const windows: { rate: Rate; ceilingGbs: number }[] = [];
   let entered: EqualTenants['context'];
   for (const count of COUNTS[tier]) {
     // BW-001 measures four of them with all kinds of streams: the same windows serve both.
     const kinds = count === HEADLINE && tier !== 'quick' ? STREAM_KINDS : (['read'] as const);
     const found = await equalTenants(context, count, kinds, togetherMs);
     rows.push(rowOf(found, seed));
+    for (const each of found.cases)
+      if ('together' in each) {
+        const { rates, ceilingGbs } = each.together;
+        windows.push({ rate: together(`${count} tenants, ${each.kind}`, rates), ceilingGbs });
+      }
     entered ??= found.context;
     context.progress(`${count} tenants`, rows.length / COUNTS[tier].length);
   }
@@ -90,6 +97,10 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
       passed: idle === 0,
       detail: idle === 0 ? `${HEADLINE} tenants, ${headline.bins} bins` : `${idle} moved nothing`,
     },
+    boundCheck(
+      windows.map(({ rate }) => rate),
+      windows[0]?.ceilingGbs ?? 0,
+    ),
   ];
   return {
     ...invalidBy(checks),
@@ -118,6 +129,7 @@ export const bandwidthFairness: MetricDefinition = {
   question: 'Is memory bandwidth split evenly where the layer limits only launches?',
   estimator: "Jain's index of the bandwidth of four tenants with equal quotas that read memory at the same time",
   delta: { absolute: 0.01 },
+  impossible: outside(1 / HEADLINE, 1),
   needs: ['four tenants'],
   functionName: 'measureBandwidthFairness',
   where: 'fresh-processes',

@@ -13,6 +13,7 @@ import {
   type MetricDefinition,
   unsupported,
 } from '../metric.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { grown, type Populated, separable, withTenants } from '../tenants.js';
 import { MIB, NS_PER_MS } from '../units.js';
@@ -243,6 +244,8 @@ export const pcieContention: MetricDefinition = {
   estimator:
     '100 × (1 − worst / alone), bandwidth to the device of the tenant that lost most of 4 that copy at the same time',
   delta: { absolute: 5 },
+  // A tenant that copies nothing has lost everything.
+  impossible: outside(-Infinity, 100),
   comparedAt: { name: 'tenants', of: ({ tenants }) => tenants },
   needs: ['two tenants'],
   functionName: 'measurePcieContention',

@@ -3,6 +3,7 @@ import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-t
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { collect, concat } from '../collect.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
 import { type RowState, rowState } from '../row-state.js';
@@ -95,6 +96,8 @@ export const streamConcurrency: MetricDefinition = {
   question: 'Does the layer keep independent streams independent?',
   estimator: `median over runs of 100 × kernels that run at the same time on average ÷ ${STREAMS} streams`,
   delta: { absolute: 3 },
+  // Something ran.
+  impossible: outside(Number.MIN_VALUE, 100),
   needs: ['concurrent kernels'],
   functionName: 'measureStreamConcurrency',
   where: 'process',
