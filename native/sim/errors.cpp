@@ -41,6 +41,8 @@ constexpr ErrorText kErrors[] = {
     GVB_ERROR(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "pointer does not correspond to a registered memory region"),
     GVB_ERROR(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
     GVB_ERROR(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
+    GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_TYPE, "invalid resource type"),
+    GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, "invalid resource configuration"),
     GVB_ERROR(CUDA_ERROR_MPS_SERVER_NOT_READY, "the MPS server is not ready to accept new MPS client requests"),
     GVB_ERROR(CUDA_ERROR_UNKNOWN, "unknown error"),
 #undef GVB_ERROR

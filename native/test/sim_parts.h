@@ -56,6 +56,7 @@ void mps_faults();
 void endless_neighbour();
 void two_halves();
 void mps_limits();
+void green_contexts();
 void unlike_cards();
 void mig();
 void ipc();

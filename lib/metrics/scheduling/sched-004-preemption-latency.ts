@@ -108,6 +108,7 @@ class Play {
       durationNs: windowMs * NS_PER_MS,
       binNs: BIN_NS,
       gapNs: BIN_NS,
+      partition: 0,
       mostListed: MOST_LISTED,
     };
     const tasks = new Map<WorkerTenant, Task>([
