@@ -23,6 +23,6 @@ export const holdGpu = onGpu('setInterval(() => {}, 1000);');
 export const loadGpu = onGpu(`
   const load = await addon.load(id, { call: 'cuLaunchKernel', nodes: 1, blocksPerMultiprocessor: 2, blocks: 0,
     threadsPerBlock: 256, rounds: 4000, kernelNs: 1e6, inFlight: 4, startAtNs: addon.now(), durationNs: 200e6,
-    binNs: 50e6, gapNs: 50000, mostListed: 1 });
+    binNs: 50e6, gapNs: 50000, mostListed: 1, partition: 0 });
   console.log(JSON.stringify({ us: (load.endedNs - load.startedNs) / load.kernels / 1e3 }));
   exit(0);`);

@@ -21,6 +21,7 @@ import {
   resultHead,
   withoutNumber,
 } from './metric.js';
+import { impossibleValue } from './impossible.js';
 import { ownSignal } from '../workers/own-signal.js';
 import { Once } from './once.js';
 import { resolveOptions } from './options.js';
@@ -88,7 +89,7 @@ export async function measureMetric(
     if (definition.where === 'fresh-processes') opened.push(await Session.turn(signal));
     const measured = await definition.measure(context);
     context.progress('done', 1);
-    const vouched = await withScheduling(byOwnClock(definition, measured), definition, opened[0]);
+    const vouched = await withScheduling(byOwnClock(definition, possible(definition, measured)), definition, opened[0]);
     return withCleanUp(toResult(definition, resolved, vouched, opened[0]), left);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -105,6 +106,13 @@ const withCheck = <T extends { checks: Check[] }>(of: T, check: Check): T => ({ 
 function withCleanUp(result: MetricResult, left: readonly string[]): MetricResult {
   if (left.length === 0) return result;
   return withCheck(result, { name: CLEAN_UP, passed: false, detail: left.join('; ') });
+}
+
+/** A number that cannot be is no result. */
+function possible(definition: MetricDefinition, measured: Measured): Measured {
+  if ((measured.status ?? 'ok') !== 'ok') return measured;
+  const why = impossibleValue(definition, { ...measured, unit: definition.unit });
+  return why === null ? measured : { ...measured, status: 'invalid', reason: `impossible: ${why}` };
 }
 
 /** Times taken with an interposed clock are invalid. Other processes check their own clocks. */

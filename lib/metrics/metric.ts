@@ -130,22 +130,37 @@ export interface MeasureContext {
   leftBehind: (what: string) => void;
 }
 
+/**
+ * Default: linear, from 0. `log`: equal ratios are equally far apart, and points at 0 or below are left out; `bytes`: the
+ * same with labels such as 64 KiB.
+ */
+export interface AxisScales {
+  x?: 'log' | 'bytes';
+  y?: 'log';
+}
+
 /** A line through rows of a metric's details. */
 export interface LineChart {
   title: string;
   /** The name of each axis, with its unit. */
   axes: { x: string; y: string };
+  scales?: AxisScales;
   /** The array in the details, and the fields of a row that give the point. */
   rows: string;
   point: { x: string; y: string };
   /** Only rows with these field values. Default: all rows with both numbers of the point. */
-  where?: Readonly<Record<string, string>>;
+  where?: Readonly<Record<string, string | number>>;
   /** Points from this x on. */
   fromX?: number;
   /**
    * Rows with the same value of this field become one point, the median of both numbers over rounds. Default: the x.
    */
   by?: string;
+  /**
+   * A line a + b·x that the metric fitted to these points, drawn in place of lines between them: the array in the details,
+   * the field of a row that holds the fit, the fields of that with a and b, and the rows it applies to.
+   */
+  fit?: { rows: string; field: string; a: string; b: string; where: Readonly<Record<string, string | number>> };
 }
 
 export interface MetricDefinition {
@@ -178,7 +193,7 @@ export interface MetricDefinition {
   /** Why a result is impossible given native's result of the same round; null if it is possible. */
   besideNative?: (own: MetricResult, native: MetricResult) => string | null;
   /** Why a result, of a saved document too, cannot be what it says; null where it can. */
-  impossible?: (own: Pick<MetricResult, 'value' | 'details'>) => string | null;
+  impossible?: (own: Pick<MetricResult, 'value' | 'unit' | 'details'>) => string | null;
   /** In-process pairs: the row, or the array of rows, among its details. See call-effects.ts for its fields. */
   pairs?: string;
   /** What the metric's difference to the baseline is the cost of, in terms for users, e.g. `cuInit`. */

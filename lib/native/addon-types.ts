@@ -945,6 +945,8 @@ export interface ConcurrencyRequest {
   /** Of arithmetic in a kernel; 0: as many as kernelNs takes, which is tried out. */
   rounds: number;
   runs: number;
+  /** All streams on a green context of so many multiprocessors, which a driver may round up; 0: no partition. */
+  partition: number;
 }
 
 /** By the device's clock, a value a run. */
@@ -952,6 +954,8 @@ export interface StreamConcurrency {
   rounds: number;
   /** Of a kernel, one a multiprocessor. */
   blocks: number;
+  /** Of the partition, as the driver says; without one, of the device. */
+  multiprocessors: number;
   /** A kernel that had the device to itself. */
   aloneNs: Float64Array;
   /** The median kernel of the run. */
@@ -1194,6 +1198,8 @@ export interface LoadRequest {
   gapNs: number;
   /** Maximum number of gaps, kernels and calls; the latest are kept. */
   mostListed: number;
+  /** On a green context of so many multiprocessors, which a driver may round up; 0: no partition. */
+  partition: number;
 }
 
 /** Of the device's time, in ns from the beginning of the first bin. */
@@ -1211,6 +1217,8 @@ export interface Load {
   multiprocessors: number;
   /** On which a block ended (%smid). */
   multiprocessorsUsed: number[];
+  /** Its multiprocessors, as the driver says; 0: none was asked for. */
+  partition: number;
   launches: number;
   kernels: number;
   work: number;

@@ -2,6 +2,7 @@
 import type { ComparisonDocument, Effect, MetricResult, RunDocument, Stats } from '../results/document.js';
 import { ranked } from '../costs/concluded.js';
 import { tensorCeilingTflops } from '../environment/ceilings.js';
+import { impossibleValue, LARGEST } from '../metrics/impossible.js';
 import { findMetric } from '../metrics/registry.js';
 import { isComparison, type ResultDocument } from '../results/kinds.js';
 import { number } from '../results/plain.js';
@@ -10,9 +11,6 @@ import { disowned } from '../run/results.js';
 
 /** Allows for rounding, and for clocks above their nominal maximum. */
 const SLACK = 1.05;
-
-/** No measured value comes near it, and beyond it derived values would overflow. */
-const LARGEST = 1e100;
 
 export interface Plausible {
   document: ResultDocument;
@@ -65,11 +63,11 @@ function impossible(result: MetricResult, { gpu }: RunDocument): string | null {
   const ceiling = ceilings.includes(null) ? null : Math.max(0, ...(ceilings as number[]));
   if (unit === 'TFLOPS' && ceiling !== null && ceilings.length > 0 && value > SLACK * ceiling)
     return `impossible: ${number(value)} TFLOPS, and ${gpu.map(({ name }) => name).join(', ')} cannot do more than ${number(ceiling)}`;
+  const definition = findMetric(result.id);
   if (isBeyond([value, ...(ci95 ?? []), ...(result.blocks ?? []), ...statsNumbers(stats)]))
     return `impossible: a number beyond ${LARGEST}`;
-  const contradicted = findMetric(result.id)?.impossible?.(result) ?? null;
+  const contradicted = definition ? impossibleValue(definition, result) : null;
   if (contradicted !== null) return `impossible: ${contradicted}`;
-  if (value <= 0 && isPositive(result.id)) return `impossible: ${number(value)} ${unit}`;
   if (ci95 && ci95[0] > ci95[1]) return 'impossible: its interval ends before it begins';
   return stats && !ascending([stats.min, stats.p50, stats.p90, stats.p95, stats.p99, stats.p999, stats.max])
     ? 'impossible: its percentiles are not in order'
@@ -81,12 +79,6 @@ const isBeyond = (numbers: readonly (number | null)[]): boolean =>
 
 const statsNumbers = (stats: Stats | null): number[] =>
   Object.values(stats ?? {}).filter((each): each is number => typeof each === 'number');
-
-/** Whether a metric's values must be above 0, because it is compared by ratio. */
-function isPositive(id: string): boolean {
-  const definition = findMetric(id);
-  return definition !== undefined && 'relative' in definition.delta;
-}
 
 function ascending(values: readonly (number | null)[]): boolean {
   const present = values.filter((value) => value !== null);

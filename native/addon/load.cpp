@@ -42,6 +42,8 @@ struct Fields<LoadRequest> : FieldsOf<LoadRequest> {
     visit(GVB_FIELD(bin_ns).above_zero());
     visit(GVB_FIELD(gap_ns).says("The shortest time between two kernels that is listed."));
     visit(GVB_FIELD(most_listed).above_zero().says("Maximum number of gaps, kernels and calls; the latest are kept."));
+    visit(GVB_FIELD(partition).says(
+        "On a green context of so many multiprocessors, which a driver may round up; 0: no partition."));
   }
 };
 
@@ -66,6 +68,7 @@ struct Fields<Load> : FieldsOf<Load> {
     visit(GVB_FIELD(blocks));
     visit(GVB_FIELD(multiprocessors).says("That the tenant sees."));
     visit(GVB_FIELD(multiprocessors_used).says("On which a block ended (%smid)."));
+    visit(GVB_FIELD(partition).says("Its multiprocessors, as the driver says; 0: none was asked for."));
     visit(GVB_FIELD(launches));
     visit(GVB_FIELD(kernels));
     visit(GVB_FIELD(work));

@@ -15,6 +15,8 @@ struct Fields<ConcurrencyRequest> : FieldsOf<ConcurrencyRequest> {
     visit(GVB_FIELD(kernel_ns).says("Duration of a kernel alone to aim for."));
     visit(GVB_FIELD(rounds).says("Of arithmetic in a kernel; 0: as many as kernelNs takes, which is tried out."));
     visit(GVB_FIELD(runs).above_zero());
+    visit(GVB_FIELD(partition).says(
+        "All streams on a green context of so many multiprocessors, which a driver may round up; 0: no partition."));
   }
 };
 
@@ -26,6 +28,7 @@ struct Fields<StreamConcurrency> : FieldsOf<StreamConcurrency> {
   static void each(const Visit& visit) {
     visit(GVB_FIELD(rounds));
     visit(GVB_FIELD(blocks).says("Of a kernel, one a multiprocessor."));
+    visit(GVB_FIELD(multiprocessors).says("Of the partition, as the driver says; without one, of the device."));
     visit(GVB_FIELD(alone_ns).says("A kernel that had the device to itself."));
     visit(GVB_FIELD(kernel_ns).says("The median kernel of the run."));
     visit(GVB_FIELD(span_ns).says("From the first start to the last end."));

@@ -20,6 +20,8 @@ constexpr unsigned kAttempts = 5;
 constexpr int64_t kTightNs = 5'000;
 // Lets the kernel become resident, so that the first exchange does not include the launch latency.
 constexpr int64_t kEchoSettleNs = 30'000;
+// Clocks drift by millionths (8 ppm on an H200). What differs by more is no clock.
+constexpr double kMostDrift = 0.01;
 
 }  // namespace
 
@@ -114,6 +116,9 @@ void ClockMapping::fit() {
     variance += (host(e) - mean_host) * (host(e) - mean_host);
   }
   drift_ = covariance / variance;
+  if (!(std::abs(drift_) < kMostDrift))
+    throw Failure(FailureKind::kInvalidResult, "the device's clock ran at " + std::to_string(1 + drift_) +
+                                                   " of the rate of the host's: its times are not times.");
   offset_ = mean_offset - drift_ * mean_host;
   double squares = 0;
   for (const Exchange& e : points) {

@@ -9,6 +9,7 @@
 #include "bench/latest.h"
 #include "bench/load_kernel.h"
 #include "bench/load_ledger.h"
+#include "bench/partition.h"
 #include "bench/thread_stream.h"
 
 namespace gvb {
@@ -45,7 +46,10 @@ class LoadRun {
         thread_calls_(in_thread_stream(request.call) ? std::make_unique<ThreadStreamCalls>(session.driver, cuda_)
                                                      : nullptr),
         calls_(thread_calls_ ? thread_calls_->calls() : cuda_),
-        stream_(thread_calls_ ? Stream(cuda_, nullptr) : make_stream(cuda_)),
+        partition_(request.partition > 0 ? std::make_unique<Partition>(session, request.partition) : nullptr),
+        stream_(thread_calls_ ? Stream(cuda_, nullptr)
+                : partition_  ? partition_->make_stream()
+                              : make_stream(cuda_)),
         calls_ns_(request.most_listed),
         gaps_{Latest(request.most_listed), Latest(request.most_listed)},
         kernels_{Latest(request.most_listed), Latest(request.most_listed)} {
@@ -62,6 +66,7 @@ class LoadRun {
   Load run() {
     load_.multiprocessors = kernel_.multiprocessors;
     load_.blocks = kernel_.blocks;
+    load_.partition = partition_ ? partition_->multiprocessors() : 0;
     prepare(request_.rounds ? request_.rounds : calibrated_rounds(probe(), request_.kernel_ns));
     open_bins();
     wait_for_release(request_.start_at_ns, [&] { session_.token.check(); });
@@ -300,6 +305,7 @@ class LoadRun {
   const LoadLedger ledger_;
   const std::unique_ptr<const ThreadStreamCalls> thread_calls_;
   const Cuda& calls_;
+  const std::unique_ptr<const Partition> partition_;  // outlives its stream
   const Stream stream_;
   std::vector<Event> finished_;
   std::deque<LoadArguments> arguments_;
@@ -319,6 +325,9 @@ Load measure_load(DeviceSession& session, const LoadRequest& request) {
   if (request.nodes > 1 && !is_graph(request.call))
     throw Failure(FailureKind::kInvalidResult, "Expected one kernel a launch but for graphs, but received " +
                                                    std::to_string(request.nodes) + " nodes.");
+  if (request.partition > 0 && in_thread_stream(request.call))
+    throw Failure(FailureKind::kInvalidResult,
+                  "Expected a load in a stream of its own for a partition, but received one in the thread's stream.");
   if (request.duration_ns / request.bin_ns > kMostBins)
     throw Failure(FailureKind::kInvalidResult, "Expected at most " + std::to_string(kMostBins) + " bins of " +
                                                    std::to_string(request.bin_ns) + " ns in " +

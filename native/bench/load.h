@@ -31,6 +31,7 @@ struct LoadRequest {
   uint64_t bin_ns = 0;
   uint64_t gap_ns = 0;       // the shortest time between two kernels that is listed
   unsigned most_listed = 0;  // limit on listed gaps, and on listed kernels; the latest are kept
+  unsigned partition = 0;    // on so many multiprocessors alone; 0: on all. Not in the thread's default stream
 };
 
 // Intervals of the device's time, in ns from the beginning of the first bin.
@@ -44,6 +45,7 @@ struct Load {
   unsigned blocks = 0;
   unsigned multiprocessors = 0;  // number that the tenant is told
   std::vector<unsigned> multiprocessors_used;
+  unsigned partition = 0;  // its multiprocessors, as the driver says; 0: none was asked for
   uint64_t launches = 0;
   uint64_t kernels = 0;
   double work = 0;  // rounds times blocks

@@ -1,9 +1,11 @@
 #include "bench/stream_concurrency.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "bench/partition.h"
 #include "bench/stage_kernels.h"
 
 namespace gvb {
@@ -33,7 +35,10 @@ class Streams {
         request_(request),
         blocks_(blocks_of_stream(session, request.streams)),
         kernels_(session, {places(), 2 * places()}, {blocks_, whole_shared_memory(session)}) {
-    for (unsigned i = 0; i < request.streams; ++i) streams_.push_back(make_stream(cuda_));
+    if (request.partition > 0) partition_.emplace(session, request.partition);
+    multiprocessors_ = partition_ ? partition_->multiprocessors() : multiprocessors_of(session);
+    for (unsigned i = 0; i < request.streams; ++i)
+      streams_.push_back(partition_ ? partition_->make_stream() : make_stream(cuda_));
   }
   // Before what the kernels write to is gone.
   ~Streams() {
@@ -43,6 +48,7 @@ class Streams {
   Streams& operator=(const Streams&) = delete;
 
   unsigned blocks() const { return blocks_; }
+  unsigned multiprocessors() const { return multiprocessors_; }
 
   double alone(unsigned rounds) {
     kernels_.begin(places());
@@ -98,6 +104,8 @@ class Streams {
   const ConcurrencyRequest& request_;
   const unsigned blocks_;
   StageKernels kernels_;
+  std::optional<Partition> partition_;  // outlives its streams
+  unsigned multiprocessors_ = 0;
   std::vector<Stream> streams_;
 };
 
@@ -108,6 +116,7 @@ StreamConcurrency measure_stream_concurrency(DeviceSession& session, const Concu
   Streams streams(session, request);
   StreamConcurrency out;
   out.blocks = streams.blocks();
+  out.multiprocessors = streams.multiprocessors();
   const auto alone = [&](unsigned rounds) { return streams.alone(rounds); };
   out.rounds = request.rounds > 0 ? request.rounds : calibrated_stage(request.kernel_ns, alone);
   for (unsigned i = 0; i < request.runs; ++i) {

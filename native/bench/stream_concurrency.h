@@ -15,12 +15,14 @@ struct ConcurrencyRequest {
   uint64_t kernel_ns = 0;  // what a kernel is to take alone
   unsigned rounds = 0;     // of arithmetic in a kernel; 0: as many as kernel_ns takes, which is tried out
   unsigned runs = 1;
+  unsigned partition = 0;  // all streams on so many multiprocessors alone; 0: on all of them
 };
 
 // By the device's clock; a value a run but for the first two.
 struct StreamConcurrency {
   unsigned rounds = 0;
   unsigned blocks = 0;            // of a kernel: a block a multiprocessor, and a part of them a stream
+  unsigned multiprocessors = 0;   // of the partition, as the driver says; else of the device
   std::vector<double> alone_ns;   // a kernel that had the device to itself, before the run
   std::vector<double> kernel_ns;  // the median one of the run
   std::vector<double> span_ns;    // from the first start to the last end
@@ -29,7 +31,7 @@ struct StreamConcurrency {
 };
 
 // Throws kInvalidResult where a kernel did not run or did other work than its own, kFunctionMissing where the device
-// has no concurrent kernels or the streams are more than its multiprocessors.
+// has no concurrent kernels, the streams are more than its multiprocessors, or no partition can be made.
 StreamConcurrency measure_stream_concurrency(DeviceSession& session, const ConcurrencyRequest& request);
 
 }  // namespace gvb

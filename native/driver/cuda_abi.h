@@ -25,6 +25,8 @@ using CUgraphExec = struct CUgraphExec_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUarray = struct CUarray_st*;
 using CUmipmappedArray = struct CUmipmappedArray_st*;
+using CUgreenCtx = struct CUgreenCtx_st*;
+using CUdevResourceDesc = struct CUdevResourceDesc_st*;
 
 struct CUuuid {
   char bytes[16];
@@ -60,6 +62,8 @@ constexpr CUresult CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712;
 constexpr CUresult CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713;
 constexpr CUresult CUDA_ERROR_NOT_PERMITTED = 800;
 constexpr CUresult CUDA_ERROR_NOT_SUPPORTED = 801;
+constexpr CUresult CUDA_ERROR_INVALID_RESOURCE_TYPE = 914;
+constexpr CUresult CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915;
 constexpr CUresult CUDA_ERROR_UNKNOWN = 999;
 
 constexpr unsigned CU_CTX_SCHED_AUTO = 0x00;
@@ -196,6 +200,22 @@ struct CUmemcpyAttributes {
   CUmemLocation dstLocHint;
   unsigned flags;
 };
+
+using CUdevResourceType = int;
+constexpr CUdevResourceType CU_DEV_RESOURCE_TYPE_SM = 1;
+
+// Of ABI version 1. Drivers write to the padding, and read it from resources that they made.
+struct CUdevResource {
+  CUdevResourceType type;
+  unsigned char padding[92];
+  union {
+    struct {
+      unsigned smCount;
+    } sm;
+    unsigned char oversize[48];
+  };
+};
+constexpr unsigned CU_GREEN_CTX_DEFAULT_STREAM = 1;
 
 constexpr int CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1;
 constexpr unsigned CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1;

@@ -42,6 +42,8 @@ constexpr ErrorText kErrors[] = {
     GVB_ERROR(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
     GVB_ERROR(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
     GVB_ERROR(CUDA_ERROR_SYSTEM_NOT_READY, "system not yet initialized"),
+    GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_TYPE, "invalid resource type"),
+    GVB_ERROR(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, "invalid resource configuration"),
     GVB_ERROR(CUDA_ERROR_MPS_SERVER_NOT_READY, "the MPS server is not ready to accept new MPS client requests"),
     GVB_ERROR(CUDA_ERROR_UNKNOWN, "unknown error"),
 #undef GVB_ERROR

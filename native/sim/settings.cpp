@@ -57,7 +57,7 @@ constexpr Key<Settings> kKeys[] = {
     quantity("nvml_us", &Settings::nvml_us, 0, 1e7),
     count("timer_step_ns", &Settings::timer_step_ns, 1, 1e9),
     count("clock_offset_ns", &Settings::clock_offset_ns, 0, 4e18),
-    quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -1e5, 1e5),
+    quantity("clock_drift_ppm", &Settings::clock_drift_ppm, -9e5, 1e5),
     count("mps", &Settings::mps, 0, 1),
     count("fault_spread", &Settings::fault_spread, 0, 1),
     count("process_utilization", &Settings::process_utilization, 0, 1),
@@ -72,6 +72,7 @@ constexpr Key<Settings> kKeys[] = {
 
 constexpr Key<CardSettings> kCardKeys[] = {
     count("sms", &CardSettings::sms, 1, 4096),
+    count("partition_sms", &CardSettings::partition_sms, 0, 4096),
     count("memory_mib", &CardSettings::memory_mib, 16, 16 << 20),
     count("l2_mib", &CardSettings::l2_mib, 1, 2000),
     quantity("l2_gbs", &CardSettings::l2_gbs, 0, 1e6),

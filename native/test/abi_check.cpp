@@ -32,6 +32,15 @@ SAME_OFFSET(CUmemAccessDesc, CUmemAccessDesc, flags);
 SAME_SIZE(CUmemcpyAttributes, CUmemcpyAttributes);
 SAME_OFFSET(CUmemcpyAttributes, CUmemcpyAttributes, flags);
 SAME_VALUE(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
+#if CUDA_VERSION >= 12040
+// Later headers may append fields; of the ABI that is asked for, these stay where they are.
+SAME_OFFSET(CUdevResource, CUdevResource, sm.smCount);
+static_assert(sizeof(::CUdevResource) >= sizeof(gvb::abi::CUdevResource), "CUdevResource");
+SAME_VALUE(CUDA_ERROR_INVALID_RESOURCE_TYPE);
+SAME_VALUE(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+SAME_VALUE(CU_DEV_RESOURCE_TYPE_SM);
+SAME_VALUE(CU_GREEN_CTX_DEFAULT_STREAM);
+#endif
 SAME_SIZE(CUlaunchConfig, CUlaunchConfig);
 SAME_OFFSET(CUlaunchConfig, CUlaunchConfig, sharedMemBytes);
 SAME_OFFSET(CUlaunchConfig, CUlaunchConfig, hStream);

@@ -61,6 +61,7 @@ void recovering();
 void recovering_refused();
 void two_halves();
 void mps_limits();
+void green_contexts();
 void unlike_cards();
 void mig();
 void ipc();

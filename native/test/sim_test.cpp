@@ -48,6 +48,7 @@ const Part kParts[] = {
     {"recoveringRefused", kRecoversRefusing, recovering_refused},
     {"twoHalves", GVB_FAST ",mps=1", two_halves},
     {"mpsLimits", GVB_FAST ",mps=1", mps_limits},
+    {"greenContexts", kFast, green_contexts},
     {"unlikeCards", GVB_FAST ",devices=3,sms=100,sms@1=50,memory_mib@2=1000,dram_gbs@1=100", unlike_cards},
     {"mig", GVB_FAST ",devices=2,mig@1=3+2+1", mig},
     {"ipc", kFast, ipc},

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { steadyCheck } from '../../lib/metrics/fragmentation/frag-002-allocation-degradation.js';
 import { driftPer } from '../../lib/metrics/fragmentation/frag-003-reclaim.js';
 import { indexOf } from '../../lib/metrics/fragmentation/frag-001-fragmentation-index.js';
-import { impactOf } from '../../lib/metrics/pcie/pcie-003-contention.js';
+import { curveOf, impactOf } from '../../lib/metrics/pcie/pcie-003-contention.js';
 
 it('the impact is that on the tenant which lost most, over all windows', () => {
   const row = {
@@ -31,6 +31,19 @@ it('mixed directions are each compared with a tenant alone in that direction', (
   const impact = impactOf(row);
   expect(impact.impactPercent).toBeCloseTo(75, 9);
   expect(impact.excessPoints).toBeNull();
+});
+
+it('the curve has one tenant alone and several, of each direction that is not mixed', () => {
+  const rows = [
+    { direction: 'to the device' as const, tenants: 4, aloneGbs: [52], together: [[13, 12, 14, 11]] },
+    { direction: 'to the device' as const, tenants: 2, aloneGbs: [48], together: [[26, 24]] },
+    { direction: 'mixed' as const, tenants: 4, aloneGbs: [40, 20], together: [[20, 5, 30, 20]] },
+  ];
+  expect(curveOf(rows.map(impactOf))).toEqual([
+    { direction: 'to the device', tenants: 1, aggregateGbs: 50, leastGbs: 50 },
+    { direction: 'to the device', tenants: 2, aggregateGbs: 50, leastGbs: 24 },
+    { direction: 'to the device', tenants: 4, aggregateGbs: 50, leastGbs: 11 },
+  ]);
 });
 
 it('the index of fragmentation is signed', () => {

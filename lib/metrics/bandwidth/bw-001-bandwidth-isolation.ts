@@ -2,10 +2,11 @@
 import type { StreamKind } from '../../native/addon-types.js';
 import type { Tier } from '../../results/document.js';
 import { resampledCi95 } from '../../stats/resampled.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { type Case, equalTenants, HEADLINE, type StreamTimes, TIMES } from './equal-tenants.js';
-import { alone, type Alone, aloneCheck, BIN_MS, STREAM_KINDS, type Together } from './streams.js';
+import { alone, type Alone, aloneCheck, BIN_MS, boundCheck, STREAM_KINDS, together, type Together } from './streams.js';
 
 const KINDS: Record<Tier, readonly StreamKind[]> = { quick: ['read'], standard: STREAM_KINDS, thorough: STREAM_KINDS };
 
@@ -19,8 +20,7 @@ const worstPercent = (rates: readonly number[], { gbPerSecond }: Alone): number 
 const meanOf = (binned: readonly (readonly number[])[], draw: readonly number[]): number[] =>
   binned.map((bins) => sum(draw.map((bin) => bins[bin] as number)) / draw.length);
 
-function rowOf(kind: StreamKind, together: Together, alone: Alone, seed: number) {
-  const { rates, binned, spanMs } = together;
+function rowOf(kind: StreamKind, { rates, binned, spanMs }: Together, alone: Alone, seed: number) {
   return {
     kind,
     worstPercent: worstPercent(rates, alone),
@@ -56,7 +56,11 @@ async function measure(context: MeasureContext, { aloneMs, togetherMs }: StreamT
   const headline = rows[0];
   if (!headline || 'unsupported' in headline)
     return unsupported(headline?.unsupported ?? 'no tenant streamed memory', details);
-  const checks = kinds.map((kind, i) => aloneCheck(kind, whole[i] as Alone));
+  const rates = found.cases.flatMap((each) => ('together' in each ? together(each.kind, each.together.rates) : []));
+  const checks = [
+    ...kinds.map((kind, i) => aloneCheck(kind, whole[i] as Alone)),
+    boundCheck(rates, whole[0]?.ceilingGbs ?? 0),
+  ];
   return {
     ...invalidBy(checks),
     value: headline.worstPercent,
@@ -84,6 +88,7 @@ export const bandwidthIsolation: MetricDefinition = {
   question: 'How much of its part of the memory bandwidth does the unluckiest tenant get?',
   estimator: 'least rate of four tenants that read memory at the same time ÷ a quarter of what one reads alone',
   delta: { absolute: 2 },
+  impossible: outside(0, 105 * HEADLINE),
   needs: ['four tenants'],
   functionName: 'measureBandwidthIsolation',
   where: 'fresh-processes',

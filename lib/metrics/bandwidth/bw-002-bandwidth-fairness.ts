@@ -4,10 +4,11 @@ import type { Check, Tier } from '../../results/document.js';
 import { jain } from '../../stats/jain.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 import { percentileFloors } from '../../stats/summary.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { type EqualTenants, equalTenants, HEADLINE, TIMES } from './equal-tenants.js';
-import { BIN_MS, STREAM_KINDS } from './streams.js';
+import { BIN_MS, boundCheck, type Rate, STREAM_KINDS, together } from './streams.js';
 
 const COUNTS: Record<Tier, readonly number[]> = {
   quick: [HEADLINE],
@@ -26,6 +27,7 @@ interface Row {
   binJainP5: number | null;
   binJainMin: number | null;
   gbPerSecond: number[];
+  leastGbPerSecond: number | null;
   bins: number;
   unsupported?: string;
 }
@@ -38,6 +40,7 @@ const nothing = (tenants: number, reason: string): Row => ({
   binJainP5: null,
   binJainMin: null,
   gbPerSecond: [],
+  leastGbPerSecond: null,
   bins: 0,
   unsupported: reason,
 });
@@ -61,6 +64,7 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
     binJainP5: each.length >= percentileFloors.p95 ? quantileSorted(each, 0.05) : null,
     binJainMin: each[0] ?? null,
     gbPerSecond: rates,
+    leastGbPerSecond: Math.min(...rates),
     bins,
   };
 }
@@ -68,12 +72,18 @@ function rowOf({ tenants, cases }: EqualTenants, seed: number): Row {
 async function measure(context: MeasureContext, togetherMs: number): Promise<Measured> {
   const { tier, seed } = context.options;
   const rows: Row[] = [];
+  const windows: { rate: Rate; ceilingGbs: number }[] = [];
   let entered: EqualTenants['context'];
   for (const count of COUNTS[tier]) {
     // BW-001 measures four of them with all kinds of streams: the same windows serve both.
     const kinds = count === HEADLINE && tier !== 'quick' ? STREAM_KINDS : (['read'] as const);
     const found = await equalTenants(context, count, kinds, togetherMs);
     rows.push(rowOf(found, seed));
+    for (const each of found.cases)
+      if ('together' in each) {
+        const { rates, ceilingGbs } = each.together;
+        windows.push({ rate: together(`${count} tenants, ${each.kind}`, rates), ceilingGbs });
+      }
     entered ??= found.context;
     context.progress(`${count} tenants`, rows.length / COUNTS[tier].length);
   }
@@ -87,6 +97,10 @@ async function measure(context: MeasureContext, togetherMs: number): Promise<Mea
       passed: idle === 0,
       detail: idle === 0 ? `${HEADLINE} tenants, ${headline.bins} bins` : `${idle} moved nothing`,
     },
+    boundCheck(
+      windows.map(({ rate }) => rate),
+      windows[0]?.ceilingGbs ?? 0,
+    ),
   ];
   return {
     ...invalidBy(checks),
@@ -115,9 +129,24 @@ export const bandwidthFairness: MetricDefinition = {
   question: 'Is memory bandwidth split evenly where the layer limits only launches?',
   estimator: "Jain's index of the bandwidth of four tenants with equal quotas that read memory at the same time",
   delta: { absolute: 0.01 },
+  impossible: outside(1 / HEADLINE, 1),
   needs: ['four tenants'],
   functionName: 'measureBandwidthFairness',
   where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Bandwidth of the tenant that gets least',
+      axes: { x: 'tenants', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'tenants', y: 'leastGbPerSecond' },
+    },
+    {
+      title: 'Fairness of bandwidth',
+      axes: { x: 'tenants', y: 'Jain’s index' },
+      rows: 'rows',
+      point: { x: 'tenants', y: 'jain' },
+    },
+  ],
   seconds: { quick: 4, standard: 40, thorough: 60 },
   measure: bandwidthFairnessBy(),
 };

@@ -1,9 +1,10 @@
 /** BW-003: whether tenants that each use an eighth of the GPU reach together what one process alone draws from memory. */
 import type { Check, Tier } from '../../results/document.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
-import { alone, type Alone, aloneCheck, BIN_MS, rehearse, stream, togetherIn } from './streams.js';
+import { alone, type Alone, aloneCheck, BIN_MS, boundCheck, rehearse, stream, togetherIn } from './streams.js';
 
 export interface SaturationPlan {
   /** In ascending order; the last one is the plateau. */
@@ -83,7 +84,10 @@ async function measure(context: MeasureContext, plan: SaturationPlan): Promise<M
   const n95 = rows.find((row) => rateOf(row) >= SATURATED * rateOf(plateau))?.tenants ?? null;
   const details = { rows, n95, blocksOfTenant: blocks, aloneGbPerSecond: whole.gbPerSecond, context: entered };
   if (plateau.ofAlone === null) return unsupported(plateau.unsupported ?? 'no tenant streamed memory', details);
-  const checks = [aloneCheck('read', whole), monotone(rows)];
+  const rates = rows.flatMap(({ tenants, aggregateGbPerSecond: gbs }) =>
+    gbs === null ? [] : [{ name: `${tenants} tenants`, gbs }],
+  );
+  const checks = [aloneCheck('read', whole), boundCheck(rates, whole.ceilingGbs), monotone(rows)];
   return {
     ...invalidBy(checks),
     value: plateau.ofAlone,
@@ -111,6 +115,7 @@ export const busSaturation: MetricDefinition = {
   question: 'How many bandwidth-bound tenants fit before they only take from each other?',
   estimator: 'rate of eight tenants that read memory with an eighth of the blocks each ÷ that of one with all of them',
   delta: { relative: 0.03 },
+  impossible: outside(0, 1.05 * MOST),
   needs: ['eight tenants'],
   functionName: 'measureBusSaturation',
   where: 'fresh-processes',

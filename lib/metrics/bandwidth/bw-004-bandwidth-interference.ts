@@ -2,12 +2,13 @@
 import type { Check, Tier } from '../../results/document.js';
 import { resampledCi95 } from '../../stats/resampled.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
 import { contextOf, grown, type Populated, separable, withTenants } from '../tenants.js';
 import { lossPercent } from '../isolation/interference.js';
 import { NS_PER_MS } from '../units.js';
-import { BIN_MS, bytesBetween, rehearse, stream, type Streamed } from './streams.js';
+import { BIN_MS, boundCheck, bytesBetween, type Rate, rehearse, stream, type Streamed, together } from './streams.js';
 
 export interface InterferencePlan {
   /** In ascending order; the value is of the last one. */
@@ -49,6 +50,7 @@ class Play {
   readonly together: number[] = [];
   /** GB/s of each neighbour beside the victim, by block. */
   readonly neighbours: number[][] = [];
+  ceilingGbs = 0;
 
   constructor(populated: Populated, plan: InterferencePlan) {
     this.#populated = populated;
@@ -68,6 +70,7 @@ class Play {
   async #alone(worker: WorkerTenant): Promise<void> {
     const windowMs = this.#plan.aloneMs;
     const [victim] = (await stream(this.#populated.scene, 'read', [{ worker, windowMs }])) as [Streamed];
+    this.ceilingGbs = victim.ceilingGbs;
     this.alone.push(...binsOf(victim, victim.fromNs, victim.toNs));
   }
 
@@ -96,10 +99,12 @@ interface Row {
   togetherGbPerSecond?: number;
   neighboursGbPerSecond?: number[];
   bins?: { alone: number; together: number };
+  /** Of the memory; 0: unknown. */
+  ceilingGbPerSecond?: number;
   unsupported?: string;
 }
 
-function rowOf(neighbours: number, { alone, together, neighbours: others }: Play, seed: number): Row {
+function rowOf(neighbours: number, { alone, together, neighbours: others, ceilingGbs }: Play, seed: number): Row {
   if (alone.length === 0 || together.length === 0)
     return {
       neighbours,
@@ -121,6 +126,7 @@ function rowOf(neighbours: number, { alone, together, neighbours: others }: Play
     togetherGbPerSecond: mean(together),
     neighboursGbPerSecond: others[0]?.map((_, place) => mean(others.map((block) => block[place] as number))) ?? [],
     bins: { alone: alone.length, together: together.length },
+    ceilingGbPerSecond: ceilingGbs,
   };
 }
 
@@ -142,6 +148,14 @@ async function sweep(context: MeasureContext, populated: Populated, plan: Interf
   return { rows, entered: contextOf(populated.scene) };
 }
 
+const ratesOf = ({ neighbours, aloneGbPerSecond, togetherGbPerSecond, neighboursGbPerSecond = [] }: Row): Rate[] =>
+  aloneGbPerSecond === undefined || togetherGbPerSecond === undefined
+    ? []
+    : [
+        { name: 'the victim alone', gbs: aloneGbPerSecond },
+        together(`the victim and ${neighbours} neighbours`, [togetherGbPerSecond, ...neighboursGbPerSecond]),
+      ];
+
 async function measure(context: MeasureContext, plan: InterferencePlan): Promise<Measured> {
   const topology = separable(context.system) ? 'separate' : 'shared';
   const { rows, entered } = await withTenants(context, { topology }, (populated) => sweep(context, populated, plan));
@@ -155,6 +169,7 @@ async function measure(context: MeasureContext, plan: InterferencePlan): Promise
       passed: idle === 0,
       detail: idle === 0 ? `${headline.neighbours}, by stamps of the device` : `${idle} moved nothing`,
     },
+    boundCheck(rows.flatMap(ratesOf), headline.ceilingGbPerSecond ?? 0),
   ];
   return {
     ...invalidBy(checks),
@@ -183,9 +198,19 @@ export const bandwidthInterference: MetricDefinition = {
   question: 'How much slower does a memory-bound model get beside tenants that stream memory?',
   estimator: 'loss of the rate at which a tenant reads memory beside three others that do, relative to alone',
   delta: { absolute: 2 },
+  // A victim that moves nothing has lost everything.
+  impossible: outside(-Infinity, 100),
   needs: ['four tenants'],
   functionName: 'measureBandwidthInterference',
   where: 'fresh-processes',
+  lineCharts: [
+    {
+      title: 'Bandwidth of a tenant beside others that read memory',
+      axes: { x: 'other tenants', y: 'GB/s' },
+      rows: 'rows',
+      point: { x: 'neighbours', y: 'togetherGbPerSecond' },
+    },
+  ],
   seconds: { quick: 7, standard: 24, thorough: 120 },
   measure: bandwidthInterferenceBy(),
 };

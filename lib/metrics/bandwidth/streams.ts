@@ -27,6 +27,8 @@ export interface Streamed {
   toNs: number;
   kernels: readonly { fromNs: number; toNs: number }[];
   movedBytes: number;
+  /** Of its card's memory. 0: unknown. */
+  ceilingGbs: number;
 }
 
 /** `bytes`, 0: eight times the L2 cache; `blocks`, 0: two a multiprocessor. */
@@ -49,8 +51,9 @@ function streamed(window: StreamWindow, baseMs: number): Streamed {
     toNs: (window.toNs[i] as number) + offset,
   }));
   const [fromNs, toNs] = [kernels[0]?.fromNs ?? 0, kernels.at(-1)?.toNs ?? 0];
-  const { movedBytes } = window;
-  return { gbPerSecond: (kernels.length * movedBytes) / (toNs - fromNs), fromNs, toNs, kernels, movedBytes };
+  const { movedBytes, dramCeilingGbs: ceilingGbs } = window;
+  const gbPerSecond = (kernels.length * movedBytes) / (toNs - fromNs);
+  return { gbPerSecond, fromNs, toNs, kernels, movedBytes, ceilingGbs };
 }
 
 /** Of windows on one card, whose clock they share. */
@@ -73,6 +76,7 @@ export interface Together {
   rates: number[];
   /** The same in each bin of that time, by tenant. */
   binned: number[][];
+  ceilingGbs: number;
 }
 
 /** Null where there is no such time. */
@@ -86,6 +90,7 @@ export function togetherIn(all: readonly Streamed[], binMs: number): Together | 
     spanMs: (toNs - fromNs) / NS_PER_MS,
     rates: all.map((each) => bytesBetween(each, fromNs, toNs) / (toNs - fromNs)),
     binned: all.map((each) => bins.map((begin) => bytesBetween(each, begin, begin + binNs) / binNs)),
+    ceilingGbs: all[0]?.ceilingGbs ?? 0,
   };
 }
 
@@ -121,6 +126,31 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
       ceilingGbs === 0
         ? 'the driver does not tell the clock and width of the memory'
         : `${gbPerSecond.toPrecision(4)} of ${ceilingGbs.toPrecision(4)} GB/s`,
+  };
+}
+
+export interface Rate {
+  name: string;
+  gbs: number;
+}
+
+export const together = (name: string, rates: readonly number[]): Rate => ({
+  name,
+  gbs: rates.reduce((sum, rate) => sum + rate, 0),
+});
+
+/** Of tenants together: they have one memory, and who is somewhere else is no neighbour. */
+export function boundCheck(rates: readonly Rate[], ceilingGbs: number): Check {
+  const name = 'no more than the memory can move';
+  if (ceilingGbs === 0)
+    return { name, passed: 'not checked', detail: 'the driver does not tell the clock and width of the memory' };
+  // What is not a number is no rate either.
+  const beyond = rates.find(({ gbs }) => !(gbs <= SLACK * ceilingGbs));
+  const most = `the memory moves ${ceilingGbs.toPrecision(4)} GB/s`;
+  return {
+    name,
+    passed: beyond === undefined,
+    detail: beyond ? `${beyond.name}: ${beyond.gbs.toPrecision(4)} GB/s, but ${most}` : most,
   };
 }
 

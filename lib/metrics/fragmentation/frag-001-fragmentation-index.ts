@@ -203,6 +203,7 @@ export const fragmentationIndex: MetricDefinition = {
     {
       title: 'Largest block against churn',
       axes: { x: 'allocations and frees', y: 'largest block, GiB' },
+      scales: { x: 'log' },
       rows: 'rows',
       point: { x: 'operations', y: 'largestGib' },
       where: { path: HEADLINE },

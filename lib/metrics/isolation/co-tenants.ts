@@ -90,6 +90,7 @@ export class CoTenants {
       durationNs: durationMs * NS_PER_MS,
       binNs: binMs * NS_PER_MS,
       gapNs: GAP_NS,
+      partition: 0,
       mostListed: MOST_LISTED,
     };
     return { method: 'load', params };

@@ -5,6 +5,8 @@ import { type MetricDefinition, unsupported } from '../metric.js';
 import { measureFunction } from '../measure-function.js';
 import { BIN_MS, isMeasured, measureRows, type Row, type Windows } from './limited-rows.js';
 import { BACK_TO_BACK, MANY_WAVES, ofLength, SHAPES } from './load-shapes.js';
+import { partitionCheck } from '../partition.js';
+import { partitionedLoad } from './partitioned-load.js';
 import { ownLimit, referenceOf } from './tenant-load.js';
 
 const SWEEP = [10, 25, 50, 75];
@@ -51,8 +53,11 @@ export const computeLimitBy =
   (plan?: LimitPlan): MetricDefinition['measure'] =>
   async (context) => {
     const own = ownLimit(context.system);
-    if (own === null) return unsupported('no compute limit is set');
     const { headline, waves, others, lengthsMs, sweeps } = plan ?? PLANS[context.options.tier];
+    if (own === null) {
+      const partition = await partitionedLoad(context, waves.freeMs);
+      return { ...unsupported('no compute limit is set', { partition }), checks: [partitionCheck(partition)] };
+    }
     const reference = referenceOf(context.system, { smPercent: own });
     const sweep = sweeps && reference === 'the same tenant without a limit';
     const rows = await measureRows(context, {
@@ -108,6 +113,7 @@ const withoutSeries = ({ series: _, ...row }: Row): Omit<Row, 'series'> => row;
 /**
  * IS-003, %: how close the work of a tenant under a compute limit comes to that share of its work without one, for each
  * shape of load. It needs a system that sets limits: in the current environment it is `unsupported`; use
- * `compareSystems`.
+ * `compareSystems`. Without a limit, `details.partition` shows the same estimate of a part of the multiprocessors that the
+ * driver itself sets apart (a green context), where it can.
  */
 export const measureComputeLimit = measureFunction(smUtilizationAccuracy);

@@ -12,6 +12,8 @@ export interface LoadTimes {
   binMs: number;
   /** Per kernel, as calibrated by the unlimited tenant; absent for that one. */
   rounds?: number;
+  /** On a part of the multiprocessors that the driver sets apart. */
+  partition?: number;
 }
 
 const NO_LIMIT: Partial<Limits> = { smPercent: 100 };
@@ -33,6 +35,7 @@ export function runLoad(worker: LimitedWorker, shape: Shape, times: LoadTimes): 
     binNs: Math.round(times.binMs * 1e6),
     gapNs: GAP_NS,
     mostListed: MOST_LISTED,
+    partition: times.partition ?? 0,
   };
   return worker.ask('load', request, times.durationMs + GRACE_MS) as Promise<Load>;
 }

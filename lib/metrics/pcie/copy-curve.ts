@@ -5,7 +5,7 @@ import type { Session } from '../../native/session.js';
 import { median, type MedianEstimate } from '../../stats/median.js';
 import { shuffled } from '../../stats/random.js';
 import { type Collected, collect, concat } from '../collect.js';
-import { invalidBy, type MeasureContext, type Measured, unsupported } from '../metric.js';
+import { invalidBy, type LineChart, type MeasureContext, type Measured, unsupported } from '../metric.js';
 import { memoryRoom } from '../overhead/memory-sizes.js';
 import { type RowState, rowState } from '../row-state.js';
 import { formatBytes, MIB } from '../units.js';
@@ -163,9 +163,10 @@ export async function measureCopyCurve(context: MeasureContext, curve: CopyCurve
 }
 
 /** Of the rows of `details.sizes[]`. */
-export const curveChart = (title: string) => ({
+export const curveChart = (title: string): LineChart => ({
   title,
-  axes: { x: 'bytes of a copy', y: 'GB/s' },
+  axes: { x: 'size of a copy', y: 'GB/s' },
+  scales: { x: 'bytes' },
   rows: 'sizes',
   point: { x: 'bytes', y: 'gbs' },
 });

@@ -57,10 +57,24 @@ export function wholeLink(link: PcieLink): Check {
 
 export const describedLink = (link: PcieLink) => ({ ...link, ceilingGbs: ceilingGbs(link) });
 
-/** Of a stored rate: its own link bounds it, or, where that was left out, the fastest that exists. */
-export function beyondLink({ value, details }: Pick<MetricResult, 'value' | 'details'>): string | null {
+/** Why a rate is beyond a link that is said to carry so much, or beyond the fastest that exists; null where it is not. */
+function beyond(gbs: number, details: MetricResult['details']): string | null {
   const parsed = v.safeParse(linkSchema, details.link);
   const ceiling = (parsed.success ? parsed.output.ceilingGbs : null) ?? MOST_LANES * (LANE_GBS.at(-1) as number);
-  if (value === null || value <= SLACK * ceiling) return null;
-  return `${value.toFixed(1)} GB/s, and the link carries no more than ${ceiling.toFixed(1)}`;
+  return gbs <= SLACK * ceiling
+    ? null
+    : `${gbs.toFixed(1)} GB/s, and the link carries no more than ${ceiling.toFixed(1)}`;
+}
+
+/** Of a stored rate: its own link bounds it, or, where that was left out, the fastest that exists. */
+export const beyondLink = ({ value, details }: Pick<MetricResult, 'value' | 'details'>): string | null =>
+  value === null ? null : beyond(value, details);
+
+const sourcesSchema = v.array(v.looseObject({ gbs: v.optional(v.number()) }));
+
+/** Of a stored ratio of rates, which are in its details. */
+export function sourcesBeyondLink({ details }: Pick<MetricResult, 'details'>): string | null {
+  const parsed = v.safeParse(sourcesSchema, details.sources);
+  const rates = parsed.success ? parsed.output.flatMap(({ gbs }) => gbs ?? []) : [];
+  return rates.map((gbs) => beyond(gbs, details)).find((why) => why !== null) ?? null;
 }

@@ -5,7 +5,15 @@ import { overlapAtWork } from '../../workers/activity.js';
 import { askSession } from '../../workers/session-task.js';
 import type { WorkerTenant } from '../../workers/worker-tenant.js';
 import { idleReason } from '../isolation/aggressor-menu.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import {
+  invalidBy,
+  type LineChart,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+} from '../metric.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { grown, type Populated, separable, withTenants } from '../tenants.js';
 import { MIB, NS_PER_MS } from '../units.js';
@@ -156,11 +164,29 @@ const aggregates = (rows: readonly ReturnType<typeof impactOf>[]) =>
     });
   });
 
+/** Of what goes one way: one tenant alone, and several of them. */
+export function curveOf(rows: readonly ReturnType<typeof impactOf>[]) {
+  return DIRECTIONS.slice(0, 2).flatMap((direction) => {
+    const own = rows.filter((row) => row.direction === direction).sort((a, b) => a.tenants - b.tenants);
+    if (own.length === 0) return [];
+    const aloneGbs = mean(own.flatMap((row) => row.aloneGbs));
+    return [
+      { direction, tenants: 1, aggregateGbs: aloneGbs, leastGbs: aloneGbs },
+      ...own.map(({ tenants, aggregateGbs, gbs }) => ({
+        direction,
+        tenants,
+        aggregateGbs,
+        leastGbs: Math.min(...gbs),
+      })),
+    ];
+  });
+}
+
 function judge(rows: readonly Row[], link: PcieLink): Measured {
   const impacts = rows.map(impactOf);
   const [headline] = impacts;
   const value = headline?.impactPercent as number;
-  const details = { tenants: headline?.tenants, link: describedLink(link), rows: impacts };
+  const details = { tenants: headline?.tenants, link: describedLink(link), rows: impacts, curve: curveOf(impacts) };
   const unbounded = unboundedBy(link);
   if (unbounded !== null) return unsupported(unbounded, details);
   const bounded: Check = noFasterThan(link, aggregates(impacts));
@@ -200,6 +226,14 @@ export const contentionBy =
     });
   };
 
+const tenantsChart = (direction: Direction, title: string, y: 'aggregateGbs' | 'leastGbs'): LineChart => ({
+  title: `${title} that copy ${direction}`,
+  axes: { x: 'tenants', y: 'GB/s' },
+  rows: 'curve',
+  point: { x: 'tenants', y },
+  where: { direction },
+});
+
 export const pcieContention: MetricDefinition = {
   id: 'PCIE-003',
   name: 'PCIe Contention Impact',
@@ -210,10 +244,17 @@ export const pcieContention: MetricDefinition = {
   estimator:
     '100 × (1 − worst / alone), bandwidth to the device of the tenant that lost most of 4 that copy at the same time',
   delta: { absolute: 5 },
+  // A tenant that copies nothing has lost everything.
+  impossible: outside(-Infinity, 100),
   comparedAt: { name: 'tenants', of: ({ tenants }) => tenants },
   needs: ['two tenants'],
   functionName: 'measurePcieContention',
   where: 'fresh-processes',
+  lineCharts: [
+    tenantsChart('to the device', 'Bandwidth of all tenants together', 'aggregateGbs'),
+    tenantsChart('to the device', 'Bandwidth of the worst of several tenants', 'leastGbs'),
+    tenantsChart('to the host', 'Bandwidth of all tenants together', 'aggregateGbs'),
+  ],
   seconds: { quick: 4, standard: 14, thorough: 60 },
   measure: contentionBy(),
 };

@@ -11,7 +11,7 @@ import { rowState, type RowState } from '../row-state.js';
 import { BenchError } from '../../native/errors.js';
 import { formatBytes, MIB, NS_PER_US } from '../units.js';
 import { headlineBytes, LEAST_HEADLINE, pinningRefused } from './copy-curve.js';
-import { describedLink, noFasterThan, unboundedBy, wholeLink } from './link.js';
+import { describedLink, noFasterThan, sourcesBeyondLink, unboundedBy, wholeLink } from './link.js';
 
 const PINNED: CopySource = 'cuMemHostAlloc';
 const PAGEABLE: CopySource = 'mmap';
@@ -134,6 +134,7 @@ export const pinnedMemory: MetricDefinition = {
   question: 'How much do copies gain by pinned memory, and does the layer interfere with it?',
   estimator: 'median rate of cuMemcpyHtoD of 256 MiB from cuMemHostAlloc, divided by that from pageable memory',
   delta: { relative: 0.05 },
+  impossible: sourcesBeyondLink,
   comparedAt: { name: 'bytes of a copy', of: ({ bytes }) => bytes },
   needs: ['pinned memory'],
   functionName: 'measurePinnedMemory',

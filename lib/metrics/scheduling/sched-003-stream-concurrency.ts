@@ -3,8 +3,10 @@ import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-t
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
 import { collect, concat } from '../collect.js';
+import { outside } from '../impossible.js';
 import { measureFunction } from '../measure-function.js';
 import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } from '../metric.js';
+import { partitionCheck, partitionRow } from '../partition.js';
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US } from '../units.js';
 
@@ -21,8 +23,8 @@ const RUNS_OF_OTHERS = { quick: 5, standard: 10, thorough: 20 } as const;
 /** Native, the streams of a card overlap. */
 const LEAST_NATIVE = 90;
 
-type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs'>;
-const shapeOf = (streams: number): Shape => ({ streams, kernels: KERNELS, kernelNs: KERNEL_NS });
+type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs' | 'partition'>;
+const shapeOf = (streams: number): Shape => ({ streams, kernels: KERNELS, kernelNs: KERNEL_NS, partition: 0 });
 
 const percentOf = ({ mean }: StreamConcurrency, streams: number): Float64Array =>
   mean.map((atOnce) => (100 * atOnce) / streams);
@@ -32,7 +34,8 @@ async function measureHeadline(context: MeasureContext) {
   const { iterations, resolution, tier } = context.options;
   const shape = shapeOf(STREAMS);
   // Not counted: the length of a kernel, once for all.
-  const { rounds } = await session.ask('streamConcurrency', { ...shape, rounds: 0, runs: 1 });
+  const { rounds, blocks } = await session.ask('streamConcurrency', { ...shape, rounds: 0, runs: 1 });
+  const inPartition = await partitioned(context, { ...shape, partition: (STREAMS / 2) * blocks, rounds });
   const collected = await collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
     (runs, fraction) => {
@@ -41,7 +44,38 @@ async function measureHeadline(context: MeasureContext) {
     },
     (block) => percentOf(block, STREAMS),
   );
-  return { ...collected, rounds };
+  return { ...collected, rounds, inPartition };
+}
+
+/** All streams on the multiprocessors of half of them. */
+async function partitioned(
+  context: MeasureContext,
+  request: Omit<ConcurrencyRequest, 'runs'>,
+): Promise<StreamConcurrency | RowState> {
+  const session = await context.session();
+  context.progress(`a partition of ${request.partition} multiprocessors`, 0);
+  try {
+    return await session.block('streamConcurrency', { ...request, runs: RUNS_OF_OTHERS[context.options.tier] });
+  } catch (error) {
+    const state = rowState(error);
+    if (!state) throw error;
+    return state;
+  }
+}
+
+/** The same work takes longer there, by how many multiprocessors fewer there are than the streams use at once. */
+function partitionOf(found: StreamConcurrency | RowState, whole: readonly StreamConcurrency[]) {
+  if (!('spanNs' in found)) return found;
+  const { multiprocessors, blocks } = found;
+  const used = STREAMS * blocks;
+  const alone = median(concat(...whole.map(({ spanNs }) => spanNs))).value;
+  return partitionRow({
+    multiprocessors,
+    of: whole[0]?.multiprocessors ?? used,
+    expectedPercent: 100 * Math.min(1, multiprocessors / used),
+    leastPercent: 100 * Math.min(1, Math.floor(multiprocessors / blocks) / STREAMS),
+    measuredPercent: (100 * alone) / median(found.spanNs).value,
+  });
 }
 
 function rowOf(streams: number, blocks: readonly StreamConcurrency[]) {
@@ -95,6 +129,8 @@ export const streamConcurrency: MetricDefinition = {
   question: 'Does the layer keep independent streams independent?',
   estimator: `median over runs of 100 × kernels that run at the same time on average ÷ ${STREAMS} streams`,
   delta: { absolute: 3 },
+  // Something ran.
+  impossible: outside(Number.MIN_VALUE, 100),
   needs: ['concurrent kernels'],
   functionName: 'measureStreamConcurrency',
   where: 'process',
@@ -112,18 +148,19 @@ export const streamConcurrency: MetricDefinition = {
   ],
   seconds: { quick: 1, standard: 1, thorough: 3 },
   async measure(context): Promise<Measured> {
-    const { blocks, samples, estimate, rounds } = await measureHeadline(context);
+    const { blocks, samples, estimate, rounds, inPartition } = await measureHeadline(context);
     const headline = rowOf(STREAMS, blocks);
     const others = [];
     for (const streams of OTHERS) others.push(await otherRow(context, streams, rounds));
     const rows = [...others, headline].sort((a, b) => a.streams - b.streams);
-    const checks = [possible(rows.filter((row): row is typeof headline => 'mostAtOnce' in row))];
+    const partition = partitionOf(inPartition, blocks);
+    const bounded = possible(rows.filter((row): row is typeof headline => 'mostAtOnce' in row));
     return {
-      ...invalidBy(checks),
+      ...invalidBy([bounded]),
       ...estimate,
       headline: samples,
-      details: { streams: rows, kernelsOfStream: KERNELS, roundsOfKernel: rounds },
-      checks,
+      details: { streams: rows, kernelsOfStream: KERNELS, roundsOfKernel: rounds, partition },
+      checks: [bounded, partitionCheck(partition)],
     };
   },
 };
@@ -131,6 +168,7 @@ export const streamConcurrency: MetricDefinition = {
 /**
  * SCHED-003, %: how many kernels of 8 independent streams run at the same time, of 8, by the device's clock.
  * `details.streams[]` has 2 to 32 streams: how many at once on average and at most, and what a kernel takes alone and
- * beside the others. `iterations` is the number of runs.
+ * beside the others; `details.partition` the same work on a part of the multiprocessors that the driver itself sets apart
+ * (a green context), which the metric must find. `iterations` is the number of runs.
  */
 export const measureStreamConcurrency = measureFunction(streamConcurrency);

@@ -7,7 +7,14 @@ import { theilSen } from '../../stats/theil-sen.js';
 import { sessionTaskOf } from '../../workers/session-task.js';
 import type { Task, WorkerTenant } from '../../workers/worker-tenant.js';
 import { measureFunction } from '../measure-function.js';
-import { invalidBy, type MeasureContext, type Measured, type MetricDefinition, unsupported } from '../metric.js';
+import {
+  invalidBy,
+  type LineChart,
+  type MeasureContext,
+  type Measured,
+  type MetricDefinition,
+  unsupported,
+} from '../metric.js';
 import { isOutOfMemory, type RowState, rowState } from '../row-state.js';
 import { FIRST_ID, inScene, type MetricScene } from '../scene.js';
 import { contextOf } from '../tenants.js';
@@ -101,6 +108,7 @@ class Play {
       durationNs: windowMs * NS_PER_MS,
       binNs: BIN_NS,
       gapNs: BIN_NS,
+      partition: 0,
       mostListed: MOST_LISTED,
     };
     const tasks = new Map<WorkerTenant, Task>([
@@ -273,6 +281,17 @@ export const preemptionLatencyBy =
     }
   };
 
+/** Both axes are logarithmic: lengths and delays are from 0.1 to hundreds of ms. */
+const delayChart = (queued: number, { name, y, fit }: { name: string; y: string; fit: string }): LineChart => ({
+  title: `${name} delay beside another process that keeps ${queued === 1 ? 'one kernel' : `${queued} kernels`} queued`,
+  axes: { x: 'ms of a kernel of the other process', y: 'delay, ms' },
+  scales: { x: 'log', y: 'log' },
+  rows: 'kernels',
+  point: { x: 'kernelMs', y },
+  where: { queued },
+  fit: { rows: 'fits', field: fit, a: 'aMs', b: 'b', where: { queued } },
+});
+
 export const preemptionLatency: MetricDefinition = {
   id: 'SCHED-004',
   name: 'Preemption Latency',
@@ -286,12 +305,8 @@ export const preemptionLatency: MetricDefinition = {
   functionName: 'measurePreemption',
   where: 'fresh-processes',
   lineCharts: [
-    {
-      title: 'Delay of a small kernel beside kernels of another process, by their length',
-      axes: { x: 'ms of a kernel', y: 'median delay, ms' },
-      rows: 'kernels',
-      point: { x: 'kernelMs', y: 'p50Ms' },
-    },
+    delayChart(1, { name: 'Median', y: 'p50Ms', fit: 'p50' }),
+    ...[1, 8, 64].map((queued) => delayChart(queued, { name: 'Longest', y: 'worstMs', fit: 'worst' })),
   ],
   seconds: { quick: 6, standard: 12, thorough: 160 },
   measure: preemptionLatencyBy(),

@@ -6,6 +6,7 @@ import type { LineChart } from '../../metrics/metric.js';
 import { metrics } from '../../metrics/registry.js';
 import { grouped } from '../../results/grouped.js';
 import { medianOf, type View } from '../../results/view.js';
+import type { Fit } from './fits.js';
 import type { Lines, Point, Series } from './lines.js';
 
 export interface DrawnLineChart extends Omit<Lines, 'series'> {
@@ -24,14 +25,35 @@ interface Found {
   point: Point;
 }
 
-function pointsIn(details: unknown, { rows, point, where = {}, fromX = -Infinity, by = point.x }: LineChart): Found[] {
+type Where = LineChart['where'];
+
+/** Rows of an array in the details, those with the given values. */
+function rowsIn(details: unknown, rows: string, where: Where = {}): Record<string, unknown>[] {
   const list = isRecord(details) && Object.hasOwn(details, rows) ? details[rows] : null;
   if (!Array.isArray(list)) return [];
-  return list.slice(0, MOST_ROWS).flatMap((row: unknown): Found[] => {
-    if (!isRecord(row) || Object.entries(where).some(([field, text]) => row[field] !== text)) return [];
+  const known = list.slice(0, MOST_ROWS).filter(isRecord);
+  return known.filter((row) => Object.entries(where).every(([field, value]) => row[field] === value));
+}
+
+const pointsIn = (details: unknown, { rows, point, where, fromX = -Infinity, by = point.x }: LineChart): Found[] =>
+  rowsIn(details, rows, where).flatMap((row): Found[] => {
     const [x, y] = [row[point.x], row[point.y]];
     return isNumber(x) && isNumber(y) && x >= fromX ? [{ of: row[by], point: [x, y] }] : [];
   });
+
+function fitsIn(details: unknown, { rows, field, a, b, where }: NonNullable<LineChart['fit']>): Fit[] {
+  return rowsIn(details, rows, where).flatMap((row): Fit[] => {
+    const found = row[field];
+    if (!isRecord(found)) return [];
+    const [start, slope] = [found[a], found[b]];
+    return isNumber(start) && isNumber(slope) ? [{ a: start, b: slope }] : [];
+  });
+}
+
+/** The line of medians over rounds. Null if no round has one. */
+function fitOf(fits: readonly Fit[]): Fit | null {
+  const [a, b] = [medianOf(fits.map((fit) => fit.a)), medianOf(fits.map((fit) => fit.b))];
+  return a === null || b === null ? null : { a, b };
 }
 
 /** Merges matching points of all rounds into one. */
@@ -49,11 +71,13 @@ const seriesOf =
       .filter(({ id }) => id === metric)
       .flatMap(({ cells }) =>
         cells.map(({ system, results }, look) => {
-          const measured = results.filter(({ status }) => status === 'ok');
+          const measured = results.filter(({ status }) => status === 'ok').map(({ details }) => details);
+          const { fit } = chart;
           return {
             name: system,
             look,
-            points: overRounds(measured.flatMap(({ details }) => pointsIn(details, chart))),
+            points: overRounds(measured.flatMap((details) => pointsIn(details, chart))),
+            ...(fit && { fit: fitOf(measured.flatMap((details) => fitsIn(details, fit))) }),
           };
         }),
       );
@@ -63,6 +87,7 @@ export const lineCharts: readonly DrawnLineChart[] = metrics.flatMap(({ id, line
     metric: id,
     title: chart.title,
     ...chart.axes,
+    ...(chart.scales && { scales: chart.scales }),
     series: seriesOf(id, chart),
   })),
 );

@@ -1,24 +1,29 @@
 /** Lines of several series over a common axis. */
 import type { CustomSeriesOption } from 'echarts/charts';
+import type { AxisScales } from '../../metrics/metric.js';
 import { number } from '../../results/plain.js';
 import { evenly } from './evenly.js';
+import { type Fit, fitSeries } from './fits.js';
+import { axisOf, hasPlace, isPlaced, type Point, xText } from './line-axes.js';
 import { plane, SIZE } from './plane.js';
 import { capped, type CustomSeriesRenderItem, haloed, line, textAt } from './marks.js';
-import { isDrawable, linear, type Scale } from './scale.js';
+import { isDrawable, type Scale } from './scale.js';
 import type { Drawing } from './svg.js';
 import { widthOf } from './text.js';
-import { AXIS, BAND, LEVEL_DASH, lookOf, stateless, still, SURFACE } from './theme.js';
+import { AXIS, BAND, LEVEL_DASH, LINE_WIDTH, lookOf, stateless, still, SURFACE } from './theme.js';
 
 const MOST_SERIES = 16;
 const MOST_POINTS = 240;
 
-export type Point = [x: number, y: number];
+export type { Point } from './line-axes.js';
 
 export interface Series {
   name: string;
   /** The system's index, so that a system looks the same in every chart. */
   look: number;
   points: Point[];
+  /** Drawn in place of lines between the points. */
+  fit?: Fit | null;
 }
 
 export interface Band {
@@ -31,6 +36,7 @@ export interface Lines {
   title: string;
   x: string;
   y: string;
+  scales?: AxisScales;
   series: Series[];
   /** Reference values, drawn as lines across the chart. */
   levels?: { name: string; y: number }[];
@@ -45,9 +51,9 @@ export interface Lines {
 }
 
 /** The points in order, without those that cannot be drawn, and no more than a line of this width can show. */
-const drawable = (points: readonly Point[]): Point[] =>
+const drawable = (points: readonly Point[], scales: Lines['scales']): Point[] =>
   evenly(
-    points.filter((point) => point.every(isDrawable)).sort(([a], [b]) => a - b),
+    points.filter((point) => isPlaced(point, scales)).sort(([a], [b]) => a - b),
     MOST_POINTS,
   );
 
@@ -58,8 +64,10 @@ export interface Shown {
 }
 
 /** Computed once, so that legend and drawing agree on each series' look. */
-export function shownOf({ series }: Lines): Shown {
-  const all = series.map((one) => ({ ...one, points: drawable(one.points) })).filter(({ points }) => points.length > 0);
+export function shownOf({ series, scales }: Lines): Shown {
+  const all = series
+    .map((one) => ({ ...one, points: drawable(one.points, scales) }))
+    .filter(({ points }) => points.length > 0);
   return { series: all.slice(0, MOST_SERIES), leftOut: all.slice(MOST_SERIES).map(({ name }) => name) };
 }
 
@@ -81,10 +89,11 @@ export function rowsOf({ series }: Lines): Rows {
   };
 }
 
-const described = ({ name, points }: Series): string => {
+const described = ({ name, points }: Series, scale: AxisScales['x']): string => {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return name;
-  return `${name} from ${number(first[1])} at ${number(first[0])} to ${number(last[1])} at ${number(last[0])}`;
+  const [[x, y], [lastX, lastY]] = [first, last];
+  return `${name} from ${number(y)} at ${xText(scale, x)} to ${number(lastY)} at ${xText(scale, lastX)}`;
 };
 
 /** Draws lines from one side to the other, in front of all others. */
@@ -141,19 +150,23 @@ function interrupted(points: readonly Drawn[], gap: number): Drawn[] {
 /** Null without two points on any line, and without any that are scattered. */
 export function linesDrawing(lines: Lines): Drawing | null {
   const { series } = shownOf(lines);
-  const { scattered } = lines;
+  const { scattered, scales = {} } = lines;
   if (!series.some(({ points }) => points.length > (scattered ? 0 : 1))) return null;
-  const reach = (scattered?.reach ?? []).filter((point) => point.every(isDrawable));
+  const reach = (scattered?.reach ?? []).filter((point) => isPlaced(point, scales));
   const all = [...series.flatMap(({ points }) => points), ...reach];
   const zero = scattered === undefined;
   const bands = (lines.bands ?? []).filter(({ from, to }) => isDrawable(from) && isDrawable(to) && to > from);
-  const xs = linear([...all.map(([x]) => x), ...bands.flatMap(({ from, to }) => [from, to])], { ticks: 5, zero });
-  const levels = (lines.levels ?? []).filter(({ y }) => isDrawable(y));
-  const least = zero ? [lines.upTo ?? 0] : [];
-  const ys = linear([...least, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], { zero });
+  const bandEnds = bands.flatMap(({ from, to }) => [from, to]);
+  const xs = axisOf([...all.map(([x]) => x), ...bandEnds], scales.x, { ticks: 5, zero });
+  const levels = (lines.levels ?? []).filter(({ y }) => hasPlace(y, scales.y));
+  const least = lines.upTo === undefined ? [] : [lines.upTo];
+  const ys = axisOf([...least, ...all.map(([, y]) => y), ...levels.map(({ y }) => y)], scales.y, { zero });
   const drawn = series.map(({ name, points }) =>
     interrupted(
-      points.map(([x, y]) => ({ at: [x, y], tip: `${name}: ${number(y)} at ${number(x)} (${lines.y}, ${lines.x})` })),
+      points.map(([x, y]) => ({
+        at: [x, y],
+        tip: `${name}: ${number(y)} at ${xText(scales.x, x)} (${lines.y}, ${lines.x})`,
+      })),
       lines.gapAfter ?? Infinity,
     ),
   );
@@ -161,12 +174,12 @@ export function linesDrawing(lines: Lines): Drawing | null {
   const held = levels.map(({ name }) => ` Across it: ${name}.`).join('');
   return {
     size: SIZE,
-    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map(described).join('; ')}.${held}${behind}`,
+    label: `${lines.title}: ${lines.y} against ${lines.x}. ${series.map((one) => described(one, scales.x)).join('; ')}.${held}${behind}`,
     tips: drawn.map((points) => points.map(({ tip }) => tip)),
     option: {
       ...plane(lines, xs, ys),
       series: [
-        ...series.map(({ points, look }, i) => {
+        ...series.map(({ points, look, fit }, i) => {
           const { colour, symbol, dash } = lookOf(look);
           const isDense = points.length > 40;
           return {
@@ -176,10 +189,11 @@ export function linesDrawing(lines: Lines): Drawing | null {
             symbol: `path://${symbol}`,
             symbolSize: isDense ? 3 : 7,
             showAllSymbol: true,
-            lineStyle: { color: colour, width: scattered ? 0 : 1.75, type: dash },
+            lineStyle: { color: colour, width: scattered || fit ? 0 : LINE_WIDTH, type: dash },
             itemStyle: { color: colour, borderColor: SURFACE, borderWidth: isDense ? 0 : 1 },
           } as const;
         }),
+        ...series.flatMap(({ points, look, fit }) => (fit ? [fitSeries(fit, points, look, xs, ys)] : [])),
         ...(levels.length > 0 ? [levelSeries(levels, xs, ys)] : []),
         ...(bands.length > 0 ? [bandSeries(bands, xs, ys), bandNames(bands, xs, ys)] : []),
         ...(scattered?.around(xs, ys) ?? []),

@@ -16,6 +16,7 @@ export function plane(titles: { x: string; y: string }, xs: Scale, ys: Scale) {
     xAxis: {
       type: 'value' as const,
       ...axisLook,
+      axisLine: { ...axisLook.axisLine, onZero: ys.crossesAtZero },
       splitLine: { show: false },
       min: xs.min,
       max: xs.max,
@@ -28,6 +29,7 @@ export function plane(titles: { x: string; y: string }, xs: Scale, ys: Scale) {
     yAxis: {
       type: 'value' as const,
       ...axisLook,
+      axisLine: { ...axisLook.axisLine, onZero: xs.crossesAtZero },
       min: ys.min,
       max: ys.max,
       interval: ys.interval,

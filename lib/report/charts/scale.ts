@@ -1,4 +1,5 @@
 /** Axes that end at round numbers, for any values in a document. */
+import { formatBytes } from '../../metrics/units.js';
 
 /** Between these bounds differences and powers of ten are finite. Values beyond appear in tables but not in charts. */
 const SMALLEST = 1e-200;
@@ -12,8 +13,12 @@ export interface Scale {
   min: number;
   max: number;
   interval: number;
+  /** Whether the other axis crosses it at 0, where that is on it. */
+  crossesAtZero: boolean;
   /** Maps a value to its place on the axis. Places are near 1, because ECharts rounds to twenty decimals. */
   place: (value: number) => number;
+  /** The value at a place. */
+  valueAt: (place: number) => number;
   /** Maps a place to its label. */
   format: (place: number) => string;
 }
@@ -50,7 +55,9 @@ export function linear(values: readonly number[], { ticks = 4, zero = false } = 
     min: Math.floor(low / unit / interval + NARROW) * interval,
     max: Math.ceil(high / unit / interval - NARROW) * interval,
     interval,
+    crossesAtZero: true,
     place: (value) => value / unit,
+    valueAt: (at) => at * unit,
     format: (place) => tickText(place, interval, unit),
   };
 }
@@ -66,6 +73,37 @@ function tickText(place: number, interval: number, unit: number): string {
   }
   const decimals = -Math.floor(Math.log10(interval * unit) + NARROW);
   return value.toFixed(Math.min(Math.max(decimals, 0), 12));
+}
+
+/** From it on, powers of ten are labels enough. */
+const WIDE = 20;
+
+/** Equal ratios are equally far apart. For drawable values above 0; from 1 to 10 if there are none. */
+export function logarithmic(values: readonly number[], { ticks = 4, bytes = false } = {}): Scale {
+  const all = values.length === 0 ? [1, 10] : values;
+  const [low, high] = all.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [
+    Infinity,
+    0,
+  ] as [number, number]);
+  const base = bytes || high / low < WIDE ? 2 : 10;
+  const place = (value: number) => Math.log2(value) / Math.log2(base);
+  const min = Math.floor(place(low) + NARROW);
+  const span = Math.max(1, Math.ceil(place(high) - NARROW) - min);
+  const interval = Math.ceil(span / ticks);
+  return {
+    min,
+    max: min + interval * Math.ceil(span / interval),
+    interval,
+    crossesAtZero: false,
+    place,
+    valueAt: (at) => base ** at,
+    format: (at) => (bytes ? formatBytes(base ** at) : powerText(base ** at)),
+  };
+}
+
+function powerText(power: number): string {
+  const value = Number(power.toPrecision(12));
+  return value >= 1e7 || value < 1e-4 ? value.toExponential(0) : String(value);
 }
 
 /** For ratios, on a logarithmic axis: round factors if they are far apart, round numbers if they are close. */

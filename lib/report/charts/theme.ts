@@ -19,6 +19,9 @@ const DASHES: ('solid' | number[])[] = ['solid', [6, 3], [8, 3, 2, 3], [2, 2]];
 /** The colour of reference values, e.g. a limit. */
 export const LEVEL_DASH = [5, 3];
 
+/** Of lines through points. */
+export const LINE_WIDTH = 1.75;
+
 export interface Look {
   colour: string;
   symbol: string;

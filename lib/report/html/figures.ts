@@ -4,6 +4,7 @@ import { boxesPanel } from '../charts/boxes.js';
 import { forestOf } from '../charts/forest.js';
 import { heatOf, LEVELS, NO_READING } from '../charts/heat.js';
 import { type Lines, linesDrawing, rowsOf, type Shown, shownOf } from '../charts/lines.js';
+import { xText } from '../charts/line-axes.js';
 import { lineCharts } from '../charts/line-charts.js';
 import { stacked } from '../charts/panel.js';
 import { type Shares, sharesOf } from '../charts/shares.js';
@@ -59,11 +60,17 @@ export function linePoints(lines: Lines): Markup {
     rows: rows.map(
       ({ x, ys }) =>
         html`<tr>
-          <th scope="row" class="num" data-sort="${x}">${number(x)}</th>
+          <th scope="row" class="num" data-sort="${x}">${xText(lines.scales?.x, x)}</th>
           ${ys.map((y) => figure(y))}
         </tr>`,
     ),
   });
+}
+
+/** Null if no line is a fit. */
+function fitNote({ series }: Shown): Markup | null {
+  const fits = series.flatMap(({ name, fit }) => (fit ? `${name}: a = ${number(fit.a)}, b = ${number(fit.b)}` : []));
+  return fits.length === 0 ? null : html`<p class="note">The lines are fits a + b·x. ${fits.join('; ')}.</p> `;
 }
 
 /** Line charts of a category's metrics. */
@@ -79,7 +86,7 @@ export function lineFigures(view: View, metrics: readonly string[]): Markup[] {
         <figcaption>
           <strong><span class="id">${metric}</span> ${chart.title}</strong>
         </figcaption>
-        ${seriesLegend(shown)}${svg(drawing)}${without(shown.leftOut)}${linePoints(lines)}
+        ${seriesLegend(shown)}${svg(drawing)}${without(shown.leftOut)}${fitNote(shown)}${linePoints(lines)}
       </figure> `;
     });
 }

@@ -51,6 +51,11 @@ int Card::open_client(bool joined, double sm_limit) {
   return client;
 }
 
+int Card::open_partition(int client, double sm_limit) {
+  const RobustLock lock(&state_->mutex);
+  return sim::open_partition(&state_->timeline, client, sm_limit);
+}
+
 void Card::close_client(int client) {
   const RobustLock lock(&state_->mutex);
   sim::close_client(&state_->timeline, client);

@@ -38,6 +38,7 @@ class Card {
   // Opens a context of this process; -1 if the card has no room for another one. Waits until the time has passed that
   // an earlier context computed ahead, and until the card has recovered from a fault.
   int open_client(bool joined, double sm_limit);
+  int open_partition(int client, double sm_limit);  // of that context's multiprocessors; -1 as open_client
   void close_client(int client);
   int fault(int client) const;           // the sticky code of its context, 0: none of which the host can know
   int64_t fault_told(int client) const;  // when the host can know of it; 0: there is none

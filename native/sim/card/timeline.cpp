@@ -377,20 +377,40 @@ void abandon(Timeline* timeline, int client) {
     if (timeline->lanes[i].client == client) abandon_lane(timeline, &timeline->lanes[i]);
 }
 
-int open_client(Timeline* timeline, int participant, bool joined, double sm_limit) {
+namespace {
+
+int take_client(Timeline* timeline, int participant, double sm_limit) {
   for (int i = 0; i < kMaxClients; ++i) {
     Client& client = timeline->clients[i];
     if (client.participant >= 0) continue;
-    client.party = joined ? kJoined : i + 1;
+    client.is_part = false;
     client.sm_limit = sm_limit;
     client.fault.store(0);
     client.fault_told.store(0);
     client.kernel_ns = 0;
     client.participant = participant;
-    ++timeline->contexts;
     return i;
   }
   return -1;
+}
+
+}  // namespace
+
+int open_client(Timeline* timeline, int participant, bool joined, double sm_limit) {
+  const int client = take_client(timeline, participant, sm_limit);
+  if (client < 0) return -1;
+  timeline->clients[client].party = joined ? kJoined : client + 1;
+  ++timeline->contexts;
+  return client;
+}
+
+int open_partition(Timeline* timeline, int client, double sm_limit) {
+  const Client& whole = timeline->clients[client];
+  const int part = take_client(timeline, whole.participant, std::min(sm_limit, whole.sm_limit));
+  if (part < 0) return -1;
+  timeline->clients[part].party = whole.party;
+  timeline->clients[part].is_part = true;
+  return part;
 }
 
 void close_client(Timeline* timeline, int client) {
@@ -398,7 +418,7 @@ void close_client(Timeline* timeline, int client) {
     if (timeline->lanes[i].client == client) close_lane(timeline, i);
   forget_sets(&timeline->cache, client);
   timeline->clients[client].participant = -1;
-  --timeline->contexts;
+  if (!timeline->clients[client].is_part) --timeline->contexts;
 }
 
 int open_lane(Timeline* timeline, int client) {

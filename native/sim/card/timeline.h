@@ -81,6 +81,7 @@ struct Lane {
 struct Client {
   int participant;  // -1: free
   int party;
+  bool is_part;  // of another client's context, which it shares with it
   double sm_limit;
   std::atomic<int> fault;           // sticky: the driver's code, or 0
   std::atomic<int64_t> fault_told;  // when the host can learn of it
@@ -174,8 +175,10 @@ void fail(Timeline* timeline, int client, const Fault& fault);
 void abandon(Timeline* timeline, int client);
 
 int open_client(Timeline* timeline, int participant, bool joined, double sm_limit);  // -1: none is free
-void close_client(Timeline* timeline, int client);                                   // with its lanes
-int open_lane(Timeline* timeline, int client);                                       // -1: none is free
-void close_lane(Timeline* timeline, int lane);                                       // with any work left in it
+// A part of a client's multiprocessors, which takes its turns and fails with it.
+int open_partition(Timeline* timeline, int client, double sm_limit);
+void close_client(Timeline* timeline, int client);  // with its lanes
+int open_lane(Timeline* timeline, int client);      // -1: none is free
+void close_lane(Timeline* timeline, int lane);      // with any work left in it
 
 }  // namespace gvb::sim

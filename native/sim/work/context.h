@@ -23,6 +23,8 @@ struct Stream {
   int priority = 0;
   uint64_t id = 0;
   int lane = -1;
+  int partition = -1;              // the card's client that it belongs to; -1: the context's own
+  unsigned multiprocessors = 0;    // of that partition; 0: all
   abi::CUgraph capture = nullptr;  // the graph that its launches are added to instead of being run
   // When its work so far is over, as far as that is known.
   std::shared_ptr<std::atomic<int64_t>> tail = std::make_shared<std::atomic<int64_t>>(0);
@@ -72,6 +74,13 @@ std::shared_ptr<WorkQueue> queue_of_context(uint64_t id);
 
 // Different cards, and no MIG instances, whose memory MIG isolates.
 bool can_be_peers(int device, int other);
+
+// A part of a context's multiprocessors.
+struct SmPart {
+  int client = -1;
+  unsigned multiprocessors = 0;
+};
+abi::CUresult create_stream(Context* context, const SmPart& part, unsigned flags, int priority, abi::CUstream* handle);
 
 // The stream that a handle means in a context (null, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD: its default stream);
 // null if the handle is no stream of it.

@@ -18,6 +18,7 @@ struct Geometry {
   unsigned grid[3];
   unsigned block[3];
   unsigned shared_bytes;
+  unsigned multiprocessors = 0;  // of the partition that it is launched into; 0: all
 };
 
 // The values that cuLaunchKernel's kernelParams point to.

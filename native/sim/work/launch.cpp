@@ -92,7 +92,7 @@ bool seen_by_host(const std::vector<Span>& touches) {
   return std::any_of(touches.begin(), touches.end(), [](const Span& span) { return is_visible_to_host(span.address); });
 }
 
-abi::CUresult launch(abi::CUfunction handle, const Geometry& geometry, abi::CUstream stream_handle, void** arguments,
+abi::CUresult launch(abi::CUfunction handle, Geometry geometry, abi::CUstream stream_handle, void** arguments,
                      int64_t until) {
   const auto [context, context_code] = current_context();
   if (context_code != abi::CUDA_SUCCESS) return context_code;
@@ -100,6 +100,7 @@ abi::CUresult launch(abi::CUfunction handle, const Geometry& geometry, abi::CUst
   if (stream == nullptr) return abi::CUDA_ERROR_INVALID_HANDLE;
   const FunctionInfo* function = find_function(handle);
   if (function == nullptr || function->context != context->handle) return abi::CUDA_ERROR_INVALID_HANDLE;
+  geometry.multiprocessors = stream->multiprocessors;
   if (stream->capture != nullptr) return capture_kernel(*stream, handle, geometry, arguments);
   Prepared prepared = prepare(context, *function, geometry, arguments);
   if (prepared.code != abi::CUDA_SUCCESS) return prepared.code;
@@ -222,8 +223,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
   const HostCost cost(sim::settings().launch_ns);
   const Geometry geometry = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
   if (const CUresult bad = sim::check_geometry(geometry)) return bad;
-  if (sim::blocks_of(geometry) > sim::resident_blocks(geometry, sim::card_settings(context->device)))
-    return sim::kCooperativeLaunchTooLarge;
+  const sim::CardSettings& card = sim::card_settings(context->device);
+  const sim::Stream* target = sim::stream_of(context, stream);
+  const double part = target == nullptr || target->multiprocessors == 0
+                          ? 1
+                          : static_cast<double>(target->multiprocessors) / static_cast<double>(card.sms);
+  if (sim::blocks_of(geometry) > part * sim::resident_blocks(geometry, card)) return sim::kCooperativeLaunchTooLarge;
   return sim::launch(function, geometry, stream, arguments, cost.until());
 }
 

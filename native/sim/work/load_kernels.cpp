@@ -61,7 +61,8 @@ Plan plan_load(const Arguments& arguments, const Geometry& geometry, const CardS
   const double waves = std::ceil(blocks_of(geometry) / resident_blocks(geometry, card));
   const auto blocks = static_cast<uint64_t>(blocks_of(geometry));
   const Credits credits{blocks * rounds_of_block, static_cast<uint64_t>(waves) * chunks};
-  const int visible = visible_multiprocessors(static_cast<int>(&card - &card_settings(0)));
+  const int all = visible_multiprocessors(static_cast<int>(&card - &card_settings(0)));
+  const int visible = geometry.multiprocessors > 0 ? static_cast<int>(geometry.multiprocessors) : all;
   const auto multiprocessors = static_cast<unsigned>(std::min<double>(blocks_of(geometry), visible));
   const bool wrong = load_result({rounds_of_block, multiplier}) != expected;
   Plan plan;

@@ -5,9 +5,8 @@
 #include "sim/work/launch.h"
 
 namespace gvb::sim {
-namespace {
 
-abi::CUresult create_stream(Context* context, unsigned flags, int priority, abi::CUstream* handle) {
+abi::CUresult create_stream(Context* context, const SmPart& part, unsigned flags, int priority, abi::CUstream* handle) {
   if (handle == nullptr || (flags & ~abi::CU_STREAM_NON_BLOCKING) != 0) return abi::CUDA_ERROR_INVALID_VALUE;
   auto stream = std::make_unique<Stream>();
   Stream* raw = stream.get();
@@ -17,7 +16,9 @@ abi::CUresult create_stream(Context* context, unsigned flags, int priority, abi:
   raw->id = next_id();
   const std::lock_guard<std::mutex> lock(context->mutex);
   release_retired(context);
-  raw->lane = context->card->open_lane(context->client);
+  raw->partition = part.client;
+  raw->multiprocessors = part.multiprocessors;
+  raw->lane = context->card->open_lane(part.client < 0 ? context->client : part.client);
   if (raw->lane < 0) return abi::CUDA_ERROR_OUT_OF_MEMORY;
   raw->handle = reinterpret_cast<abi::CUstream>(streams().insert(std::move(stream)));
   context->streams.push_back(raw);
@@ -25,19 +26,18 @@ abi::CUresult create_stream(Context* context, unsigned flags, int priority, abi:
   return abi::CUDA_SUCCESS;
 }
 
-}  // namespace
 }  // namespace gvb::sim
 
 namespace gvb::abi {
 
 CUresult cuStreamCreate(CUstream* handle, unsigned flags) {
   GVB_SIM_ENTER_CONTEXT(cuStreamCreate);
-  return sim::create_stream(context, flags, 0, handle);
+  return sim::create_stream(context, {}, flags, 0, handle);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags, int priority) {
   GVB_SIM_ENTER_CONTEXT(cuStreamCreateWithPriority);
-  return sim::create_stream(context, flags, priority, handle);
+  return sim::create_stream(context, {}, flags, priority, handle);
 }
 
 CUresult cuStreamDestroy_v2(CUstream handle) {

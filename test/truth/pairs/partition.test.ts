@@ -1,0 +1,120 @@
+/** Green contexts of the simulated card: the estimators of SCHED-003 and IS-003 find a partition of known size. */
+import { describe, expect, it } from 'vitest';
+import type { PartitionRow } from '../../../lib/metrics/partition.js';
+import type { Check, MetricResult } from '../../../lib/results/document.js';
+import { emptyFolder, measureRecorded, type Settings } from '../../native/child.js';
+import { environmentUnder, measured } from '../../native/measured.js';
+import { recordedByProcess, type RecordedCall } from '../../native/record.js';
+import { ownRegion } from '../../temporary.js';
+
+const partitionIn = ({ details }: MetricResult) => details.partition as PartitionRow;
+const checkOf = ({ checks }: MetricResult): Check | undefined =>
+  checks.find(({ name }) => name === 'a partition of known size is found');
+
+const lasted = ({ begins, ends }: RecordedCall): number => ends - begins;
+
+async function concurrency(settings: Settings) {
+  const { results, recorded } = await measureRecorded([['measureStreamConcurrency', { iterations: 4 }]], {
+    sim: { init_ms: 1, context_ms: 1, ...settings },
+  });
+  return { result: results[0] as MetricResult, recorded };
+}
+
+async function loads(sim: string) {
+  const record = emptyFolder();
+  const settings = `region=${ownRegion('part')},recorded=cuLaunchKernel,${sim}`;
+  const result = await measured('IS-003', environmentUnder(null, settings, record));
+  const kernels = recordedByProcess(record).flatMap(({ calls }) => calls.filter(({ kernel }) => kernel === 'gvb_load'));
+  return { result, kernels };
+}
+
+/** Multiprocessors: of the card, that are asked for, and that the rule of its generation makes of them. */
+const CARDS = [
+  [132, 90, 64, 64],
+  [144, 90, 72, 72],
+  [108, 80, 52, 52],
+  [100, 90, 48, 48],
+] as const;
+
+describe('SCHED-003', () => {
+  it.each(CARDS)('finds the partition of a card with %i multiprocessors of generation %i', async (sms, cc, _, size) => {
+    const { result } = await concurrency({ sms, cc });
+    expect(result.status).toBe('ok');
+    const row = partitionIn(result);
+    const used = 8 * Math.floor(sms / 8);
+    expect(row).toMatchObject({ multiprocessors: size, of: sms, expectedPercent: (100 * size) / used });
+    expect(Math.abs(row.errorPercent)).toBeLessThan(1);
+    expect(checkOf(result)).toMatchObject({ passed: true });
+  });
+
+  it('is measured as if there were no partition beside it', async () => {
+    const { result } = await concurrency({});
+    expect(result.value).toBeGreaterThan(98);
+    expect(result.details.streams).toHaveLength(5);
+  });
+});
+
+describe('IS-003', () => {
+  it.each([
+    [132, 90, 72],
+    [108, 80, 54],
+  ])('finds the partition of a card with %i multiprocessors of generation %i', async (sms, cc, size) => {
+    const { result, kernels } = await loads(`sms=${sms},cc=${cc}`);
+    expect(result).toMatchObject({ status: 'unsupported', reason: 'no compute limit is set', value: null });
+    const row = partitionIn(result);
+    expect(row).toMatchObject({ multiprocessors: size, of: sms, multiprocessorsUsed: size });
+    expect(row.expectedPercent).toBeCloseTo((100 * size) / sms, 9);
+    // The card's own record of the last kernels of each load.
+    const longest = Math.max(...kernels.map(lasted));
+    const whole = kernels.filter((kernel) => lasted(kernel) > 0.9 * (longest * size) / sms && lasted(kernel) < 0.9 * longest); // prettier-ignore
+    const recorded = (100 * lasted(whole.at(-1) as RecordedCall)) / longest;
+    expect(recorded).toBeCloseTo((100 * size) / sms, 0);
+    expect(Math.abs(row.errorPercent)).toBeLessThan(2);
+    expect(checkOf(result)).toMatchObject({ passed: true });
+  });
+});
+
+describe('a driver that says a green context is larger than it is', () => {
+  it('is flagged by SCHED-003, whose own number stays', async () => {
+    const { result } = await concurrency({ partition_sms: 16 });
+    expect(result.status).toBe('ok');
+    expect(partitionIn(result)).toMatchObject({ multiprocessors: 64, of: 132 });
+    expect(partitionIn(result).measuredPercent).toBeCloseTo(12.5, 0);
+    expect(checkOf(result)).toMatchObject({
+      passed: false,
+      detail: expect.stringMatching(/^a green context of 64 of/),
+    });
+  });
+
+  it('is flagged by IS-003, which sees where kernels ran', async () => {
+    const { result } = await loads('partition_sms=40');
+    expect(partitionIn(result)).toMatchObject({ multiprocessors: 72, multiprocessorsUsed: 40 });
+    expect(checkOf(result)).toMatchObject({ passed: false, detail: expect.stringMatching(/kernels ran on 40$/) });
+  });
+
+  it('is flagged where it says that it is smaller', async () => {
+    const { result } = await concurrency({ partition_sms: 128 });
+    expect(partitionIn(result).measuredPercent).toBeGreaterThan(95);
+    expect(checkOf(result)).toMatchObject({ passed: false });
+  });
+});
+
+describe('a driver without green contexts', () => {
+  it.each([
+    [12_030, /cuGreenCtxStreamCreate/],
+    [12_040, /cuGreenCtxStreamCreate/],
+  ])('has no row, with the reason: CUDA %i', async (driver_version, reason) => {
+    const { result } = await concurrency({ driver_version });
+    expect(result.status).toBe('ok');
+    expect(result.details.partition).toEqual({ unsupported: expect.stringMatching(reason) });
+    expect(checkOf(result)).toMatchObject({ passed: 'not checked', detail: expect.stringMatching(reason) });
+    const { result: shares } = await loads(`driver_version=${driver_version}`);
+    expect(shares.details.partition).toEqual({ unsupported: expect.stringMatching(reason) });
+  });
+
+  it('has no row where it refuses to make one', async () => {
+    const { result } = await concurrency({ fail: 'cuGreenCtxCreate:2@1' });
+    expect(result.status).toBe('ok');
+    expect(result.details.partition).toEqual({ failed: expect.stringMatching(/^cuGreenCtxCreate returned/) });
+  });
+});
