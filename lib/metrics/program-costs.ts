@@ -19,7 +19,7 @@ interface Price {
   metric: string;
   /** The call of the price, with the arguments that it was measured with, if known. */
   as: string;
-  /** One per round; 0 in a round in which the program gets the driver's own function. */
+  /** Price in each round in ns; 0 if the program gets the driver's own function in that round. */
   ns: number[];
 }
 

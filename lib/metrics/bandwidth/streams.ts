@@ -1,4 +1,4 @@
-/** Tenants that stream memory at the same time: what each moved, and what one that nothing limits moves alone. */
+/** Tenants that stream memory at the same time: the rate of each, and the rate of an unlimited tenant alone. */
 import type { StreamKind, StreamWindow, StreamWindowRequest } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import type { Scene } from '../../workers/scene.js';
@@ -10,17 +10,23 @@ import { NS_PER_MS } from '../units.js';
 
 export const STREAM_KINDS: readonly StreamKind[] = ['read', 'write', 'copy'];
 
-/** Of the windows in which intervals are drawn. */
+/** Length of the bins from which confidence intervals are resampled. */
 export const BIN_MS = 100;
 const GRACE_MS = 120_000;
-/** Loads the kernels, and makes and fills buffers of the size that is measured. */
+/** Duration of a rehearsal, which loads the kernels and creates and fills buffers of the measured size. */
 const REHEARSAL_MS = 1;
-/** Buffers are made and filled again for each window: so many times as long before the release as workers need to be asked. */
+/**
+ * Lead time before a release, as a multiple of the usual one: workers create and fill their buffers again for each
+ * window.
+ */
 const LEADS = 5;
 const SLACK = 1.05;
 const LEAST_OF_CEILING = 0.6;
 
-/** Of one tenant, from the start of its first kernel to the end of its last one, in ns from a common origin. */
+/**
+ * What one tenant moved from the start of its first kernel to the end of its last one; times are in ns from a common
+ * origin.
+ */
 export interface Streamed {
   gbPerSecond: number;
   fromNs: number;
@@ -47,29 +53,29 @@ function streamed(window: StreamWindow, baseMs: number): Streamed {
   return { gbPerSecond: (kernels.length * movedBytes) / (toNs - fromNs), fromNs, toNs, kernels, movedBytes };
 }
 
-/** Of windows on one card, whose clock they share. */
+/** The windows must be from one card, so that they share a clock. */
 export function streamedAll(windows: readonly StreamWindow[]): Streamed[] {
   const baseMs = Math.min(...windows.map(({ originMs }) => originMs));
   return windows.map((window) => streamed(window, baseMs));
 }
 
-/** What was moved between two times: of a kernel that was under way, its part. */
+/** Bytes moved between two times; a kernel that was running at either time counts in part. */
 export const bytesBetween = ({ kernels, movedBytes }: Streamed, fromNs: number, toNs: number): number =>
   kernels.reduce((sum, kernel) => {
     const inside = Math.min(kernel.toNs, toNs) - Math.max(kernel.fromNs, fromNs);
     return inside > 0 ? sum + (movedBytes * inside) / (kernel.toNs - kernel.fromNs) : sum;
   }, 0);
 
-/** In the time in which all of them streamed. */
+/** The rates during the time in which all tenants streamed. */
 export interface Together {
   spanMs: number;
-  /** GB/s, of each tenant. */
+  /** GB/s of each tenant. */
   rates: number[];
-  /** The same in each bin of that time, by tenant. */
+  /** GB/s in each bin of that time, by tenant. */
   binned: number[][];
 }
 
-/** Null where there is no such time. */
+/** Null if there is no such time. */
 export function togetherIn(all: readonly Streamed[], binMs: number): Together | null {
   const fromNs = Math.max(...all.map((each) => each.fromNs));
   const toNs = Math.min(...all.map((each) => each.toNs));
@@ -87,11 +93,11 @@ export interface Alone {
   gbPerSecond: number;
   bufferBytes: number;
   multiprocessors: number;
-  /** 0: unknown. */
+  /** Peak memory bandwidth from memory clock and bus width; 0: unknown. */
   ceilingGbs: number;
 }
 
-/** What a tenant that nothing limits moves alone; once in a round. */
+/** The rate of an unlimited tenant alone; measured once per round. */
 export const alone = (context: MeasureContext, kind: StreamKind, windowMs: number): Promise<Alone> =>
   context.once.get(`memory stream alone: ${kind}, ${windowMs} ms`, () =>
     withoutLimits(context, referenceOf(context.system, { smPercent: 50 }), async (worker) => {
@@ -113,7 +119,7 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
     passed: ceilingGbs === 0 ? 'not checked' : part >= LEAST_OF_CEILING && part <= SLACK,
     detail:
       ceilingGbs === 0
-        ? 'the driver does not tell the clock and width of the memory'
+        ? 'the driver does not report the clock and width of the memory'
         : `${gbPerSecond.toPrecision(4)} of ${ceilingGbs.toPrecision(4)} GB/s`,
   };
 }
@@ -121,11 +127,11 @@ export function aloneCheck(kind: StreamKind, { gbPerSecond, ceilingGbs }: Alone)
 export interface Part {
   worker: WorkerTenant;
   windowMs: number;
-  /** 0: two a multiprocessor. */
+  /** Number of blocks; 0: two per multiprocessor. */
   blocks?: number;
 }
 
-/** All of them at once. Rejects with the first failure. */
+/** Runs all parts at the same time. Rejects with the first failure. */
 export async function stream(scene: Scene, kind: StreamKind, parts: readonly Part[]): Promise<Streamed[]> {
   const tasks = parts.map(
     ({ worker, windowMs, blocks }) => [worker, sessionTaskOf('streamWindow', request(kind, windowMs, blocks))] as const,
@@ -140,7 +146,7 @@ export async function stream(scene: Scene, kind: StreamKind, parts: readonly Par
   );
 }
 
-/** So that the first window is not shortened by the loading of kernels. */
+/** Loads the kernels, so that loading does not shorten the first window. */
 export async function rehearse(workers: readonly WorkerTenant[]): Promise<void> {
   const own = { ...request('read', REHEARSAL_MS), startAtNs: 0 };
   await Promise.all(

@@ -90,7 +90,7 @@ export function withRanks<T>(context: MeasureContext, use: (ranks: Ranks) => Pro
   });
 }
 
-/** One by one or at the same time; rejects once all have settled. */
+/** Runs all, one by one or at the same time; rejects once all have settled. */
 async function oneByOne<T, R>(inTurn: boolean, all: readonly T[], begin: (one: T) => Promise<R>): Promise<R[]> {
   const begun: Promise<R>[] = [];
   for (const one of all) {
@@ -126,7 +126,7 @@ async function communicatorId(worker: WorkerTenant): Promise<CommunicatorId> {
   return id;
 }
 
-/** Under a layer that hooks dlsym, NCCL loaded at run time was seen to hang there. */
+/** NCCL was seen to hang there if it is loaded at run time under a layer that hooks dlsym. */
 const HANG = 'known of NCCL that a program loads late under a layer that hooks dlsym: Project-HAMi/HAMi#2641';
 
 async function joinOne(worker: WorkerTenant, request: { id: string; ranks: number; rank: number }, deadlineMs: number) {

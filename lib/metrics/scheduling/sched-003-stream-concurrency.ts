@@ -1,4 +1,4 @@
-/** SCHED-003: how many kernels of independent streams run at the same time, of those that could. */
+/** SCHED-003: how many kernels of independent streams run at the same time, relative to the number that could. */
 import type { ConcurrencyRequest, StreamConcurrency } from '../../native/addon-types.js';
 import type { Check } from '../../results/document.js';
 import { median } from '../../stats/median.js';
@@ -8,17 +8,17 @@ import { invalidBy, type MeasureContext, type Measured, type MetricDefinition } 
 import { type RowState, rowState } from '../row-state.js';
 import { NS_PER_US } from '../units.js';
 
-/** Of the headline. */
+/** Number of streams of the headline. */
 const STREAMS = 8;
 const OTHERS = [2, 4, 16, 32];
-/** Of each stream: the time that the first launches take the host is shared by several kernels. */
+/** Kernels per stream: several, so that the host's time for the first launches matters less. */
 const KERNELS = 4;
 const KERNEL_NS = 500_000;
-/** Runs, of 2.5 ms each. */
+/** Most runs of the headline, 2.5 ms each. */
 const CAP = { quick: 30, standard: 60, thorough: 200 } as const;
 const BLOCK = 10;
 const RUNS_OF_OTHERS = { quick: 5, standard: 10, thorough: 20 } as const;
-/** Native, the streams of a card overlap. */
+/** Natively, the streams of a card overlap at least this much, in per cent. */
 const LEAST_NATIVE = 90;
 
 type Shape = Pick<ConcurrencyRequest, 'streams' | 'kernels' | 'kernelNs'>;
@@ -31,7 +31,7 @@ async function measureHeadline(context: MeasureContext) {
   const session = await context.session();
   const { iterations, resolution, tier } = context.options;
   const shape = shapeOf(STREAMS);
-  // Not counted: the length of a kernel, once for all.
+  // Not counted: this run calibrates the length of a kernel for all others.
   const { rounds } = await session.ask('streamConcurrency', { ...shape, rounds: 0, runs: 1 });
   const collected = await collect(
     { iterations, resolution, blockSize: BLOCK, cap: CAP[tier] },
@@ -74,7 +74,7 @@ async function otherRow(context: MeasureContext, streams: number, rounds: number
   }
 }
 
-/** No more kernels than streams can run: another number would be of other kernels. */
+/** There cannot be more running kernels than streams; a larger number would be an error of measurement. */
 function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
   const impossible = rows.filter(({ streams, mostAtOnce }) => mostAtOnce > streams);
   return {
@@ -82,7 +82,7 @@ function possible(rows: readonly ReturnType<typeof rowOf>[]): Check {
     passed: impossible.length === 0,
     detail:
       impossible.map(({ streams, mostAtOnce }) => `${mostAtOnce} of ${streams}`).join(', ') ||
-      'each kernel by its own times of the device',
+      'from the device times of each kernel',
   };
 }
 
@@ -129,8 +129,8 @@ export const streamConcurrency: MetricDefinition = {
 };
 
 /**
- * SCHED-003, %: how many kernels of 8 independent streams run at the same time, of 8, by the device's clock.
- * `details.streams[]` has 2 to 32 streams: how many at once on average and at most, and what a kernel takes alone and
- * beside the others. `iterations` is the number of runs.
+ * SCHED-003, %: how many kernels of 8 independent streams run at the same time on average, relative to 8, by the
+ * device's clock. `details.streams[]` has 2 to 32 streams: the average and largest number of kernels at the same time,
+ * and the duration of a kernel alone and with the others. `iterations` is the number of runs.
  */
 export const measureStreamConcurrency = measureFunction(streamConcurrency);

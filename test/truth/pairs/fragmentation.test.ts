@@ -68,7 +68,7 @@ describe('FRAG-001', () => {
     expect(row.freeBytes - row.largestBytes).toBeLessThan(2 * MIB);
     expect(result.value).toBeGreaterThanOrEqual(0);
     expect(result.value).toBeLessThan(0.2);
-    const own = ['NVML agrees with what is said to be free', 'memory returned', 'the card is left as it was found'];
+    const own = ['NVML agrees with the reported free memory', 'memory returned', 'the card is left as it was found'];
     for (const name of own) expect(checkOf(result, name)).toMatchObject({ passed: true });
   });
 
@@ -121,7 +121,7 @@ describe('FRAG-001', () => {
   it('is invalid where what is free does not follow what NVML shows', async () => {
     const result = await measured(quota(), { processMemory: () => Promise.resolve(CONTEXT_MIB * MIB) });
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^NVML agrees with what is said to be free: cuMemAlloc_v2: .* NVML shows 0 B more/);
+    expect(result.reason).toMatch(/^NVML agrees with the reported free memory: cuMemAlloc_v2: .* NVML shows 0 B more/);
   });
 });
 
@@ -204,7 +204,7 @@ describe('FRAG-003', () => {
     expect(paths.map(({ reason }) => reason)).toEqual([undefined, undefined, undefined, undefined]);
     expect(killed.killedBytes).toBeGreaterThan(0.4 * detailsOf(result).initialBytes);
     expect(killed.returnedMs).toBeGreaterThan(0);
-    for (const name of ['NVML shows that the memory was given back', 'the card is left as it was found'])
+    for (const name of ['NVML shows that the memory was released', 'the card is left as it was found'])
       expect(checkOf(result, name)).toMatchObject({ passed: true });
   });
 
@@ -249,6 +249,6 @@ describe('FRAG-003', () => {
   it('is invalid where what was granted is no memory', async () => {
     const result = await reclaimed(quota(',grants=nothing'));
     expect(result).toMatchObject({ status: 'invalid', value: null });
-    expect(result.reason).toMatch(/^what was granted is memory: a granted block of .* cannot be written/);
+    expect(result.reason).toMatch(/^granted memory is real memory: a granted block of .* cannot be written/);
   });
 });
