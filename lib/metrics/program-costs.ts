@@ -9,7 +9,7 @@ import { mean } from '../stats/mean.js';
 import { againstZero, type Interval } from '../stats/effect.js';
 import { callEffects } from './call-effects.js';
 
-/** A system's rounds; undefined if it was not measured beside the others. */
+/** A system's rounds; undefined if it was not measured in the same rounds as the others. */
 type Arms = readonly (RunDocument | undefined)[];
 
 /** OH-005 calls in a loop; a metric that makes single calls is closer to a program. */

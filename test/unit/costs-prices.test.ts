@@ -156,7 +156,7 @@ describe('prices of a saved document', () => {
   it('need a share of what no earlier price says', () => {
     const unpriced = served(null);
     expect(() => repriced(unpriced, read('prices: { cards: 1 }'))).toThrow(
-      'The document does not say what part of the card hami-50 is limited to: give it under systems of prices',
+      'The document does not record which share of the card hami-50 is limited to: give it under systems of prices',
     );
     const given = 'prices: { cards: 1, systems: { hami-50: { share: 50% }, mps-50: { share: 20% } } }';
     expect(repriced(unpriced, read(given)).prices?.systems.map(({ perHour }) => perHour)).toEqual([1, 0.5, 0.2]);

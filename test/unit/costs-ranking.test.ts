@@ -272,8 +272,8 @@ describe('throughput against p99 latency', () => {
     });
     expect(merged.rankings?.[0]?.systems).toMatchObject([
       { system: 'native', reason: REFERENCE },
-      { system: 'a', rank: null, reason: 'not measured beside the others' },
-      { system: 'b', rank: null, reason: 'not measured beside the others' },
+      { system: 'a', rank: null, reason: 'not measured in the same rounds as the others' },
+      { system: 'b', rank: null, reason: 'not measured in the same rounds as the others' },
     ]);
   });
 });
