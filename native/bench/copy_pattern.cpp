@@ -67,7 +67,7 @@ ArrivalCheck::ArrivalCheck(DeviceSession& session, abi::CUstream stream)
       found_(make_memory(session.cuda, 2 * sizeof(uint64_t))) {}
 
 void ArrivalCheck::check(CUdeviceptr memory, const CopyPattern& pattern, size_t bytes, const char* copy) const {
-  constexpr const char* kAttempt = "looking at what was copied";
+  constexpr const char* kAttempt = "checking the copied data";
   uint64_t count = bytes / sizeof(uint32_t), counted[2] = {0, 0};
   unsigned seed = pattern.seed_;
   CUdeviceptr found = found_.get();
@@ -77,7 +77,7 @@ void ArrivalCheck::check(CUdeviceptr memory, const CopyPattern& pattern, size_t 
            nullptr);
   GVB_CALL(cuda_, kAttempt, cuMemcpyDtoHAsync_v2, counted, found, sizeof counted, stream_);
   GVB_CALL(cuda_, kAttempt, cuStreamSynchronize, stream_);
-  // A kernel that did not run counted none.
+  // If the kernel did not run, its counter is 0.
   if (counted[0] != count || counted[1] != 0) not_copied(copy, count - std::min(count, counted[0]), count);
 }
 

@@ -12,11 +12,11 @@ using abi::CUstream;
 
 namespace {
 
-// Of which the host looks at a word: more would take as long as the copy.
+// The host checks one word in each of these steps; more would take as long as the copy.
 constexpr size_t kHostPage = 4096;
 constexpr double kNsPerMs = 1e6;
 
-// One kind of sample: what is queued between two events, and what has to be there behind it.
+// One kind of sample: the work queued between two events, and the check of its result.
 class CopySample {
  public:
   CopySample(DeviceSession& session, const CopyRateRequest& request)
@@ -33,7 +33,7 @@ class CopySample {
   // Chooses where the sample begins; untimed.
   virtual void prepare() { first_ = pattern_.next(); }
   virtual void queue() = 0;
-  // `step`: of which the host looks at a word.
+  // The host checks one word in every `step`.
   virtual void check(size_t step) = 0;
 
  protected:
@@ -41,7 +41,7 @@ class CopySample {
 
   const Cuda& cuda_;
   const CopyRateRequest& request_;
-  const size_t bytes_;  // of a sample, in one direction
+  const size_t bytes_;  // bytes per sample in one direction
   CopyPattern pattern_;
   size_t first_ = 0;
 
@@ -49,12 +49,12 @@ class CopySample {
   const Stream stream_;
 };
 
-// Of copies that follow one another.
+// Copies that follow one another.
 struct Ends {
   CUdeviceptr to, from;
 };
 
-// Several copies in one call, each of `bytes`.
+// Several copies of `bytes` each, in one call.
 class CopyBatch {
  public:
   CopyBatch(const Cuda& cuda, const CopyRateRequest& request)
@@ -189,7 +189,7 @@ class BothDirections : public CopySample {
   const Event began_, in_over_, out_over_;
 };
 
-// A kernel's stores to memory of the host. Each sample writes another pattern.
+// Stores of a kernel to host memory. Each sample writes a different pattern.
 class Stores : public CopySample {
  public:
   Stores(DeviceSession& session, const CopyRateRequest& request)

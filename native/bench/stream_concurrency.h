@@ -11,25 +11,25 @@ namespace gvb {
 
 struct ConcurrencyRequest {
   unsigned streams = 1;
-  unsigned kernels = 1;    // of each stream, one behind the other
-  uint64_t kernel_ns = 0;  // what a kernel is to take alone
-  unsigned rounds = 0;     // of arithmetic in a kernel; 0: as many as kernel_ns takes, which is tried out
+  unsigned kernels = 1;    // kernels per stream, one after the other
+  uint64_t kernel_ns = 0;  // target duration of a kernel alone
+  unsigned rounds = 0;     // rounds of arithmetic per kernel; 0: calibrated to take kernel_ns
   unsigned runs = 1;
 };
 
-// By the device's clock; a value a run but for the first two.
+// Times by the device's clock; one value per run, except for the first two members.
 struct StreamConcurrency {
   unsigned rounds = 0;
-  unsigned blocks = 0;            // of a kernel: a block a multiprocessor, and a part of them a stream
-  std::vector<double> alone_ns;   // a kernel that had the device to itself, before the run
-  std::vector<double> kernel_ns;  // the median one of the run
-  std::vector<double> span_ns;    // from the first start to the last end
-  std::vector<double> mean;       // how many ran at the same time in that span, on average
-  std::vector<double> most;       // and at most
+  unsigned blocks = 0;            // blocks per kernel: one per multiprocessor of the stream's part
+  std::vector<double> alone_ns;   // duration of a kernel that had the device to itself, before the run
+  std::vector<double> kernel_ns;  // median duration of a kernel in the run
+  std::vector<double> span_ns;    // time from the first start to the last end
+  std::vector<double> mean;       // average number of kernels that ran at the same time in that span
+  std::vector<double> most;       // largest number of kernels that ran at the same time
 };
 
-// Throws kInvalidResult where a kernel did not run or did other work than its own, kFunctionMissing where the device
-// has no concurrent kernels or the streams are more than its multiprocessors.
+// Throws kInvalidResult if a kernel did not run or did the wrong work, kFunctionMissing if the device has no concurrent
+// kernels or fewer multiprocessors than there are streams.
 StreamConcurrency measure_stream_concurrency(DeviceSession& session, const ConcurrencyRequest& request);
 
 }  // namespace gvb

@@ -68,7 +68,7 @@ struct Settings {
   uint64_t context_bytes = 0;
   uint64_t shown_bytes = 0;  // 0: the limit
   abi::CUresult refusal = abi::CUDA_ERROR_OUT_OF_MEMORY;
-  uint64_t forgotten_bytes = 0;  // of every block that is freed
+  uint64_t forgotten_bytes = 0;  // bytes of every freed block that stay counted
   Grants grants = Grants::kMemory;
   std::string pool;  // empty: the account is this process's own
   unsigned sm_percent = 100;

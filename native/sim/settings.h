@@ -20,10 +20,10 @@ struct CardSettings {
   int64_t l2_mib = 60;
   double dram_gbs = 4800;
   double pcie_gbs = 63;
-  double pcie_out_gbs = 0;    // from the card; 0: as to it
-  double pageable_gbs = 0;    // of host memory that is not pinned; 0: as pinned
+  double pcie_out_gbs = 0;    // rate from the card; 0: same as pcie_gbs
+  double pageable_gbs = 0;    // rate for host memory that is not pinned; 0: same as for pinned memory
   int64_t pcie_gen = 5;       // 0: NVML reports no link
-  int64_t pcie_idle_gen = 0;  // while nothing is copied; 0: the same
+  int64_t pcie_idle_gen = 0;  // generation while nothing is copied; 0: same as pcie_gen
   int64_t pcie_width = 16;
   int64_t pcie_max_width = 16;
   int64_t copy_engines = 3;  // 1: one for both directions
@@ -38,9 +38,10 @@ struct CardSettings {
   int64_t cc = 90;
   double kernel_ns = 1000;
   double timeslice_us = 2000;
-  double switch_us = 0;   // in which nobody runs, between two turns
-  int64_t turns_end = 0;  // when others wait: 0 after a slice, 1 after a kernel, 2 when all of it is over
-  double fault_us = 0;    // from a kernel's fault until the host can learn of it
+  double switch_us = 0;  // idle time between two turns
+  int64_t turns_end =
+      0;  // when a turn ends if others wait: 0 after a slice, 1 after a kernel, 2 when nothing is left to run
+  double fault_us = 0;  // time from a kernel's fault until the host can learn of it
   int64_t persistence = 1;
   int64_t temperature_c = 35;
   int64_t performance_state = 0;
@@ -49,20 +50,20 @@ struct CardSettings {
   int64_t memory_percent = 0;
   // For a MIG instance.
   int64_t parent = -1;   // the card it belongs to; -1: this is a card
-  int64_t instance = 0;  // index among those of its card
-  int64_t slices = 0;    // sevenths of the card
+  int64_t instance = 0;  // index among the card's instances
+  int64_t slices = 0;    // size in sevenths of the card
   // For a card that is split into instances: their number, and the index of the first.
   int64_t instances = 0;
   int64_t first_instance = 0;
 };
 
-// Whether one allocation is larger than the card has memory, or gives at once.
+// Whether an allocation is larger than the card's memory, or than the card grants in one block.
 inline bool is_too_large(const CardSettings& card, size_t bytes) {
   const int64_t most = card.largest_mib > 0 ? card.largest_mib : card.memory_mib;
   return bytes > static_cast<size_t>(most * kMiB);
 }
 
-// At which copies move data, in bytes a ns.
+// Rates of copies in bytes per ns.
 inline double gbs_to_card(const CardSettings& card) { return card.pcie_gbs; }
 inline double gbs_from_card(const CardSettings& card) {
   return card.pcie_out_gbs > 0 ? card.pcie_out_gbs : card.pcie_gbs;

@@ -5,7 +5,7 @@
 #include "test/check.h"
 #include "test/emulator/cuda.h"
 #include "test/kernels_parts.h"
-// Behind what makes them host code.
+// Included after the emulator, which makes them host code.
 #include "kernels/copies.cu"
 #include "kernels/pages.cu"
 #include "kernels/pipeline.cu"

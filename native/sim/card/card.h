@@ -23,7 +23,7 @@ struct Placement {
   // The longest time in between during which another context had the card; both 0: there was none.
   int64_t pause_from = 0;
   int64_t pause_to = 0;
-  std::vector<Pause> pauses{};  // all of them; of a kernel that had the longest
+  std::vector<Pause> pauses{};  // all pauses, if the work is a kernel; the longest is the one above
 };
 
 using Points = std::vector<LanePoint>;
@@ -36,8 +36,8 @@ class Card {
   // an earlier context computed ahead.
   int open_client(bool joined, double sm_limit);
   void close_client(int client);
-  int fault(int client) const;           // the sticky code of its context, 0: none of which the host can know
-  int64_t fault_told(int client) const;  // when the host can know of it; 0: there is none
+  int fault(int client) const;           // sticky code of its context; 0: none that the host can know
+  int64_t fault_told(int client) const;  // time at which the host can know of it; 0: no fault
   bool party_failed() const;             // a client that MPS joins has failed and is still there
 
   int open_lane(int client);  // -1 if there is none

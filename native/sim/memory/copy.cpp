@@ -24,12 +24,12 @@ struct Transfer {
   Demand demand;
 };
 
-// Smaller copies are honest: by them a program reads what a check found.
+// Smaller copies are never falsified, because programs read the results of checks with them.
 constexpr size_t kLeastLie = 4096;
 
 bool crosses_bus(uint64_t to, uint64_t from) { return on_host(to) != on_host(from); }
 
-// Pinned memory is copied by the card itself, other memory by the driver through pages of its own.
+// The card itself copies pinned memory; the driver copies other memory through its own pinned pages.
 Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
   const bool in = on_host(from);
   const double most = in ? gbs_to_card(card) : gbs_from_card(card);
@@ -42,8 +42,8 @@ Transfer over_bus(const CardSettings& card, uint64_t to, uint64_t from, size_t b
   return {untimed ? 0 : static_cast<double>(bytes) / gbs, demand};
 }
 
-// Over the bus by a copy engine of that direction, which reads or writes the card's memory too; on the card by reading
-// and writing its memory; between cards over the link of the card whose stream it is, the other one's is not loaded.
+// Copies between host and card use the bus, the copy engine of that direction and the card's memory. Copies on the card
+// read and write its memory. Copies between cards load only the link of the card that owns the stream.
 Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
   const CardSettings& card = card_settings(device);
   const auto size = static_cast<double>(bytes);
@@ -56,7 +56,7 @@ Transfer transfer(int device, uint64_t to, uint64_t from, size_t bytes) {
   return over_bus(card, to, from, bytes);
 }
 
-// What arrives, of a copy over the bus of a card that lies.
+// Copies the bytes; a card that is set to falsify copies over the bus changes what arrives.
 void move_bytes(const CardSettings& card, uint64_t to, uint64_t from, size_t bytes) {
   auto* const target = reinterpret_cast<char*>(to);
   const auto* const source = reinterpret_cast<const char*>(from);
@@ -191,7 +191,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream
   return sim::copy_d_to_h(context, stream, to, from, bytes, sim::unless_pinned(to, bytes));
 }
 
-// Of copies between any two places, as cuMemcpyAsync; the hints are about managed memory.
+// Each copy is between any two places, like cuMemcpyAsync; the hints concern managed memory.
 CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count, CUmemcpyAttributes*,
                             size_t*, size_t attributes, size_t* failed, CUstream stream_handle) {
   GVB_SIM_ENTER_STREAM(cuMemcpyBatchAsync, stream_handle);

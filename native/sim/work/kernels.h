@@ -60,8 +60,8 @@ constexpr Fault kTrap = {abi::CUDA_ERROR_LAUNCH_FAILED, 43};
 constexpr Fault kAssert = {abi::CUDA_ERROR_ASSERT, 43};
 
 struct Plan {
-  double nanoseconds = 0;  // in addition to kernel_ns, when alone on its card
-  Demand demand{};         // in addition to the multiprocessors that its blocks occupy
+  double nanoseconds = 0;  // duration when alone on its card, in addition to kernel_ns
+  Demand demand{};         // demands in addition to the multiprocessors that its blocks occupy
   Seen seen = Seen::kLater;
   Ending ending = Ending::kInTime;
   std::vector<Span> touches;
