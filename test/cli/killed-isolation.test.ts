@@ -10,19 +10,19 @@ import { parseDocument, processesOf, type Running, start, workersOf } from './co
 
 const ISOLATION = ['IS-005', 'IS-010'];
 const FRAGMENTATION = ['FRAG-001', 'FRAG-003'];
-/** One worker measures these, without starting another process. */
+/** Metrics that one worker measures without starting another process. */
 const IN_WORKER = ['OH-002', 'OH-003'];
-/** Kills of coordinators, of workers and of tenants. */
+/** Numbers of kills of coordinators, of workers and of tenants. */
 const MOMENTS = 20;
-/** Well into the metrics. */
+/** Longest delay before a kill; it falls into the metrics. */
 const LONGEST_MS = 1_800;
-/** Of the small card, and what it and a context take of it. */
+/** Memory of the small card, and the parts that the card itself and a context take. */
 const CARD_MIB = 2_418;
 const CONTEXT_MIB = 16;
 const RESERVED_MIB = 2;
 const rest = ['--simulate', '--json', '-'];
 
-/** All on one card, and with one TMPDIR, like tenants of one machine. */
+/** All processes use one card and one TMPDIR, like tenants of one machine. */
 function machine(tenantMetrics: readonly string[], more = '') {
   const [region, TMPDIR] = [ownRegion('killed'), temporaryFolder('killed')];
   const sim = `region=${region},init_ms=1,context_ms=1${more}`;
@@ -53,7 +53,7 @@ async function killProcesses({ mark, done }: Running, most: number, longestPause
       process.kill(pid, 'SIGKILL');
       kills++;
     } catch {
-      // It has just ended by itself.
+      // The process has just ended by itself.
     }
   }
   await done;
@@ -118,7 +118,8 @@ it('fragmentation metrics leave nothing behind if any process is killed at any m
   const own = machine(FRAGMENTATION, `,memory_mib=${CARD_MIB},context_mib=${CONTEXT_MIB}`);
   await Promise.all([...lanes(own, 2, killCoordinators), ...lanes(own, 2, killTenants)]);
   await expect.poll(() => own.marks.flatMap(processesOf)).toEqual([]);
-  // Every byte of what those took is there again: an eighth of the card stays free, and nine tenths of the rest are filled.
+  // All memory of the killed processes is free again: an eighth of the card stays free, and nine tenths of the rest are
+  // filled.
   const { stdout } = await own.run(['FRAG-001']).done;
   const [found] = parseDocument(stdout).metrics;
   expect(found?.status).toBe('ok');

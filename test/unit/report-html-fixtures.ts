@@ -15,7 +15,7 @@ export interface Shape {
 const CATEGORIES = ['overhead', 'isolation', 'start-up', 'memory', 'scheduling', 'communication', 'models'];
 const VERDICTS: Effect['verdict'][] = ['slower', 'faster', 'same', 'inconclusive', 'invalid'];
 
-/** Between 0 and 1; the same for the same arguments. */
+/** A number between 0 and 1 that depends only on the arguments. */
 function noise(...parts: number[]): number {
   const mixed = parts.reduce((sum, part, i) => sum + (part + 1) * (i * 7.31 + 12.9898), 0);
   const wild = Math.sin(mixed) * 43_758.5453;

@@ -1,6 +1,7 @@
 /**
  * SCHED-001: slices and switches of the simulated card. Its timeline passes turns at exact times whatever the machine
- * does (native/test/card_test.cpp), so what the device's stamps show is compared with what the card was told.
+ * does (native/test/card_test.cpp), so the slices and switches that the device's stamps show are compared with the
+ * card's settings.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ const measured = (sim: string, variables: NodeJS.ProcessEnv = {}) =>
     { system: environmentSystem({ ...environment(null, sim), ...variables }) },
   );
 
-/** Of the device's clock. */
+/** Step of the device's clock in us. */
 const STEP_US = 0.032;
 
 describe('SCHED-001', () => {
