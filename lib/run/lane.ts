@@ -43,7 +43,7 @@ interface Living {
   before: Attestation;
   /** Ids of the metrics it measured since its last check. */
   measured: string[];
-  /** Metrics that gave a number. */
+  /** Ids of the metrics among them that gave a number. */
   numbers: string[];
 }
 

@@ -6,7 +6,7 @@ import { heldSession } from './on-device.js';
 export interface AttackRequest {
   kind: AggressorKind;
   quotaBytes: number;
-  /** Latest end of the attack. */
+  /** Longest duration of the attack. */
   mostNs: number;
 }
 
