@@ -317,7 +317,7 @@ class LoadRun {
 
 Load measure_load(DeviceSession& session, const LoadRequest& request) {
   if (request.nodes > 1 && !is_graph(request.call))
-    throw Failure(FailureKind::kInvalidResult, "Expected one kernel a launch but for graphs, but received " +
+    throw Failure(FailureKind::kInvalidResult, "Expected one kernel per launch, except for graphs, but received " +
                                                    std::to_string(request.nodes) + " nodes.");
   if (request.duration_ns / request.bin_ns > kMostBins)
     throw Failure(FailureKind::kInvalidResult, "Expected at most " + std::to_string(kMostBins) + " bins of " +
