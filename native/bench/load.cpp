@@ -16,7 +16,7 @@ namespace gvb {
 namespace {
 
 constexpr uint64_t kMostBins = 1'000'000;
-// In addition to start and duration: set-up, and kernels that end after the load.
+// Time beyond start and duration: set-up, and kernels that end after the load.
 constexpr uint64_t kSpareNs = 2'000'000'000;
 // The host sleeps while it waits for longer kernels, so that an abort is noticed.
 constexpr uint64_t kLongKernelNs = 50'000'000;

@@ -58,7 +58,7 @@ struct ShareLimit {
 enum class Grants { kMemory, kNothing, kTwice };
 
 struct Settings {
-  // By function index; hooked functions without a delay have 0.
+  // Delays by function index; hooked functions without a delay have 0.
   int64_t delay_ns[kCudaFunctionCount] = {};
   bool hooked[kCudaFunctionCount] = {};
   double per_live_ns = 0;                   // in addition to delay_ns, in the functions below

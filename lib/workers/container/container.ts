@@ -19,7 +19,9 @@ export interface FirstProcess {
   cgroup: string;
 }
 
-/** A container is made before its first process becomes the program: so often it is looked for. */
+/**
+ * Interval of the search for a container's first process: the container exists before that process becomes the program.
+ */
 const LOOK_MS = 10;
 const gone = /no such container|does not exist|not found|no container with/i;
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMeetingNumbers = 8;
 
-// By the number of ranks in the communicator.
+// Blocks by the number of ranks in the communicator.
 struct KeptBlocks {
   explicit KeptBlocks(const DeviceSession&) {}
   std::map<unsigned, std::unique_ptr<ShardedBlock>> blocks;
